@@ -1,4 +1,12 @@
 import { defineConfig } from "vitest/config"
 import { projects } from "./vitest.workspace.js"
 
-export default defineConfig({ test: { projects } })
+export default defineConfig({
+  test: {
+    projects,
+    pool: "forks",
+    poolOptions: { forks: { minForks: 1, maxForks: 2 } },
+    // a stray `it.only` must not turn a whole suite off
+    allowOnly: false
+  }
+})

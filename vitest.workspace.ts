@@ -1,0 +1,46 @@
+import { existsSync } from "node:fs"
+import type { TestProjectInlineConfiguration } from "vitest/config"
+import { missingSuites } from "./.ci/optional-suites.mjs"
+import { packages, root } from "./.ci/packages.mjs"
+
+// TEST_DIST=1 runs the same tests against what `npm run build` made: packages then resolve through their own `exports`
+const againstDist = process.env.TEST_DIST === "1"
+
+const alias = (path: string) =>
+  againstDist
+    ? [{ find: /^(?:\.\.\/)+src\/(.*)\.js$/, replacement: `${path}/dist/$1.js` }]
+    : [
+      { find: /^@stevedore\/([^/]+)$/, replacement: `${root}/packages/$1/src/index.ts` },
+      { find: /^@stevedore\/([^/]+)\/(.+)$/, replacement: `${root}/packages/$1/src/$2.ts` }
+    ]
+
+const exclude = ["**/node_modules/**", ...missingSuites.map((suite) => `${root}/${suite.files}`)]
+
+export const projects: Array<TestProjectInlineConfiguration> = packages.flatMap(({ directory, path }) => [
+  ...(existsSync(`${path}/test`)
+    ? [{
+      resolve: { alias: alias(path) },
+      test: {
+        name: directory,
+        root: path,
+        include: ["test/**/*.test.ts"],
+        exclude: [...exclude, "test/integration/**"]
+      }
+    }]
+    : []),
+  ...(existsSync(`${path}/test/integration`)
+    ? [{
+      resolve: { alias: alias(path) },
+      test: {
+        name: `${directory}/integration`,
+        root: path,
+        include: ["test/integration/**/*.test.ts"],
+        exclude,
+        testTimeout: 60_000,
+        hookTimeout: 60_000
+      }
+    }]
+    : [])
+])
+
+export default projects
