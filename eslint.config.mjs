@@ -1,0 +1,102 @@
+import * as effect from "@effect/eslint-plugin"
+import sortDestructureKeys from "eslint-plugin-sort-destructure-keys"
+import tseslint from "typescript-eslint"
+
+const pushWithSpread = {
+  selector: "CallExpression[callee.property.name='push'] > SpreadElement.arguments",
+  message: "Array.push with a spread overflows the stack on a long array: concatenate instead"
+}
+
+const unsafeInSource = [
+  {
+    selector: "TSAsExpression:not([typeAnnotation.type='TSTypeReference'][typeAnnotation.typeName.name='const'])",
+    message: "No `as` in src: decode with Schema, narrow with a guard, or use `satisfies`"
+  },
+  { selector: "TSTypeAssertion", message: "No type assertion in src: decode with Schema or narrow with a guard" },
+  {
+    selector: "MemberExpression[object.name='Effect'][property.name='orDie']",
+    message: "Effect.orDie turns a failure the caller could handle into a defect: keep it typed"
+  },
+  {
+    selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+    message: "Time comes from Effect's Clock: tests have to be able to set it"
+  }
+]
+
+const clockAndRandom = [
+  { object: "Date", property: "now", message: "Time comes from Effect's Clock: tests have to be able to set it" },
+  {
+    object: "Math",
+    property: "random",
+    message: "Randomness comes from Effect's Random: tests have to be able to seed it"
+  }
+]
+
+// A barrel makes a bundler read every module behind it: src imports the module it means
+const barrels = {
+  paths: ["effect", "@effect/platform", "@effect/platform-node", "@effect/platform-browser", "@effect/cli"].map((
+    name
+  ) => ({
+    name,
+    message: `Import the module you mean, as in import * as X from "${name}/X"`
+  })),
+  patterns: [{
+    regex: "^@stevedore/[^/]+$",
+    message: "Import the module you mean, as in \"@stevedore/core/Uploads\""
+  }]
+}
+
+export default tseslint.config(
+  { ignores: ["**/dist/", "**/node_modules/", "**/.cache/", "**/coverage/"] },
+  { linterOptions: { reportUnusedDisableDirectives: "error" } },
+  {
+    files: ["**/*.ts", "**/*.tsx", "**/*.mjs", "**/*.js"],
+    extends: [...tseslint.configs.recommended, ...effect.configs.dprint],
+    plugins: { "sort-destructure-keys": sortDestructureKeys },
+    rules: {
+      // Effect's own style, from the configuration of its repository
+      "@effect/dprint": ["error", {
+        config: {
+          indentWidth: 2,
+          lineWidth: 120,
+          semiColons: "asi",
+          quoteStyle: "alwaysDouble",
+          trailingCommas: "never",
+          operatorPosition: "maintain",
+          "arrowFunction.useParentheses": "force"
+        }
+      }],
+      "object-shorthand": "error",
+      "sort-destructure-keys/sort-destructure-keys": "error",
+      "@typescript-eslint/array-type": ["error", { default: "generic", readonly: "generic" }],
+      "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      // a tag's class, its service and its namespace share one name, and `{}` is the tag's empty body
+      "@typescript-eslint/no-empty-object-type": "off",
+      "@typescript-eslint/no-namespace": "off",
+      "@typescript-eslint/no-redeclare": "off",
+      // Effect.gen without a yield is still a generator
+      "require-yield": "off",
+      "no-restricted-syntax": ["error", pushWithSpread]
+    }
+  },
+  {
+    files: ["packages/*/src/**/*.ts", "packages/*/src/**/*.tsx"],
+    rules: {
+      "@typescript-eslint/no-non-null-assertion": "error",
+      "no-restricted-syntax": ["error", pushWithSpread, ...unsafeInSource],
+      "no-restricted-properties": ["error", ...clockAndRandom],
+      "no-restricted-imports": ["error", barrels],
+      "no-console": "error",
+      "max-lines": ["warn", { max: 320 }]
+    }
+  },
+  {
+    // examples are written as users write: with barrels and the console
+    files: ["packages/examples/src/**/*.ts", "packages/bench/src/**/*.ts"],
+    rules: {
+      "no-restricted-imports": "off",
+      "no-console": "off"
+    }
+  }
+)
