@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// npm links a command at install, before anything is built: this file is always there to link to
+import { existsSync } from "node:fs"
+
+const built = new URL("../dist/bin.js", import.meta.url)
+
+if (existsSync(built)) {
+  await import(built.href)
+} else {
+  console.error("stevedore is not built yet: run \"npm run build\" at the repository's root, then try again.")
+  process.exitCode = 1
+}
