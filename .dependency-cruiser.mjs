@@ -1,0 +1,150 @@
+// Who may import whom: between packages, and between the floors of core. A lower floor knows nothing of a higher one.
+
+/** The floors of core from the ground up. Every module of core stands on one of them. */
+const floors = [
+  ["failures", [
+    "ConnectionError",
+    "ListError",
+    "Recovery",
+    "ServiceError",
+    "SourceError",
+    "StorageError",
+    "UploadError"
+  ]],
+  ["data", [
+    "FileRecord",
+    "Page",
+    "PresignedUrl",
+    "Project",
+    "RetryAfter",
+    "ServiceProfile",
+    "StorageAnswer",
+    "TokenInfo",
+    "UploadPlan",
+    "UploadProgress",
+    "UploadSession"
+  ]],
+  ["ports", [
+    "RetryPolicy",
+    "ServiceConfig",
+    "Timeouts",
+    "UploadLedger",
+    "UploadSource",
+    "UploadSources",
+    "internal/sequentialReader"
+  ]],
+  ["clients", ["ObjectStorage", "ServiceApi", "StorageRequest", "StorageResponse"]],
+  ["engines", ["Pages", "RateLimit", "TransferGate"]],
+  ["programs", ["Checkpoints", "Downloads", "Lists", "Uploads"]]
+]
+
+/** @param {ReadonlyArray<string>} modules */
+const paths = (modules) => `^packages/core/src/(?:${modules.join("|")})[.]ts$`
+
+const src = (name) => `^packages/${name}/src/`
+
+const floorRules = floors.slice(0, -1).map(([name, modules], index) => ({
+  name: `floor-of-${name}`,
+  comment: `The ${name} of core know nothing of the floors above them`,
+  severity: "error",
+  from: { path: paths(modules) },
+  to: { path: paths(floors.slice(index + 1).flatMap(([, above]) => above)) }
+}))
+
+/** What each package may import, by its rule in the design; what is not listed there may not be imported. */
+const mayImport = {
+  core: [],
+  node: ["core"],
+  browser: ["core"],
+  testing: ["core"],
+  cli: ["core", "node", "testing"]
+}
+
+const packageRules = Object.entries(mayImport).map(([name, others]) => ({
+  name: `packages-of-${name}`,
+  comment: others.length === 0
+    ? `${name} stands on no other package of this repository`
+    : `Of this repository, ${name} may import ${others.join(", ")}`,
+  severity: "error",
+  from: { path: src(name) },
+  to: { path: "^packages/", pathNot: [name, ...others].map(src) }
+}))
+
+export default {
+  required: [
+    {
+      name: "every-module-has-a-floor",
+      comment: "Say in .dependency-cruiser.mjs which floor of core the module stands on",
+      severity: "error",
+      module: { path: src("core"), pathNot: [paths(floors.flatMap(([, modules]) => modules)), "/index[.]ts$"] },
+      // nothing is called this: a module without a floor always fails, once
+      to: { path: "^a floor in [.]dependency-cruiser[.]mjs$" }
+    }
+  ],
+  forbidden: [
+    ...packageRules,
+    ...floorRules,
+    {
+      name: "no-cycle",
+      comment: "Two modules that need each other are one module, or hide a third",
+      severity: "error",
+      from: {},
+      to: { circular: true }
+    },
+    {
+      name: "no-barrel-from-within",
+      comment: "The index is for users; inside, the module is imported",
+      severity: "error",
+      from: { path: "^packages/(?!examples/|bench/)[^/]+/src/" },
+      to: { path: "^packages/[^/]+/src/index[.]ts$" }
+    },
+    {
+      name: "internal-stays-inside",
+      comment: "internal/ is closed in exports: another package cannot import it once published",
+      severity: "error",
+      from: { path: "^packages/([^/]+)/" },
+      to: { path: "^packages/[^/]+/src/internal/", pathNot: "^packages/$1/" }
+    },
+    {
+      name: "runs-anywhere",
+      comment: "core and browser run where there is no Node",
+      severity: "error",
+      from: { path: "^packages/(?:core|browser)/src/" },
+      to: { dependencyTypes: ["core"] }
+    },
+    {
+      name: "core-stands-on-effect-alone",
+      comment: "core has two dependencies: effect and @effect/platform",
+      severity: "error",
+      from: { path: src("core") },
+      to: { path: "node_modules", pathNot: "node_modules/(?:effect|@effect/platform)/" }
+    },
+    {
+      name: "declared-dependencies",
+      comment: "What src imports, a user's install must bring: declare it in the package's dependencies or peers",
+      severity: "error",
+      from: { path: "^packages/(?!examples/|bench/)[^/]+/src/" },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["npm", "npm-peer"] }
+    },
+    {
+      name: "resolvable",
+      comment: "The import leads nowhere",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true }
+    }
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsConfig: { fileName: "tsconfig.json" },
+    // a type is knowledge too
+    tsPreCompilationDeps: true,
+    combinedDependencies: false,
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "types", "node", "default"],
+      extensions: [".ts", ".tsx", ".js", ".mjs"]
+    },
+    cache: { folder: ".cache/dependency-cruiser", strategy: "content" }
+  }
+}
