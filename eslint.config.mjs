@@ -1,6 +1,7 @@
 import * as effect from "@effect/eslint-plugin"
 import sortDestructureKeys from "eslint-plugin-sort-destructure-keys"
 import tseslint from "typescript-eslint"
+import { docstring } from "./.ci/docstring-rule.mjs"
 
 const pushWithSpread = {
   selector: "CallExpression[callee.property.name='push'] > SpreadElement.arguments",
@@ -90,6 +91,12 @@ export default tseslint.config(
       "no-console": "error",
       "max-lines": ["warn", { max: 320 }]
     }
+  },
+  {
+    files: ["packages/*/src/**/*.ts", "packages/*/src/**/*.tsx"],
+    ignores: ["**/internal/**", "**/src/index.ts", "**/src/bin.ts", "packages/examples/**", "packages/bench/**"],
+    plugins: { stevedore: { rules: { docstring } } },
+    rules: { "stevedore/docstring": "error" }
   },
   {
     // examples are written as users write: with barrels and the console
