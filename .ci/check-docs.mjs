@@ -30,6 +30,6 @@ const document = ({ directory, name }) =>
 
 const results = []
 for (const workspace of packages) {
-  if (workspace.published && existsSync(`${workspace.path}/src/index.ts`)) results.push(await document(workspace))
+  if (workspace.published && existsSync(`${workspace.path}/src`)) results.push(await document(workspace))
 }
 process.exitCode = results.every(Boolean) ? 0 : 1

@@ -7,7 +7,7 @@ import { missingSuites, optionalSuites } from "./optional-suites.mjs"
 import { root } from "./packages.mjs"
 
 // .ci/run reads its closing line from this report
-const report = `${root}/.cache/vitest-report.json`
+const report = `${root}/.cache/vitest-report${process.env.TEST_DIST === "1" ? "-dist" : ""}.json`
 mkdirSync(`${root}/.cache`, { recursive: true })
 rmSync(report, { force: true })
 
