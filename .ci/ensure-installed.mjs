@@ -1,21 +1,30 @@
-// Lets `npm test` and `npm run demo` work on a fresh clone: runs `npm ci` when the installed packages are missing
-// or older than package-lock.json.
+// Lets `npm test` and `npm run demo` work on a fresh clone: runs `npm ci` when what package-lock.json asks for is not
+// what is installed.
 import { spawnSync } from "node:child_process"
-import { existsSync, statSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { root } from "./packages.mjs"
 
+/**
+ * @param {string} file
+ * @returns {Record<string, { version?: string, link?: boolean, optional?: boolean }>}
+ */
+const readLockfile = (file) => JSON.parse(readFileSync(`${root}/${file}`, "utf8")).packages
+
 // npm writes this file at the end of an install
-const marker = `${root}/node_modules/.package-lock.json`
-const lockfile = `${root}/package-lock.json`
+const marker = "node_modules/.package-lock.json"
 
-const reason = !existsSync(marker)
-  ? "The dependencies are not installed yet"
-  : statSync(marker).mtimeMs < statSync(lockfile).mtimeMs
-  ? "package-lock.json is newer than the installed dependencies"
-  : undefined
+const reason = () => {
+  if (!existsSync(`${root}/${marker}`)) return "The dependencies are not installed yet"
+  const installed = readLockfile(marker)
+  const outdated = Object.entries(readLockfile("package-lock.json")).find(([path, { optional, version }]) =>
+    path.startsWith("node_modules/") && optional !== true && installed[path]?.version !== version
+  )
+  return outdated === undefined ? undefined : `${outdated[0]} is not installed as package-lock.json says`
+}
 
-if (reason !== undefined) {
-  console.error(`${reason}: running "npm ci" first, which takes about a minute.`)
+const why = reason()
+if (why !== undefined) {
+  console.error(`${why}: running "npm ci" first, which takes about a minute.`)
   const install = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: root,
     stdio: ["ignore", 2, 2],
