@@ -1,0 +1,126 @@
+/**
+ * What can happen to any request before there is an answer, to the service as to the storage.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import * as Recovery from "./Recovery.js"
+
+/**
+ * Whom a request was for: the service (JSON, with the token) or the object storage (pre-signed URLs, never a token).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Peer = Schema.Literal("service", "storage").annotations({ identifier: "Peer" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Peer = typeof Peer.Type
+
+/**
+ * The connection could not be made, or broke before the answer was complete. Whether the request arrived is unknown
+ * unless `arrived` says "no".
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@stevedore/core/ConnectionFailed")(
+  "ConnectionFailed",
+  {
+    peer: Peer,
+    /** The origin that was called, such as `https://host:443`. Never a path or a query. */
+    origin: Schema.String,
+    /** The system's code where there is one, such as `ECONNRESET`. */
+    code: Schema.optional(Schema.String),
+    /** `no` when the connection was never made; otherwise the request may have been carried out. */
+    arrived: Schema.Literal("no", "unknown"),
+    attempts: Recovery.attempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "retry"
+  }
+  override get message(): string {
+    return `The connection to the ${this.peer} at ${this.origin} failed${
+      this.code === undefined ? "" : ` (${this.code})`
+    } ${Recovery.describeAttempts(this)}. Check the network and that the address is right, then run it again.`
+  }
+}
+
+/**
+ * The phases of a request, each with a time-out of its own: until the connection is made and the first byte is
+ * taken, while the body makes progress, from the last byte to the answer, and the whole call.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Phase = Schema.Literal("connect", "body", "answer", "call").annotations({ identifier: "Phase" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Phase = typeof Phase.Type
+
+/**
+ * Nothing happened for too long in one phase of a request.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TimedOut extends Schema.TaggedError<TimedOut>("@stevedore/core/TimedOut")("TimedOut", {
+  peer: Peer,
+  phase: Phase,
+  /** How long nothing happened. Encoded in milliseconds. */
+  after: Schema.DurationFromMillis,
+  attempts: Recovery.attempts
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "retry"
+  }
+  override get message(): string {
+    return `The ${this.peer} made no progress for ${Duration.format(this.after)} (phase: ${this.phase}) ${
+      Recovery.describeAttempts(this)
+    }. On a slow line allow more time with Timeouts, or less concurrency.`
+  }
+}
+
+const noConnectionWasMade = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])
+
+/**
+ * Whether a system code says that the request cannot have arrived.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const arrival = (code: string | undefined): "no" | "unknown" =>
+  code !== undefined && (noConnectionWasMade.has(code) || code === "UND_ERR_CONNECT_TIMEOUT") ? "no" : "unknown"
+
+/**
+ * The first system code in a chain of causes, such as `ECONNRESET`. Nothing else of the chain is kept: it may hold a
+ * signed URL or a token.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const systemCode = (error: unknown): string | undefined => {
+  let current: unknown = error
+  for (let depth = 0; depth < 8; depth++) {
+    if (typeof current !== "object" || current === null) return undefined
+    if ("code" in current && typeof current.code === "string" && /^[A-Z][A-Z0-9_]+$/.test(current.code)) {
+      return current.code
+    }
+    current = "cause" in current ? current.cause : undefined
+  }
+  return undefined
+}

@@ -1,0 +1,56 @@
+/**
+ * The service's record of a file.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * Where processing stands. A file that is finalized may still be `pending`; its download does not depend on it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const FileStatus = Schema.Literal("pending", "completed", "failed").annotations({ identifier: "FileStatus" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type FileStatus = typeof FileStatus.Type
+
+/**
+ * Who made a thing.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Author = Schema.Struct({
+  id: Schema.String,
+  name: Schema.optional(Schema.NullOr(Schema.String))
+}).annotations({ identifier: "Author" })
+
+/**
+ * A file as the service keeps it. Fields that are not named here are kept too.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const FileRecord = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  /** The media type. */
+  type: Schema.optional(Schema.NullOr(Schema.String)),
+  /** In bytes; may be absent. */
+  size: Schema.optional(Schema.NullOr(Schema.Number)),
+  status: FileStatus,
+  author: Schema.optional(Schema.NullOr(Author)),
+  /** As the service wrote it: an ISO 8601 date. */
+  created_at: Schema.String
+}).annotations({ identifier: "FileRecord" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type FileRecord = typeof FileRecord.Type

@@ -1,0 +1,151 @@
+/**
+ * The port to the object storage: pre-signed URLs, no bearer token, no trace headers, no redirect followed. Its answer
+ * is a receipt or one typed error.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import * as PresignedUrl from "./PresignedUrl.js"
+import type { SourceError } from "./SourceError.js"
+import type { StorageError } from "./StorageError.js"
+import { SignedHeaderMissing, UrlExpired } from "./StorageError.js"
+import type { PutReceipt } from "./StorageResponse.js"
+import type { SourceSection } from "./UploadSource.js"
+
+/**
+ * One attempt to put bytes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PutRequest {
+  readonly url: PresignedUrl.PresignedUrl
+  readonly section: SourceSection
+  /** The source's name, for messages. */
+  readonly name: string
+  /** From {@link putHeaders}. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The server's clock less ours, in milliseconds. */
+  readonly clockOffset: number
+  /** From 1. */
+  readonly attempt: number
+  /** Told the number of bytes each time that some were handed to the network. */
+  readonly onSent: (bytes: number) => void
+}
+
+/**
+ * One attempt to get bytes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface GetRequest {
+  readonly url: PresignedUrl.PresignedUrl
+  /** From `start` to `end`, both included; omitted: all of it. */
+  readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined
+  /** Only while the object has this etag. */
+  readonly ifMatch?: string | undefined
+  readonly attempt: number
+}
+
+/**
+ * Bytes on their way down, to be read within the scope of the call.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface GetAnswer {
+  /** 206 when a range was given, 200 when it is the whole object. */
+  readonly status: number
+  readonly etag: Option.Option<string>
+  /** The length of these bytes. */
+  readonly length: Option.Option<number>
+  /** The length of the whole object, where it is told. */
+  readonly totalLength: Option.Option<number>
+  readonly bytes: Stream.Stream<Uint8Array, StorageError>
+}
+
+/**
+ * The port to an object storage. Node and tests have it over an HTTP client, browsers over XHR.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  /** Puts one section, once. An URL that has ended is refused before anything is sent. */
+  readonly put: (request: PutRequest) => Effect.Effect<PutReceipt, StorageError | SourceError>
+  /** Gets an object or a range of it, once. */
+  readonly get: (request: GetRequest) => Effect.Effect<GetAnswer, StorageError, Scope.Scope>
+}
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class ObjectStorage extends Context.Tag("@stevedore/core/ObjectStorage")<ObjectStorage, Service>() {}
+
+/**
+ * What decides the headers of a PUT.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PutHeaders {
+  readonly url: PresignedUrl.PresignedUrl
+  /** A single PUT carries the file's media type and the encryption headers; a part carries what is signed, no more. */
+  readonly kind: "single" | "part"
+  readonly mediaType: string
+  /** The profile's, names in lower case. */
+  readonly encryptionHeaders: Readonly<Record<string, string>>
+}
+
+/**
+ * The headers of a PUT, `Content-Length` excepted. The encryption headers belong to the single PUT: on a part storage
+ * refuses them, unless that URL's signed headers list them. A signed header that we do not have is an error before
+ * anything is sent.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const putHeaders = (
+  { encryptionHeaders, kind, mediaType, url }: PutHeaders
+): Either.Either<Readonly<Record<string, string>>, SignedHeaderMissing> => {
+  const signed = new Set(url.signedHeaders)
+  const available: Readonly<Record<string, string>> = { ...encryptionHeaders, "content-type": mediaType }
+  const headers = Object.fromEntries(
+    Object.entries(available).filter(([name]) => kind === "single" || signed.has(name))
+  )
+  const missing = url.signedHeaders.filter((name) => !(name in available) && name !== "content-length")
+  return missing.length === 0
+    ? Either.right(headers)
+    : Either.left(new SignedHeaderMissing({ part: Option.getOrUndefined(url.partNumber), headers: missing }))
+}
+
+/**
+ * Refuses a URL that has ended: it would only be refused by storage, after the whole body.
+ *
+ * @since 0.1.0
+ * @category validation
+ */
+export const checkDeadline = (
+  request: Pick<PutRequest, "url" | "clockOffset" | "attempt">,
+  now: number
+): Either.Either<void, UrlExpired> => {
+  const serverNow = now + request.clockOffset
+  return PresignedUrl.hasEnded(request.url, serverNow)
+    ? Either.left(
+      new UrlExpired({
+        part: Option.getOrUndefined(request.url.partNumber),
+        reason: "Deadline",
+        deadline: Option.getOrUndefined(request.url.deadline),
+        serverTime: new Date(serverNow),
+        attempts: request.attempt - 1
+      })
+    )
+    : Either.void
+}

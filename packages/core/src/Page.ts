@@ -1,0 +1,60 @@
+/**
+ * One page of a list, as the service sends it.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * The place of a page in its list.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const PageInfo = Schema.Struct({
+  /** How many items the list has; it may change between pages. */
+  total_count: Schema.optional(Schema.NullOr(Schema.Number)),
+  has_more: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  /** Opaque, sent back exactly as received. */
+  next_cursor: Schema.optional(Schema.NullOr(Schema.String))
+}).annotations({ identifier: "PageInfo" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type PageInfo = typeof PageInfo.Type
+
+/**
+ * A page whose items have not been looked at yet: each is decoded on its own, so that one broken item can be named.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const RawPage = Schema.Struct({
+  data: Schema.Array(Schema.Unknown),
+  page: PageInfo
+}).annotations({ identifier: "RawPage" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type RawPage = typeof RawPage.Type
+
+/**
+ * A page of decoded items.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Page<A> {
+  readonly items: ReadonlyArray<A>
+  /** Counted from 0 in this walk. */
+  readonly index: number
+  /** The cursor that gave this page; absent for the first. */
+  readonly cursor: string | undefined
+  /** The cursor of the next page; absent after the last. */
+  readonly nextCursor: string | undefined
+  readonly totalCount: number | undefined
+}

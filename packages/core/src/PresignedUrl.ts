@@ -1,0 +1,183 @@
+/**
+ * A pre-signed URL is a value that reads itself: when it ends, which headers are signed, which part it is for.
+ * Its query is a secret. Printed in any way it shows its origin and path only; the whole string comes out by
+ * {@link reveal} alone.
+ *
+ * @since 0.1.0
+ */
+import * as Equal from "effect/Equal"
+import * as Hash from "effect/Hash"
+import { NodeInspectSymbol } from "effect/Inspectable"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+
+/**
+ * @since 0.1.0
+ * @category symbols
+ */
+export const TypeId: unique symbol = Symbol.for("@stevedore/core/PresignedUrl")
+
+/**
+ * @since 0.1.0
+ * @category symbols
+ */
+export type TypeId = typeof TypeId
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class PresignedUrl implements Equal.Equal {
+  /**
+   * @since 0.1.0
+   */
+  readonly [TypeId]: TypeId = TypeId
+  /** Such as `https://bucket.host:443`; safe to print. */
+  readonly origin: string
+  /** The path as it was given; safe to print. */
+  readonly path: string
+  /** When the URL was signed, in the signer's time. */
+  readonly signedAt: Option.Option<Date>
+  /** When the URL ends, in the signer's time; none where the URL does not say. */
+  readonly deadline: Option.Option<Date>
+  /** The headers that must be sent as they were signed, in lower case, without `host`. */
+  readonly signedHeaders: ReadonlyArray<string>
+  /** The part that the URL is for, from 1. */
+  readonly partNumber: Option.Option<number>
+  readonly #href: Redacted.Redacted<string>
+
+  constructor(href: string) {
+    const url = new URL(href)
+    const query = lowerCaseQuery(url)
+    this.origin = url.origin
+    this.path = url.pathname
+    this.signedAt = Option.flatMap(parameter(query, "date"), basicDate)
+    this.deadline = Option.zipWith(
+      this.signedAt,
+      Option.filter(Option.map(parameter(query, "expires"), Number), (seconds) => Number.isInteger(seconds)),
+      (signedAt, seconds) => new Date(signedAt.getTime() + seconds * 1000)
+    ).pipe(Option.filter((date) => !Number.isNaN(date.getTime())))
+    this.signedHeaders = Option.match(parameter(query, "signedheaders"), {
+      onNone: () => [],
+      onSome: (names) => names.toLowerCase().split(";").filter((name) => name !== "" && name !== "host")
+    })
+    this.partNumber = Option.filter(
+      Option.map(Option.fromNullable(query.get("partnumber")), Number),
+      (number) => Number.isInteger(number) && number >= 1
+    )
+    this.#href = Redacted.make(href)
+  }
+
+  /** @internal */
+  static reveal(self: PresignedUrl): string {
+    return Redacted.value(self.#href)
+  }
+
+  /**
+   * @since 0.1.0
+   */
+  toString(): string {
+    return `${this.origin}${this.path}?<redacted>`
+  }
+  /**
+   * @since 0.1.0
+   */
+  toJSON(): unknown {
+    return { _id: "PresignedUrl", url: this.toString() }
+  }
+  /**
+   * @since 0.1.0
+   */
+  [NodeInspectSymbol](): unknown {
+    return this.toJSON()
+  }
+  /**
+   * @since 0.1.0
+   */
+  [Equal.symbol](that: unknown): boolean {
+    return that instanceof PresignedUrl && PresignedUrl.reveal(that) === Redacted.value(this.#href)
+  }
+  /**
+   * @since 0.1.0
+   */
+  [Hash.symbol](): number {
+    return Hash.cached(this, Hash.string(Redacted.value(this.#href)))
+  }
+}
+
+const lowerCaseQuery = (url: URL): ReadonlyMap<string, string> => {
+  const query = new Map<string, string>()
+  url.searchParams.forEach((value, name) => query.set(name.toLowerCase(), value))
+  return query
+}
+
+const parameter = (query: ReadonlyMap<string, string>, name: string): Option.Option<string> =>
+  Option.fromNullable(query.get(`x-amz-${name}`) ?? query.get(`x-goog-${name}`))
+
+const basicDate = (text: string): Option.Option<Date> => {
+  const match = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(text)
+  if (match === null) return Option.none()
+  const [, year, month, day, hour, minute, second] = match
+  const date = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  return Number.isNaN(date.getTime()) ? Option.none() : Option.some(date)
+}
+
+/**
+ * A URL of http or https from its string, kept byte-identical; none when it is not one.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromString = (href: string): Option.Option<PresignedUrl> => {
+  if (!/^https?:\/\/[^\s]+$/i.test(href)) return Option.none()
+  return URL.canParse(href) ? Option.some(new PresignedUrl(href)) : Option.none()
+}
+
+/**
+ * The whole string with its signature. To be called where the request is made, and nowhere else.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const reveal: (self: PresignedUrl) => string = PresignedUrl.reveal
+
+/**
+ * Whether the URL has ended at a time of the server's clock, in milliseconds. A URL that does not say when it ends
+ * has not.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const hasEnded = (self: PresignedUrl, serverNow: number): boolean =>
+  Option.exists(self.deadline, (deadline) => deadline.getTime() <= serverNow)
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const PresignedUrlFromSelf: Schema.Schema<PresignedUrl> = Schema.instanceOf(PresignedUrl, {
+  identifier: "PresignedUrlFromSelf"
+})
+
+/**
+ * Decodes a string of the wire. A string that is no URL is an error that does not repeat it. Encoding gives the
+ * secret: only a private store may hold it.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const PresignedUrlFromString: Schema.Schema<PresignedUrl, string> = Schema.transformOrFail(
+  Schema.String,
+  PresignedUrlFromSelf,
+  {
+    strict: true,
+    decode: (href, _, ast) =>
+      Option.match(fromString(href), {
+        onNone: () => ParseResult.fail(new ParseResult.Type(ast, "<redacted>", "expected an http or https URL")),
+        onSome: ParseResult.succeed
+      }),
+    encode: (url) => ParseResult.succeed(reveal(url))
+  }
+).annotations({ identifier: "PresignedUrl" })

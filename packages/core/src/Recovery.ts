@@ -1,0 +1,106 @@
+/**
+ * What a repeat can do about a failure. Every error of Stevedore carries one, so retrying is decided by a category
+ * and never by reading messages.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+
+/**
+ * What can help against a failure:
+ *
+ * - `retry`: the same request again, after a back-off
+ * - `retryOnce`: the same request again, one time, on a new connection
+ * - `slowDown`: the same request again, after everything has slowed down
+ * - `newSession`: nothing but a new upload session
+ * - `none`: no repeat; the request, the source or the set-up has to change
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Recovery = Schema.Literal("retry", "retryOnce", "slowDown", "newSession", "none").annotations({
+  identifier: "Recovery"
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Recovery = typeof Recovery.Type
+
+/**
+ * What the retry policy reads of an error.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Recoverable {
+  /** What can help. */
+  readonly recovery: Recovery
+  /** How many times the request was made. */
+  readonly attempts: number
+  /** How long the server asked to wait, where it did. */
+  readonly retryAfter?: Duration.Duration | undefined
+}
+
+/**
+ * The field that every error has: how many times the request was made, from 0 (refused before any request).
+ *
+ * @since 0.1.0
+ * @category fields
+ */
+export const attempts = Schema.NonNegativeInt.pipe(
+  Schema.propertySignature,
+  Schema.withConstructorDefault(() => 1)
+)
+
+/**
+ * The same field for errors that are raised before any request: 0 attempts.
+ *
+ * @since 0.1.0
+ * @category fields
+ */
+export const noAttempts = Schema.NonNegativeInt.pipe(
+  Schema.propertySignature,
+  Schema.withConstructorDefault(() => 0)
+)
+
+/**
+ * The field of errors that can carry a wait asked for by the server. Encoded in milliseconds.
+ *
+ * @since 0.1.0
+ * @category fields
+ */
+export const retryAfter = Schema.optional(Schema.DurationFromMillis)
+
+/**
+ * Whether the same request may be made again at all.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isRepeatable = (error: Recoverable): boolean =>
+  error.recovery === "retry" || error.recovery === "slowDown" || (error.recovery === "retryOnce" && error.attempts < 2)
+
+/**
+ * A sentence about the number of attempts, for messages.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const describeAttempts = (error: Recoverable): string =>
+  error.attempts === 0
+    ? "nothing was sent"
+    : error.attempts === 1
+    ? "after 1 attempt"
+    : `after ${error.attempts} attempts`
+
+/**
+ * A sentence about the wait that the server asked for, for messages; empty where it asked for none.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const describeWait = (error: Recoverable): string =>
+  error.retryAfter === undefined ? "" : `; the server asks to wait ${Duration.format(error.retryAfter)}`

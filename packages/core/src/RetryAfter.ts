@@ -1,0 +1,27 @@
+/**
+ * The `Retry-After` header, in its two forms.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+
+/**
+ * How long a server asks to wait: seconds, or an HTTP date (RFC 9110, 10.2.3) taken against the server's own `Date`
+ * where the answer has one. What cannot be read, or lies in the past, is no hint.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromHeaders = (
+  headers: Readonly<Record<string, string | undefined>>,
+  now: number
+): Duration.Duration | undefined => {
+  const header = headers["retry-after"]?.trim()
+  if (header === undefined || header === "") return undefined
+  if (/^\d+(\.\d+)?$/.test(header)) return Duration.seconds(Number(header))
+  if (!/^[A-Za-z]{3,9},? /.test(header)) return undefined
+  const at = Date.parse(header)
+  const serverNow = Date.parse(headers["date"] ?? "")
+  const wait = at - (Number.isNaN(serverNow) ? now : serverNow)
+  return Number.isNaN(at) || wait < 0 ? undefined : Duration.millis(wait)
+}

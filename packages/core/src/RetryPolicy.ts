@@ -1,0 +1,159 @@
+/**
+ * How often and how soon a request is made again. One policy over typed errors, for the service and the storage; the
+ * only place that decides to repeat.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import type { Recoverable } from "./Recovery.js"
+import { isRepeatable } from "./Recovery.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Policy {
+  /** How many times a request is made at the most, the first included. */
+  readonly attempts: number
+  /** The longest wait before the second attempt; it doubles with each. The wait itself is random below it (full jitter). */
+  readonly base: Duration.Duration
+  /** The longest back-off. */
+  readonly cap: Duration.Duration
+  /** A server that asks to wait longer than this is not waited for: the error says how long it asked. */
+  readonly longestRetryAfter: Duration.Duration
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly attempts?: number | undefined
+  readonly base?: Duration.DurationInput | undefined
+  readonly cap?: Duration.DurationInput | undefined
+  readonly longestRetryAfter?: Duration.DurationInput | undefined
+}
+
+/**
+ * A policy: 5 attempts, from 500 milliseconds to 30 seconds, waits of up to 60 seconds on the server's word, unless
+ * the options say otherwise. Attempts below 1 count as 1.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options = {}): Policy => ({
+  attempts: Math.max(1, Math.floor(options.attempts ?? 5)),
+  base: Duration.decode(options.base ?? "500 millis"),
+  cap: Duration.decode(options.cap ?? "30 seconds"),
+  longestRetryAfter: Duration.decode(options.longestRetryAfter ?? "60 seconds")
+})
+
+/**
+ * The policy in force: read when an operation runs, so that it can be replaced for one effect.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export class RetryPolicy extends Context.Reference<RetryPolicy>()<"@stevedore/core/RetryPolicy", Policy>(
+  "@stevedore/core/RetryPolicy",
+  { defaultValue: () => make() }
+) {}
+
+/**
+ * Replaces the policy, for an application (given to its layer) or for one effect.
+ *
+ * @example
+ * import { RetryPolicy, Uploads, UploadSources } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const source = UploadSources.fromBytes("a.txt", new Uint8Array([1]))
+ * const patient = Uploads.upload(source).pipe(
+ *   Effect.provide(RetryPolicy.layer({ attempts: 8, base: "250 millis", cap: "20 seconds" }))
+ * )
+ * const once = Uploads.upload(source).pipe(Effect.provide(RetryPolicy.none))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(RetryPolicy, make(options))
+
+/**
+ * No repeats.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const none: Layer.Layer<never> = layer({ attempts: 1 })
+
+/**
+ * Hands the policy in force where a layer is built on to what runs with that layer. Ready-made layers include it, so
+ * that a policy given to them holds for the uploads that use them.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerInForce: Layer.Layer<never> = Layer.effectContext(
+  Effect.map(RetryPolicy, (policy) => Context.make(RetryPolicy, policy))
+)
+
+/**
+ * The longest back-off after an attempt, from 1, without jitter.
+ *
+ * @since 0.1.0
+ * @category waits
+ */
+export const longestBackOff = (policy: Policy, attempt: number): Duration.Duration =>
+  Duration.min(Duration.times(policy.base, 2 ** Math.min(attempt - 1, 30)), policy.cap)
+
+/**
+ * How long to wait after a failed attempt: what the server asks exactly, else a random time below the back-off.
+ *
+ * @since 0.1.0
+ * @category waits
+ */
+export const wait = (policy: Policy, error: Recoverable): Effect.Effect<Duration.Duration> =>
+  error.retryAfter === undefined
+    ? Effect.map(Random.next, (random) => Duration.times(longestBackOff(policy, error.attempts), random))
+    : Effect.succeed(error.retryAfter)
+
+/**
+ * Whether the policy makes the request again after this error.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const repeats = (policy: Policy, error: Recoverable): boolean =>
+  isRepeatable(error) &&
+  error.attempts < policy.attempts &&
+  (error.retryAfter === undefined || Duration.lessThanOrEqualTo(error.retryAfter, policy.longestRetryAfter))
+
+/**
+ * Makes a request again as the policy in force says. The request is given the number of its attempt, from 1, and its
+ * error must carry it.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const retry = <A, E extends Recoverable, R>(
+  request: (attempt: number) => Effect.Effect<A, E, R>,
+  options: {
+    /** Narrows what is repeated, for calls that are not harmless to repeat. */
+    readonly while?: ((error: E) => boolean) | undefined
+    /** Runs before each wait: to log, to count, to slow the others down. */
+    readonly onRetry?: ((error: E, wait: Duration.Duration) => Effect.Effect<void>) | undefined
+  } = {}
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(RetryPolicy, (policy) => {
+    let attempt = 0
+    const repeating = Schedule.recurWhile<E>((error) => repeats(policy, error) && (options.while?.(error) ?? true))
+    return Effect.retry(
+      Effect.suspend(() => request(++attempt)),
+      Schedule.addDelayEffect(repeating, (error) =>
+        Effect.tap(wait(policy, error), (duration) => options.onRetry?.(error, duration) ?? Effect.void))
+    )
+  })

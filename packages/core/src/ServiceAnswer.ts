@@ -1,0 +1,156 @@
+/**
+ * What an answer of the service means: one table from status to typed error, and decoding that names the place in the
+ * answer but never repeats a value of it.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as RetryAfter from "./RetryAfter.js"
+import type { ServiceError } from "./ServiceError.js"
+import {
+  Forbidden,
+  InvalidResponse,
+  Issue,
+  NotFound,
+  notJson,
+  RateLimited,
+  RequestRejected,
+  ServiceUnavailable,
+  Unauthorized,
+  UploadConflict
+} from "./ServiceError.js"
+
+/**
+ * An answer, read whole.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ServiceAnswer {
+  readonly operation: string
+  readonly status: number
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** When it came, in milliseconds of our clock. */
+  readonly receivedAt: number
+  /** Which attempt it was, from 1. */
+  readonly attempts: number
+}
+
+const Envelope = Schema.parseJson(Schema.Struct({ errors: Schema.Array(Issue) }))
+
+const readIssues = (body: string): ReadonlyArray<Issue> =>
+  Option.match(Schema.decodeOption(Envelope)(body), { onNone: () => [], onSome: (envelope) => envelope.errors })
+
+const told = (answer: ServiceAnswer) => ({
+  operation: answer.operation,
+  status: answer.status,
+  requestId: answer.headers["x-request-id"] ?? answer.headers["x-amzn-requestid"],
+  attempts: answer.attempts,
+  issues: answer.status < 400 ? [] : readIssues(answer.body)
+})
+
+/**
+ * The typed error of a status that is not a success.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const errorOf = (answer: ServiceAnswer): ServiceError => {
+  const fields = told(answer)
+  const waiting = { ...fields, retryAfter: RetryAfter.fromHeaders(answer.headers, answer.receivedAt) }
+  switch (answer.status) {
+    case 401:
+      return new Unauthorized(fields)
+    case 403:
+      return new Forbidden(fields)
+    case 404:
+      return new NotFound(fields)
+    case 409:
+      return new UploadConflict(fields)
+    case 429:
+      return new RateLimited(waiting)
+    case 408:
+      return new ServiceUnavailable(waiting)
+    default:
+      return answer.status >= 500 ? new ServiceUnavailable(waiting) : new RequestRejected(fields)
+  }
+}
+
+/**
+ * An answer of the wrong shape, with the place of the first problem.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const invalid = (answer: ServiceAnswer, path: string, problem: string): InvalidResponse =>
+  new InvalidResponse({ ...told(answer), path, problem })
+
+/**
+ * Decodes the JSON body of a success; what its schema does not name is kept.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const decode = <A, I>(answer: ServiceAnswer, schema: Schema.Schema<A, I>): Either.Either<A, ServiceError> =>
+  Either.flatMap(parse(answer), (json) => decodeAt(answer, "", json, schema))
+
+/**
+ * Decodes a single resource: in its envelope `{ "data": ... }`, or without one.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const decodeData = <A, I>(answer: ServiceAnswer, schema: Schema.Schema<A, I>): Either.Either<A, ServiceError> =>
+  Either.flatMap(parse(answer), (json) =>
+    Predicate.hasProperty(json, "data")
+      ? decodeAt(answer, "data", json.data, schema)
+      : decodeAt(answer, "", json, schema))
+
+const parse = (answer: ServiceAnswer): Either.Either<unknown, ServiceError> =>
+  answer.status < 200 || answer.status >= 300
+    ? Either.left(errorOf(answer))
+    : Either.try({
+      try: (): unknown => JSON.parse(answer.body),
+      catch: () => invalid(answer, "", answer.body.trim() === "" ? "nothing" : notJson)
+    })
+
+const decodeAt = <A, I>(
+  answer: ServiceAnswer,
+  at: string,
+  json: unknown,
+  schema: Schema.Schema<A, I>
+): Either.Either<A, ServiceError> =>
+  Either.mapLeft(Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json), (error) => {
+    const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)
+    return invalid(answer, showPath(at, first?.path ?? []), problems[first?._tag ?? ""] ?? "another type of value")
+  })
+
+const showPath = (at: string, path: ReadonlyArray<PropertyKey>): string =>
+  path.reduce<string>(
+    (shown, key) =>
+      typeof key === "number" ? `${shown}[${key}]` : shown === "" ? String(key) : `${shown}.${String(key)}`,
+    at
+  )
+
+const problems: Readonly<Record<string, string>> = {
+  Missing: "a field is missing",
+  Unexpected: "an unexpected field"
+}
+
+/**
+ * The server's clock less ours, in milliseconds, by the answer's `Date`; 0 where it has none. The header counts whole
+ * seconds, so half of one is added.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const clockOffset = (answer: ServiceAnswer): number => {
+  const date = Date.parse(answer.headers["date"] ?? "")
+  return Number.isNaN(date) ? 0 : date + 500 - answer.receivedAt
+}

@@ -1,0 +1,165 @@
+/**
+ * Where the service is and by which token: one value, from options or from configuration.
+ *
+ * @since 0.1.0
+ */
+import * as Config from "effect/Config"
+import * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as ServiceProfile from "./ServiceProfile.js"
+
+/**
+ * A configuration that has been checked.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  /** Origin and path without a slash at the end, such as `https://host/api`. */
+  readonly baseUrl: string
+  /** Sent as the bearer token to the service, and to nobody else. */
+  readonly token: Redacted.Redacted<string>
+  readonly profile: ServiceProfile.ServiceProfile
+}
+
+/**
+ * What a user gives.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** An http or https URL; a path in it is kept. Omitted: the profile's own. */
+  readonly baseUrl?: string | undefined
+  readonly token: Redacted.Redacted<string>
+  /** Omitted: {@link ServiceProfile.standard}. */
+  readonly profile?: ServiceProfile.ServiceProfile | undefined
+  /**
+   * Allows `http:` to a host that is not this machine. Without it such a base URL is refused: the token would travel
+   * in clear.
+   */
+  readonly allowInsecureHttp?: boolean | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class ServiceConfig extends Context.Tag("@stevedore/core/ServiceConfig")<ServiceConfig, Service>() {}
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i
+
+/**
+ * A base URL as it is used, or what is wrong with it in words.
+ *
+ * @since 0.1.0
+ * @category validation
+ */
+export const parseBaseUrl = (text: string, allowInsecureHttp = false): Either.Either<string, string> => {
+  if (!URL.canParse(text)) return Either.left("expected a URL such as https://host/api")
+  const url = new URL(text)
+  if (url.protocol !== "https:" && url.protocol !== "http:") return Either.left("expected an https URL")
+  if (url.username !== "" || url.password !== "") return Either.left("expected a URL without a user or password in it")
+  if (url.search !== "" || url.hash !== "") return Either.left("expected a URL without a query or fragment")
+  if (url.protocol === "http:" && !allowInsecureHttp && !loopback.test(url.hostname)) {
+    return Either.left("expected https: over http the token travels in clear; allowInsecureHttp takes it all the same")
+  }
+  return Either.right(`${url.origin}${url.pathname.replace(/\/+$/, "")}`)
+}
+
+/**
+ * A token as it is used, or what is wrong with it in words, which never repeat it.
+ *
+ * @since 0.1.0
+ * @category validation
+ */
+export const parseToken = (
+  token: Redacted.Redacted<string>
+): Either.Either<Redacted.Redacted<string>, string> => {
+  const text = Redacted.value(token).trim()
+  return /^[\x21-\x7e]+$/.test(text)
+    ? Either.right(Redacted.make(text))
+    : Either.left(text === "" ? "expected a token, found nothing" : "expected a token of visible ASCII characters")
+}
+
+const inField = <A>(field: string, checked: Either.Either<A, string>): Either.Either<A, ConfigError.ConfigError> =>
+  Either.mapLeft(checked, (problem) => ConfigError.InvalidData([field], problem))
+
+/**
+ * Checks the options. The error names the field.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options): Either.Either<Service, ConfigError.ConfigError> => {
+  const profile = options.profile ?? ServiceProfile.standard
+  const baseUrl = options.baseUrl ?? profile.baseUrl
+  return Either.all({
+    baseUrl: baseUrl === undefined
+      ? Either.left(
+        ConfigError.MissingData(["baseUrl"], "expected a base URL: neither the options nor the profile have one")
+      )
+      : inField("baseUrl", parseBaseUrl(baseUrl, options.allowInsecureHttp)),
+    token: inField("token", parseToken(options.token)),
+    profile: Either.right(profile)
+  })
+}
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<ServiceConfig, ConfigError.ConfigError> =>
+  Layer.effect(ServiceConfig, Effect.suspend(() => make(options)))
+
+/**
+ * Each option as a `Config`; what is left out is read from `STEVEDORE_BASE_URL` and `STEVEDORE_TOKEN`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ConfigOptions {
+  readonly baseUrl?: Config.Config<string> | undefined
+  readonly token?: Config.Config<Redacted.Redacted<string>> | undefined
+  readonly profile?: Config.Config<ServiceProfile.ServiceProfile> | undefined
+  readonly allowInsecureHttp?: Config.Config<boolean> | undefined
+}
+
+const checked = <A, B>(
+  config: Config.Config<A>,
+  check: (value: A) => Either.Either<B, string>
+): Config.Config<B> =>
+  Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (problem) => ConfigError.InvalidData([], problem)))
+
+/**
+ * The configuration from the environment, or wherever the `ConfigProvider` in force reads. A missing or malformed
+ * value is an error that names the variable.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<Service, ConfigError.ConfigError> =>
+  Effect.gen(function*() {
+    const profile = yield* (options.profile ?? Config.succeed(ServiceProfile.standard))
+    const allowInsecureHttp = yield* (options.allowInsecureHttp ?? Config.succeed(false))
+    const baseUrl = options.baseUrl ?? Config.string("STEVEDORE_BASE_URL")
+    return yield* Config.all({
+      baseUrl: checked(
+        profile.baseUrl === undefined ? baseUrl : Config.withDefault(baseUrl, profile.baseUrl),
+        (text) => parseBaseUrl(text, allowInsecureHttp)
+      ),
+      token: checked(options.token ?? Config.redacted("STEVEDORE_TOKEN"), parseToken),
+      profile: Config.succeed(profile)
+    })
+  })
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<ServiceConfig, ConfigError.ConfigError> =>
+  Layer.effect(ServiceConfig, fromConfig(options))

@@ -1,0 +1,315 @@
+/**
+ * The calls of the service: for each a pure function that builds the request, and one that reads the answer.
+ *
+ * @since 0.1.0
+ */
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Arr from "effect/Array"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Order from "effect/Order"
+import * as Schema from "effect/Schema"
+import { FileRecord } from "./FileRecord.js"
+import { RawPage } from "./Page.js"
+import * as PresignedUrl from "./PresignedUrl.js"
+import type { ServiceAnswer } from "./ServiceAnswer.js"
+import { clockOffset, decode, decodeData, invalid } from "./ServiceAnswer.js"
+import type { ServiceError } from "./ServiceError.js"
+import type { ServiceProfile } from "./ServiceProfile.js"
+import type { MultipartSession, PartReceipt, SingleSession } from "./UploadSession.js"
+
+/**
+ * One call. `repeatable` says whether making it twice is harmless; a call for which it is not is made again only when
+ * the first is known not to have been carried out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Endpoint<in Input, out Output> {
+  readonly operation: string
+  readonly repeatable: boolean
+  readonly request: (profile: ServiceProfile, input: Input) => HttpClientRequest.HttpClientRequest
+  readonly respond: (
+    profile: ServiceProfile,
+    answer: ServiceAnswer,
+    input: Input
+  ) => Either.Either<Output, ServiceError>
+}
+
+/**
+ * What the service is told about a file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileDescription {
+  readonly name: string
+  readonly mediaType: string
+  /** In bytes. */
+  readonly size: number
+}
+
+const withFileId = (path: string, fileId: string): string => path.replace("{file_id}", encodeURIComponent(fileId))
+
+const describe = (profile: ServiceProfile, file: FileDescription) => ({
+  [profile.fields.fileName]: file.name,
+  [profile.fields.mediaType]: file.mediaType,
+  size: file.size
+})
+
+const Opened = Schema.Struct({
+  id: Schema.optional(Schema.NonEmptyString),
+  file_id: Schema.optional(Schema.NonEmptyString)
+})
+
+const Url = Schema.Union(
+  PresignedUrl.PresignedUrlFromString,
+  Schema.Struct({ url: PresignedUrl.PresignedUrlFromString, part_number: Schema.optional(Schema.Int) })
+)
+
+const OpenedSingle = Schema.Struct({ ...Opened.fields, upload_url: PresignedUrl.PresignedUrlFromString })
+
+const OpenedMultipart = Schema.Struct({
+  ...Opened.fields,
+  upload_id: Schema.NonEmptyString,
+  urls: Schema.NonEmptyArray(Url)
+})
+
+const known = new Set(["id", "file_id", "upload_url", "upload_id", "urls"])
+
+const sessionFields = (answer: ServiceAnswer, opened: typeof Opened.Type) =>
+  Either.map(
+    Either.fromNullable(opened.id ?? opened.file_id, () => invalid(answer, "data.id", "a field is missing")),
+    (fileId) => ({
+      fileId,
+      clockOffset: clockOffset(answer),
+      openedAt: answer.receivedAt + clockOffset(answer),
+      extra: Object.fromEntries(Object.entries(opened).filter(([name]) => !known.has(name)))
+    })
+  )
+
+/**
+ * `POST`: opens a session for a single PUT, up to 5 GB.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
+  operation: "initiateUpload",
+  repeatable: false,
+  request: (profile, file) =>
+    HttpClientRequest.post(profile.paths.initiateUpload).pipe(
+      HttpClientRequest.bodyUnsafeJson(describe(profile, file))
+    ),
+  respond: (_, answer) =>
+    Either.gen(function*() {
+      const opened = yield* decodeData(answer, OpenedSingle)
+      return { _tag: "SingleSession", ...(yield* sessionFields(answer, opened)), url: opened.upload_url }
+    })
+}
+
+/**
+ * What the service is told about a file that goes up in parts.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface LargeFileDescription extends FileDescription {
+  /** None: the server chooses. */
+  readonly parts: Option.Option<number>
+}
+
+/**
+ * `POST`: opens a session of several parts, up to 10 GB.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSession> = {
+  operation: "initiateLargeUpload",
+  repeatable: false,
+  request: (profile, file) =>
+    HttpClientRequest.post(profile.paths.initiateLargeUpload).pipe(
+      HttpClientRequest.bodyUnsafeJson({
+        ...describe(profile, file),
+        ...Option.match(file.parts, { onNone: () => ({}), onSome: (parts) => ({ parts }) })
+      })
+    ),
+  respond: (_, answer, file) =>
+    Either.gen(function*() {
+      const opened = yield* decodeData(answer, OpenedMultipart)
+      const fields = yield* sessionFields(answer, opened)
+      const urls = yield* inPartOrder(answer, opened.urls)
+      if (Option.exists(file.parts, (parts) => parts !== urls.length)) {
+        return yield* Either.left(invalid(answer, "data.urls", `${urls.length} URLs for the number of parts asked for`))
+      }
+      return { _tag: "MultipartSession", ...fields, uploadId: opened.upload_id, urls }
+    })
+}
+
+const byNumber = Order.mapInput(Order.number, (entry: { readonly number: number }) => entry.number)
+
+// A URL may say its part number twice, in the answer and in its own query: where they disagree, parts would be mixed up.
+const inPartOrder = (
+  answer: ServiceAnswer,
+  urls: Arr.NonEmptyReadonlyArray<typeof Url.Type>
+): Either.Either<Arr.NonEmptyReadonlyArray<PresignedUrl.PresignedUrl>, ServiceError> => {
+  const numbered = Arr.map(urls, (entry, index) =>
+    entry instanceof PresignedUrl.PresignedUrl
+      ? { url: entry, number: Option.getOrElse(entry.partNumber, () => index + 1) }
+      : { url: entry.url, number: entry.part_number ?? Option.getOrElse(entry.url.partNumber, () => index + 1) })
+  const ordered = Arr.sort(numbered, byNumber)
+  const wrong = ordered.findIndex(({ number, url }, index) =>
+    number !== index + 1 || Option.exists(url.partNumber, (own) => own !== number)
+  )
+  return wrong === -1
+    ? Either.right(Arr.map(ordered, ({ url }) => url))
+    : Either.left(invalid(answer, `data.urls[${wrong}]`, "part numbers that are not 1 to n, each once"))
+}
+
+/**
+ * `POST`: the whole file is in storage. Harmless to repeat.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const completeUpload: Endpoint<{ readonly fileId: string }, FileRecord> = {
+  operation: "completeUpload",
+  repeatable: true,
+  request: (profile, { fileId }) => HttpClientRequest.post(withFileId(profile.paths.completeUpload, fileId)),
+  respond: (_, answer) => decodeData(answer, FileRecord)
+}
+
+/**
+ * `POST`: every part is in storage. The parts go in ascending order, each with its etag verbatim. Harmless to repeat.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const completeLargeUpload: Endpoint<
+  { readonly fileId: string; readonly uploadId: string; readonly parts: ReadonlyArray<PartReceipt> },
+  FileRecord
+> = {
+  operation: "completeLargeUpload",
+  repeatable: true,
+  request: (profile, { fileId, parts, uploadId }) =>
+    HttpClientRequest.post(withFileId(profile.paths.completeLargeUpload, fileId)).pipe(
+      HttpClientRequest.bodyUnsafeJson({
+        upload_id: uploadId,
+        parts: [...parts]
+          .sort((a, b) => a.partNumber - b.partNumber)
+          .map(({ etag, partNumber }) => ({ part_number: partNumber, etag }))
+      })
+    ),
+  respond: (_, answer) => decodeData(answer, FileRecord)
+}
+
+/**
+ * `GET`: the record of a file.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const file: Endpoint<{ readonly fileId: string }, FileRecord> = {
+  operation: "file",
+  repeatable: true,
+  request: (profile, { fileId }) => HttpClientRequest.get(withFileId(profile.paths.file, fileId)),
+  respond: (_, answer) => decodeData(answer, FileRecord)
+}
+
+/**
+ * One page of any list. Query parameters go out in the order given; an empty cursor is never sent.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PageRequest {
+  /** Such as `/v1/projects`. */
+  readonly path: string
+  /** `page[limit]`, 1 to 100. */
+  readonly limit: number
+  /** `page[start_cursor]`, exactly as received. */
+  readonly cursor: Option.Option<string>
+  /** Sort and filters, already encoded: `[["sort", "title:asc"], ["filter[title][contains]", "x"]]`. */
+  readonly query: ReadonlyArray<readonly [string, string]>
+}
+
+/**
+ * `GET`: one page of a list.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const listPage: Endpoint<PageRequest, RawPage> = {
+  operation: "listPage",
+  repeatable: true,
+  request: (_, { cursor, limit, path, query }) =>
+    HttpClientRequest.get(path, {
+      urlParams: [
+        ["page[limit]", String(limit)],
+        ...Option.match(cursor, { onNone: () => [], onSome: (value) => [["page[start_cursor]", value] as const] }),
+        ...query
+      ]
+    }),
+  respond: (_, answer) => decode(answer, RawPage)
+}
+
+/**
+ * Whom a token stands for.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const TokenInfo = Schema.Struct({ id: Schema.String, subdomain: Schema.String }).annotations({
+  identifier: "TokenInfo"
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type TokenInfo = typeof TokenInfo.Type
+
+/**
+ * `GET`: whom the token stands for.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const tokenInfo: Endpoint<void, TokenInfo> = {
+  operation: "tokenInfo",
+  repeatable: true,
+  request: (profile) => HttpClientRequest.get(profile.paths.tokenInfo),
+  respond: (_, answer) => decodeData(answer, TokenInfo)
+}
+
+/**
+ * The link of a download in `link` mode.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const downloadLink = (
+  profile: ServiceProfile,
+  answer: ServiceAnswer
+): Either.Either<PresignedUrl.PresignedUrl, ServiceError> =>
+  Either.flatMap(decodeData(answer, Link), (link) =>
+    Either.flatMap(
+      Either.fromNullable(link[profile.fields.downloadUrl], () => "a field is missing"),
+      (href) =>
+        Either.fromOption(
+          Option.flatMap(Schema.decodeUnknownOption(Schema.String)(href), PresignedUrl.fromString),
+          () => "no http or https URL"
+        )
+    ).pipe(Either.mapLeft((problem) => invalid(answer, `data.${profile.fields.downloadUrl}`, problem))))
+
+const Link = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+
+/**
+ * `GET`: the content of a file. The answer is read by `ServiceApi.download`, for it is not JSON.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const downloadRequest = (profile: ServiceProfile, fileId: string): HttpClientRequest.HttpClientRequest =>
+  HttpClientRequest.get(withFileId(profile.paths.download, fileId))

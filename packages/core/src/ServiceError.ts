@@ -1,0 +1,262 @@
+/**
+ * What the service can answer, as typed errors.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
+import * as Recovery from "./Recovery.js"
+
+/**
+ * One entry of the service's error envelope (service contract: `{ "errors": [{ code, title, message?, path? }] }`).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Issue = Schema.Struct({
+  code: Schema.String,
+  title: Schema.optional(Schema.String),
+  message: Schema.optional(Schema.NullOr(Schema.String)),
+  path: Schema.optional(
+    Schema.NullOr(Schema.Union(Schema.String, Schema.Array(Schema.Union(Schema.String, Schema.Number))))
+  )
+}).annotations({ identifier: "ServiceIssue" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Issue = typeof Issue.Type
+
+const answer = {
+  /** The call, such as `initiateUpload`. */
+  operation: Schema.String,
+  status: Schema.Int,
+  /** What the service said is wrong: code and path of each entry; empty where the answer held none. */
+  issues: Schema.Array(Issue),
+  /** The service's own id of the request, for its support. */
+  requestId: Schema.optional(Schema.String),
+  attempts: Recovery.attempts
+}
+
+const describeIssue = ({ code, message, path, title }: Issue): string =>
+  `${code}${path === undefined || path === null ? "" : ` at ${typeof path === "string" ? path : path.join(".")}`}` +
+  `${message === undefined || message === null ? title === undefined ? "" : `: ${title}` : `: ${message}`}`
+
+const describe = (
+  error: Recovery.Recoverable & { readonly issues: ReadonlyArray<Issue>; readonly requestId?: string | undefined }
+): string =>
+  `${error.issues.length === 0 ? "" : `${error.issues.map(describeIssue).join("; ")}; `}${
+    Recovery.describeAttempts(error)
+  }${error.requestId === undefined ? "" : `, request ${error.requestId}`}`
+
+/**
+ * 401: the token is missing, wrong or has ended.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Unauthorized extends Schema.TaggedError<Unauthorized>("@stevedore/core/Unauthorized")(
+  "Unauthorized",
+  answer
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `The service does not accept the token for ${this.operation} (${describe(this)}). Tokens live 30 days and ` +
+      "are not renewed: make a new one."
+  }
+}
+
+/**
+ * 403: the token is good but may not do this.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Forbidden extends Schema.TaggedError<Forbidden>("@stevedore/core/Forbidden")("Forbidden", answer) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `The token may not do ${this.operation} (${describe(this)}). Ask for the permission, or use another token.`
+  }
+}
+
+/**
+ * 404: there is no such thing, or the token may not see it.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NotFound extends Schema.TaggedError<NotFound>("@stevedore/core/NotFound")("NotFound", answer) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `The service found nothing for ${this.operation} (${describe(this)}). Check the id and the base URL.`
+  }
+}
+
+/**
+ * 409: the upload failed, was cancelled, or is being changed by somebody else.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UploadConflict extends Schema.TaggedError<UploadConflict>("@stevedore/core/UploadConflict")(
+  "UploadConflict",
+  answer
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "newSession"
+  }
+  override get message(): string {
+    return `The service says that this upload failed or was cancelled (${describe(this)}). Upload the file again.`
+  }
+}
+
+/**
+ * 400, 422 and every other status that a repeat cannot change, with the service's codes and paths.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class RequestRejected extends Schema.TaggedError<RequestRejected>("@stevedore/core/RequestRejected")(
+  "RequestRejected",
+  answer
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `The service refused ${this.operation} with ${this.status} (${describe(this)}). Change what it names; ` +
+      "where it names a field that you did not write, the profile does not fit the service."
+  }
+}
+
+/**
+ * 429: too many requests for the token's workspace.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class RateLimited extends Schema.TaggedError<RateLimited>("@stevedore/core/RateLimited")("RateLimited", {
+  ...answer,
+  /** How long the service asks to wait, where it told. Encoded in milliseconds. */
+  retryAfter: Recovery.retryAfter
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "slowDown"
+  }
+  override get message(): string {
+    return `The service's rate limit is reached for ${this.operation} (${describe(this)}${
+      Recovery.describeWait(this)
+    }). Wait that long, or make fewer calls at once.`
+  }
+}
+
+/**
+ * 5xx and 408: the service, or a gateway before it, could not for now.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("@stevedore/core/ServiceUnavailable")(
+  "ServiceUnavailable",
+  {
+    ...answer,
+    retryAfter: Recovery.retryAfter
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "retry"
+  }
+  override get message(): string {
+    return `The service could not do ${this.operation} now: ${this.status} (${describe(this)}${
+      Recovery.describeWait(this)
+    }). Run it again later.`
+  }
+}
+
+/**
+ * The problem of a body that is no JSON: a proxy's page, or an answer that was cut off. One more try may get another.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const notJson = "no JSON"
+
+/**
+ * The answer is not what the contract says: HTML, nothing, truncated JSON or another shape.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidResponse extends Schema.TaggedError<InvalidResponse>("@stevedore/core/InvalidResponse")(
+  "InvalidResponse",
+  {
+    ...answer,
+    /** Where in the answer, such as `data.urls[2]`; empty for the whole body. */
+    path: Schema.String,
+    /** What is wrong there. Never the value itself: it may be a signed URL. */
+    problem: Schema.String
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return this.problem === notJson ? "retryOnce" : "none"
+  }
+  override get message(): string {
+    return `The answer to ${this.operation} (${this.status}) is not what the contract says: ${this.problem} at ${
+      this.path === "" ? "the whole body" : this.path
+    } (${describe(this)}). Check the base URL and the profile: this may be another service, or a proxy's page.`
+  }
+}
+
+/**
+ * @since 0.1.0
+ * @category errors
+ */
+export const ServiceError = Schema.Union(
+  Unauthorized,
+  Forbidden,
+  NotFound,
+  UploadConflict,
+  RequestRejected,
+  RateLimited,
+  ServiceUnavailable,
+  InvalidResponse,
+  ConnectionFailed,
+  TimedOut
+).annotations({ identifier: "ServiceError" })
+
+/**
+ * @since 0.1.0
+ * @category errors
+ */
+export type ServiceError = typeof ServiceError.Type

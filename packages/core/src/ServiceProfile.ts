@@ -1,0 +1,180 @@
+/**
+ * Everything in which one service with this protocol differs from another, as one typed value. Paths, wire names,
+ * limits and encryption headers stand here and nowhere else.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+
+const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: () => A) =>
+  Schema.optionalWith(schema, { default: value })
+
+const path = (value: string) => withDefault(Schema.String.pipe(Schema.startsWith("/")), () => value)
+
+const wireName = (value: string) => withDefault(Schema.NonEmptyString, () => value)
+
+const limit = (value: number) => withDefault(Schema.Int.pipe(Schema.positive()), () => value)
+
+/**
+ * The paths of the calls, under the base URL. `{file_id}` stands where the id goes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Paths = Schema.Struct({
+  initiateUpload: path("/v2/files/upload"),
+  completeUpload: path("/v2/files/{file_id}/upload/complete"),
+  initiateLargeUpload: path("/v2/files/large-upload"),
+  completeLargeUpload: path("/v2/files/{file_id}/large-upload/complete"),
+  file: path("/v1/files/{file_id}"),
+  download: path("/v1/files/{file_id}/download"),
+  tokenInfo: path("/v1/token/info")
+}).annotations({ identifier: "ServicePaths" })
+
+/**
+ * The names of the fields that the public interface leaves open.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Fields = Schema.Struct({
+  /** The file's name, in the body of an initiate call. */
+  fileName: wireName("name"),
+  /** The file's media type, there. */
+  mediaType: wireName("type"),
+  /** The pre-signed URL, in the JSON answer to a download in `link` mode. */
+  downloadUrl: wireName("url")
+}).annotations({ identifier: "ServiceFields" })
+
+/**
+ * What the service takes. Sizes in bytes; GB is decimal.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Limits = Schema.Struct({
+  /** The largest file of a single PUT: 5 GB. */
+  singleSize: limit(5_000_000_000),
+  /** The largest file of a multipart upload: 10 GB. */
+  multipartSize: limit(10_000_000_000),
+  /** The smallest part, the last excepted: 5 MiB, a rule of object storage. */
+  minimumPartSize: limit(5_242_880),
+  /** The most parts of an upload. */
+  parts: limit(10_000),
+  /** The longest file name, in characters. */
+  nameLength: limit(1024),
+  /** The longest media type, in characters. */
+  mediaTypeLength: limit(255),
+  /** The most items of a page. */
+  pageSize: limit(100)
+}).annotations({ identifier: "ServiceLimits" })
+
+/**
+ * A rate limit that holds until the service's own headers tell another.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const RateLimitRule = Schema.Struct({
+  requests: Schema.Int.pipe(Schema.positive()),
+  windowSeconds: Schema.Number.pipe(Schema.positive())
+}).annotations({ identifier: "RateLimitRule" })
+
+/**
+ * A service profile. Decoding fills what is not named from {@link standard}, so a file with two fields is a whole
+ * profile.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const ServiceProfile = Schema.Struct({
+  /** The base URL that holds when the configuration gives none. */
+  baseUrl: Schema.optional(Schema.String),
+  /** The headers of the single PUT by which storage encrypts: one or several names and values. */
+  encryptionHeaders: withDefault(
+    Schema.Record({ key: Schema.Lowercase, value: Schema.String }),
+    () => ({ "x-amz-server-side-encryption": "aws:kms" })
+  ),
+  /**
+   * What a download answers with: the bytes (or a redirect to them), or JSON with a pre-signed URL. Never guessed
+   * from the body: an uploaded JSON file could pose as a link.
+   */
+  download: withDefault<"content" | "link", "content" | "link">(Schema.Literal("content", "link"), () => "content"),
+  /** How long a URL lives that does not say so itself, in seconds: 3 hours. */
+  urlLifetimeSeconds: withDefault(Schema.Number.pipe(Schema.positive()), () => 10_800),
+  /** None: no limit is assumed until the service's headers tell one. */
+  rateLimit: Schema.optional(RateLimitRule),
+  paths: withDefault(Paths, () => Paths.make({})),
+  fields: withDefault(Fields, () => Fields.make({})),
+  limits: withDefault(Limits, () => Limits.make({}))
+}).annotations({ identifier: "ServiceProfile" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type ServiceProfile = typeof ServiceProfile.Type
+
+/**
+ * The given interface, with the default for each gap that it leaves.
+ *
+ * @since 0.1.0
+ * @category profiles
+ */
+export const standard: ServiceProfile = Schema.decodeSync(ServiceProfile)({})
+
+/**
+ * What may be changed in a profile: any field, and of `paths`, `fields` and `limits` any part.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Changes =
+  & Partial<Omit<ServiceProfile, "paths" | "fields" | "limits">>
+  & {
+    readonly paths?: Partial<typeof Paths.Type>
+    readonly fields?: Partial<typeof Fields.Type>
+    readonly limits?: Partial<typeof Limits.Type>
+  }
+
+/**
+ * A profile with some fields changed.
+ *
+ * @example
+ * import { ServiceProfile } from "@stevedore/core"
+ *
+ * const archive = ServiceProfile.extend(ServiceProfile.standard, {
+ *   encryptionHeaders: {
+ *     "x-amz-server-side-encryption": "aws:kms",
+ *     "x-amz-server-side-encryption-aws-kms-key-id": "key-1"
+ *   },
+ *   download: "link"
+ * })
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const extend = (profile: ServiceProfile, changes: Changes): ServiceProfile => ({
+  ...profile,
+  ...changes,
+  encryptionHeaders: lowerCaseNames(changes.encryptionHeaders ?? profile.encryptionHeaders),
+  paths: { ...profile.paths, ...changes.paths },
+  fields: { ...profile.fields, ...changes.fields },
+  limits: { ...profile.limits, ...changes.limits }
+})
+
+const lowerCaseNames = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/**
+ * The live service whose public reference fills the gaps of the interface: its base URL, downloads by link, 200
+ * requests a minute.
+ *
+ * @since 0.1.0
+ * @category profiles
+ */
+export const dovetail: ServiceProfile = extend(standard, {
+  baseUrl: "https://dovetail.com/api",
+  download: "link",
+  rateLimit: { requests: 200, windowSeconds: 60 }
+})

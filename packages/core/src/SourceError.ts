@@ -1,0 +1,146 @@
+/**
+ * What can be wrong with the file that goes up.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import * as Recovery from "./Recovery.js"
+
+/**
+ * The source has no bytes. The service refuses files of size 0 (service contract).
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class EmptySource extends Schema.TaggedError<EmptySource>("@stevedore/core/EmptySource")("EmptySource", {
+  name: Schema.String,
+  attempts: Recovery.noAttempts
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `${JSON.stringify(this.name)} is empty: the service takes files of at least 1 byte. Leave it out.`
+  }
+}
+
+/**
+ * Something that the service would refuse, seen before any request: a name that is empty or over 1024 characters, a
+ * media type over 255 characters, a size that is not a whole number.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidSource extends Schema.TaggedError<InvalidSource>("@stevedore/core/InvalidSource")(
+  "InvalidSource",
+  {
+    name: Schema.String,
+    field: Schema.Literal("name", "mediaType", "size"),
+    /** What would be right. */
+    expected: Schema.String,
+    attempts: Recovery.noAttempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    const shown = this.name.length > 80 ? `${this.name.slice(0, 80)}…` : this.name
+    return `The ${this.field} of ${JSON.stringify(shown)} is not right: expected ${this.expected}.`
+  }
+}
+
+/**
+ * The source is not what it was when the upload began: its size, date or identity differs, or it gave more or fewer
+ * bytes than declared. Complete is never sent after it.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SourceChanged extends Schema.TaggedError<SourceChanged>("@stevedore/core/SourceChanged")(
+  "SourceChanged",
+  {
+    name: Schema.String,
+    /** What differs. */
+    what: Schema.Literal("size", "modified", "identity", "content"),
+    expected: Schema.optional(Schema.String),
+    actual: Schema.optional(Schema.String),
+    attempts: Recovery.attempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    const difference = this.expected === undefined || this.actual === undefined
+      ? ""
+      : `: it was ${this.expected}, it is ${this.actual}`
+    return `${JSON.stringify(this.name)} changed while it was uploaded (${this.what}${difference}). ` +
+      "Nothing was completed. Upload it again when nothing writes to it any more."
+  }
+}
+
+/**
+ * The source cannot be read.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SourceUnreadable extends Schema.TaggedError<SourceUnreadable>("@stevedore/core/SourceUnreadable")(
+  "SourceUnreadable",
+  {
+    name: Schema.String,
+    reason: Schema.Literal("NotFound", "PermissionDenied", "Directory", "NotAFile", "ReadOnce", "Failed"),
+    /** The system's code where there is one, such as `EIO`. */
+    code: Schema.optional(Schema.String),
+    attempts: Recovery.attempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `${JSON.stringify(this.name)} ${reasons[this.reason]}${this.code === undefined ? "" : ` (${this.code})`}.`
+  }
+}
+
+const reasons: Record<SourceUnreadable["reason"], string> = {
+  NotFound: "does not exist",
+  PermissionDenied: "may not be read: check its permissions",
+  Directory: "is a directory: upload the files in it",
+  NotAFile: "is not a regular file",
+  ReadOnce: "can be read only once, and what was read is gone: give a source that can be read again",
+  Failed: "could not be read"
+}
+
+/**
+ * @since 0.1.0
+ * @category errors
+ */
+export const SourceError = Schema.Union(EmptySource, InvalidSource, SourceChanged, SourceUnreadable).annotations({
+  identifier: "SourceError"
+})
+
+/**
+ * @since 0.1.0
+ * @category errors
+ */
+export type SourceError = typeof SourceError.Type
+
+/**
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isSourceError = Schema.is(SourceError)

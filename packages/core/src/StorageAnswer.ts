@@ -1,0 +1,91 @@
+/**
+ * What an object storage says in the body of an answer, read without trusting it: an XML error document, HTML of a
+ * proxy, or nothing.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * The parts of an answer that decide what it means.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface StorageAnswer {
+  /** The HTTP status; 0 where a browser would not tell. */
+  readonly status: number
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body's first 64 KiB, empty where it could not be read. */
+  readonly body: string
+}
+
+/**
+ * The fields of S3's error document. All are absent when the body is not such a document.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ErrorDocument {
+  readonly code: string | undefined
+  readonly storageMessage: string | undefined
+  readonly requestId: string | undefined
+  /** When the URL ended, by the storage. */
+  readonly expires: Date | undefined
+  /** The storage's clock. */
+  readonly serverTime: Date | undefined
+  /** Header names in lower case. */
+  readonly headersNotSigned: ReadonlyArray<string>
+}
+
+const absent: ErrorDocument = {
+  code: undefined,
+  storageMessage: undefined,
+  requestId: undefined,
+  expires: undefined,
+  serverTime: undefined,
+  headersNotSigned: []
+}
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'" }
+
+const element = (document: string, name: string): string | undefined => {
+  const match = new RegExp(`<${name}>([^<]*)</${name}>`).exec(document)
+  const text = match?.[1]?.replace(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => entities[entity] ?? "").trim()
+  return text === "" ? undefined : text
+}
+
+const date = (text: string | undefined): Date | undefined => {
+  if (text === undefined) return undefined
+  const parsed = new Date(text)
+  return Number.isNaN(parsed.getTime()) ? undefined : parsed
+}
+
+/**
+ * Reads S3's error document. Never fails: a body that is something else gives no fields.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const readErrorDocument = (body: string): ErrorDocument => {
+  if (!isErrorDocument(body)) return absent
+  return {
+    code: element(body, "Code"),
+    storageMessage: element(body, "Message"),
+    requestId: element(body, "RequestId"),
+    expires: date(element(body, "Expires")),
+    serverTime: date(element(body, "ServerTime")),
+    headersNotSigned: (element(body, "HeadersNotSigned") ?? "")
+      .split(/[,\s]+/)
+      .filter((name) => name !== "")
+      .map((name) => name.toLowerCase())
+  }
+}
+
+/**
+ * Whether a body is S3's error document. A 200 with one in its body is a failure.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isErrorDocument = (body: string): boolean => /^\s*(<\?xml[^>]*\?>\s*)?<Error[\s>]/.test(body)

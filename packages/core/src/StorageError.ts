@@ -1,0 +1,271 @@
+/**
+ * What an object storage can answer to a pre-signed request, as typed errors.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
+import * as Recovery from "./Recovery.js"
+
+const answer = {
+  /** The part's number, from 1; absent for a whole file. */
+  part: Schema.optional(Schema.Int),
+  /** The storage's own id of the request, for its support. */
+  requestId: Schema.optional(Schema.String),
+  attempts: Recovery.attempts
+}
+
+const of = (error: { readonly part?: number | undefined }): string =>
+  error.part === undefined ? "the PUT" : `the PUT of part ${error.part}`
+
+const trace = (error: Recovery.Recoverable & { readonly requestId?: string | undefined }): string =>
+  `${Recovery.describeAttempts(error)}${error.requestId === undefined ? "" : `, storage request ${error.requestId}`}`
+
+/**
+ * 403: the signature does not fit the request: its method, its path or a signed header differs. It is not a matter
+ * of time, and no repeat helps.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SignatureMismatch403 extends Schema.TaggedError<SignatureMismatch403>(
+  "@stevedore/core/SignatureMismatch403"
+)("SignatureMismatch403", {
+  ...answer,
+  /** The headers that the URL says are signed, in lower case. */
+  signedHeaders: Schema.Array(Schema.String),
+  /** The names of the headers that were sent, in lower case. */
+  sentHeaders: Schema.Array(Schema.String)
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `Storage refused ${of(this)}: the signature does not match (${trace(this)}). The URL is signed over [${
+      this.signedHeaders.join(", ")
+    }]; sent were [${
+      this.sentHeaders.join(", ")
+    }]. Check the profile's encryptionHeaders against what the service signs.`
+  }
+}
+
+/**
+ * The URL is dead: too old, or what it was signed with has ended. Only a new session helps.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/UrlExpired")("UrlExpired", {
+  ...answer,
+  /**
+   * How it is known: by the URL's own deadline before sending, by the storage's answer, because the credentials that
+   * signed it ended or were rotated, or because the signer's clock is wrong.
+   */
+  reason: Schema.Literal("Deadline", "Refused", "Credentials", "Clock"),
+  /** When the URL ended, in the storage's time, where it is known. */
+  deadline: Schema.optional(Schema.Date),
+  /** The storage's clock when it answered, where it told. */
+  serverTime: Schema.optional(Schema.Date)
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "newSession"
+  }
+  override get message(): string {
+    const ended = this.deadline === undefined ? "" : ` at ${this.deadline.toISOString()}`
+    return `The pre-signed URL of ${of(this)} ended${ended} (${expiry[this.reason]}; ${trace(this)}). ` +
+      "Run it again for a new session; on a slow line a smaller file or more bandwidth is needed."
+  }
+}
+
+const expiry: Record<UrlExpired["reason"], string> = {
+  Deadline: "by its own deadline",
+  Refused: "refused by storage",
+  Credentials: "the credentials behind it ended",
+  Clock: "the signer's clock is too far off"
+}
+
+/**
+ * 403: a header that storage wants signed was sent but is not among the signed ones.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class HeadersNotSigned extends Schema.TaggedError<HeadersNotSigned>("@stevedore/core/HeadersNotSigned")(
+  "HeadersNotSigned",
+  {
+    ...answer,
+    headers: Schema.Array(Schema.String)
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `Storage refused ${of(this)}: these headers are not signed: ${this.headers.join(", ")} (${trace(this)}). ` +
+      "Take them out of the profile's encryptionHeaders, or have the service sign them."
+  }
+}
+
+/**
+ * The URL's signed headers ask for one that the profile does not have. Known before anything is sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SignedHeaderMissing extends Schema.TaggedError<SignedHeaderMissing>(
+  "@stevedore/core/SignedHeaderMissing"
+)("SignedHeaderMissing", {
+  part: Schema.optional(Schema.Int),
+  headers: Schema.Array(Schema.String),
+  attempts: Recovery.noAttempts
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `The pre-signed URL of ${of(this)} is signed over ${this.headers.join(", ")}, which the profile does not ` +
+      "have: nothing was sent. Add the name and the value to the profile's encryptionHeaders."
+  }
+}
+
+/**
+ * 403: a policy, or the permission of an encryption key.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class StorageForbidden extends Schema.TaggedError<StorageForbidden>("@stevedore/core/StorageForbidden")(
+  "StorageForbidden",
+  {
+    ...answer,
+    code: Schema.optional(Schema.String)
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `Storage forbids ${of(this)}${this.code === undefined ? "" : ` (${this.code})`} (${trace(this)}). ` +
+      "Ask whoever runs the service: its bucket policy or the permission of its encryption key refuses it."
+  }
+}
+
+/**
+ * Storage refused in a way that no repeat changes, with one exception: a body that came short is sent once more.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class StorageRejected extends Schema.TaggedError<StorageRejected>("@stevedore/core/StorageRejected")(
+  "StorageRejected",
+  {
+    ...answer,
+    status: Schema.Int,
+    /** The storage's `<Code>`, where it gave one. */
+    code: Schema.optional(Schema.String)
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return this.code === "IncompleteBody" ? "retryOnce" : "none"
+  }
+  override get message(): string {
+    return `Storage refused ${of(this)}: ${this.status}${this.code === undefined ? "" : ` ${this.code}`} (${
+      trace(this)
+    }). ${
+      this.status >= 300 && this.status < 400
+        ? "It points elsewhere, and a signed URL is never sent elsewhere: the service must sign for the right endpoint."
+        : "Report it to whoever runs the service, with the request id."
+    }`
+  }
+}
+
+/**
+ * Storage could not for now: 5xx, 429, 409, a body that stopped coming, or an error inside a 200.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>("@stevedore/core/StorageUnavailable")(
+  "StorageUnavailable",
+  {
+    ...answer,
+    status: Schema.Int,
+    code: Schema.optional(Schema.String),
+    retryAfter: Recovery.retryAfter
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return this.status === 429 || this.code === "SlowDown" ? "slowDown" : "retry"
+  }
+  override get message(): string {
+    return `Storage cannot take ${of(this)} now: ${this.status}${this.code === undefined ? "" : ` ${this.code}`} (${
+      trace(this)
+    }${Recovery.describeWait(this)}). Run it again later; less concurrency helps when it says SlowDown.`
+  }
+}
+
+/**
+ * The PUT succeeded but its etag cannot be read, and without it the upload cannot be completed.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class EtagMissing extends Schema.TaggedError<EtagMissing>("@stevedore/core/EtagMissing")(
+  "EtagMissing",
+  answer
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `Storage took ${of(this)} but its ETag cannot be read (${trace(this)}). In a browser the bucket's CORS ` +
+      "rules must have Access-Control-Expose-Headers: ETag."
+  }
+}
+
+/**
+ * @since 0.1.0
+ * @category errors
+ */
+export const StorageError = Schema.Union(
+  SignatureMismatch403,
+  UrlExpired,
+  HeadersNotSigned,
+  SignedHeaderMissing,
+  StorageForbidden,
+  StorageRejected,
+  StorageUnavailable,
+  EtagMissing,
+  ConnectionFailed,
+  TimedOut
+).annotations({ identifier: "StorageError" })
+
+/**
+ * @since 0.1.0
+ * @category errors
+ */
+export type StorageError = typeof StorageError.Type

@@ -1,0 +1,166 @@
+/**
+ * What an answer of the object storage means: one table, decided by status, code and structure, and only last by the
+ * text of a message.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as PresignedUrl from "./PresignedUrl.js"
+import * as RetryAfter from "./RetryAfter.js"
+import type { ErrorDocument, StorageAnswer } from "./StorageAnswer.js"
+import { isErrorDocument, readErrorDocument } from "./StorageAnswer.js"
+import type { StorageError } from "./StorageError.js"
+import {
+  EtagMissing,
+  HeadersNotSigned,
+  SignatureMismatch403,
+  StorageForbidden,
+  StorageRejected,
+  StorageUnavailable,
+  UrlExpired
+} from "./StorageError.js"
+
+/**
+ * What was asked, as far as it decides what the answer means.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Asked {
+  readonly url: PresignedUrl.PresignedUrl
+  /** The names of the headers that were sent, in lower case. */
+  readonly sentHeaders: ReadonlyArray<string>
+  /** The server's clock when the answer came, in milliseconds. */
+  readonly serverNow: number
+  /** Which attempt it was, from 1. */
+  readonly attempts: number
+}
+
+/**
+ * What storage gives for bytes that it keeps.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PutReceipt {
+  /** Opaque: sent back verbatim, quotes included. */
+  readonly etag: string
+  readonly requestId: string | undefined
+  /** The `x-amz-checksum-*` headers, by algorithm such as `crc32`. */
+  readonly checksums: Readonly<Record<string, string>>
+}
+
+/**
+ * The receipt of a PUT, or the one typed error that its answer means.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const interpretPut = (answer: StorageAnswer, asked: Asked): Either.Either<PutReceipt, StorageError> =>
+  Either.flatMap(interpret(answer, asked), () => {
+    const etag = answer.headers["etag"]
+    return etag === undefined || etag === ""
+      ? Either.left(new EtagMissing(context(answer, asked, readErrorDocument(answer.body))))
+      : Either.right({
+        etag,
+        requestId: answer.headers["x-amz-request-id"],
+        checksums: Object.fromEntries(
+          Object.entries(answer.headers)
+            .filter(([name]) => name.startsWith("x-amz-checksum-") && name !== "x-amz-checksum-type")
+            .map(([name, value]) => [name.slice("x-amz-checksum-".length), value])
+        )
+      })
+  })
+
+/**
+ * Nothing when the answer is a success, else the one typed error that it means.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const interpret = (answer: StorageAnswer, asked: Asked): Either.Either<void, StorageError> => {
+  if (answer.status >= 200 && answer.status < 300 && !isErrorDocument(answer.body)) return Either.void
+  const document = readErrorDocument(answer.body)
+  return Either.left(
+    endedWithItsCredentials(answer, asked, document) ??
+      (answer.status === 403 ? forbidden(answer, asked, document) : other(answer, asked, document))
+  )
+}
+
+const context = (answer: StorageAnswer, asked: Asked, document: ErrorDocument) => ({
+  part: Option.getOrUndefined(asked.url.partNumber),
+  requestId: answer.headers["x-amz-request-id"] ?? document.requestId,
+  attempts: asked.attempts
+})
+
+const endedWithItsCredentials = (
+  answer: StorageAnswer,
+  asked: Asked,
+  document: ErrorDocument
+): UrlExpired | undefined => {
+  const reason = document.code === undefined ? undefined : endings[document.code]
+  return reason === undefined ? undefined : expired(answer, asked, document, reason)
+}
+
+const endings: Readonly<Record<string, UrlExpired["reason"]>> = {
+  ExpiredToken: "Credentials",
+  TokenRefreshRequired: "Credentials",
+  InvalidToken: "Credentials",
+  InvalidAccessKeyId: "Credentials",
+  RequestTimeTooSkewed: "Clock"
+}
+
+const expired = (
+  answer: StorageAnswer,
+  asked: Asked,
+  document: ErrorDocument,
+  reason: UrlExpired["reason"]
+): UrlExpired =>
+  new UrlExpired({
+    ...context(answer, asked, document),
+    reason,
+    deadline: document.expires ?? Option.getOrUndefined(asked.url.deadline),
+    serverTime: document.serverTime
+  })
+
+const forbidden = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): StorageError => {
+  const told = context(answer, asked, document)
+  if (document.headersNotSigned.length > 0) {
+    return new HeadersNotSigned({ ...told, headers: document.headersNotSigned })
+  }
+  if (document.code === "SignatureDoesNotMatch") return mismatch(asked, told)
+  if (document.expires !== undefined) return expired(answer, asked, document, "Refused")
+  if (PresignedUrl.hasEnded(asked.url, asked.serverNow)) return expired(answer, asked, document, "Refused")
+  if (document.code === undefined) return mismatch(asked, told)
+  if (document.code === "AccessDenied" && /request has expired/i.test(document.storageMessage ?? "")) {
+    return expired(answer, asked, document, "Refused")
+  }
+  return new StorageForbidden({ ...told, code: document.code })
+}
+
+const mismatch = (asked: Asked, told: ReturnType<typeof context>): SignatureMismatch403 =>
+  new SignatureMismatch403({ ...told, signedHeaders: asked.url.signedHeaders, sentHeaders: asked.sentHeaders })
+
+const other = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): StorageError => {
+  const told = { ...context(answer, asked, document), status: answer.status, code: document.code }
+  return isPassing(answer.status, document.code)
+    ? new StorageUnavailable({ ...told, retryAfter: RetryAfter.fromHeaders(answer.headers, asked.serverNow) })
+    : new StorageRejected(told)
+}
+
+const isPassing = (status: number, code: string | undefined): boolean => {
+  if (status < 300) return true
+  if (status === 400) return code === "RequestTimeout"
+  if (status === 501) return false
+  return status === 408 || status === 409 || status === 429 || status >= 500
+}
+
+/**
+ * The error of a status that is a success elsewhere but not for what was asked, such as a 204 to a GET.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const rejected = (answer: StorageAnswer, asked: Asked): StorageRejected =>
+  new StorageRejected({ ...context(answer, asked, readErrorDocument(answer.body)), status: answer.status })

@@ -1,0 +1,95 @@
+/**
+ * How long nothing may happen, by phase. No HTTP client has useful ones of its own.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Limits {
+  /** One attempt of a call to the service, its answer's body included. */
+  readonly call: Duration.Duration
+  /** Until storage has taken the first bytes of a body. */
+  readonly connect: Duration.Duration
+  /** Without progress while a body is on its way, up or down. */
+  readonly stall: Duration.Duration
+  /** From the last byte of a body to the answer. Storage that encrypts and copies takes its time. */
+  readonly answer: Duration.Duration
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly call?: Duration.DurationInput | undefined
+  readonly connect?: Duration.DurationInput | undefined
+  readonly stall?: Duration.DurationInput | undefined
+  readonly answer?: Duration.DurationInput | undefined
+}
+
+/**
+ * 60 seconds a call, 30 to connect, 60 without progress, 2 minutes for storage's answer, unless the options say
+ * otherwise.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options = {}): Limits => ({
+  call: Duration.decode(options.call ?? "60 seconds"),
+  connect: Duration.decode(options.connect ?? "30 seconds"),
+  stall: Duration.decode(options.stall ?? "60 seconds"),
+  answer: Duration.decode(options.answer ?? "2 minutes")
+})
+
+/**
+ * The time-outs in force: read when an operation runs.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export class Timeouts extends Context.Reference<Timeouts>()<"@stevedore/core/Timeouts", Limits>(
+  "@stevedore/core/Timeouts",
+  { defaultValue: () => make() }
+) {}
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(Timeouts, make(options))
+
+const withTimeouts = (options: Options) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(effect, Timeouts, make(options))
+
+export {
+  /**
+   * Other time-outs for one effect.
+   *
+   * @example
+   * import { Timeouts, Uploads, UploadSources } from "@stevedore/core"
+   *
+   * const source = UploadSources.fromBytes("a.txt", new Uint8Array([1]))
+   * const patient = Uploads.upload(source).pipe(Timeouts.with({ stall: "5 minutes" }))
+   *
+   * @since 0.1.0
+   * @category combinators
+   */
+  withTimeouts as with
+}
+
+/**
+ * Hands the time-outs in force where a layer is built on to what runs with that layer.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerInForce: Layer.Layer<never> = Layer.effectContext(
+  Effect.map(Timeouts, (limits) => Context.make(Timeouts, limits))
+)

@@ -1,0 +1,62 @@
+/**
+ * How much is in flight to the storage, over all files of a runtime.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  /** Runs a transfer when there is room for it, and when storage has not asked everybody to slow down. */
+  readonly pass: <A, E, R>(transfer: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Lets no transfer begin for this long: one SlowDown holds all parts of all files. */
+  readonly pause: (duration: Duration.Duration) => Effect.Effect<void>
+}
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class TransferGate extends Context.Tag("@stevedore/core/TransferGate")<TransferGate, Service>() {}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** Transfers in flight at the most, over all files. Omitted: 32. */
+  readonly limit?: number | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options = {}): Effect.Effect<Service> =>
+  Effect.map(Effect.makeSemaphore(Math.max(1, Math.floor(options.limit ?? 32))), (semaphore) => {
+    let closedUntil = 0
+    const opened: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      now >= closedUntil
+        ? Effect.void
+        : Effect.zipRight(Effect.sleep(Duration.millis(closedUntil - now)), Effect.suspend(() => opened)))
+    return {
+      pass: (transfer) => semaphore.withPermits(1)(Effect.zipRight(opened, transfer)),
+      pause: (duration) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          closedUntil = Math.max(closedUntil, now + Duration.toMillis(duration))
+        })
+    }
+  })
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options = {}): Layer.Layer<TransferGate> => Layer.effect(TransferGate, make(options))

@@ -1,0 +1,85 @@
+/**
+ * What the service opens for one upload: a file id and the pre-signed URLs.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { PresignedUrlFromString } from "./PresignedUrl.js"
+
+const fields = {
+  fileId: Schema.NonEmptyString,
+  /**
+   * The server's clock less ours in milliseconds, from the `Date` of the answer: deadlines are in the server's time.
+   */
+  clockOffset: Schema.Number,
+  /** When the session was opened, in milliseconds of the server's clock. */
+  openedAt: Schema.Number,
+  /** The fields of the answer that are not named here. */
+  extra: Schema.Record({ key: Schema.String, value: Schema.Unknown })
+}
+
+/**
+ * A session for the whole file in one PUT.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const SingleSession = Schema.TaggedStruct("SingleSession", {
+  ...fields,
+  url: PresignedUrlFromString
+}).annotations({ identifier: "SingleSession" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type SingleSession = typeof SingleSession.Type
+
+/**
+ * A session of several parts: one URL a part, in the order of the parts, all of them from the start.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const MultipartSession = Schema.TaggedStruct("MultipartSession", {
+  ...fields,
+  uploadId: Schema.NonEmptyString,
+  urls: Schema.NonEmptyArray(PresignedUrlFromString)
+}).annotations({ identifier: "MultipartSession" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type MultipartSession = typeof MultipartSession.Type
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadSession = Schema.Union(SingleSession, MultipartSession).annotations({ identifier: "UploadSession" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type UploadSession = typeof UploadSession.Type
+
+/**
+ * A part that storage has: its number from 1 and its etag, opaque and verbatim.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const PartReceipt = Schema.Struct({
+  partNumber: Schema.Int.pipe(Schema.between(1, 10_000)),
+  etag: Schema.NonEmptyString,
+  /** In bytes. */
+  size: Schema.Int.pipe(Schema.positive())
+}).annotations({ identifier: "PartReceipt" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type PartReceipt = typeof PartReceipt.Type

@@ -1,0 +1,131 @@
+/**
+ * The port through which bytes come in. A source knows its name, type and size, can be opened, and gives ranges.
+ *
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import type { SourceError } from "./SourceError.js"
+import type { ByteRange } from "./UploadPlan.js"
+
+/**
+ * What tells one state of a source from another: its size, and what its kind of source knows besides (a file's date
+ * of change and identity, a Blob's date). Two equal fingerprints are not a proof of equal bytes; different ones are a
+ * proof of a change.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const SourceFingerprint = Schema.Struct({
+  /** The kind of the source, such as `file`, `bytes`, `stream`. */
+  kind: Schema.NonEmptyString,
+  /** In bytes. */
+  size: Schema.Int.pipe(Schema.nonNegative()),
+  /** When it was changed last, in milliseconds since 1970. */
+  modified: Schema.optional(Schema.Number),
+  /** What it is beside its name, such as a file's device and inode. */
+  identity: Schema.optional(Schema.String)
+}).annotations({ identifier: "SourceFingerprint" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type SourceFingerprint = typeof SourceFingerprint.Type
+
+/**
+ * The bytes of one attempt, in a form that a storage adapter can send: bytes in memory, a Stream, or a value of the
+ * platform (on Node a `Readable`, in a browser a `Blob`) that goes to the socket without a detour.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type SourceBody =
+  | { readonly _tag: "BytesBody"; readonly bytes: Uint8Array }
+  | { readonly _tag: "StreamBody"; readonly stream: Stream.Stream<Uint8Array, SourceError> }
+  | { readonly _tag: "NativeBody"; readonly content: unknown }
+
+/**
+ * Sees each chunk on its way out, before it is sent: to count and to hash. It must not keep the chunk: its memory may
+ * be used again.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ChunkObserver = (chunk: Uint8Array) => void
+
+/**
+ * One range of an open source. Each attempt to send it asks for a body of its own; asked a second time, a range that
+ * can be read only once fails with `SourceUnreadable`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SourceSection {
+  readonly range: ByteRange
+  readonly body: (observe: ChunkObserver) => Effect.Effect<SourceBody, SourceError, Scope.Scope>
+}
+
+/**
+ * A source that is open, for as long as its scope.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface OpenSource {
+  /**
+   * Claims a range. The ranges of a stream must be claimed in ascending order without a gap; a claim waits for the
+   * ones before it. What it holds in memory is freed with the scope.
+   */
+  readonly section: (range: ByteRange) => Effect.Effect<SourceSection, SourceError, Scope.Scope>
+  /** Fails with `SourceChanged` when the source is no longer what it was when it was made. */
+  readonly unchanged: Effect.Effect<void, SourceError>
+}
+
+interface Described {
+  /** 1 to 1024 characters. */
+  readonly name: string
+  /** Such as `video/mp4`; up to 255 characters. */
+  readonly mediaType: string
+  /** In bytes. */
+  readonly size: number
+  readonly fingerprint: SourceFingerprint
+  readonly open: Effect.Effect<OpenSource, SourceError, Scope.Scope>
+}
+
+/**
+ * A source that can be opened again and again, with the same bytes each time: a new session can send everything again.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface RepeatableSource extends Described {
+  readonly _tag: "RepeatableSource"
+  /**
+   * Whether its sections are held in memory while they are sent (a stream's are): the engine then bounds how many of
+   * them there are.
+   */
+  readonly held: boolean
+}
+
+/**
+ * A source that can be opened only once. A part that was read is held until storage has it, so that it can be sent
+ * again; a new session is not possible.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface OneShotSource extends Described {
+  readonly _tag: "OneShotSource"
+  readonly held: boolean
+}
+
+/**
+ * What goes up.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type UploadSource = RepeatableSource | OneShotSource

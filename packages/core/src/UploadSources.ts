@@ -1,0 +1,149 @@
+/**
+ * Sources from bytes in memory and from Streams. Files come from `FileSource` of the Node package, Blobs from
+ * `BlobSource` of the browser package.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as SequentialReader from "./internal/sequentialReader.js"
+import type { SourceError } from "./SourceError.js"
+import { SourceChanged, SourceUnreadable } from "./SourceError.js"
+import type { ByteRange } from "./UploadPlan.js"
+import type { OneShotSource, OpenSource, RepeatableSource } from "./UploadSource.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** Omitted: `application/octet-stream`. */
+  readonly mediaType?: string | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface StreamOptions extends Options {
+  /** How many bytes the stream gives, exactly: more or fewer are `SourceChanged`. */
+  readonly size: number
+}
+
+const defaultMediaType = "application/octet-stream"
+
+/**
+ * A source from bytes in memory. They must not be changed while the upload runs.
+ *
+ * @example
+ * import { Uploads, UploadSources } from "@stevedore/core"
+ *
+ * const notes = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), { mediaType: "text/plain" })
+ * const program = Uploads.upload(notes)
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromBytes = (name: string, bytes: Uint8Array, options: Options = {}): RepeatableSource => ({
+  _tag: "RepeatableSource",
+  name,
+  mediaType: options.mediaType ?? defaultMediaType,
+  size: bytes.byteLength,
+  held: false,
+  fingerprint: { kind: "bytes", size: bytes.byteLength },
+  open: Effect.succeed<OpenSource>({
+    section: (range) => Effect.succeed(bytesSection(bytes.subarray(range.offset, range.offset + range.length), range)),
+    unchanged: Effect.void
+  })
+})
+
+const bytesSection = (bytes: Uint8Array, range: ByteRange) => ({
+  range,
+  body: (observe: (chunk: Uint8Array) => void) =>
+    Effect.sync(() => {
+      observe(bytes)
+      return { _tag: "BytesBody" as const, bytes }
+    })
+})
+
+/**
+ * A source from a Stream that gives the same bytes each time it is run, such as one over a file or a query. It is
+ * read from front to back, once a session; each part is held in memory until storage has it.
+ *
+ * @example
+ * import { Stream } from "effect"
+ * import { UploadSources } from "@stevedore/core"
+ *
+ * const lines = Stream.make("one\n", "two\n").pipe(Stream.encodeText)
+ * const source = UploadSources.fromStream("lines.txt", lines, { size: 8, mediaType: "text/plain" })
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromStream = <E>(
+  name: string,
+  stream: Stream.Stream<Uint8Array, E>,
+  options: StreamOptions
+): RepeatableSource => ({
+  _tag: "RepeatableSource",
+  ...streamed(name, options),
+  open: SequentialReader.open({ name, size: options.size, stream: readable(name, stream), repeatable: true })
+})
+
+/**
+ * A source from a Stream that can be run only once, such as one over a socket. When its session dies the upload
+ * fails: what was read is gone.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromStreamOnce = <E>(
+  name: string,
+  stream: Stream.Stream<Uint8Array, E>,
+  options: StreamOptions
+): OneShotSource => {
+  let opened = false
+  return {
+    _tag: "OneShotSource",
+    ...streamed(name, options),
+    open: Effect.suspend(() => {
+      if (opened) return Effect.fail(new SourceUnreadable({ name, reason: "ReadOnce" }))
+      opened = true
+      return SequentialReader.open({ name, size: options.size, stream: readable(name, stream), repeatable: false })
+    })
+  }
+}
+
+const streamed = (name: string, options: StreamOptions) => ({
+  name,
+  mediaType: options.mediaType ?? defaultMediaType,
+  size: options.size,
+  held: true,
+  fingerprint: { kind: "stream", size: options.size }
+})
+
+const readable = <E>(name: string, stream: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, SourceError> =>
+  Stream.mapError(stream, () => new SourceUnreadable({ name, reason: "Failed" }))
+
+/**
+ * A stream that fails with `SourceChanged` as soon as it has given more than `size` bytes, or ends with fewer.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const exactly = <E>(
+  stream: Stream.Stream<Uint8Array, E>,
+  options: { readonly name: string; readonly size: number }
+): Stream.Stream<Uint8Array, E | SourceChanged> => {
+  const changed = (actual: string) =>
+    new SourceChanged({ name: options.name, what: "size", expected: `${options.size} bytes`, actual })
+  return Stream.suspend(() => {
+    let given = 0
+    const counted = Stream.tap(stream, (chunk) => {
+      given += chunk.byteLength
+      return given > options.size ? Effect.fail(changed(`at least ${given} bytes`)) : Effect.void
+    })
+    const end = Stream.suspend(() => given < options.size ? Stream.fail(changed(`${given} bytes`)) : Stream.empty)
+    return Stream.concat(counted, end)
+  })
+}

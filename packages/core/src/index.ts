@@ -1,0 +1,136 @@
+/**
+ * @since 0.1.0
+ */
+export * as ConnectionError from "./ConnectionError.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as FileRecord from "./FileRecord.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as HttpObjectStorage from "./HttpObjectStorage.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ObjectStorage from "./ObjectStorage.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Page from "./Page.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as PresignedUrl from "./PresignedUrl.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Recovery from "./Recovery.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as RetryAfter from "./RetryAfter.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as RetryPolicy from "./RetryPolicy.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ServiceAnswer from "./ServiceAnswer.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ServiceApi from "./ServiceApi.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ServiceConfig from "./ServiceConfig.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ServiceEndpoints from "./ServiceEndpoints.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ServiceError from "./ServiceError.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ServiceProfile from "./ServiceProfile.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as SourceError from "./SourceError.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as StorageAnswer from "./StorageAnswer.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as StorageError from "./StorageError.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as StorageResponse from "./StorageResponse.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Timeouts from "./Timeouts.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as TransferGate from "./TransferGate.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadError from "./UploadError.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadPlan from "./UploadPlan.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadProgress from "./UploadProgress.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadSession from "./UploadSession.js"
+
+/**
+ * The port itself, by its own name: what programs take and pass around.
+ *
+ * @since 0.1.0
+ */
+export type { UploadSource } from "./UploadSource.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadSources from "./UploadSources.js"
