@@ -1,35 +1,54 @@
-// Runs docgen over every published package. It reads package.json and docgen.json from the folder it runs in and insists
-// on a homepage, so each package gets such a folder of its own under .cache/docs; the pages land there too.
-// Examples are compiled by .ci/check-examples.mjs: docgen would also run them, and some of them start programs.
-import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+// Runs docgen over all published packages at once: it asks for @since, and compiles and runs every `@example`, which imports
+// the packages as a user does and gets their src. docgen reads package.json and docgen.json from the folder it runs in and
+// insists on a homepage, so it gets a folder of its own, .cache/docs, where the pages land too.
+import { spawnSync } from "node:child_process"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
 import { packages, root } from "./packages.mjs"
 
-/** @param {import("./packages.mjs").WorkspacePackage} workspace */
-const document = ({ directory, name }) =>
-  new Promise((resolve) => {
-    const folder = `${root}/.cache/docs/${directory}`
-    const srcDir = `../../../packages/${directory}/src`
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(`${folder}/package.json`, JSON.stringify({ name, homepage: "README.md" }))
-    writeFileSync(
-      `${folder}/docgen.json`,
-      JSON.stringify({ srcDir, exclude: [`${srcDir}/internal/**/*.ts`, `${srcDir}/bin.ts`], outDir: "pages" })
-    )
-    const docgen = spawn(process.execPath, [`${root}/node_modules/@effect/docgen/bin.cjs`, "--no-run-examples"], {
-      cwd: folder
-    })
-    let output = ""
-    docgen.stdout.on("data", (chunk) => output += chunk)
-    docgen.stderr.on("data", (chunk) => output += chunk)
-    docgen.on("close", (code) => {
-      if (code !== 0) console.log(`${name}\n${output.replaceAll("../../../", "")}`)
-      resolve(code === 0)
-    })
-  })
+const folder = `${root}/.cache/docs`
+const fromExamples = "../../../.."
 
-const results = []
-for (const workspace of packages) {
-  if (workspace.published && existsSync(`${workspace.path}/src`)) results.push(await document(workspace))
+const ts = createRequire(import.meta.url)("typescript")
+const { paths } = ts.parseConfigFileTextToJson("tsconfig.json", readFileSync(`${root}/tsconfig.json`, "utf8"))
+  .config.compilerOptions
+
+const configuration = {
+  srcDir: "../../packages",
+  outDir: "pages",
+  exclude: [
+    ...packages.filter(({ published }) => !published).map(({ directory }) => `../../packages/${directory}/**`),
+    "../../packages/*/{dist,node_modules,test}/**",
+    "../../packages/*/src/bin.ts",
+    "../../packages/*/src/internal/**"
+  ],
+  examplesCompilerOptions: {
+    noEmit: true,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: true,
+    module: "NodeNext",
+    moduleResolution: "NodeNext",
+    moduleDetection: "force",
+    target: "ES2022",
+    lib: ["ES2023", "DOM", "DOM.Iterable"],
+    paths: Object.fromEntries(
+      Object.entries(paths).map(([name, [target]]) => [name, [target.replace(/^\./, fromExamples)]])
+    )
+  }
 }
-process.exitCode = results.every(Boolean) ? 0 : 1
+
+mkdirSync(folder, { recursive: true })
+writeFileSync(`${folder}/package.json`, JSON.stringify({ name: "stevedore", type: "module", homepage: "README.md" }))
+writeFileSync(`${folder}/docgen.json`, JSON.stringify(configuration))
+
+const { error, status, stderr, stdout } = spawnSync(process.execPath, [`${root}/node_modules/@effect/docgen/bin.cjs`], {
+  cwd: folder,
+  encoding: "utf8",
+  env: { ...process.env, PATH: `${root}/node_modules/.bin:${process.env.PATH}` },
+  timeout: 180_000
+})
+if (error !== undefined) console.log(`docgen did not end: an example keeps running (${error.message})`)
+if (status !== 0) console.log((stdout + stderr).replaceAll("../../packages", "packages"))
+process.exitCode = status === 0 ? 0 : 1

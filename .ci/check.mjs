@@ -18,7 +18,7 @@ const checks = [
   ]],
   ["types", `${bin}/tsc`, ["--noEmit", "-p", "tsconfig.json"]],
   ["docs", process.execPath, [".ci/check-docs.mjs"]],
-  ["examples", process.execPath, [".ci/check-examples.mjs"]],
+  ["readmes", process.execPath, [".ci/check-readmes.mjs"]],
   ["lint", `${bin}/eslint`, [".", "--max-warnings", "0"]],
   ["imports", `${bin}/depcruise`, ["packages", "--output-type", "err"]],
   ["hygiene", process.execPath, [".ci/check-hygiene.mjs"]]

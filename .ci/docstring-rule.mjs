@@ -3,7 +3,7 @@
 // even where the value of the same name has one.
 
 /** @param {string} comment */
-const prose = (comment) => comment.replace(/^\s*\* ?/gm, "").split(/^@/m)[0].trim()
+const prose = (comment) => comment.replace(/^\s*\* ?/gm, "").replace(/^@[^]*/m, "").trim()
 
 /** @param {any} declaration @returns {ReadonlyArray<string>} */
 const namesOf = (declaration) =>
