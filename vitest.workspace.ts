@@ -19,6 +19,7 @@ const exclude = ["**/node_modules/**", ...missingSuites.map((suite) => `${root}/
 export const projects: Array<TestProjectInlineConfiguration> = packages.flatMap(({ directory, path }) => [
   ...(existsSync(`${path}/test`)
     ? [{
+      extends: true as const,
       resolve: { alias: alias(path) },
       test: {
         name: directory,
@@ -30,6 +31,7 @@ export const projects: Array<TestProjectInlineConfiguration> = packages.flatMap(
     : []),
   ...(existsSync(`${path}/test/integration`)
     ? [{
+      extends: true as const,
       resolve: { alias: alias(path) },
       test: {
         name: `${directory}/integration`,
