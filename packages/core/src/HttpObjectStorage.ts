@@ -229,6 +229,8 @@ export const make: Effect.Effect<Service, never, HttpClient.HttpClient> = Effect
 )
 
 /**
+ * {@link make} as a layer.
+ *
  * @since 0.1.0
  * @category layers
  */

@@ -84,6 +84,8 @@ export interface Service {
 }
 
 /**
+ * The tag of the object storage: uploads and downloads by link ask for it.
+ *
  * @since 0.1.0
  * @category tags
  */

@@ -26,6 +26,10 @@ export const TypeId: unique symbol = Symbol.for("@stevedore/core/PresignedUrl")
 export type TypeId = typeof TypeId
 
 /**
+ * A pre-signed URL of http or https. What is safe to print is public; the signed query is not reachable but by
+ * {@link reveal}. Two of them are equal when their strings are. Made by {@link fromString}: the constructor throws on
+ * what is no URL.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -154,6 +158,8 @@ export const hasEnded = (self: PresignedUrl, serverNow: number): boolean =>
   Option.exists(self.deadline, (deadline) => deadline.getTime() <= serverNow)
 
 /**
+ * The schema of a value that is a {@link PresignedUrl} already.
+ *
  * @since 0.1.0
  * @category schemas
  */

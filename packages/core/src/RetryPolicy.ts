@@ -14,6 +14,8 @@ import type { Recoverable } from "./Recovery.js"
 import { isRepeatable } from "./Recovery.js"
 
 /**
+ * How often a request is made, and how long the waits between are. From {@link make}.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -29,6 +31,8 @@ export interface Policy {
 }
 
 /**
+ * What may be changed in the policy; what is left out is as {@link make} says.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -46,6 +46,8 @@ export interface Options {
 }
 
 /**
+ * The tag of the checked configuration: the client of the service asks for it.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -110,6 +112,9 @@ export const make = (options: Options): Either.Either<Service, ConfigError.Confi
 }
 
 /**
+ * The configuration from options. What is malformed fails the layer with a `ConfigError` that names the field, before
+ * any request.
+ *
  * @since 0.1.0
  * @category layers
  */
@@ -158,6 +163,8 @@ export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<Service, 
   })
 
 /**
+ * {@link fromConfig} as a layer.
+ *
  * @since 0.1.0
  * @category layers
  */

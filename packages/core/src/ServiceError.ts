@@ -239,6 +239,8 @@ export class InvalidResponse extends Schema.TaggedError<InvalidResponse>("@steve
 }
 
 /**
+ * Whatever a call of the service can fail with. It decodes from its encoded form, so it crosses workers and wires.
+ *
  * @since 0.1.0
  * @category errors
  */

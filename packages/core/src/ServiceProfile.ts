@@ -80,6 +80,18 @@ export const RateLimitRule = Schema.Struct({
   windowSeconds: Schema.Number.pipe(Schema.positive())
 }).annotations({ identifier: "RateLimitRule" })
 
+const lowerCaseNames = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+const HeaderValues = Schema.Record({ key: Schema.String, value: Schema.String })
+
+// A record's keys cannot be transformed one by one.
+const Headers = Schema.transform(HeaderValues, HeaderValues, {
+  strict: true,
+  decode: lowerCaseNames,
+  encode: (headers) => headers
+})
+
 /**
  * A service profile. Decoding fills what is not named from {@link standard}, so a file with two fields is a whole
  * profile.
@@ -92,7 +104,7 @@ export const ServiceProfile = Schema.Struct({
   baseUrl: Schema.optional(Schema.String),
   /** The headers of the single PUT by which storage encrypts: one or several names and values. */
   encryptionHeaders: withDefault(
-    Schema.Record({ key: Schema.Lowercase, value: Schema.String }),
+    Headers,
     () => ({ "x-amz-server-side-encryption": "aws:kms" })
   ),
   /**
@@ -162,9 +174,6 @@ export const extend = (profile: ServiceProfile, changes: Changes): ServiceProfil
   fields: { ...profile.fields, ...changes.fields },
   limits: { ...profile.limits, ...changes.limits }
 })
-
-const lowerCaseNames = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /**
  * The live service whose public reference fills the gaps of the interface: its base URL, downloads by link, 200

@@ -126,6 +126,8 @@ const reasons: Record<SourceUnreadable["reason"], string> = {
 }
 
 /**
+ * Whatever can be wrong with a source. It decodes from its encoded form, so it crosses workers and wires.
+ *
  * @since 0.1.0
  * @category errors
  */
@@ -140,6 +142,8 @@ export const SourceError = Schema.Union(EmptySource, InvalidSource, SourceChange
 export type SourceError = typeof SourceError.Type
 
 /**
+ * Whether a value is one of these errors: to find one in a chain of causes.
+ *
  * @since 0.1.0
  * @category predicates
  */

@@ -248,6 +248,9 @@ export class EtagMissing extends Schema.TaggedError<EtagMissing>("@stevedore/cor
 }
 
 /**
+ * Whatever a request to the object storage can fail with. It decodes from its encoded form, so it crosses workers and
+ * wires.
+ *
  * @since 0.1.0
  * @category errors
  */

@@ -9,6 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
+ * How long nothing may happen in each phase of a request. From {@link make}.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -24,6 +26,8 @@ export interface Limits {
 }
 
 /**
+ * What may be changed in the time-outs; what is left out is as {@link make} says.
+ *
  * @since 0.1.0
  * @category models
  */

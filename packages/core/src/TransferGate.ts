@@ -10,6 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
+ * A gate that all transfers of a runtime pass.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -21,12 +23,16 @@ export interface Service {
 }
 
 /**
+ * The tag of the gate. Give one to the whole runtime: two gates know nothing of each other.
+ *
  * @since 0.1.0
  * @category tags
  */
 export class TransferGate extends Context.Tag("@stevedore/core/TransferGate")<TransferGate, Service>() {}
 
 /**
+ * How wide the gate is.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -36,6 +42,8 @@ export interface Options {
 }
 
 /**
+ * A gate of its own. Transfers pass in the order in which they came; an interrupted one gives its place back.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -56,6 +64,8 @@ export const make = (options: Options = {}): Effect.Effect<Service> =>
   })
 
 /**
+ * {@link make} as a layer.
+ *
  * @since 0.1.0
  * @category layers
  */

@@ -65,6 +65,37 @@ export class CompletionUnknown extends Schema.TaggedError<CompletionUnknown>("@s
 }
 
 /**
+ * The service's record of the completed file has another size than the source.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class StoredSizeDiffers extends Schema.TaggedError<StoredSizeDiffers>("@stevedore/core/StoredSizeDiffers")(
+  "StoredSizeDiffers",
+  {
+    fileId: Schema.String,
+    /** The source's size in bytes. */
+    expected: Schema.Number,
+    /** The record's. */
+    actual: Schema.Number,
+    attempts: Recovery.attempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `The service says that ${this.fileId} has ${this.actual} bytes, but ${this.expected} were sent. Do not ` +
+      "rely on the file: report it to the service, and upload it again."
+  }
+}
+
+/**
+ * Everything that an upload can end with, as a Schema: it crosses workers, ledgers and wires.
+ *
  * @since 0.1.0
  * @category errors
  */
@@ -75,10 +106,13 @@ export const UploadError = Schema.Union(
   SizeExceeded,
   InvalidPartCount,
   InvalidUploadOption,
-  CompletionUnknown
+  CompletionUnknown,
+  StoredSizeDiffers
 ).annotations({ identifier: "UploadError" })
 
 /**
+ * Everything that an upload can end with, to be told apart by `_tag`.
+ *
  * @since 0.1.0
  * @category errors
  */

@@ -51,6 +51,8 @@ export type Strategy = typeof Strategy.Type
 export const defaultThreshold = 67_108_864
 
 /**
+ * What the plan is made from: the source's size, and how its upload was asked for.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -144,6 +146,8 @@ export class InvalidPartCount extends Schema.TaggedError<InvalidPartCount>("@ste
 }
 
 /**
+ * Why there is no plan. Nothing was sent.
+ *
  * @since 0.1.0
  * @category errors
  */

@@ -15,6 +15,8 @@ import type * as Option from "effect/Option"
 export type UploadPhase = "preparing" | "uploading" | "completing" | "completed" | "failed"
 
 /**
+ * One look at an upload. All numbers are bytes unless they say otherwise.
+ *
  * @since 0.1.0
  * @category models
  */

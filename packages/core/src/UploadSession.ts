@@ -54,6 +54,8 @@ export const MultipartSession = Schema.TaggedStruct("MultipartSession", {
 export type MultipartSession = typeof MultipartSession.Type
 
 /**
+ * Either kind of session. It encodes its URLs with their signatures: only a private store may hold it.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -75,7 +77,9 @@ export const PartReceipt = Schema.Struct({
   partNumber: Schema.Int.pipe(Schema.between(1, 10_000)),
   etag: Schema.NonEmptyString,
   /** In bytes. */
-  size: Schema.Int.pipe(Schema.positive())
+  size: Schema.Int.pipe(Schema.positive()),
+  /** How many attempts were made: a part that had more than one may have been stored twice. */
+  attempts: Schema.Int.pipe(Schema.positive())
 }).annotations({ identifier: "PartReceipt" })
 
 /**

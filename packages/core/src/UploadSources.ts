@@ -13,6 +13,8 @@ import type { ByteRange } from "./UploadPlan.js"
 import type { OneShotSource, OpenSource, RepeatableSource } from "./UploadSource.js"
 
 /**
+ * What else a source can say of itself.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -22,6 +24,8 @@ export interface Options {
 }
 
 /**
+ * What a Stream cannot say of itself.
+ *
  * @since 0.1.0
  * @category models
  */

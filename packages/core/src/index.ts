@@ -26,6 +26,11 @@ export * as Page from "./Page.js"
 /**
  * @since 0.1.0
  */
+export * as PartTransfer from "./PartTransfer.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as PresignedUrl from "./PresignedUrl.js"
 
 /**
@@ -106,7 +111,22 @@ export * as TransferGate from "./TransferGate.js"
 /**
  * @since 0.1.0
  */
+export * as UploadCompletion from "./UploadCompletion.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as UploadError from "./UploadError.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadMonitor from "./UploadMonitor.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadOptions from "./UploadOptions.js"
 
 /**
  * @since 0.1.0
@@ -124,6 +144,11 @@ export * as UploadProgress from "./UploadProgress.js"
 export * as UploadSession from "./UploadSession.js"
 
 /**
+ * @since 0.1.0
+ */
+export * as UploadSessions from "./UploadSessions.js"
+
+/**
  * The port itself, by its own name: what programs take and pass around.
  *
  * @since 0.1.0
@@ -134,3 +159,8 @@ export type { UploadSource } from "./UploadSource.js"
  * @since 0.1.0
  */
 export * as UploadSources from "./UploadSources.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Uploads from "./Uploads.js"

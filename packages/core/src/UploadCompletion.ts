@@ -1,0 +1,63 @@
+/**
+ * The end of an upload: the service is told, and when its answer is lost the file itself is asked for. Once Complete
+ * may have been received nothing is thrown away.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import type { FileRecord } from "./FileRecord.js"
+import { ServiceApi } from "./ServiceApi.js"
+import type { ServiceError } from "./ServiceError.js"
+import { CompletionUnknown, StoredSizeDiffers } from "./UploadError.js"
+import type { PartReceipt, UploadSession } from "./UploadSession.js"
+
+const tell = (
+  session: UploadSession,
+  receipts: ReadonlyArray<PartReceipt>
+): Effect.Effect<FileRecord, ServiceError, ServiceApi> =>
+  Effect.flatMap(ServiceApi, (service) =>
+    session._tag === "SingleSession"
+      ? service.completeUpload({ fileId: session.fileId })
+      : service.completeLargeUpload({ fileId: session.fileId, uploadId: session.uploadId, parts: receipts }))
+
+// What leaves open whether Complete took effect: no answer, an answer that cannot be read, a server that failed, and
+// answers that an earlier attempt's success explains as well.
+const leavesOpen = (error: ServiceError): boolean =>
+  error.recovery === "retry" || error.recovery === "retryOnce" || error._tag === "InvalidResponse" ||
+  error._tag === "UploadConflict" || (error._tag === "NotFound" && error.attempts > 1)
+
+const wasAnswered = (error: ServiceError): boolean =>
+  error._tag === "ServiceUnavailable" || error._tag === "UploadConflict" || error._tag === "NotFound"
+
+const askForTheFile = (
+  session: UploadSession,
+  error: ServiceError
+): Effect.Effect<FileRecord, ServiceError | CompletionUnknown, ServiceApi> => {
+  const unknown = new CompletionUnknown({ fileId: session.fileId, because: error._tag, attempts: error.attempts })
+  return Effect.flatMap(ServiceApi, (service) => service.file(session.fileId)).pipe(
+    Effect.matchEffect({
+      onSuccess: (record) => record.status === "failed" ? Effect.fail(error) : Effect.succeed(record),
+      onFailure: (asked) => Effect.fail(asked._tag === "NotFound" && wasAnswered(error) ? error : unknown)
+    })
+  )
+}
+
+/**
+ * Completes a session whose bytes are all in storage.
+ *
+ * @since 0.1.0
+ * @category completion
+ */
+export const run = (completion: {
+  readonly session: UploadSession
+  readonly receipts: ReadonlyArray<PartReceipt>
+  /** The source's size in bytes: the record's must be the same, where it tells. */
+  readonly size: number
+}): Effect.Effect<FileRecord, ServiceError | CompletionUnknown | StoredSizeDiffers, ServiceApi> =>
+  tell(completion.session, completion.receipts).pipe(
+    Effect.catchAll((error) => leavesOpen(error) ? askForTheFile(completion.session, error) : Effect.fail(error)),
+    Effect.filterOrFail(
+      (record) => typeof record.size !== "number" || record.size === completion.size,
+      (record) => new StoredSizeDiffers({ fileId: record.id, expected: completion.size, actual: record.size ?? 0 })
+    )
+  )

@@ -1,0 +1,109 @@
+/**
+ * What a caller may wish for one upload, checked before anything is sent.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import type * as ServiceProfile from "./ServiceProfile.js"
+import { InvalidSource } from "./SourceError.js"
+import { InvalidUploadOption } from "./UploadError.js"
+import type { PlanError, Strategy, UploadPlan } from "./UploadPlan.js"
+import * as Plan from "./UploadPlan.js"
+import type { UploadSource } from "./UploadSource.js"
+
+/**
+ * Every option has a default that suits a file of any size.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UploadOptions {
+  /** A single PUT or several parts. Omitted: `auto`, by size. */
+  readonly strategy?: Strategy | undefined
+  /** `auto` takes several parts for files larger than this, in bytes. Omitted: 64 MiB. */
+  readonly threshold?: number | undefined
+  /** The number of parts to ask for, 1 to 10000. Omitted: the service chooses. */
+  readonly parts?: number | undefined
+  /** Parts in flight at once, 1 to 32. Omitted: 4. */
+  readonly concurrency?: number | undefined
+  /** How many sessions are opened at the most, when URLs end before the file is up. Omitted: 3. */
+  readonly maxSessions?: number | undefined
+  /**
+   * How much of a source that is no file may be held in memory while its parts are sent, in bytes. It bounds the parts
+   * in flight. Omitted: 256 MiB.
+   */
+  readonly maxBufferedBytes?: number | undefined
+}
+
+/**
+ * The options with every default in its place.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CheckedOptions {
+  readonly plan: UploadPlan
+  readonly concurrency: number
+  readonly maxSessions: number
+  readonly maxBufferedBytes: number
+}
+
+const whole = (
+  option: string,
+  value: number | undefined,
+  allowed: { readonly from: number; readonly to: number; readonly otherwise: number }
+): Either.Either<number, InvalidUploadOption> => {
+  const number = value ?? allowed.otherwise
+  return Number.isInteger(number) && number >= allowed.from && number <= allowed.to
+    ? Either.right(number)
+    : Either.left(
+      new InvalidUploadOption({
+        option,
+        expected: `a whole number from ${allowed.from} to ${allowed.to}, not ${number}`
+      })
+    )
+}
+
+const checkSource = (
+  source: UploadSource,
+  limits: ServiceProfile.ServiceProfile["limits"]
+): Either.Either<void, InvalidSource> => {
+  const characters = [...source.name].length
+  if (characters < 1 || characters > limits.nameLength) {
+    const expected = `1 to ${limits.nameLength} characters, not ${characters}`
+    return Either.left(new InvalidSource({ name: source.name, field: "name", expected }))
+  }
+  if (source.mediaType.length < 1 || source.mediaType.length > limits.mediaTypeLength) {
+    const expected = `1 to ${limits.mediaTypeLength} characters, not ${source.mediaType.length}`
+    return Either.left(new InvalidSource({ name: source.name, field: "mediaType", expected }))
+  }
+  return /^[\x20-\x7e]+$/.test(source.mediaType)
+    ? Either.void
+    : Either.left(new InvalidSource({ name: source.name, field: "mediaType", expected: "visible ASCII characters" }))
+}
+
+/**
+ * Checks a source and the wishes for it against the limits of the service: the plan, or the first thing that is wrong.
+ *
+ * @since 0.1.0
+ * @category validation
+ */
+export const check = (
+  source: UploadSource,
+  options: UploadOptions,
+  limits: ServiceProfile.ServiceProfile["limits"]
+): Either.Either<CheckedOptions, PlanError | InvalidUploadOption> =>
+  Either.gen(function*() {
+    yield* checkSource(source, limits)
+    const { parts, strategy, threshold } = options
+    return {
+      concurrency: yield* whole("concurrency", options.concurrency, { from: 1, to: 32, otherwise: 4 }),
+      maxSessions: yield* whole("maxSessions", options.maxSessions, { from: 1, to: 100, otherwise: 3 }),
+      maxBufferedBytes: yield* whole("maxBufferedBytes", options.maxBufferedBytes, {
+        from: limits.minimumPartSize,
+        to: limits.multipartSize,
+        otherwise: 268_435_456
+      }),
+      plan: yield* Plan.make({ name: source.name, size: source.size, strategy, threshold, parts }, limits)
+    }
+  })

@@ -1,0 +1,184 @@
+/**
+ * Files go up.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Subscribable from "effect/Subscribable"
+import type { FileRecord } from "./FileRecord.js"
+import { ServiceApi } from "./ServiceApi.js"
+import type { UploadError } from "./UploadError.js"
+import * as UploadMonitor from "./UploadMonitor.js"
+import type { UploadOptions } from "./UploadOptions.js"
+import * as Options from "./UploadOptions.js"
+import type { UploadProgress } from "./UploadProgress.js"
+import type { Requirements } from "./UploadSessions.js"
+import * as UploadSessions from "./UploadSessions.js"
+import type { UploadSource } from "./UploadSource.js"
+
+export type {
+  /**
+   * What the programs of this module need: a ready layer such as `NodeStevedore.layer` gives all of it.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Requirements
+}
+
+/**
+ * An upload that is running.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UploadHandle {
+  /** Where it stands; `changes` begins with the present state, gives at most ten a second, and ends with the upload. */
+  readonly progress: Subscribable.Subscribable<UploadProgress>
+  /** Waits for the end: the file, or the error. */
+  readonly await: Effect.Effect<FileRecord, UploadError>
+  /** Stops every request at once and waits until nothing of the upload is left running. */
+  readonly cancel: Effect.Effect<void>
+}
+
+const run = (
+  source: UploadSource,
+  options: UploadOptions,
+  monitor: UploadMonitor.UploadMonitor
+): Effect.Effect<FileRecord, UploadError, Requirements> =>
+  Effect.gen(function*() {
+    const { profile } = yield* ServiceApi
+    const checked = yield* Options.check(source, options, profile.limits)
+    return yield* UploadSessions.run({ source, options: checked, monitor })
+  }).pipe(
+    Effect.onExit((exit) => monitor.enter(Exit.isSuccess(exit) ? "completed" : "failed")),
+    Effect.withSpan("Uploads.upload", { captureStackTrace: false, attributes: { size: source.size } })
+  )
+
+/**
+ * Uploads a source and gives the file's record, or a typed error: never a success with less than every byte.
+ * Interruption stops every request at once.
+ *
+ * @example
+ * import { Uploads, UploadSources } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const notes = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), { mediaType: "text/plain" })
+ *
+ * const program = Uploads.upload(notes).pipe(
+ *   Effect.tap((file) => Effect.log(`${file.name} is ${file.id}`)),
+ *   Effect.catchTag("SizeExceeded", (error) => Effect.logError(`${error.size} bytes; at most ${error.limit}`))
+ * )
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const upload = (
+  source: UploadSource,
+  options: UploadOptions = {}
+): Effect.Effect<FileRecord, UploadError, Requirements> =>
+  Effect.flatMap(UploadMonitor.make(source.size), (monitor) => run(source, options, monitor))
+
+/**
+ * Starts an upload and gives a handle on it. The upload ends with the scope.
+ *
+ * @example
+ * import { Uploads, type UploadSource } from "@stevedore/core"
+ * import { Console, Effect, Stream } from "effect"
+ *
+ * const watched = (source: UploadSource) =>
+ *   Effect.scoped(Effect.gen(function*() {
+ *     const handle = yield* Uploads.start(source, { concurrency: 8 })
+ *     yield* handle.progress.changes.pipe(
+ *       Stream.runForEach((now) => Console.log(now.phase, now.confirmed, "of", now.size)),
+ *       Effect.forkScoped
+ *     )
+ *     return yield* handle.await
+ *   }))
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const start = (
+  source: UploadSource,
+  options: UploadOptions = {}
+): Effect.Effect<UploadHandle, never, Requirements | Scope.Scope> =>
+  Effect.gen(function*() {
+    const monitor = yield* UploadMonitor.make(source.size)
+    const fiber = yield* Effect.forkScoped(run(source, options, monitor))
+    return { progress: monitor.progress, await: Fiber.join(fiber), cancel: Fiber.interrupt(fiber) }
+  })
+
+/**
+ * How one upload of many ended.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type UploadOutcome =
+  | { readonly _tag: "Uploaded"; readonly source: UploadSource; readonly file: FileRecord }
+  | { readonly _tag: "Failed"; readonly source: UploadSource; readonly error: UploadError }
+
+/**
+ * The options of one upload, and how many files go up at once.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UploadAllOptions extends UploadOptions {
+  /** Files at once, 1 or more. Omitted: 3. */
+  readonly files?: number | undefined
+}
+
+const outcomeOf = (
+  source: UploadSource,
+  options: UploadOptions
+): Effect.Effect<UploadOutcome, never, Requirements> =>
+  Effect.match(upload(source, options), {
+    onFailure: (error): UploadOutcome => ({ _tag: "Failed", source, error }),
+    onSuccess: (file): UploadOutcome => ({ _tag: "Uploaded", source, file })
+  })
+
+/**
+ * Uploads every source of a stream, several at once, and gives the outcome of each as soon as it is known. One bad
+ * file does not stop the others.
+ *
+ * @example
+ * import { Uploads, UploadSources } from "@stevedore/core"
+ * import { Stream } from "effect"
+ *
+ * const failures = Stream.range(1, 100).pipe(
+ *   Stream.map((number) => UploadSources.fromBytes(`${number}.txt`, new TextEncoder().encode(`${number}`))),
+ *   Uploads.uploadAll({ files: 5 }),
+ *   Stream.filter((outcome) => outcome._tag === "Failed"),
+ *   Stream.runCount
+ * )
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const uploadAll: {
+  (
+    options?: UploadAllOptions
+  ): <E, R>(sources: Stream.Stream<UploadSource, E, R>) => Stream.Stream<UploadOutcome, E, R | Requirements>
+  <E, R>(
+    sources: Stream.Stream<UploadSource, E, R>,
+    options?: UploadAllOptions
+  ): Stream.Stream<UploadOutcome, E, R | Requirements>
+} = dual(
+  (args) => Predicate.hasProperty(args[0], Stream.StreamTypeId),
+  <E, R>(
+    sources: Stream.Stream<UploadSource, E, R>,
+    options: UploadAllOptions = {}
+  ): Stream.Stream<UploadOutcome, E, R | Requirements> =>
+    Stream.mapEffect(sources, (source) => outcomeOf(source, options), {
+      concurrency: Math.max(1, Math.floor(options.files ?? 3)),
+      unordered: true
+    })
+)
