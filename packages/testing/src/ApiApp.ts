@@ -1,0 +1,269 @@
+/**
+ * The service: an HTTP app with every endpoint of the contract.
+ *
+ * @since 0.1.0
+ */
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpRouter from "@effect/platform/HttpRouter"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as ApiRequest from "./ApiRequest.js"
+import type * as Connection from "./Connection.js"
+import type * as Exchange from "./Exchange.js"
+import * as ExchangeRunner from "./ExchangeRunner.js"
+import * as Fault from "./Fault.js"
+import * as ListPage from "./ListPage.js"
+import * as ListQuery from "./ListQuery.js"
+import * as ListResources from "./ListResources.js"
+import * as ObjectAnswer from "./ObjectAnswer.js"
+import type * as ObjectStore from "./ObjectStore.js"
+import * as RateWindow from "./RateWindow.js"
+import type { ListRecord, Settings } from "./SandboxOptions.js"
+import type * as SandboxRecorder from "./SandboxRecorder.js"
+import * as SandboxUploads from "./SandboxUploads.js"
+import * as ServiceRefused from "./ServiceRefused.js"
+import type * as StorageRefused from "./StorageRefused.js"
+
+const refusalAnswer = (refusal: ServiceRefused.ServiceRefused): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.unsafeJson({ errors: refusal.errors }, {
+    status: refusal.status,
+    headers: refusal.retryAfter === undefined ? {} : { "retry-after": refusal.retryAfter }
+  })
+
+const server: ExchangeRunner.Server = {
+  name: "api",
+  requestIdHeader: "x-request-id",
+  refuse: ({ code, retryAfter, status }) => refusalAnswer(ServiceRefused.fromStatus(status, code, retryAfter))
+}
+
+const json = (body: unknown, status = 200) => HttpServerResponse.unsafeJson(body, { status })
+
+const envelope = (data: unknown, status = 200) => json({ data }, status)
+
+type Refusal = ServiceRefused.ServiceRefused | StorageRefused.StorageRefused | Connection.ConnectionBroken
+
+type Endpoint = (
+  tools: ExchangeRunner.Tools,
+  id: string
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal>
+
+const textOf = (body: ExchangeRunner.Tools["body"]) => Stream.mkString(Stream.decodeText(body))
+
+const searchOf = (url: string): string => {
+  const mark = url.indexOf("?")
+  return mark === -1 ? "" : url.slice(mark + 1)
+}
+
+const noteUnknownFields = (tools: ExchangeRunner.Tools, fields: ReadonlyArray<string>) =>
+  Effect.sync(() => {
+    if (fields.length > 0) {
+      tools.recording.breach("UnknownInitiateFields", `The service does not know: ${fields.join(", ")}`)
+    }
+  })
+
+const isAscending = (parts: ReadonlyArray<{ readonly partNumber: number }>): boolean =>
+  parts.every(({ partNumber }, index) => partNumber > (parts[index - 1]?.partNumber ?? 0))
+
+/**
+ * What the app is made of.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Parts {
+  readonly settings: Settings
+  readonly uploads: SandboxUploads.SandboxUploads
+  readonly store: ObjectStore.ObjectStoreService
+  readonly recorder: SandboxRecorder.SandboxRecorder
+}
+
+const makeEndpoints = ({ settings, store, uploads }: Parts) => {
+  const session = (fileId: string, rest: Readonly<Record<string, unknown>>) => {
+    const body = { [settings.sessionShape.fileId]: fileId, ...rest }
+    return settings.sessionShape.envelope ? envelope(body, 201) : json(body, 201)
+  }
+
+  const initiate: Endpoint = (tools) =>
+    Effect.gen(function*() {
+      const { unknownFields, value } = yield* ApiRequest.parseInitiate(
+        yield* textOf(tools.body),
+        settings.initiateFields
+      )
+      yield* noteUnknownFields(tools, unknownFields)
+      const { fileId, uploadUrl } = yield* uploads.initiate(value)
+      return session(fileId, { upload_url: uploadUrl })
+    })
+
+  const initiateLarge: Endpoint = (tools) =>
+    Effect.gen(function*() {
+      const { unknownFields, value } = yield* ApiRequest.parseInitiateLarge(
+        yield* textOf(tools.body),
+        settings.initiateFields
+      )
+      yield* noteUnknownFields(tools, unknownFields)
+      const { fileId, uploadId, urls } = yield* uploads.initiateLarge(value.declared, value.parts)
+      return session(fileId, {
+        upload_id: uploadId,
+        urls: settings.sessionShape.urls === "strings"
+          ? urls
+          : urls.map((url, index) => ({ url, part_number: index + 1 }))
+      })
+    })
+
+  const complete: Endpoint = (_, id) => Effect.map(uploads.complete(id), (file) => envelope(file))
+
+  const completeLarge: Endpoint = (tools, id) =>
+    Effect.gen(function*() {
+      const { parts, uploadId } = yield* ApiRequest.parseCompleteLarge(yield* textOf(tools.body))
+      const progress = yield* uploads.progress(id)
+      if (progress !== undefined && progress.stored < progress.expected) {
+        tools.recording.breach(
+          "CompleteBeforeAllParts",
+          `${progress.stored} of ${progress.expected} parts are stored`
+        )
+      }
+      if (!isAscending(parts)) {
+        tools.recording.breach("PartsOutOfOrder", "The parts are not in ascending order, each once")
+      }
+      return envelope(yield* uploads.completeLarge(id, uploadId, parts))
+    })
+
+  const file: Endpoint = (_, id) => Effect.map(uploads.file(id), (record) => envelope(record))
+
+  const download: Endpoint = (tools, id) =>
+    Effect.gen(function*() {
+      if (settings.download === "content") {
+        yield* uploads.file(id)
+        return yield* ObjectAnswer.make(
+          tools.request.headers,
+          yield* store.head(SandboxUploads.keyOf(id)),
+          store
+        )
+      }
+      const url = yield* uploads.downloadUrl(id)
+      return settings.download === "link" ? envelope({ url }) : HttpServerResponse.redirect(url)
+    })
+
+  const tokenInfo: Endpoint = () =>
+    Effect.succeed(envelope({ id: ListResources.seedId("Token", 1), subdomain: "sandbox" }))
+
+  const projects = typeof settings.projects === "number"
+    ? ListResources.seedProjects(settings.projects)
+    : settings.projects
+
+  const recordsOf = (name: string): ReadonlyArray<ListRecord> =>
+    settings.lists[name] ?? (name === "projects" ? projects : [])
+
+  const list = (name: string, resource: ListResources.Resource): Endpoint => (tools, id) =>
+    Effect.gen(function*() {
+      const records = recordsOf(name.replace("{id}", id))
+      const query = yield* ListQuery.parse(resource, name, searchOf(tools.request.url))
+      const page = yield* ListPage.make(records, query, settings.largestPage)
+      const fault = Option.filter(tools.fault, Fault.isPageFault)
+      const answer = yield* Option.match(fault, {
+        onNone: () => Effect.succeed(page),
+        onSome: (found) => ListPage.applyFault(page, query, found)
+      })
+      return resource.deprecated
+        ? HttpServerResponse.setHeaders(json(answer), {
+          deprecation: "true",
+          link: `<${settings.apiOrigin}${settings.apiBasePath}/v1/docs>; rel="successor-version"`
+        })
+        : json(answer)
+    })
+
+  return { initiate, initiateLarge, complete, completeLarge, file, download, tokenInfo, list }
+}
+
+const isContinued = (url: string): boolean => new URLSearchParams(searchOf(url)).has("page[start_cursor]")
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (parts: Parts): Effect.Effect<HttpApp.Default<Connection.ConnectionBroken>> => {
+  const { recorder, settings } = parts
+  const run = ExchangeRunner.make(settings, recorder, server)
+  const endpoints = makeEndpoints(parts)
+  const admit = settings.rateLimit === undefined ? undefined : RateWindow.make(settings.rateLimit)
+  const authorization = `Bearer ${Redacted.value(settings.token)}`
+
+  const guarded = (endpoint: Endpoint, id: string) => (tools: ExchangeRunner.Tools) => {
+    const known = tools.request.headers["authorization"] === authorization
+    const admission = known ? admit?.(tools.serverTime) : undefined
+    const answer = Effect.gen(function*() {
+      if (!known) {
+        return yield* ServiceRefused.make(401, "Unauthorized")
+      }
+      if (admission?.admitted === false) {
+        return yield* ServiceRefused.make(429, "TooManyRequests", { retryAfter: String(admission.retryAfter) })
+      }
+      return yield* endpoint(tools, id)
+    })
+    return answer.pipe(
+      Effect.catchTags({
+        ServiceRefused: (refusal) => Effect.succeed(refusalAnswer(refusal)),
+        StorageRefused: (refusal) =>
+          Effect.succeed(
+            refusal.status === 412 || refusal.status === 416
+              ? HttpServerResponse.empty({ status: refusal.status })
+              : refusalAnswer(ServiceRefused.make(502, "BadGateway", { message: `The storage answered ${refusal.code}` }))
+          )
+      }),
+      Effect.map(HttpServerResponse.setHeaders(admission?.headers ?? {}))
+    )
+  }
+
+  const route = (
+    method: "GET" | "POST",
+    path: HttpRouter.PathInput,
+    operation: Exchange.Operation,
+    endpoint: Endpoint
+  ) =>
+    HttpRouter.makeRoute(
+      method,
+      path,
+      Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { params: { id } } = yield* HttpRouter.RouteContext
+        return yield* run(
+          {
+            operation,
+            fileId: operation === "list" ? undefined : id,
+            continued: operation === "list" && isContinued(request.url)
+          },
+          guarded(endpoint, id ?? "")
+        )
+      }),
+      // as interruptible as whoever runs the app wants it
+      { uninterruptible: true }
+    )
+
+  const lists = Object.entries(ListResources.resources).map(([name, resource]) =>
+    route("GET", `/v1/${name.replace("{id}", ":id")}`, "list", endpoints.list(name, resource))
+  )
+
+  const router = HttpRouter.fromIterable([
+    route("POST", "/v2/files/upload", "initiate", endpoints.initiate),
+    route("POST", "/v2/files/large-upload", "initiateLarge", endpoints.initiateLarge),
+    route("POST", "/v2/files/:id/upload/complete", "complete", endpoints.complete),
+    route("POST", "/v2/files/:id/large-upload/complete", "completeLarge", endpoints.completeLarge),
+    route("GET", "/v1/files/:id", "file", endpoints.file),
+    route("GET", "/v1/files/:id/download", "download", endpoints.download),
+    route("GET", "/v1/token/info", "tokenInfo", endpoints.tokenInfo),
+    ...lists
+  ])
+
+  const unknown = run(
+    { operation: "unknown" },
+    () => Effect.succeed(refusalAnswer(ServiceRefused.notFound("This path")))
+  )
+
+  return HttpRouter.toHttpApp(
+    settings.apiBasePath.startsWith("/") ? HttpRouter.prefixAll(router, `/${settings.apiBasePath.slice(1)}`) : router
+  ).pipe(Effect.map(Effect.catchTag("RouteNotFound", () => unknown)))
+}

@@ -1,0 +1,151 @@
+/**
+ * What clients send to the service, read and checked: every refusal names the field.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import type { Settings } from "./SandboxOptions.js"
+import type { Declaration } from "./SandboxUploads.js"
+import * as ServiceRefused from "./ServiceRefused.js"
+
+/**
+ * The largest single upload and the largest upload at all, in bytes: decimal gigabytes (service contract).
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const LARGEST = { single: 5_000_000_000, multipart: 10_000_000_000 } as const
+
+const Fields = (largest: number) =>
+  Schema.Struct({
+    name: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(1024)),
+    type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.maxLength(255)))),
+    size: Schema.Int.pipe(Schema.between(1, largest))
+  })
+
+const SingleBody = Fields(LARGEST.single)
+
+const MultipartBody = Schema.Struct({
+  ...Fields(LARGEST.multipart).fields,
+  parts: Schema.optional(Schema.Int.pipe(Schema.between(1, 10_000)))
+})
+
+const CompleteBody = Schema.Struct({
+  upload_id: Schema.NonEmptyString,
+  parts: Schema.Array(Schema.Struct({
+    part_number: Schema.Int.pipe(Schema.positive()),
+    etag: Schema.NonEmptyString
+  })).pipe(Schema.minItems(1), Schema.maxItems(10_000))
+})
+
+const Json = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+
+const invalid = (rename: (field: string) => string) => (error: ParseResult.ParseError): ServiceRefused.ServiceRefused => {
+  const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path }) => ({
+    code: "ValidationError",
+    title: ServiceRefused.titles.ValidationError,
+    message,
+    path: path.map((field, depth) => depth === 0 ? rename(String(field)) : String(field)).join(".")
+  }))
+  const [first, ...others] = issues
+  return first === undefined
+    ? ServiceRefused.invalid("", "The body is not valid")
+    : new ServiceRefused.ServiceRefused({ status: 400, errors: [first, ...others] })
+}
+
+const same = (field: string): string => field
+
+const parseObject = (text: string) =>
+  Effect.mapError(
+    Schema.decodeUnknown(Json)(text),
+    () => ServiceRefused.invalid("", "The body has to be a JSON object")
+  )
+
+interface Parsed<A> {
+  readonly value: A
+  /** Fields that the service does not know. It takes them without a word. */
+  readonly unknownFields: ReadonlyArray<string>
+}
+
+const initiate = <A, I>(
+  text: string,
+  names: Settings["initiateFields"],
+  body: Schema.Schema<A, I>,
+  wanted: ReadonlyArray<string>
+): Effect.Effect<Parsed<A>, ServiceRefused.ServiceRefused> =>
+  Effect.gen(function*() {
+    const wire = yield* parseObject(text)
+    const toWire = (field: string) => field === "name" ? names.name : field === "type" ? names.type : field
+    const fields = wanted.filter((field) => wire[toWire(field)] !== undefined)
+    const value = yield* Schema.decodeUnknown(body, { errors: "all" })(
+      Object.fromEntries(fields.map((field) => [field, wire[toWire(field)]]))
+    ).pipe(Effect.mapError(invalid(toWire)))
+    const known = wanted.map(toWire)
+    return { value, unknownFields: Object.keys(wire).filter((field) => !known.includes(field)) }
+  })
+
+const toDeclaration = (body: typeof SingleBody.Type): Declaration => ({
+  name: body.name,
+  type: body.type ?? undefined,
+  size: body.size
+})
+
+/**
+ * The body of an initiate of a single upload.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const parseInitiate = (
+  text: string,
+  names: Settings["initiateFields"]
+): Effect.Effect<Parsed<Declaration>, ServiceRefused.ServiceRefused> =>
+  Effect.map(
+    initiate(text, names, SingleBody, ["name", "type", "size"]),
+    ({ unknownFields, value }) => ({ value: toDeclaration(value), unknownFields })
+  )
+
+/**
+ * The body of an initiate of a multipart upload.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const parseInitiateLarge = (
+  text: string,
+  names: Settings["initiateFields"]
+): Effect.Effect<
+  Parsed<{ readonly declared: Declaration; readonly parts: number | undefined }>,
+  ServiceRefused.ServiceRefused
+> =>
+  Effect.map(
+    initiate(text, names, MultipartBody, ["name", "type", "size", "parts"]),
+    ({ unknownFields, value }) => ({ value: { declared: toDeclaration(value), parts: value.parts }, unknownFields })
+  )
+
+/**
+ * The body of a complete of a multipart upload.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const parseCompleteLarge = (
+  text: string
+): Effect.Effect<
+  {
+    readonly uploadId: string
+    readonly parts: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>
+  },
+  ServiceRefused.ServiceRefused
+> =>
+  parseObject(text).pipe(
+    Effect.flatMap((wire) =>
+      Effect.mapError(Schema.decodeUnknown(CompleteBody, { errors: "all" })(wire), invalid(same))
+    ),
+    Effect.map((body) => ({
+      uploadId: body.upload_id,
+      parts: body.parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag }))
+    }))
+  )

@@ -1,0 +1,269 @@
+/**
+ * Leads every request through the same gate: it is recorded, the interceptor is asked, the fault is done to it, and the
+ * headers that every answer has are set.
+ *
+ * @since 0.1.0
+ */
+import * as Headers from "@effect/platform/Headers"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Connection from "./Connection.js"
+import type * as Exchange from "./Exchange.js"
+import * as Fault from "./Fault.js"
+import * as Identifiers from "./Identifiers.js"
+import type { Settings } from "./SandboxOptions.js"
+import type * as SandboxRecorder from "./SandboxRecorder.js"
+
+/**
+ * What an app says of a request. `continued` is for lists.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Described {
+  readonly operation: Exchange.Operation | "preflight" | "unknown"
+  readonly fileId?: string | undefined
+  readonly part?: number | undefined
+  readonly continued?: boolean | undefined
+}
+
+/**
+ * What a handler works with. `body` is the request's body as far as it comes; `serverTime` is in milliseconds.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Tools {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly body: Stream.Stream<Uint8Array, Connection.ConnectionBroken>
+  readonly serverTime: number
+  readonly requestId: string
+  readonly recording: SandboxRecorder.Recording
+  readonly fault: Option.Option<Fault.Fault>
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Handler = (
+  tools: Tools
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, Connection.ConnectionBroken>
+
+/**
+ * One of the two servers: its name, the header in which it sends its request ids, and how it writes a refusal.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Server {
+  readonly name: "api" | "storage"
+  readonly requestIdHeader: string
+  readonly refuse: (fault: Fault.Answer, requestId: string) => HttpServerResponse.HttpServerResponse
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Run = (
+  described: Described,
+  handler: Handler
+) => Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  Connection.ConnectionBroken,
+  HttpServerRequest.HttpServerRequest
+>
+
+type Bytes = Stream.Stream<Uint8Array, Connection.ConnectionBroken>
+
+const interruptAfter = (
+  bytes: number,
+  interruption: Effect.Effect<never, Connection.ConnectionBroken>
+) =>
+(body: Bytes): Bytes =>
+  body.pipe(
+    Stream.mapAccum(0, (passed, chunk) => {
+      const total = passed + chunk.byteLength
+      return [total, { chunk: chunk.subarray(0, Math.max(0, bytes - passed)), over: total > bytes }]
+    }),
+    Stream.flatMap(({ chunk, over }) =>
+      over ? Stream.concat(Stream.succeed(chunk), Stream.fromEffect(interruption)) : Stream.succeed(chunk)
+    ),
+    Stream.filter((chunk) => chunk.byteLength > 0)
+  )
+
+const counted = (body: Bytes, count: (bytes: number) => void): Bytes =>
+  Stream.map(body, (chunk) => {
+    count(chunk.byteLength)
+    return chunk
+  })
+
+const declaresBody = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0
+
+const html = (status: number): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(
+    `<html>\r\n<head><title>${status}</title></head>\r\n<body>\r\n<center><h1>${status}</h1></center>\r\n</body>\r\n</html>`,
+    { status, contentType: "text/html" }
+  )
+
+// what happens to a body on its way, whichever way it goes
+const bodyFault = (
+  fault: Option.Option<Fault.Fault>,
+  breakConnection: Effect.Effect<never, Connection.ConnectionBroken>
+): (body: Bytes) => Bytes => {
+  const found = Option.getOrUndefined(fault)
+  if (found?._tag === "Reset" && found.afterBytes !== undefined) {
+    return interruptAfter(found.afterBytes, breakConnection)
+  }
+  return found?._tag === "Stall" && found.phase === "body"
+    ? interruptAfter(found.afterBytes ?? 0, Effect.never)
+    : (body) => body
+}
+
+const isReading = (operation: Described["operation"]): boolean => operation === "get" || operation === "download"
+
+const withAnswerBody = (
+  response: HttpServerResponse.HttpServerResponse,
+  transform: (body: Bytes) => Bytes,
+  recording: SandboxRecorder.Recording
+): HttpServerResponse.HttpServerResponse => {
+  const body = response.body
+  if (body._tag === "Uint8Array") {
+    recording.sent(body.body.byteLength)
+    return response
+  }
+  if (body._tag !== "Stream") {
+    return response
+  }
+  const bytes = Stream.mapError(body.stream, (cause) => new Connection.ConnectionBroken({ cause }))
+  const sent = Stream.tapError(
+    counted(transform(bytes), recording.sent),
+    () => Effect.sync(() => recording.finish("broken", response.status))
+  )
+  return HttpServerResponse.stream(sent, {
+    status: response.status,
+    headers: response.headers,
+    contentType: body.contentType,
+    ...(body.contentLength === undefined ? {} : { contentLength: body.contentLength })
+  })
+}
+
+const withoutEtag = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setBody(
+    HttpServerResponse.empty({ status: response.status, headers: Headers.remove(response.headers, "etag") }),
+    response.body
+  )
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  settings: Settings,
+  recorder: SandboxRecorder.SandboxRecorder,
+  server: Server
+): Run =>
+(described, handler) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const requestId = yield* Identifiers.requestId
+    const clock = Effect.map(Clock.currentTimeMillis, (now) => now + settings.clockOffsetMillis)
+    const { operation } = described
+    const length = request.headers["content-length"]
+    const recording = recorder.arrived({
+      server: server.name,
+      operation,
+      method: request.method,
+      target: request.originalUrl.startsWith("/") ? request.originalUrl : request.url,
+      fileId: described.fileId,
+      part: described.part,
+      headerNames: Object.keys(request.headers),
+      at: yield* clock
+    })
+
+    const breakConnection = Effect.zipRight(
+      Connection.destroy(request),
+      Effect.fail(new Connection.ConnectionBroken({}))
+    )
+
+    const handled = Effect.gen(function*() {
+      const fault = operation === "preflight" || operation === "unknown"
+        ? Option.none()
+        : yield* settings.interceptor({
+          operation,
+          fileId: described.fileId,
+          part: described.part,
+          attempt: recording.attempt,
+          continued: described.continued ?? false,
+          contentLength: length === undefined ? undefined : Number(length)
+        })
+      const found = Option.getOrUndefined(fault)
+      const transform = bodyFault(fault, breakConnection)
+
+      switch (found?._tag) {
+        case "Answer":
+          return server.refuse(found, requestId)
+        case "Html":
+          return html(found.status)
+        case "Reset":
+          if (found.afterBytes === undefined) {
+            return yield* breakConnection
+          }
+          break
+        case "Stall":
+          if (found.phase === "connect") {
+            return yield* Effect.never
+          }
+          break
+        case "Delay":
+          yield* Effect.sleep(found.duration)
+      }
+
+      const incoming = declaresBody(request)
+        ? Stream.mapError(request.stream, ({ cause }) => new Connection.ConnectionBroken({ cause }))
+        : Stream.empty
+      const response = yield* handler({
+        request,
+        body: counted(isReading(operation) ? incoming : transform(incoming), recording.received),
+        serverTime: yield* clock,
+        requestId,
+        recording,
+        fault
+      })
+
+      if (found?._tag === "LoseAnswer") {
+        return yield* breakConnection
+      }
+      if (found?._tag === "Stall" && found.phase === "answer") {
+        return yield* Effect.never
+      }
+      const answer = found?._tag === "OmitEtag" ? withoutEtag(response) : response
+      return withAnswerBody(answer, isReading(operation) ? transform : identity, recording)
+    })
+
+    const response = yield* Effect.onExit(handled, (exit) =>
+      Effect.sync(() =>
+        recording.finish(
+          Exit.isSuccess(exit) ? "answered" : Cause.isInterrupted(exit.cause) ? "aborted" : "broken",
+          Exit.isSuccess(exit) ? exit.value.status : undefined
+        )
+      ))
+    const now = yield* clock
+    const retryAfter = Number(response.headers["retry-after"] ?? "")
+    if (response.headers["retry-after"] !== undefined && Number.isFinite(retryAfter)) {
+      recording.retryAfter(retryAfter, now)
+    }
+    return HttpServerResponse.setHeaders(response, {
+      date: new Date(now).toUTCString(),
+      [server.requestIdHeader]: requestId
+    })
+  })

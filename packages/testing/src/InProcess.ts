@@ -1,0 +1,278 @@
+/**
+ * Messages that go from a client to an app within one process: no socket, no buffering, no copying. A body is pulled by the
+ * handler itself, so time, interruption and failure behave as Effect's do.
+ *
+ * @since 0.1.0
+ */
+import type * as Cookies from "@effect/platform/Cookies"
+import * as Headers from "@effect/platform/Headers"
+import type * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClientError from "@effect/platform/HttpClientError"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
+import type { HttpMethod } from "@effect/platform/HttpMethod"
+import * as HttpServerError from "@effect/platform/HttpServerError"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Chunk from "effect/Chunk"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Inspectable from "effect/Inspectable"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+
+/**
+ * Why a body could not be sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class BodyRefused extends Data.TaggedError("BodyRefused")<{ readonly message: string }> {}
+
+type Body = Stream.Stream<Uint8Array, unknown>
+
+const isAsyncIterable = (body: unknown): body is AsyncIterable<unknown> =>
+  Predicate.hasProperty(body, Symbol.asyncIterator)
+
+const toBytes = (chunk: unknown): Effect.Effect<Uint8Array, BodyRefused> =>
+  chunk instanceof Uint8Array
+    ? Effect.succeed(chunk)
+    : Predicate.isString(chunk)
+    ? Effect.succeed(new TextEncoder().encode(chunk))
+    : Effect.fail(new BodyRefused({ message: "A chunk of the body is neither bytes nor text" }))
+
+const rawBody = (body: unknown): Body => {
+  if (body instanceof ArrayBuffer) {
+    return Stream.succeed(new Uint8Array(body))
+  }
+  if (body instanceof Blob) {
+    return Stream.fromReadableStream(() => body.stream(), (cause) => cause)
+  }
+  if (body instanceof ReadableStream) {
+    return Stream.mapEffect(Stream.fromReadableStream(() => body, (cause) => cause), toBytes)
+  }
+  // a Node stream is one
+  return isAsyncIterable(body)
+    ? Stream.mapEffect(Stream.fromAsyncIterable(body, (cause) => cause), toBytes)
+    : Stream.fromEffect(toBytes(body))
+}
+
+const bodyOf = (body: HttpBody.HttpBody): Body => {
+  switch (body._tag) {
+    case "Empty":
+      return Stream.empty
+    case "Uint8Array":
+      return Stream.succeed(body.body)
+    case "Stream":
+      return body.stream
+    case "Raw":
+      return rawBody(body.body)
+    case "FormData":
+      return Stream.fail(new BodyRefused({ message: "The sandbox takes no forms" }))
+  }
+}
+
+// a client that sends more than it declares is cut off by its own HTTP implementation
+const atMost = (body: Body, declared: number | undefined): Body =>
+  declared === undefined ? body : Stream.mapAccumEffect(body, 0, (sent, chunk) => {
+    const total = sent + chunk.byteLength
+    return total > declared
+      ? Effect.fail(new BodyRefused({ message: `The body is longer than its Content-Length of ${declared}` }))
+      : Effect.succeed([total, chunk] as const)
+  })
+
+const lengthOf = (request: HttpClientRequest.HttpClientRequest): number | undefined => {
+  const { body, headers } = request
+  const declared = headers["content-length"] === undefined ? undefined : Number(headers["content-length"])
+  return declared ?? (body._tag === "Empty" ? 0 : body.contentLength)
+}
+
+const wireHeaders = (request: HttpClientRequest.HttpClientRequest, url: URL): Headers.Headers => {
+  const length = lengthOf(request)
+  const hasBody = request.method !== "GET" && request.method !== "HEAD" && request.method !== "OPTIONS"
+  const framing = !hasBody
+    ? {}
+    : length === undefined
+    ? { "transfer-encoding": "chunked" }
+    : { "content-length": String(length) }
+  return Headers.setAll(request.headers, { host: url.host, ...framing })
+}
+
+const collect = <E>(stream: Stream.Stream<Uint8Array, E>): Effect.Effect<Uint8Array, E> =>
+  Effect.map(Stream.runCollect(stream), (chunks) => {
+    const size = Chunk.reduce(chunks, 0, (total, chunk) => total + chunk.byteLength)
+    const bytes = new Uint8Array(size)
+    let position = 0
+    for (const chunk of chunks) {
+      bytes.set(chunk, position)
+      position += chunk.byteLength
+    }
+    return bytes
+  })
+
+/**
+ * A request as an app receives it. The body can be read once, as from a socket.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const serverRequest = (
+  request: HttpClientRequest.HttpClientRequest,
+  url: URL
+): HttpServerRequest.HttpServerRequest => {
+  const web = HttpServerRequest.fromWeb(new Request(url, { method: request.method }))
+  return new InProcessRequest(web, request.method, web.url, wireHeaders(request, url), bodyOf(request.body), lengthOf(request))
+}
+
+class InProcessRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
+  readonly [HttpServerRequest.TypeId]: HttpServerRequest.TypeId = HttpServerRequest.TypeId
+  readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
+
+  constructor(
+    private readonly web: HttpServerRequest.HttpServerRequest,
+    readonly method: HttpMethod,
+    readonly url: string,
+    readonly headers: Headers.Headers,
+    private readonly body: Body,
+    private readonly declared: number | undefined
+  ) {
+    super()
+  }
+
+  get source() {
+    return this.web.source
+  }
+  get originalUrl() {
+    return this.web.url
+  }
+  get cookies() {
+    return this.web.cookies
+  }
+  get remoteAddress() {
+    return this.web.remoteAddress
+  }
+  get multipart() {
+    return this.web.multipart
+  }
+  get multipartStream() {
+    return this.web.multipartStream
+  }
+  get upgrade() {
+    return this.web.upgrade
+  }
+  get stream(): Stream.Stream<Uint8Array, HttpServerError.RequestError> {
+    return Stream.mapError(
+      atMost(this.body, this.declared),
+      (cause) => new HttpServerError.RequestError({ request: this, reason: "Decode", cause })
+    )
+  }
+  get text() {
+    return Stream.mkString(Stream.decodeText(this.stream))
+  }
+  get json() {
+    return this.asWeb(({ json }) => json)
+  }
+  get urlParamsBody() {
+    return this.asWeb(({ urlParamsBody }) => urlParamsBody)
+  }
+  get arrayBuffer() {
+    return this.asWeb(({ arrayBuffer }) => arrayBuffer)
+  }
+  modify(options: {
+    readonly url?: string | undefined
+    readonly headers?: Headers.Headers | undefined
+  }): HttpServerRequest.HttpServerRequest {
+    return new InProcessRequest(
+      this.web,
+      this.method,
+      options.url ?? this.url,
+      options.headers ?? this.headers,
+      this.body,
+      this.declared
+    )
+  }
+  toJSON(): unknown {
+    return { _id: "@stevedore/testing/InProcessRequest", method: this.method }
+  }
+
+  private asWeb<A>(
+    read: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<A, HttpServerError.RequestError>
+  ): Effect.Effect<A, HttpServerError.RequestError> {
+    return Effect.flatMap(this.text, (body) =>
+      read(HttpServerRequest.fromWeb(new Request("http://in-process", { method: "POST", body }))))
+  }
+}
+
+/**
+ * An answer as a client receives it. The body can be read once, as from a socket; a HEAD has none.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const clientResponse = (
+  request: HttpClientRequest.HttpClientRequest,
+  response: HttpServerResponse.HttpServerResponse
+): HttpClientResponse.HttpClientResponse =>
+  new InProcessResponse(request, response, request.method === "HEAD" ? Stream.empty : bodyOf(response.body))
+
+class InProcessResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
+  readonly [HttpClientResponse.TypeId]: HttpClientResponse.TypeId = HttpClientResponse.TypeId
+  readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
+
+  constructor(
+    readonly request: HttpClientRequest.HttpClientRequest,
+    private readonly response: HttpServerResponse.HttpServerResponse,
+    private readonly body: Body
+  ) {
+    super()
+  }
+
+  get status(): number {
+    return this.response.status
+  }
+  get headers(): Headers.Headers {
+    return this.response.headers
+  }
+  get cookies(): Cookies.Cookies {
+    return this.response.cookies
+  }
+  get remoteAddress(): Option.Option<string> {
+    return Option.none()
+  }
+  get stream(): Stream.Stream<Uint8Array, HttpClientError.ResponseError> {
+    return Stream.mapError(
+      this.body,
+      (cause) =>
+        new HttpClientError.ResponseError({ request: this.request, response: this, reason: "Decode", cause })
+    )
+  }
+  get text() {
+    return this.asWeb(({ text }) => text)
+  }
+  get json() {
+    return this.asWeb(({ json }) => json)
+  }
+  get urlParamsBody() {
+    return this.asWeb(({ urlParamsBody }) => urlParamsBody)
+  }
+  get formData() {
+    return this.asWeb(({ formData }) => formData)
+  }
+  get arrayBuffer() {
+    return this.asWeb(({ arrayBuffer }) => arrayBuffer)
+  }
+  toJSON(): unknown {
+    return { _id: "@stevedore/testing/InProcessResponse", status: this.status }
+  }
+
+  private asWeb<A>(
+    read: (
+      response: HttpClientResponse.HttpClientResponse
+    ) => Effect.Effect<A, HttpClientError.ResponseError>
+  ): Effect.Effect<A, HttpClientError.ResponseError> {
+    return Effect.flatMap(collect(this.stream), (bytes) =>
+      read(HttpClientResponse.fromWeb(this.request, new Response(new Uint8Array(bytes)))))
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * One page of a list: filtered, sorted, cut, with an opaque cursor to the next.
+ *
+ * A cursor says behind which record the next page begins, not at which number: records that appear or vanish between two
+ * pages neither repeat nor hide others.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+import * as Schema from "effect/Schema"
+import type * as Fault from "./Fault.js"
+import type { ListQuery } from "./ListQuery.js"
+import { valuesAt } from "./ListQuery.js"
+import type { ListRecord } from "./SandboxOptions.js"
+import * as ServiceRefused from "./ServiceRefused.js"
+
+/**
+ * A page as it goes over the wire. `next_cursor` is absent when the whole list fits on one page, and null on the last of
+ * several (service contract: pagination).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ListPage {
+  readonly data: ReadonlyArray<ListRecord>
+  readonly page: {
+    readonly total_count: number
+    readonly has_more: boolean
+    readonly next_cursor?: string | null
+  }
+}
+
+const Cursor = Schema.parseJson(Schema.Struct({
+  list: Schema.String,
+  after: Schema.NullOr(Schema.Array(Schema.String)),
+  // counts the empty pages before it, so that no two cursors of a walk are equal
+  turn: Schema.NonNegativeInt
+}))
+
+type Cursor = typeof Cursor.Type
+
+const encodeCursor = (cursor: Cursor): string => Encoding.encodeBase64Url(Schema.encodeSync(Cursor)(cursor))
+
+const decodeCursor = (text: string, signature: string): Either.Either<Cursor, ServiceRefused.ServiceRefused> =>
+  Encoding.decodeBase64UrlString(text).pipe(
+    Either.flatMap(Schema.decodeEither(Cursor)),
+    Either.filterOrLeft((cursor) => cursor.list === signature, () => undefined),
+    Either.mapLeft(() => ServiceRefused.invalid("page.start_cursor", "This cursor does not belong to this list"))
+  )
+
+const startOf = (query: ListQuery): Either.Either<Cursor, ServiceRefused.ServiceRefused> =>
+  query.startCursor === undefined
+    ? Either.right({ list: query.signature, after: null, turn: 0 })
+    : decodeCursor(query.startCursor, query.signature)
+
+const keyOf = (record: ListRecord, query: ListQuery): ReadonlyArray<string> =>
+  [...query.sort.map(({ field }) => field), "id"].map((field) => String(valuesAt(record, field)[0]))
+
+const compareKeys = (query: ListQuery) => (left: ReadonlyArray<string>, right: ReadonlyArray<string>): number => {
+  for (const [index, key] of left.entries()) {
+    const other = right[index] ?? ""
+    if (key !== other) {
+      const order = key < other ? -1 : 1
+      return query.sort[index]?.direction === "desc" ? -order : order
+    }
+  }
+  return 0
+}
+
+/**
+ * The page that a query asks for. `largestPage` is how many records the server gives at most, whatever the query wishes.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  records: ReadonlyArray<ListRecord>,
+  query: ListQuery,
+  largestPage: number
+): Either.Either<ListPage, ServiceRefused.ServiceRefused> =>
+  Either.gen(function*() {
+    const compare = compareKeys(query)
+    const { after } = yield* startOf(query)
+    const all = records
+      .filter(query.matches)
+      .map((record) => ({ record, key: keyOf(record, query) }))
+      .sort((left, right) => compare(left.key, right.key))
+    const rest = after === null ? all : all.filter(({ key }) => compare(key, after) > 0)
+    const page = rest.slice(0, Math.min(query.limit, largestPage))
+    const last = page.at(-1)
+    const next = rest.length > page.length && last !== undefined
+      ? encodeCursor({ list: query.signature, after: last.key, turn: 0 })
+      : null
+    const onePage = query.startCursor === undefined && next === null
+    return {
+      data: page.map(({ record }) => record),
+      page: {
+        total_count: all.length,
+        has_more: next !== null,
+        ...(onePage ? {} : { next_cursor: next })
+      }
+    }
+  })
+
+const withoutIdentity = ({ id: _id, name: _name, title: _title, ...rest }: ListRecord): ListRecord => rest
+
+/**
+ * What a fault makes of a page.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const applyFault = (
+  page: ListPage,
+  query: ListQuery,
+  fault: Fault.PageFault
+): Either.Either<ListPage, ServiceRefused.ServiceRefused> =>
+  Either.map(startOf(query), (start) => {
+    switch (fault._tag) {
+      case "RepeatCursor":
+        return query.startCursor === undefined
+          ? page
+          : { ...page, page: { ...page.page, has_more: true, next_cursor: query.startCursor } }
+      case "EmptyPage":
+        return {
+          data: [],
+          page: { ...page.page, has_more: true, next_cursor: encodeCursor({ ...start, turn: start.turn + 1 }) }
+        }
+      case "DropCursor":
+        return { ...page, page: { total_count: page.page.total_count, has_more: true } }
+      case "CorruptPage":
+        return { ...page, data: page.data.map((record, index) => index === 0 ? withoutIdentity(record) : record) }
+    }
+  })

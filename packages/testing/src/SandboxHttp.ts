@@ -1,0 +1,75 @@
+/**
+ * Ways to reach a sandbox: within the process by an `HttpClient`, or over sockets by two HTTP apps that someone serves. Both
+ * are the same apps.
+ *
+ * @since 0.1.0
+ */
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientError from "@effect/platform/HttpClientError"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Connection from "./Connection.js"
+import * as InProcess from "./InProcess.js"
+import * as Sandbox from "./Sandbox.js"
+
+/**
+ * The two apps, for a server over sockets. They have to be served at the origins that the sandbox was given, or the
+ * signatures of its URLs do not hold.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const apps = (sandbox: Sandbox.SandboxService): {
+  readonly api: HttpApp.Default
+  readonly storage: HttpApp.Default
+} => ({
+  api: Connection.overSockets(sandbox.api),
+  storage: Connection.overSockets(sandbox.storage)
+})
+
+/**
+ * A client that reaches the sandbox's two origins, and nothing else, within the process. There are no sockets and no waiting
+ * but what Effect's `Clock` gives, so `TestClock` drives it. A broken connection, and a host that is not the sandbox's, are a
+ * `RequestError` with the reason `Transport`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const client = (sandbox: Sandbox.SandboxService): HttpClient.HttpClient =>
+  HttpClient.make((request, url) => {
+    const app = url.origin === new URL(sandbox.apiOrigin).origin
+      ? sandbox.api
+      : url.origin === new URL(sandbox.storageOrigin).origin
+      ? sandbox.storage
+      : undefined
+    if (app === undefined) {
+      return Effect.fail(
+        new HttpClientError.RequestError({ request, reason: "Transport", description: `ENOTFOUND ${url.host}` })
+      )
+    }
+    return app.pipe(
+      Effect.provideService(HttpServerRequest.HttpServerRequest, InProcess.serverRequest(request, url)),
+      Effect.mapBoth({
+        onFailure: (broken) =>
+          new HttpClientError.RequestError({
+            request,
+            reason: "Transport",
+            description: "ECONNRESET",
+            // a body that fails is the client's own error, and it gets it back as it was
+            cause: broken.cause ?? broken
+          }),
+        onSuccess: (response) => InProcess.clientResponse(request, response)
+      })
+    )
+  })
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerClient: Layer.Layer<HttpClient.HttpClient, never, Sandbox.Sandbox> = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(Sandbox.Sandbox, client)
+)

@@ -1,0 +1,92 @@
+/**
+ * Everything that a sandbox saw, and the breaches of the contract that it noticed. No token, no query and no body is in it.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import * as Exchange from "./Exchange.js"
+
+/**
+ * The rules that a client can break while every single answer looks well.
+ *
+ * - `BearerAtStorage`: an `Authorization` header was sent to the storage.
+ * - `TraceHeadersAtStorage`: `traceparent`, `tracestate`, `b3` or `x-b3-*` were sent to the storage.
+ * - `UnknownInitiateFields`: an initiate had fields that the service does not know.
+ * - `ExpiredUrlRetried`: a URL was used again after the storage had called it expired.
+ * - `OverlappingAttempts`: a part, or an object, was put while an earlier attempt of it was still going on.
+ * - `CompleteBeforeAllParts`: a large upload was completed before every part was stored.
+ * - `PartsOutOfOrder`: the parts of a complete were not in ascending order, each once.
+ * - `EarlierThanRetryAfter`: the service was asked again before the time that its `Retry-After` named; or the storage was, on
+ *   the same URL.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Rule = Schema.Literal(
+  "BearerAtStorage",
+  "TraceHeadersAtStorage",
+  "UnknownInitiateFields",
+  "ExpiredUrlRetried",
+  "OverlappingAttempts",
+  "CompleteBeforeAllParts",
+  "PartsOutOfOrder",
+  "EarlierThanRetryAfter"
+)
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Rule = typeof Rule.Type
+
+/**
+ * A rule that was broken, with what was seen. `request` is the index of the request in the report.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class Breach extends Schema.Class<Breach>("@stevedore/testing/SandboxReport/Breach")({
+  rule: Rule,
+  message: Schema.String,
+  request: Schema.NonNegativeInt
+}) {}
+
+/**
+ * How a request ended: it was answered, the sandbox broke the connection, the client went away, or it is still open.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Outcome = Schema.Literal("answered", "broken", "aborted", "open")
+
+/**
+ * A request and how it ended. `at` is the server's time in milliseconds of the Unix epoch; `bytesReceived` and `bytesSent`
+ * count bodies; `path` has no query; `headerNames` are in lower case, without values.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class SeenRequest extends Schema.Class<SeenRequest>("@stevedore/testing/SandboxReport/SeenRequest")({
+  server: Schema.Literal("api", "storage"),
+  operation: Schema.Union(Exchange.Operation, Schema.Literal("preflight", "unknown")),
+  method: Schema.String,
+  path: Schema.String,
+  fileId: Schema.optional(Schema.String),
+  part: Schema.optional(Schema.Int),
+  attempt: Schema.Int,
+  at: Schema.Number,
+  headerNames: Schema.Array(Schema.String),
+  bytesReceived: Schema.NonNegativeInt,
+  bytesSent: Schema.NonNegativeInt,
+  status: Schema.optional(Schema.Int),
+  outcome: Outcome
+}) {}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class SandboxReport extends Schema.Class<SandboxReport>("@stevedore/testing/SandboxReport")({
+  requests: Schema.Array(SeenRequest),
+  breaches: Schema.Array(Breach)
+}) {}

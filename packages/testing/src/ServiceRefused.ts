@@ -1,0 +1,134 @@
+/**
+ * How the service says no: one table of codes, and the envelope that carries them.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * The codes of the service's errors, with their titles (service contract: errors).
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const titles = {
+  ValidationError: "The request is not valid",
+  InvalidOperation: "The operation is not possible in this state",
+  Unauthorized: "The token is missing or not known",
+  Forbidden: "The token does not allow this",
+  NotFound: "There is no such thing",
+  Conflict: "The upload has failed or was cancelled",
+  UnprocessableContent: "The request cannot be carried out",
+  TooManyRequests: "Too many requests",
+  InternalError: "Something went wrong",
+  BadGateway: "The storage refused the finalization"
+} as const satisfies Record<string, string>
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type ServiceCode = keyof typeof titles
+
+const isKnown = (code: string): code is ServiceCode => Object.hasOwn(titles, code)
+
+/**
+ * One error of the envelope. `path` names the place in the request: fields joined by dots.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Issue = Schema.Struct({
+  code: Schema.String,
+  title: Schema.String,
+  message: Schema.optional(Schema.String),
+  path: Schema.optional(Schema.String)
+})
+
+/**
+ * A refusal of the service. `retryAfter` is sent as the header of that name.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ServiceRefused extends Schema.TaggedError<ServiceRefused>("@stevedore/testing/ServiceRefused")(
+  "ServiceRefused",
+  {
+    status: Schema.Int,
+    errors: Schema.NonEmptyArray(Issue),
+    retryAfter: Schema.optional(Schema.String)
+  }
+) {
+  override get message(): string {
+    const [first] = this.errors
+    return `The service answered ${this.status} ${first.code}: ${first.message ?? first.title}`
+  }
+}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  status: number,
+  code: ServiceCode,
+  options?: {
+    readonly message?: string | undefined
+    readonly path?: string | undefined
+    readonly retryAfter?: string | undefined
+  }
+): ServiceRefused =>
+  new ServiceRefused({
+    status,
+    errors: [{
+      code,
+      title: titles[code],
+      ...(options?.message === undefined ? {} : { message: options.message }),
+      ...(options?.path === undefined ? {} : { path: options.path })
+    }],
+    ...(options?.retryAfter === undefined ? {} : { retryAfter: options.retryAfter })
+  })
+
+/**
+ * The request's `path` is not what it has to be: 400 `ValidationError`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const invalid = (path: string, message: string): ServiceRefused => make(400, "ValidationError", { path, message })
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const notFound = (what: string): ServiceRefused => make(404, "NotFound", { message: `${what} is not known` })
+
+const usualCodes: Readonly<Record<number, ServiceCode>> = {
+  400: "ValidationError",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  422: "UnprocessableContent",
+  429: "TooManyRequests",
+  502: "BadGateway"
+}
+
+/**
+ * A refusal with any status; without a code the usual one of the status.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromStatus = (
+  status: number,
+  code?: string | undefined,
+  retryAfter?: string | undefined
+): ServiceRefused => {
+  const chosen = code ?? usualCodes[status] ?? "InternalError"
+  return new ServiceRefused({
+    status,
+    errors: [{ code: chosen, title: isKnown(chosen) ? titles[chosen] : chosen }],
+    ...(retryAfter === undefined ? {} : { retryAfter })
+  })
+}

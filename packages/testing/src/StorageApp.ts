@@ -1,0 +1,211 @@
+/**
+ * The storage: an HTTP app that speaks S3's dialect as far as pre-signed URLs need it. PUT of an object and of a part, GET
+ * with ranges, HEAD, and CORS.
+ *
+ * @since 0.1.0
+ */
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type * as Connection from "./Connection.js"
+import * as ExchangeRunner from "./ExchangeRunner.js"
+import * as ObjectAnswer from "./ObjectAnswer.js"
+import type * as ObjectStore from "./ObjectStore.js"
+import type { Settings } from "./SandboxOptions.js"
+import type * as SandboxRecorder from "./SandboxRecorder.js"
+import { fileIdOf } from "./SandboxUploads.js"
+import * as StorageCors from "./StorageCors.js"
+import * as StorageRefused from "./StorageRefused.js"
+import * as UrlVerifier from "./UrlVerifier.js"
+
+const LARGEST_PUT_BYTES = 5 * 1024 * 1024 * 1024
+const LARGEST_PART_NUMBER = 10_000
+
+const refusalAnswer = (
+  refusal: StorageRefused.StorageRefused,
+  requestId: string,
+  retryAfter?: string | undefined
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(StorageRefused.toXml(refusal, requestId), {
+    status: refusal.status,
+    contentType: "application/xml",
+    headers: retryAfter === undefined ? {} : { "retry-after": retryAfter }
+  })
+
+const usualCodes: Readonly<Record<number, StorageRefused.RefusalCode>> = {
+  400: "InvalidRequest",
+  403: "AccessDenied",
+  404: "NoSuchKey",
+  409: "OperationAborted",
+  412: "PreconditionFailed",
+  429: "SlowDown",
+  501: "NotImplemented",
+  503: "SlowDown"
+}
+
+const server: ExchangeRunner.Server = {
+  name: "storage",
+  requestIdHeader: "x-amz-request-id",
+  refuse: ({ code, retryAfter, status }, requestId) =>
+    refusalAnswer(
+      StorageRefused.fromStatus(status, code ?? usualCodes[status] ?? "InternalError"),
+      requestId,
+      retryAfter
+    )
+}
+
+// before the signature is checked a path is a claim; it is good enough to say which exchange this is
+const describe = (request: HttpServerRequest.HttpServerRequest, bucket: string): ExchangeRunner.Described => {
+  const [path = "", search = ""] = request.url.split("?")
+  const prefix = `/${bucket}/`
+  const fileId = path.startsWith(prefix) ? fileIdOf(path.slice(prefix.length)) : undefined
+  const partNumber = new URLSearchParams(search).get("partNumber")
+  switch (request.method) {
+    case "PUT":
+      return partNumber === null ? { operation: "put", fileId } : {
+        operation: "putPart",
+        fileId,
+        part: /^\d+$/.test(partNumber) ? Number(partNumber) : undefined
+      }
+    case "GET":
+    case "HEAD":
+      return { operation: "get", fileId }
+    case "OPTIONS":
+      return { operation: "preflight" }
+    default:
+      return { operation: "unknown" }
+  }
+}
+
+const declaredLength = (
+  headers: Readonly<Record<string, string | undefined>>
+): Effect.Effect<number, StorageRefused.StorageRefused> =>
+  Effect.suspend(() => {
+    if (headers["transfer-encoding"] !== undefined) {
+      return StorageRefused.make("NotImplemented", { details: { Header: "Transfer-Encoding" } })
+    }
+    const length = headers["content-length"]
+    if (length === undefined || !/^\d+$/.test(length)) {
+      return StorageRefused.make("MissingContentLength")
+    }
+    return Number(length) > LARGEST_PUT_BYTES
+      ? StorageRefused.make("EntityTooLarge", {
+        details: { ProposedSize: length, MaxSizeAllowed: String(LARGEST_PUT_BYTES) }
+      })
+      : Effect.succeed(Number(length))
+  })
+
+const complete = (
+  body: ExchangeRunner.Tools["body"],
+  length: number
+): Stream.Stream<Uint8Array, Connection.ConnectionBroken | StorageRefused.StorageRefused> =>
+  Stream.suspend(() => {
+    let received = 0
+    const counted = Stream.map(body, (chunk) => {
+      received += chunk.byteLength
+      return chunk
+    })
+    const checked = Effect.suspend(() =>
+      received === length ? Effect.void : Effect.fail(StorageRefused.make("IncompleteBody", {
+        details: { NumberBytesExpected: String(length), NumberBytesProvided: String(received) }
+      }))
+    )
+    return Stream.concat(counted, Stream.drain(Stream.fromEffect(checked)))
+  })
+
+const partNumberOf = (text: string): Effect.Effect<number, StorageRefused.StorageRefused> => {
+  const number = /^\d+$/.test(text) ? Number(text) : 0
+  return number >= 1 && number <= LARGEST_PART_NUMBER
+    ? Effect.succeed(number)
+    : StorageRefused.make("InvalidArgument", {
+      reason: `Part number must be an integer between 1 and ${LARGEST_PART_NUMBER}, inclusive`,
+      details: { ArgumentName: "partNumber", ArgumentValue: text }
+    })
+}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  settings: Settings,
+  store: ObjectStore.ObjectStoreService,
+  recorder: SandboxRecorder.SandboxRecorder
+): HttpApp.Default<Connection.ConnectionBroken> => {
+  const run = ExchangeRunner.make(settings, recorder, server)
+  const encryption = settings.encryptionHeaders
+
+  const keyOf = (path: string): Effect.Effect<string, StorageRefused.StorageRefused> => {
+    const decoded = decodeURIComponent(path)
+    const prefix = `/${settings.bucket}/`
+    return decoded.startsWith(prefix)
+      ? Effect.succeed(decoded.slice(prefix.length))
+      : StorageRefused.make("NoSuchBucket", { details: { BucketName: decoded.split("/")[1] ?? "" } })
+  }
+
+  const authenticate = ({ fault, recording, request, serverTime }: ExchangeRunner.Tools) =>
+    Option.exists(fault, ({ _tag }) => _tag === "Expire")
+      ? Effect.sync(recording.urlExpired).pipe(
+        Effect.zipRight(UrlVerifier.expired({ expires: serverTime - 1000, serverTime }))
+      )
+      : UrlVerifier.verify(
+        settings.credential,
+        { method: request.method, target: request.url, headers: request.headers },
+        serverTime
+      ).pipe(
+        Effect.tapError((refusal) =>
+          Effect.sync(() => {
+            if (refusal.details["Expires"] !== undefined) {
+              recording.urlExpired()
+            }
+          })
+        )
+      )
+
+  const put = (tools: ExchangeRunner.Tools, key: string, query: Readonly<Record<string, string>>) =>
+    Effect.gen(function*() {
+      const { partNumber, uploadId } = query
+      const length = yield* declaredLength(tools.request.headers)
+      const body = complete(tools.body, length)
+      if (partNumber === undefined && uploadId === undefined) {
+        const object = yield* store.put(key, body, { contentType: tools.request.headers["content-type"] })
+        return HttpServerResponse.empty({ status: 200, headers: { etag: object.etag, ...encryption } })
+      }
+      const number = yield* partNumberOf(partNumber ?? "")
+      const part = yield* store.putPart(key, uploadId ?? "", number, body)
+      return HttpServerResponse.empty({ status: 200, headers: { etag: part.etag, ...encryption } })
+    })
+
+  const handle = (tools: ExchangeRunner.Tools) =>
+    Effect.gen(function*() {
+      const { request } = tools
+      if (request.method === "OPTIONS") {
+        const allowed = StorageCors.preflight(settings, request.headers)
+        return allowed ?? (yield* StorageRefused.make("AccessForbidden"))
+      }
+      const verified = yield* authenticate(tools)
+      const key = yield* keyOf(verified.path)
+      switch (request.method) {
+        case "PUT":
+          return yield* put(tools, key, verified.query)
+        case "GET":
+        case "HEAD":
+          return yield* ObjectAnswer.make(request.headers, yield* store.head(key), store)
+        default:
+          return yield* StorageRefused.make("MethodNotAllowed", { details: { Method: request.method } })
+      }
+    }).pipe(
+      Effect.catchTag("StorageRefused", (refusal) => Effect.succeed(refusalAnswer(refusal, tools.requestId)))
+    )
+
+  return Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const response = yield* run(describe(request, settings.bucket), handle)
+    return request.method === "OPTIONS"
+      ? response
+      : HttpServerResponse.setHeaders(response, StorageCors.answerHeaders(settings, request.headers["origin"]))
+  })
+}

@@ -1,0 +1,66 @@
+/**
+ * CORS as a bucket has it: what a page of another origin may send, and what it may read.
+ *
+ * @since 0.1.0
+ */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import type { Settings } from "./SandboxOptions.js"
+
+const METHODS = ["GET", "HEAD", "PUT"]
+
+// what an upload needs and no more: a page that sends a bearer or trace headers is stopped by its own preflight
+const isAllowedHeader = (name: string): boolean =>
+  ["content-type", "content-md5", "range", "if-match", "if-range", "if-none-match"].includes(name) ||
+  name.startsWith("x-amz-")
+
+const EXPOSED = ["x-amz-request-id", "x-amz-server-side-encryption", "Content-Range", "Accept-Ranges", "Date"]
+
+/**
+ * The answer to a preflight, or `undefined` when the bucket does not allow what the page asks for.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const preflight = (
+  settings: Settings,
+  headers: Readonly<Record<string, string | undefined>>
+): HttpServerResponse.HttpServerResponse | undefined => {
+  const method = headers["access-control-request-method"]
+  const asked = (headers["access-control-request-headers"] ?? "").split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "")
+  if (
+    settings.cors === false || headers["origin"] === undefined || method === undefined || !METHODS.includes(method) ||
+    !asked.every(isAllowedHeader)
+  ) {
+    return undefined
+  }
+  return HttpServerResponse.empty({
+    status: 200,
+    headers: {
+      "access-control-allow-origin": "*",
+      "access-control-allow-methods": METHODS.join(", "),
+      "access-control-allow-headers": asked.join(", "),
+      "access-control-max-age": "3000",
+      vary: "Origin, Access-Control-Request-Headers, Access-Control-Request-Method"
+    }
+  })
+}
+
+/**
+ * The CORS headers of an answer; none when the request came from no page, or the bucket has no CORS.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const answerHeaders = (settings: Settings, origin: string | undefined): Readonly<Record<string, string>> => {
+  if (settings.cors === false || origin === undefined) {
+    return {}
+  }
+  const exposed = settings.cors.exposeEtag ? ["ETag", ...EXPOSED] : EXPOSED
+  return {
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": exposed.join(", "),
+    vary: "Origin"
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * @since 0.1.0
+ */
+export * as BlobStore from "./BlobStore.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Connection from "./Connection.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Exchange from "./Exchange.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Fault from "./Fault.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as FaultScript from "./FaultScript.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ListResources from "./ListResources.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ObjectStore from "./ObjectStore.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ObjectStoreDirectory from "./ObjectStoreDirectory.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ObjectStoreMemory from "./ObjectStoreMemory.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Sandbox from "./Sandbox.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as SandboxHttp from "./SandboxHttp.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as SandboxOptions from "./SandboxOptions.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as SandboxReport from "./SandboxReport.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as StorageRefused from "./StorageRefused.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UrlSigner from "./UrlSigner.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UrlVerifier from "./UrlVerifier.js"
