@@ -1,0 +1,110 @@
+/**
+ * Everything that the programs need, on Node, as one layer.
+ *
+ * @since 0.1.0
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Undici from "@effect/platform-node/Undici"
+import * as HttpObjectStorage from "@stevedore/core/HttpObjectStorage"
+import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
+import * as RetryPolicy from "@stevedore/core/RetryPolicy"
+import * as ServiceApi from "@stevedore/core/ServiceApi"
+import * as ServiceConfig from "@stevedore/core/ServiceConfig"
+import * as Timeouts from "@stevedore/core/Timeouts"
+import * as TransferGate from "@stevedore/core/TransferGate"
+import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/**
+ * What the layers give.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type NodeStevedore = ServiceApi.ServiceApi | ObjectStorage | TransferGate.TransferGate
+
+/**
+ * Where the service is, and by which token. Omitted: the profile is `ServiceProfile.standard`, the base URL the
+ * profile's own.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends ServiceConfig.Options, TransferGate.Options {}
+
+/**
+ * Each option as a `Config`. Omitted: the base URL is read from `STEVEDORE_BASE_URL`, the token from
+ * `STEVEDORE_TOKEN`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ConfigOptions extends ServiceConfig.ConfigOptions, TransferGate.Options {}
+
+// No pipelining: a request behind a body of many megabytes would wait for all of it. As many connections as there
+// are requests: how many these are is the business of the gate, and a second limit would only hide its waiting.
+const agentOptions: Undici.Agent.Options = { pipelining: 1 }
+
+const dispatcher = Layer.scoped(
+  NodeHttpClient.Dispatcher,
+  Effect.acquireRelease(
+    Effect.sync(() => new Undici.Agent(agentOptions)),
+    (agent) => Effect.promise(() => agent.destroy())
+  )
+)
+
+const client = Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher, dispatcher)
+
+const over = (
+  config: Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError>,
+  options: TransferGate.Options
+): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
+  Layer.mergeAll(
+    Layer.provide(Layer.merge(ServiceApi.layer, HttpObjectStorage.layer), Layer.merge(config, client)),
+    TransferGate.layer(options),
+    RetryPolicy.layerInForce,
+    Timeouts.layerInForce
+  )
+
+/**
+ * The service and the storage over undici, with connections of their own, which end with the layer. A
+ * `RetryPolicy.layer` or `Timeouts.layer` that is provided to this layer holds for whatever runs with it.
+ *
+ * @example
+ * import { Uploads } from "@stevedore/core"
+ * import { FileSource, NodeStevedore } from "@stevedore/node"
+ * import { Effect, Redacted } from "effect"
+ *
+ * const program = Effect.flatMap(FileSource.fromPath("interview.mp4"), (source) => Uploads.upload(source)).pipe(
+ *   Effect.provide(NodeStevedore.layer({
+ *     baseUrl: "https://files.example/api",
+ *     token: Redacted.make("api.abc")
+ *   }))
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
+  over(ServiceConfig.layer(options), options)
+
+/**
+ * The same from configuration: by default from the environment.
+ *
+ * @example
+ * import { RetryPolicy } from "@stevedore/core"
+ * import { NodeStevedore } from "@stevedore/node"
+ * import { Config, Layer } from "effect"
+ *
+ * const fromEnvironment = NodeStevedore.layerConfig()
+ * const archive = NodeStevedore.layerConfig({
+ *   baseUrl: Config.string("ARCHIVE_URL"),
+ *   token: Config.redacted("ARCHIVE_TOKEN")
+ * }).pipe(Layer.provide(RetryPolicy.layer({ attempts: 8, base: "250 millis", cap: "20 seconds" })))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
+  over(ServiceConfig.layerConfig(options), options)
