@@ -79,7 +79,7 @@ export class TimedOut extends Schema.TaggedError<TimedOut>("@stevedore/core/Time
   peer: Peer,
   phase: Phase,
   /** How long nothing happened. Encoded in milliseconds. */
-  after: Schema.DurationFromMillis,
+  after: Recovery.FiniteDuration,
   attempts: Recovery.attempts
 }) {
   /**

@@ -67,12 +67,22 @@ export const noAttempts = Schema.NonNegativeInt.pipe(
 )
 
 /**
+ * A time that ends, encoded in milliseconds. An infinite one has no form in JSON, and errors cross wires.
+ *
+ * @since 0.1.0
+ * @category fields
+ */
+export const FiniteDuration = Schema.DurationFromMillis.pipe(
+  Schema.filter(Duration.isFinite, { arbitrary: () => (fc) => fc.maxSafeNat().map(Duration.millis) })
+).annotations({ identifier: "FiniteDuration" })
+
+/**
  * The field of errors that can carry a wait asked for by the server. Encoded in milliseconds.
  *
  * @since 0.1.0
  * @category fields
  */
-export const retryAfter = Schema.optional(Schema.DurationFromMillis)
+export const retryAfter = Schema.optional(FiniteDuration)
 
 /**
  * Whether the same request may be made again at all.

@@ -18,7 +18,7 @@ export const Issue = Schema.Struct({
   title: Schema.optional(Schema.String),
   message: Schema.optional(Schema.NullOr(Schema.String)),
   path: Schema.optional(
-    Schema.NullOr(Schema.Union(Schema.String, Schema.Array(Schema.Union(Schema.String, Schema.Number))))
+    Schema.NullOr(Schema.Union(Schema.String, Schema.Array(Schema.Union(Schema.String, Schema.JsonNumber))))
   )
 }).annotations({ identifier: "ServiceIssue" })
 

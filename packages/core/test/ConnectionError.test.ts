@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConnectionError } from "@stevedore/core"
+import { Duration, FastCheck as fc } from "effect"
+
+const nested = (innermost: unknown, depth: number): unknown =>
+  depth === 0 ? innermost : new Error("outer", { cause: nested(innermost, depth - 1) })
+
+describe("ConnectionError", () => {
+  it.each(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"])(
+    "%s says that the request did not arrive",
+    (code) => {
+      assert.strictEqual(ConnectionError.arrival(code), "no")
+    }
+  )
+
+  it.each(["ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_SOCKET", "UND_ERR_HEADERS_TIMEOUT", undefined])(
+    "%s leaves open whether the request arrived",
+    (code) => {
+      assert.strictEqual(ConnectionError.arrival(code), "unknown")
+    }
+  )
+
+  it.prop("finds the system code anywhere in the first 8 causes", { depth: fc.integer({ min: 0, max: 7 }) }, (
+    { depth }
+  ) => {
+    assert.strictEqual(ConnectionError.systemCode(nested({ code: "ECONNRESET" }, depth)), "ECONNRESET")
+  })
+
+  it.prop("is nothing for whatever has no system code, and never throws", { error: fc.anything() }, ({ error }) => {
+    const code = ConnectionError.systemCode(error)
+    assert.isTrue(code === undefined || /^[A-Z][A-Z0-9_]+$/.test(code))
+  })
+
+  it.each([{ code: 42 }, { code: "https://bucket.test/?X-Amz-Signature=1" }, { code: "" }, { code: "lower" }])(
+    "takes no other code than a system's: %j",
+    (error) => {
+      assert.isUndefined(ConnectionError.systemCode(error))
+    }
+  )
+
+  it("ends on causes that go in a circle", () => {
+    const error: { cause?: unknown } = {}
+    error.cause = error
+    assert.isUndefined(ConnectionError.systemCode(error))
+  })
+
+  it("a connection that failed can be tried again, and says where and how often", () => {
+    const error = new ConnectionError.ConnectionFailed({
+      peer: "storage",
+      origin: "https://bucket.test",
+      code: "ECONNRESET",
+      arrived: "unknown",
+      attempts: 3
+    })
+    assert.strictEqual(error.recovery, "retry")
+    assert.include(error.message, "https://bucket.test")
+    assert.include(error.message, "ECONNRESET")
+    assert.include(error.message, "after 3 attempts")
+  })
+
+  it.each(["connect", "body", "answer", "call"] as const)("a time-out names its phase: %s", (phase) => {
+    const error = new ConnectionError.TimedOut({ peer: "service", phase, after: Duration.seconds(30) })
+    assert.strictEqual(error.recovery, "retry")
+    assert.strictEqual(error.attempts, 1)
+    assert.include(error.message, `phase: ${phase}`)
+    assert.include(error.message, "30s")
+  })
+})

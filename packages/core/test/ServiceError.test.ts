@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Recovery, ServiceError } from "@stevedore/core"
+import { Duration } from "effect"
+import { assertSurvivesJson } from "./fixtures/encoding.js"
+
+const answer = { operation: "completeUpload", status: 500, issues: [], attempts: 2 }
+
+describe("ServiceError", () => {
+  it.prop("every error decodes from its encoded form", { error: ServiceError.ServiceError }, ({ error }) => {
+    assertSurvivesJson(ServiceError.ServiceError, error)
+  })
+
+  it.each<[Recovery.Recovery, ServiceError.ServiceError]>([
+    ["none", new ServiceError.Unauthorized(answer)],
+    ["none", new ServiceError.Forbidden(answer)],
+    ["none", new ServiceError.NotFound(answer)],
+    ["newSession", new ServiceError.UploadConflict(answer)],
+    ["none", new ServiceError.RequestRejected(answer)],
+    ["slowDown", new ServiceError.RateLimited(answer)],
+    ["retry", new ServiceError.ServiceUnavailable(answer)],
+    ["retryOnce", new ServiceError.InvalidResponse({ ...answer, path: "", problem: ServiceError.notJson })],
+    ["none", new ServiceError.InvalidResponse({ ...answer, path: "data.id", problem: "a field is missing" })]
+  ])("what helps is %s: %o", (recovery, error) => {
+    assert.strictEqual(error.recovery, recovery)
+  })
+
+  it("a message holds the service's code, path and words, the request id and the attempts", () => {
+    const error = new ServiceError.RequestRejected({
+      ...answer,
+      status: 422,
+      requestId: "req-7",
+      issues: [
+        { code: "ValidationError", title: "Invalid", message: "too long", path: ["body", "name", 0] },
+        { code: "InvalidOperation", title: "Not now", path: "body.parts" },
+        { code: "Unknown", path: null, message: null }
+      ]
+    })
+    assert.include(error.message, "completeUpload with 422")
+    assert.include(error.message, "ValidationError at body.name.0: too long")
+    assert.include(error.message, "InvalidOperation at body.parts: Not now")
+    assert.include(error.message, "; Unknown; ")
+    assert.include(error.message, "after 2 attempts, request req-7")
+  })
+
+  it("a rate limit says how long to wait", () => {
+    const error = new ServiceError.RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(30) })
+    assert.include(error.message, "asks to wait 30s")
+  })
+
+  it("an answer of the wrong shape names the place in it", () => {
+    const invalid = (path: string) =>
+      new ServiceError.InvalidResponse({ ...answer, path, problem: "a field is missing" })
+    assert.include(invalid("data.urls[2]").message, "a field is missing at data.urls[2]")
+    assert.include(invalid("").message, "at the whole body")
+  })
+
+  it("a token that is not accepted says that tokens are not renewed", () => {
+    assert.include(new ServiceError.Unauthorized(answer).message, "make a new one")
+  })
+})

@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { SourceError, StorageError } from "@stevedore/core"
+import { FastCheck as fc } from "effect"
+import { assertSurvivesJson } from "./fixtures/encoding.js"
+
+describe("SourceError", () => {
+  it.prop("every error decodes from its encoded form", { error: SourceError.SourceError }, ({ error }) => {
+    assertSurvivesJson(SourceError.SourceError, error)
+  })
+
+  it.prop("no repeat helps a source, and every message names it", { error: SourceError.SourceError }, ({ error }) => {
+    assert.strictEqual(error.recovery, "none")
+    const shown = error._tag === "InvalidSource" && error.name.length > 80 ? error.name.slice(0, 80) : error.name
+    assert.include(error.message, JSON.stringify(shown).slice(0, -1))
+  })
+
+  it.prop("a name that is too long does not flood the message", { length: fc.integer({ min: 1025, max: 100_000 }) }, (
+    { length }
+  ) => {
+    const error = new SourceError.InvalidSource({ name: "n".repeat(length), field: "name", expected: "1 to 1024" })
+    assert.isBelow(error.message.length, 200)
+  })
+
+  it("what is refused before any request had no attempt", () => {
+    assert.strictEqual(new SourceError.EmptySource({ name: "a" }).attempts, 0)
+    assert.strictEqual(new SourceError.InvalidSource({ name: "a", field: "size", expected: "bytes" }).attempts, 0)
+  })
+
+  it("a change says what it was and what it is", () => {
+    const error = new SourceError.SourceChanged({ name: "a", what: "size", expected: "5 bytes", actual: "4 bytes" })
+    assert.include(error.message, "it was 5 bytes, it is 4 bytes")
+    assert.include(error.message, "Nothing was completed")
+  })
+
+  it.each(
+    [
+      ["NotFound", "does not exist"],
+      ["PermissionDenied", "check its permissions"],
+      ["Directory", "upload the files in it"],
+      ["NotAFile", "is not a regular file"],
+      ["ReadOnce", "give a source that can be read again"],
+      ["Failed", "could not be read (EIO)"]
+    ] as const
+  )("%s: %s", (reason, words) => {
+    assert.include(new SourceError.SourceUnreadable({ name: "a", reason, code: "EIO" }).message, words)
+  })
+
+  it("tells its errors from others", () => {
+    assert.isTrue(SourceError.isSourceError(new SourceError.EmptySource({ name: "a" })))
+    assert.isFalse(SourceError.isSourceError(new StorageError.EtagMissing({})))
+    assert.isFalse(SourceError.isSourceError({ _tag: "EmptySource", name: "a", attempts: 0 }))
+  })
+})

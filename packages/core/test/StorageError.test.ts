@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Recovery, StorageError } from "@stevedore/core"
+import { Duration, FastCheck as fc } from "effect"
+import { assertSurvivesJson } from "./fixtures/encoding.js"
+
+const unavailable = (status: number, code?: string) =>
+  new StorageError.StorageUnavailable({ status, ...(code === undefined ? {} : { code }) })
+
+describe("StorageError", () => {
+  it.prop("every error decodes from its encoded form", { error: StorageError.StorageError }, ({ error }) => {
+    assertSurvivesJson(StorageError.StorageError, error)
+  })
+
+  it.prop("every message about an answer names the part and the storage's id of the request", {
+    part: fc.integer({ min: 1, max: 10_000 }),
+    requestId: fc.hexaString({ minLength: 1 })
+  }, ({ part, requestId }) => {
+    for (
+      const error of [
+        new StorageError.SignatureMismatch403({ part, requestId, signedHeaders: [], sentHeaders: [] }),
+        new StorageError.UrlExpired({ part, requestId, reason: "Refused" }),
+        new StorageError.HeadersNotSigned({ part, requestId, headers: [] }),
+        new StorageError.StorageForbidden({ part, requestId }),
+        new StorageError.StorageRejected({ part, requestId, status: 400 }),
+        new StorageError.StorageUnavailable({ part, requestId, status: 500 }),
+        new StorageError.EtagMissing({ part, requestId })
+      ]
+    ) {
+      assert.include(error.message, `the PUT of part ${part}`)
+      assert.include(error.message, `storage request ${requestId}`)
+    }
+  })
+
+  it.each<[Recovery.Recovery, StorageError.StorageError]>([
+    ["none", new StorageError.SignatureMismatch403({ signedHeaders: [], sentHeaders: [] })],
+    ["newSession", new StorageError.UrlExpired({ reason: "Deadline" })],
+    ["none", new StorageError.HeadersNotSigned({ headers: [] })],
+    ["none", new StorageError.SignedHeaderMissing({ headers: [] })],
+    ["none", new StorageError.StorageForbidden({})],
+    ["none", new StorageError.StorageRejected({ status: 400, code: "EntityTooSmall" })],
+    ["retryOnce", new StorageError.StorageRejected({ status: 400, code: "IncompleteBody" })],
+    ["retry", unavailable(500)],
+    ["retry", unavailable(503, "ServiceUnavailable")],
+    ["slowDown", unavailable(503, "SlowDown")],
+    ["slowDown", unavailable(429)],
+    ["none", new StorageError.EtagMissing({})]
+  ])("what helps is %s: %o", (recovery, error) => {
+    assert.strictEqual(error.recovery, recovery)
+  })
+
+  it("a signature that does not match names the signed and the sent headers", () => {
+    const error = new StorageError.SignatureMismatch403({
+      signedHeaders: ["x-amz-server-side-encryption"],
+      sentHeaders: ["content-type", "content-length"]
+    })
+    assert.include(error.message, "signed over [x-amz-server-side-encryption]")
+    assert.include(error.message, "sent were [content-type, content-length]")
+  })
+
+  it("headers that are not signed are named", () => {
+    assert.include(new StorageError.HeadersNotSigned({ headers: ["x-amz-acl"] }).message, "x-amz-acl")
+  })
+
+  it("a signed header that is missing is named, nothing was sent, and the profile is where it belongs", () => {
+    const error = new StorageError.SignedHeaderMissing({ headers: ["x-amz-kms-key"] })
+    assert.strictEqual(error.attempts, 0)
+    assert.include(error.message, "x-amz-kms-key")
+    assert.include(error.message, "nothing was sent")
+    assert.include(error.message, "encryptionHeaders")
+  })
+
+  it("an ended URL says when it ended", () => {
+    const deadline = new Date(Date.UTC(2030, 0, 1))
+    assert.include(new StorageError.UrlExpired({ reason: "Refused", deadline }).message, "2030-01-01T00:00:00.000Z")
+  })
+
+  it("a redirect is told from other refusals", () => {
+    assert.include(new StorageError.StorageRejected({ status: 307 }).message, "sign for the right endpoint")
+    assert.notInclude(new StorageError.StorageRejected({ status: 400 }).message, "sign for the right endpoint")
+  })
+
+  it("a wait that storage asks for is said", () => {
+    const error = new StorageError.StorageUnavailable({ status: 503, retryAfter: Duration.seconds(7) })
+    assert.include(error.message, "asks to wait 7s")
+  })
+
+  it("an etag that cannot be read names the CORS header", () => {
+    assert.include(new StorageError.EtagMissing({}).message, "Access-Control-Expose-Headers: ETag")
+  })
+})
