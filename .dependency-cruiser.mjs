@@ -22,9 +22,11 @@ const floors = [
     "TokenInfo",
     "UploadPlan",
     "UploadProgress",
-    "UploadSession"
+    "UploadSession",
+    "internal/crc32"
   ]],
   ["ports", [
+    "Checksum",
     "RetryPolicy",
     "ServiceConfig",
     "Timeouts",
@@ -33,8 +35,24 @@ const floors = [
     "UploadSources",
     "internal/sequentialReader"
   ]],
-  ["clients", ["ObjectStorage", "ServiceApi", "StorageRequest", "StorageResponse"]],
-  ["engines", ["Pages", "RateLimit", "TransferGate"]],
+  ["clients", [
+    "HttpObjectStorage",
+    "ObjectStorage",
+    "ServiceAnswer",
+    "ServiceApi",
+    "ServiceEndpoints",
+    "StorageResponse"
+  ]],
+  ["engines", [
+    "Pages",
+    "PartTransfer",
+    "RateLimit",
+    "TransferGate",
+    "UploadCompletion",
+    "UploadMonitor",
+    "UploadOptions",
+    "UploadSessions"
+  ]],
   ["programs", ["Checkpoints", "Downloads", "Lists", "Uploads"]]
 ]
 
