@@ -43,13 +43,16 @@ for (const { name, path, published } of packages) {
     ".",
     ...modules
   ])
-  for (const specifier of [name, ...modules.map((module) => `${name}/${module}`)]) {
-    await import(specifier).catch((error) => {
-      failures++
-      console.log(`FAIL import ${specifier}\n${error.stack}`)
-    })
+  const specifiers = [name, ...modules.map((module) => `${name}/${module}`)]
+  /** @type {Array<string>} */
+  const broken = []
+  for (const specifier of specifiers) {
+    await import(specifier).catch((error) => broken.push(`${specifier}\n${error.stack}`))
   }
-  console.log(`ok   ${name}: ${modules.length + 1} modules imported`)
+  failures += broken.length
+  console.log(
+    broken.length === 0 ? `ok   ${name}: ${specifiers.length} modules imported` : `FAIL import ${broken.join("\n")}`
+  )
 }
 
 process.exitCode = failures === 0 ? 0 : 1
