@@ -60,7 +60,7 @@ export class PresignedUrl implements Equal.Equal {
     this.signedAt = Option.flatMap(parameter(query, "date"), basicDate)
     this.deadline = Option.zipWith(
       this.signedAt,
-      Option.filter(Option.map(parameter(query, "expires"), Number), (seconds) => Number.isInteger(seconds)),
+      Option.flatMap(parameter(query, "expires"), wholeNumber),
       (signedAt, seconds) => new Date(signedAt.getTime() + seconds * 1000)
     ).pipe(Option.filter((date) => !Number.isNaN(date.getTime())))
     this.signedHeaders = Option.match(parameter(query, "signedheaders"), {
@@ -68,8 +68,8 @@ export class PresignedUrl implements Equal.Equal {
       onSome: (names) => names.toLowerCase().split(";").filter((name) => name !== "" && name !== "host")
     })
     this.partNumber = Option.filter(
-      Option.map(Option.fromNullable(query.get("partnumber")), Number),
-      (number) => Number.isInteger(number) && number >= 1
+      Option.flatMap(Option.fromNullable(query.get("partnumber")), wholeNumber),
+      (number) => number >= 1
     )
     this.#href = Redacted.make(href)
   }
@@ -120,6 +120,9 @@ const lowerCaseQuery = (url: URL): ReadonlyMap<string, string> => {
 const parameter = (query: ReadonlyMap<string, string>, name: string): Option.Option<string> =>
   Option.fromNullable(query.get(`x-amz-${name}`) ?? query.get(`x-goog-${name}`))
 
+const wholeNumber = (text: string): Option.Option<number> =>
+  /^\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Option.some(Number(text)) : Option.none()
+
 const basicDate = (text: string): Option.Option<Date> => {
   const match = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(text)
   if (match === null) return Option.none()
@@ -129,7 +132,18 @@ const basicDate = (text: string): Option.Option<Date> => {
 }
 
 /**
- * A URL of http or https from its string, kept byte-identical; none when it is not one.
+ * A URL of http or https from its string, kept byte-identical; none when it is not one. What it says of itself is read
+ * from `X-Amz-*` and `X-Goog-*`; any other URL has an unknown deadline and no signed headers.
+ *
+ * @example
+ * import { PresignedUrl } from "@stevedore/core"
+ * import { Option } from "effect"
+ *
+ * const url = PresignedUrl.fromString(
+ *   "https://bucket.test/key?X-Amz-Date=20300101T000000Z&X-Amz-Expires=10800&X-Amz-Signature=secret"
+ * )
+ * Option.map(url, String) // Option.some("https://bucket.test/key?<redacted>")
+ * Option.flatMap(url, (one) => one.deadline) // Option.some(2030-01-01T03:00:00Z)
  *
  * @since 0.1.0
  * @category constructors

@@ -18,7 +18,9 @@ export const fromHeaders = (
 ): Duration.Duration | undefined => {
   const header = headers["retry-after"]?.trim()
   if (header === undefined || header === "") return undefined
-  if (/^\d+(\.\d+)?$/.test(header)) return Duration.seconds(Number(header))
+  if (/^\d+(\.\d+)?$/.test(header)) {
+    return Number.isFinite(Number(header) * 1000) ? Duration.seconds(Number(header)) : undefined
+  }
   if (!/^[A-Za-z]{3,9},? /.test(header)) return undefined
   const at = Date.parse(header)
   const serverNow = Date.parse(headers["date"] ?? "")

@@ -99,17 +99,17 @@ const endedWithItsCredentials = (
   asked: Asked,
   document: ErrorDocument
 ): UrlExpired | undefined => {
-  const reason = document.code === undefined ? undefined : endings[document.code]
+  const reason = document.code === undefined ? undefined : endings.get(document.code)
   return reason === undefined ? undefined : expired(answer, asked, document, reason)
 }
 
-const endings: Readonly<Record<string, UrlExpired["reason"]>> = {
-  ExpiredToken: "Credentials",
-  TokenRefreshRequired: "Credentials",
-  InvalidToken: "Credentials",
-  InvalidAccessKeyId: "Credentials",
-  RequestTimeTooSkewed: "Clock"
-}
+const endings: ReadonlyMap<string, UrlExpired["reason"]> = new Map([
+  ["ExpiredToken", "Credentials"],
+  ["TokenRefreshRequired", "Credentials"],
+  ["InvalidToken", "Credentials"],
+  ["InvalidAccessKeyId", "Credentials"],
+  ["RequestTimeTooSkewed", "Clock"]
+])
 
 const expired = (
   answer: StorageAnswer,

@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RetryAfter } from "@stevedore/core"
+import { Duration, FastCheck as fc, Option } from "effect"
+
+const now = Date.UTC(2030, 0, 1)
+
+const millis = (headers: Record<string, string>, at = now): number | undefined =>
+  Option.getOrUndefined(Option.map(Option.fromNullable(RetryAfter.fromHeaders(headers, at)), Duration.toMillis))
+
+describe("RetryAfter", () => {
+  it.prop("whole seconds are taken as they are", { seconds: fc.nat() }, ({ seconds }) => {
+    assert.strictEqual(millis({ "retry-after": ` ${seconds} ` }), seconds * 1000)
+  })
+
+  it.prop("a date is taken against the server's own clock, however wrong ours is", {
+    seconds: fc.nat(86_400),
+    error: fc.integer({ min: -1e9, max: 1e9 })
+  }, ({ error, seconds }) => {
+    const headers = {
+      date: new Date(now).toUTCString(),
+      "retry-after": new Date(now + seconds * 1000).toUTCString()
+    }
+    assert.strictEqual(millis(headers, now + error), seconds * 1000)
+  })
+
+  it("a date is taken against our clock where the answer has none", () => {
+    assert.strictEqual(millis({ "retry-after": new Date(now + 5000).toUTCString() }), 5000)
+  })
+
+  it("a date that has passed is no hint", () => {
+    assert.isUndefined(millis({ "retry-after": new Date(now - 1000).toUTCString() }))
+  })
+
+  it.each([
+    "",
+    " ",
+    "soon",
+    "-1",
+    "1e3",
+    "0x10",
+    "1,5",
+    "NaN",
+    "Infinity",
+    "9".repeat(400),
+    "2030-01-01",
+    "Xyz, 99 Foo"
+  ])(
+    "%j is no hint",
+    (header) => {
+      assert.isUndefined(millis({ "retry-after": header }))
+    }
+  )
+
+  it("no header is no hint", () => {
+    assert.isUndefined(millis({}))
+  })
+
+  it.prop("whatever the headers say, a wait ends and is not negative", {
+    header: fc.oneof(fc.string(), fc.double().map(String), fc.bigInt().map(String), fc.date().map(String)),
+    date: fc.oneof(fc.string(), fc.date().map(String))
+  }, ({ date, header }) => {
+    const wait = millis({ "retry-after": header, date })
+    assert.isTrue(wait === undefined || (Number.isFinite(wait) && wait >= 0))
+  })
+})
