@@ -192,7 +192,7 @@ export const make = (
 
     const breakConnection = Effect.zipRight(
       Connection.destroy(request),
-      Effect.fail(new Connection.ConnectionBroken({}))
+      Effect.failSync(() => new Connection.ConnectionBroken({}))
     )
 
     const handled = Effect.gen(function*() {

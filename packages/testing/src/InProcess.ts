@@ -92,7 +92,7 @@ const lengthOf = (request: HttpClientRequest.HttpClientRequest): number | undefi
 const wireHeaders = (request: HttpClientRequest.HttpClientRequest, url: URL): Headers.Headers => {
   const length = lengthOf(request)
   const hasBody = request.method !== "GET" && request.method !== "HEAD" && request.method !== "OPTIONS"
-  const framing = !hasBody
+  const framing = !hasBody || request.headers["content-length"] !== undefined
     ? {}
     : length === undefined
     ? { "transfer-encoding": "chunked" }
@@ -122,8 +122,15 @@ export const serverRequest = (
   request: HttpClientRequest.HttpClientRequest,
   url: URL
 ): HttpServerRequest.HttpServerRequest => {
-  const web = HttpServerRequest.fromWeb(new Request(url, { method: request.method }))
-  return new InProcessRequest(web, request.method, web.url, wireHeaders(request, url), bodyOf(request.body), lengthOf(request))
+  const target = url.href.slice(url.origin.length).replace(/#.*/, "")
+  return new InProcessRequest(
+    request.method,
+    target,
+    target,
+    wireHeaders(request, url),
+    bodyOf(request.body),
+    lengthOf(request)
+  )
 }
 
 class InProcessRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
@@ -131,8 +138,8 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
   readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
 
   constructor(
-    private readonly web: HttpServerRequest.HttpServerRequest,
     readonly method: HttpMethod,
+    readonly originalUrl: string,
     readonly url: string,
     readonly headers: Headers.Headers,
     private readonly body: Body,
@@ -141,26 +148,23 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
     super()
   }
 
-  get source() {
-    return this.web.source
-  }
-  get originalUrl() {
-    return this.web.url
+  get source(): unknown {
+    return this
   }
   get cookies() {
-    return this.web.cookies
+    return this.web().cookies
   }
-  get remoteAddress() {
-    return this.web.remoteAddress
+  get remoteAddress(): Option.Option<string> {
+    return Option.none()
   }
   get multipart() {
-    return this.web.multipart
+    return this.web().multipart
   }
   get multipartStream() {
-    return this.web.multipartStream
+    return this.web().multipartStream
   }
   get upgrade() {
-    return this.web.upgrade
+    return this.web().upgrade
   }
   get stream(): Stream.Stream<Uint8Array, HttpServerError.RequestError> {
     return Stream.mapError(
@@ -185,8 +189,8 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
     readonly headers?: Headers.Headers | undefined
   }): HttpServerRequest.HttpServerRequest {
     return new InProcessRequest(
-      this.web,
       this.method,
+      this.originalUrl,
       options.url ?? this.url,
       options.headers ?? this.headers,
       this.body,
@@ -201,7 +205,13 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
     read: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<A, HttpServerError.RequestError>
   ): Effect.Effect<A, HttpServerError.RequestError> {
     return Effect.flatMap(this.text, (body) =>
-      read(HttpServerRequest.fromWeb(new Request("http://in-process", { method: "POST", body }))))
+      read(this.web(body)))
+  }
+
+  // the platform's own request does what no handler of the sandbox asks for
+  private web(body?: string): HttpServerRequest.HttpServerRequest {
+    return HttpServerRequest.fromWeb(new Request("http://in-process", { method: "POST", ...(body === undefined ? {} : { body }) }))
+      .modify({ headers: this.headers })
   }
 }
 

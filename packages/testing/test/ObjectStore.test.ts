@@ -1,0 +1,245 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, Exit, FastCheck, Layer, Stream } from "effect"
+import { ObjectStore, ObjectStoreDirectory, ObjectStoreMemory } from "../src/index.js"
+import * as Calls from "./Calls.js"
+
+const KEY = "files/1"
+const MINIMUM = 4
+
+const directory = Layer.unwrapScoped(Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-object-store-" })
+  return ObjectStoreDirectory.layer({ directory: `${folder}/store`, minimumPartSize: MINIMUM })
+})).pipe(Layer.provide(NodeContext.layer))
+
+const adapters = {
+  memory: ObjectStoreMemory.layer({ minimumPartSize: MINIMUM }),
+  directory: Layer.orDie(directory)
+}
+
+const body = (...texts: ReadonlyArray<string>) => Stream.fromIterable(texts.map(Calls.bytesOf))
+
+const read = <E>(stream: Stream.Stream<Uint8Array, E>) => Stream.mkString(Stream.decodeText(stream))
+
+const store = ObjectStore.ObjectStore
+
+const refusedWith = <A, R>(effect: Effect.Effect<A, { readonly code: string }, R>) =>
+  Effect.map(Effect.flip(effect), ({ code }) => code)
+
+const uploaded = (texts: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const { createUpload, putPart } = yield* store
+    const uploadId = yield* createUpload(KEY)
+    const parts = yield* Effect.forEach(texts, (text, index) => putPart(KEY, uploadId, index + 1, body(text)))
+    return { uploadId, parts }
+  })
+
+for (const [name, layer] of Object.entries(adapters)) {
+  describe(`ObjectStore in ${name}`, () => {
+    it.effect("gives back what was put, whole and in ranges", () =>
+      Effect.gen(function*() {
+        const { get, head, put } = yield* store
+        const object = yield* put(KEY, body("0123", "", "456789"), { contentType: "text/plain" })
+        assert.strictEqual(object.size, 10)
+        assert.strictEqual((yield* head(KEY)).etag, object.etag)
+        assert.strictEqual((yield* head(KEY)).contentType, "text/plain")
+        assert.strictEqual(yield* read(get(KEY)), "0123456789")
+        assert.strictEqual(yield* read(get(KEY, { offset: 3, length: 3 })), "345")
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("keeps an empty object", () =>
+      Effect.gen(function*() {
+        const { get, put } = yield* store
+        assert.strictEqual((yield* put(KEY, Stream.empty)).size, 0)
+        assert.strictEqual(yield* read(get(KEY)), "")
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("stores nothing of a body that fails", () =>
+      Effect.gen(function*() {
+        const { head, put } = yield* store
+        const broken = Stream.concat(body("0123"), Stream.fail("broken"))
+        assert.strictEqual(yield* Effect.flip(put(KEY, broken)), "broken")
+        assert.strictEqual(yield* refusedWith(head(KEY)), "NoSuchKey")
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("replaces an object at once, and gives every write an etag of its own that is no checksum", () =>
+      Effect.gen(function*() {
+        const { get, put } = yield* store
+        const first = yield* put(KEY, body("same"))
+        const second = yield* put(KEY, body("same"))
+        assert.match(first.etag, /^"[0-9a-f]{32}"$/)
+        assert.notStrictEqual(first.etag, second.etag)
+        assert.strictEqual(yield* read(get(KEY)), "same")
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("removes, and does not mind what is not there", () =>
+      Effect.gen(function*() {
+        const { head, put, remove } = yield* store
+        yield* put(KEY, body("0123"))
+        yield* remove(KEY)
+        yield* remove(KEY)
+        assert.strictEqual(yield* refusedWith(head(KEY)), "NoSuchKey")
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("makes one object of the parts, in the order of their numbers", () =>
+      Effect.gen(function*() {
+        const { completeUpload, get, parts: listed } = yield* store
+        const { parts, uploadId } = yield* uploaded(["0123", "45678", "9"])
+        assert.strictEqual((yield* listed(KEY, uploadId)).length, 3)
+        const object = yield* completeUpload(KEY, uploadId, parts)
+        assert.strictEqual(object.size, 10)
+        assert.match(object.etag, /^"[0-9a-f]{32}-3"$/)
+        assert.strictEqual(yield* read(get(KEY)), "0123456789")
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("lets the last write of a part win", () =>
+      Effect.gen(function*() {
+        const { completeUpload, get, putPart } = yield* store
+        const { parts, uploadId } = yield* uploaded(["0123"])
+        const later = yield* putPart(KEY, uploadId, 1, body("abcd"))
+        assert.strictEqual(yield* refusedWith(completeUpload(KEY, uploadId, parts)), "InvalidPart")
+        yield* completeUpload(KEY, uploadId, [later])
+        assert.strictEqual(yield* read(get(KEY)), "abcd")
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("refuses to complete what does not fit, and can be asked again", () =>
+      Effect.gen(function*() {
+        const { completeUpload } = yield* store
+        const { parts, uploadId } = yield* uploaded(["0123", "456", "7"])
+        const [first, second, third] = parts
+        const unquoted = parts.map((part) => ({ ...part, etag: part.etag.slice(1, -1) }))
+        const complete = (list: ReadonlyArray<ObjectStore.StoredPart | undefined>) =>
+          completeUpload(KEY, uploadId, list.filter((part) => part !== undefined))
+        assert.strictEqual(yield* refusedWith(complete([second, first])), "InvalidPartOrder")
+        assert.strictEqual(yield* refusedWith(complete([first, first])), "InvalidPartOrder")
+        assert.strictEqual(yield* refusedWith(complete(parts)), "EntityTooSmall")
+        assert.strictEqual(yield* refusedWith(complete(unquoted)), "InvalidPart")
+        assert.strictEqual(yield* refusedWith(complete([])), "MalformedXML")
+        assert.strictEqual((yield* complete([first, third])).size, 5)
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("knows an upload no more once it is completed or aborted", () =>
+      Effect.gen(function*() {
+        const { abortUpload, completeUpload, putPart } = yield* store
+        const done = yield* uploaded(["0123"])
+        yield* completeUpload(KEY, done.uploadId, done.parts)
+        const aborted = yield* uploaded(["0123"])
+        yield* abortUpload(KEY, aborted.uploadId)
+        yield* abortUpload(KEY, aborted.uploadId)
+        for (const { parts, uploadId } of [done, aborted]) {
+          assert.strictEqual(yield* refusedWith(putPart(KEY, uploadId, 1, body("0123"))), "NoSuchUpload")
+          assert.strictEqual(yield* refusedWith(completeUpload(KEY, uploadId, parts)), "NoSuchUpload")
+        }
+        assert.strictEqual(yield* refusedWith(putPart("files/2", "unknown", 1, body("0123"))), "NoSuchUpload")
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("does not keep a part whose upload ended while its body came in", () =>
+      Effect.gen(function*() {
+        const { abortUpload, putPart } = yield* store
+        const { uploadId } = yield* uploaded([])
+        const late = Stream.concat(body("0123"), Stream.drain(Stream.fromEffect(abortUpload(KEY, uploadId))))
+        assert.strictEqual(yield* refusedWith(putPart(KEY, uploadId, 1, late)), "NoSuchUpload")
+      }).pipe(Effect.provide(layer)))
+
+    it.effect.prop(
+      "reads any range of any division into parts",
+      {
+        texts: FastCheck.array(FastCheck.string({ unit: FastCheck.constantFrom(..."abcdef"), minLength: 4, maxLength: 9 }), {
+          minLength: 1,
+          maxLength: 5
+        }),
+        from: FastCheck.nat(50),
+        length: FastCheck.nat(50)
+      },
+      ({ from, length, texts }) =>
+        Effect.gen(function*() {
+          const { completeUpload, get } = yield* store
+          const { parts, uploadId } = yield* uploaded(texts)
+          yield* completeUpload(KEY, uploadId, parts)
+          const whole = texts.join("")
+          const range = { offset: Math.min(from, whole.length), length: Math.min(length, whole.length - Math.min(from, whole.length)) }
+          assert.strictEqual(yield* read(get(KEY, range)), whole.slice(range.offset, range.offset + range.length))
+        }).pipe(Effect.provide(layer)),
+      { fastCheck: { numRuns: 20 } }
+    )
+  })
+}
+
+describe("ObjectStoreMemory", () => {
+  it.effect("copies what it stores: the owner of a buffer may use it again", () =>
+    Effect.gen(function*() {
+      const { get, put } = yield* store
+      const buffer = Buffer.from("0123")
+      yield* put(KEY, Stream.succeed(buffer))
+      buffer.fill("x")
+      assert.strictEqual(yield* read(get(KEY)), "0123")
+    }).pipe(Effect.provide(adapters.memory)))
+})
+
+describe("ObjectStoreDirectory", () => {
+  const withDirectory = <A, E>(
+    use: (folder: string, fs: FileSystem.FileSystem) => Effect.Effect<A, E, ObjectStore.ObjectStore>
+  ) =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const layer = ObjectStoreDirectory.layer({ directory: folder, minimumPartSize: MINIMUM })
+      const inside = yield* Effect.provide(use(folder, fs), layer)
+      return { inside, left: yield* fs.readDirectory(folder, { recursive: true }) }
+    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+
+  const files = (folder: string, fs: FileSystem.FileSystem) =>
+    Effect.map(fs.readDirectory(folder, { recursive: true }), (names) => names.filter((name) => name.includes("/")))
+
+  it.effect("leaves no file behind of what was replaced, refused or aborted, and none at all when it closes", () =>
+    Effect.gen(function*() {
+      const { inside, left } = yield* withDirectory((folder, fs) =>
+        Effect.gen(function*() {
+          const { abortUpload, completeUpload, put, putPart } = yield* store
+          yield* put(KEY, body("0123"))
+          yield* put(KEY, body("4567"))
+          yield* Effect.exit(put("files/2", Stream.concat(body("0123"), Stream.fail("broken"))))
+          const aborted = yield* uploaded(["0123", "4567"])
+          yield* abortUpload(KEY, aborted.uploadId)
+          const done = yield* uploaded(["0123", "4567", "8"])
+          const again = yield* putPart(KEY, done.uploadId, 1, body("abcd"))
+          yield* completeUpload(KEY, done.uploadId, [again, ...done.parts.slice(2)])
+          return yield* files(folder, fs)
+        })
+      )
+      assert.lengthOf(inside, 2)
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.effect("hands a large body to the disk in pieces of a bounded size", () =>
+    Effect.gen(function*() {
+      const piece = new Uint8Array(64 * 1024).fill(7)
+      const pieces = 640
+      const { inside } = yield* withDirectory(() =>
+        Effect.gen(function*() {
+          const { get, put } = yield* store
+          const object = yield* put(KEY, Stream.fromChunk(Chunk.makeBy(pieces, () => piece)))
+          const sizes = yield* Stream.runFold(get(KEY), { total: 0, largest: 0 }, (seen, chunk) => ({
+            total: seen.total + chunk.byteLength,
+            largest: Math.max(seen.largest, chunk.byteLength)
+          }))
+          return { stored: object.size, ...sizes }
+        })
+      )
+      assert.deepStrictEqual(inside, {
+        stored: pieces * piece.byteLength,
+        total: pieces * piece.byteLength,
+        largest: 1024 * 1024
+      })
+    }))
+
+  it.effect("fails when its directory cannot be made", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const file = yield* fs.makeTempFileScoped()
+      const exit = yield* Effect.exit(Effect.scoped(Layer.build(ObjectStoreDirectory.layer({ directory: `${file}/store` }))))
+      assert.isTrue(Exit.isFailure(exit))
+    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)))
+})
