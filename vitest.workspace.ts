@@ -25,7 +25,11 @@ export const projects: Array<TestProjectInlineConfiguration> = packages.flatMap(
         name: directory,
         root: path,
         include: ["test/**/*.test.ts"],
-        exclude: [...exclude, "test/integration/**"]
+        exclude: [...exclude, "test/integration/**"],
+        // a property may take long on a busy machine
+        testTimeout: 20_000,
+        // state lives in layers, not in modules: one process loads effect once for all its files, which halves the time
+        poolOptions: { forks: { isolate: false } }
       }
     }]
     : []),
