@@ -5,6 +5,9 @@ export default defineConfig({
   test: {
     projects,
     pool: "forks",
-    poolOptions: { forks: { minForks: 1, maxForks: 2 } }
+    poolOptions: {
+      // state lives in layers, not in modules: a process loads effect once for all the files of a project
+      forks: { isolate: false, minForks: 1, maxForks: 2 }
+    }
   }
 })

@@ -27,9 +27,7 @@ export const projects: Array<TestProjectInlineConfiguration> = packages.flatMap(
         include: ["test/**/*.test.ts"],
         exclude: [...exclude, "test/integration/**"],
         // a property may take long on a busy machine
-        testTimeout: 20_000,
-        // state lives in layers, not in modules: one process loads effect once for all its files, which halves the time
-        poolOptions: { forks: { isolate: false } }
+        testTimeout: 20_000
       }
     }]
     : []),
