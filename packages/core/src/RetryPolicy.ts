@@ -140,6 +140,23 @@ export const repeats = (policy: Policy, error: Recoverable): boolean =>
  * Makes a request again as the policy in force says. The request is given the number of its attempt, from 1, and its
  * error must carry it.
  *
+ * @example
+ * import { ConnectionError, RetryPolicy } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const ping = RetryPolicy.retry((attempts) =>
+ *   Effect.tryPromise({
+ *     try: () => fetch("http://localhost:8080/ping"),
+ *     catch: () =>
+ *       new ConnectionError.ConnectionFailed({
+ *         peer: "service",
+ *         origin: "http://localhost:8080",
+ *         arrived: "unknown",
+ *         attempts
+ *       })
+ *   })
+ * )
+ *
  * @since 0.1.0
  * @category combinators
  */

@@ -115,6 +115,16 @@ export const make = (options: Options): Either.Either<Service, ConfigError.Confi
  * The configuration from options. What is malformed fails the layer with a `ConfigError` that names the field, before
  * any request.
  *
+ * @example
+ * import { ServiceConfig, ServiceProfile } from "@stevedore/core"
+ * import { Redacted } from "effect"
+ *
+ * const config = ServiceConfig.layer({
+ *   baseUrl: "https://files.example/api",
+ *   token: Redacted.make("api.…"),
+ *   profile: ServiceProfile.standard
+ * })
+ *
  * @since 0.1.0
  * @category layers
  */
@@ -140,6 +150,32 @@ const checked = <A, B>(
 ): Config.Config<B> =>
   Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (problem) => ConfigError.InvalidData([], problem)))
 
+// A Config tells the name of its variable only to the check that stands directly on it. Where the user's own Config
+// does not, the option is named at least.
+const inOption = <A, B>(option: string, check: (value: A) => Either.Either<B, string>) => (value: A) =>
+  Either.mapLeft(check(value), (problem) => `${option}: ${problem}`)
+
+const baseUrlFrom = (
+  { baseUrl }: ConfigOptions,
+  profile: ServiceProfile.ServiceProfile,
+  allowInsecureHttp: boolean
+): Config.Config<string> => {
+  const parse = (text: string) => parseBaseUrl(text, allowInsecureHttp)
+  const given = baseUrl === undefined
+    ? checked(Config.string("STEVEDORE_BASE_URL"), parse)
+    : checked(baseUrl, inOption("baseUrl", parse))
+  const own = profile.baseUrl
+  return own === undefined ? given : Config.orElseIf(given, {
+    if: ConfigError.isMissingDataOnly,
+    orElse: () => checked(Config.succeed(own), inOption("the profile's baseUrl", parse))
+  })
+}
+
+const tokenFrom = ({ token }: ConfigOptions): Config.Config<Redacted.Redacted<string>> =>
+  token === undefined
+    ? checked(Config.string("STEVEDORE_TOKEN"), (text) => parseToken(Redacted.make(text)))
+    : checked(token, inOption("token", parseToken))
+
 /**
  * The configuration from the environment, or wherever the `ConfigProvider` in force reads. A missing or malformed
  * value is an error that names the variable.
@@ -151,19 +187,25 @@ export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<Service, 
   Effect.gen(function*() {
     const profile = yield* (options.profile ?? Config.succeed(ServiceProfile.standard))
     const allowInsecureHttp = yield* (options.allowInsecureHttp ?? Config.succeed(false))
-    const baseUrl = options.baseUrl ?? Config.string("STEVEDORE_BASE_URL")
     return yield* Config.all({
-      baseUrl: checked(
-        profile.baseUrl === undefined ? baseUrl : Config.withDefault(baseUrl, profile.baseUrl),
-        (text) => parseBaseUrl(text, allowInsecureHttp)
-      ),
-      token: checked(options.token ?? Config.redacted("STEVEDORE_TOKEN"), parseToken),
+      baseUrl: baseUrlFrom(options, profile, allowInsecureHttp),
+      token: tokenFrom(options),
       profile: Config.succeed(profile)
     })
   })
 
 /**
  * {@link fromConfig} as a layer.
+ *
+ * @example
+ * import { ServiceConfig, ServiceProfile } from "@stevedore/core"
+ * import { Config } from "effect"
+ *
+ * // the token from a variable of another name, the rest as usual
+ * const config = ServiceConfig.layerConfig({
+ *   token: Config.redacted("ARCHIVE_TOKEN"),
+ *   profile: Config.succeed(ServiceProfile.dovetail)
+ * })
  *
  * @since 0.1.0
  * @category layers

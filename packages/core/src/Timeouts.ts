@@ -64,6 +64,8 @@ export class Timeouts extends Context.Reference<Timeouts>()<"@stevedore/core/Tim
 ) {}
 
 /**
+ * Replaces the time-outs, for an application (given to its layer) or for one effect.
+ *
  * @since 0.1.0
  * @category layers
  */

@@ -66,6 +66,11 @@ export const make = (options: Options = {}): Effect.Effect<Service> =>
 /**
  * {@link make} as a layer.
  *
+ * @example
+ * import { TransferGate } from "@stevedore/core"
+ *
+ * const narrow = TransferGate.layer({ limit: 8 })
+ *
  * @since 0.1.0
  * @category layers
  */

@@ -1,0 +1,177 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Recovery, ServiceAnswer, ServiceError } from "@stevedore/core"
+import { Duration, Either, FastCheck as fc, Schema } from "effect"
+
+const at = Date.UTC(2030, 0, 1)
+
+const answer = (
+  status: number,
+  body = "",
+  headers: Readonly<Record<string, string>> = {}
+): ServiceAnswer.ServiceAnswer => ({ operation: "file", status, headers, body, receivedAt: at, attempts: 3 })
+
+const envelope = JSON.stringify({
+  errors: [{ code: "ValidationError", title: "Invalid", message: "too long", path: ["body", "name"] }]
+})
+
+const Thing = Schema.Struct({ id: Schema.String, tags: Schema.Array(Schema.Struct({ title: Schema.String })) })
+
+const problem = (read: Either.Either<unknown, ServiceError.ServiceError>) => {
+  const error = Either.isLeft(read) ? read.left : assert.fail("expected an error")
+  assert.instanceOf(error, ServiceError.InvalidResponse)
+  return { path: error.path, problem: error.problem, recovery: error.recovery }
+}
+
+describe("ServiceAnswer", () => {
+  describe("the table of statuses", () => {
+    const table: ReadonlyArray<readonly [number, ServiceError.ServiceError["_tag"], Recovery.Recovery]> = [
+      [301, "RequestRejected", "none"],
+      [302, "RequestRejected", "none"],
+      [400, "RequestRejected", "none"],
+      [401, "Unauthorized", "none"],
+      [403, "Forbidden", "none"],
+      [404, "NotFound", "none"],
+      [405, "RequestRejected", "none"],
+      [408, "ServiceUnavailable", "retry"],
+      [409, "UploadConflict", "newSession"],
+      [413, "RequestRejected", "none"],
+      [422, "RequestRejected", "none"],
+      [429, "RateLimited", "slowDown"],
+      [500, "ServiceUnavailable", "retry"],
+      [502, "ServiceUnavailable", "retry"],
+      [503, "ServiceUnavailable", "retry"],
+      [504, "ServiceUnavailable", "retry"]
+    ]
+
+    it.each(table)("%d is %s (%s), with the service's code, path and request id", (status, tag, recovery) => {
+      const error = ServiceAnswer.errorOf(answer(status, envelope, { "x-request-id": "req-7" }))
+      assert.strictEqual(error._tag, tag)
+      assert.strictEqual(error.recovery, recovery)
+      assert.deepInclude({ ...error }, {
+        operation: "file",
+        status,
+        requestId: "req-7",
+        attempts: 3,
+        issues: status < 400
+          ? []
+          : [{ code: "ValidationError", title: "Invalid", message: "too long", path: ["body", "name"] }]
+      })
+    })
+
+    it.each([
+      "",
+      "<html><body>Bad gateway</body></html>",
+      "{",
+      "[]",
+      "null",
+      "{\"errors\":\"x\"}",
+      "{\"errors\":[{}]}"
+    ])(
+      "a body that is no envelope changes nothing: %j",
+      (body) => {
+        for (const [status, tag] of table) {
+          const error = ServiceAnswer.errorOf(answer(status, body))
+          assert.strictEqual(error._tag, tag)
+          assert.deepInclude({ ...error }, { issues: [] })
+        }
+      }
+    )
+
+    it.each([429, 503, 408])("%d keeps the wait that the service asks for", (status) => {
+      const error = ServiceAnswer.errorOf(answer(status, "", { "retry-after": "30" }))
+      assert.deepInclude({ ...error }, { retryAfter: Duration.seconds(30) })
+    })
+  })
+
+  describe("a success", () => {
+    const thing = { id: "a", tags: [{ title: "x", colour: "red" }], unknown: { kept: true } }
+
+    it("keeps the fields that are not named, at every depth", () => {
+      assert.deepStrictEqual(
+        ServiceAnswer.decode(answer(200, JSON.stringify(thing)), Thing),
+        Either.right(thing)
+      )
+    })
+
+    it("is read in its envelope and without one", () => {
+      assert.deepStrictEqual(
+        ServiceAnswer.decodeData(answer(201, JSON.stringify({ data: thing })), Thing),
+        Either.right(thing)
+      )
+      assert.deepStrictEqual(ServiceAnswer.decodeData(answer(201, JSON.stringify(thing)), Thing), Either.right(thing))
+    })
+
+    it.each([
+      [{ data: { tags: [] } }, "data.id", "a field is missing"],
+      [{ data: { id: 1, tags: [] } }, "data.id", "another type of value"],
+      [{ data: { id: "a", tags: [{ title: "x" }, {}] } }, "data.tags[1].title", "a field is missing"],
+      [{ data: { id: "a", tags: {} } }, "data.tags", "another type of value"],
+      [{ data: null }, "data", "another type of value"],
+      [{ data: [] }, "data", "another type of value"],
+      [{ id: "a", tags: [1] }, "tags[0]", "another type of value"],
+      [null, "", "another type of value"],
+      ["text", "", "another type of value"]
+    ])("of another shape names the place in it, not the value: %j", (body, path, words) => {
+      const read = ServiceAnswer.decodeData(answer(200, JSON.stringify(body)), Thing)
+      assert.deepStrictEqual(problem(read), { path, problem: words, recovery: "none" })
+    })
+
+    it.each(["<html>Sign in</html>", "{\"data\":{\"id\":\"a\",", "not json"])(
+      "that is no JSON may be asked again: %j",
+      (
+        body
+      ) => {
+        assert.deepStrictEqual(problem(ServiceAnswer.decode(answer(200, body), Thing)), {
+          path: "",
+          problem: "no JSON",
+          recovery: "retryOnce"
+        })
+      }
+    )
+
+    it.each(["", " \r\n"])("with nothing in it says so: %j", (body) => {
+      assert.deepStrictEqual(problem(ServiceAnswer.decode(answer(200, body), Thing)), {
+        path: "",
+        problem: "nothing",
+        recovery: "none"
+      })
+    })
+
+    it.prop("whatever the answer, there is a value or one typed error that does not repeat it", {
+      status: fc.oneof(fc.constantFrom(200, 201), fc.integer({ min: 100, max: 599 })),
+      body: fc.oneof(fc.string(), fc.json(), fc.json().map((data) => `{"data":${data}}`)),
+      headers: fc.dictionary(fc.constantFrom("retry-after", "x-request-id", "date"), fc.string())
+    }, ({ body, headers, status }) => {
+      const read = ServiceAnswer.decodeData(answer(status, body, headers), Thing)
+      if (Either.isRight(read)) return assert.isTrue(status >= 200 && status < 300)
+      assert.isTrue(Schema.is(ServiceError.ServiceError)(read.left))
+      if (read.left._tag === "InvalidResponse") assert.isTrue(status >= 200 && status < 300)
+    })
+
+    it("that is wrong does not repeat a signed URL of the answer", () => {
+      const read = ServiceAnswer.decodeData(
+        answer(201, JSON.stringify({ data: { id: { url: "https://b.test/?X-Amz-Signature=5ecre7" }, tags: [] } })),
+        Thing
+      )
+      assert.notInclude(JSON.stringify(read), "5ecre7")
+    })
+  })
+
+  describe("the clock", () => {
+    it.prop("is the server's less ours, to half a second", {
+      error: fc.integer({ min: -86_400_000, max: 86_400_000 }),
+      fraction: fc.integer({ min: 0, max: 999 })
+    }, ({ error, fraction }) => {
+      const server = at + fraction
+      const offset = ServiceAnswer.clockOffset({
+        ...answer(200, "", { date: new Date(server).toUTCString() }),
+        receivedAt: server + error
+      })
+      assert.isAtMost(Math.abs(offset + error), 500)
+    })
+
+    it.each([{}, { date: "" }, { date: "yesterday" }])("is ours where the answer does not say: %j", (headers) => {
+      assert.strictEqual(ServiceAnswer.clockOffset(answer(200, "", headers)), 0)
+    })
+  })
+})

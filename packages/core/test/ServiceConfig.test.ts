@@ -1,0 +1,216 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ServiceConfig, ServiceProfile } from "@stevedore/core"
+import { Config, type ConfigError, ConfigProvider, Effect, Either, FastCheck as fc, Layer, Redacted } from "effect"
+
+const secret = "api.5ecre770ken"
+
+const token = Redacted.make(secret)
+
+const from = (variables: Record<string, string>, options?: ServiceConfig.ConfigOptions) =>
+  Effect.withConfigProvider(
+    Effect.either(ServiceConfig.fromConfig(options)),
+    ConfigProvider.fromMap(new Map(Object.entries(variables)))
+  )
+
+const problem = (checked: Either.Either<unknown, ConfigError.ConfigError>): string =>
+  Either.isLeft(checked) ? String(checked.left) : "no problem"
+
+describe("ServiceConfig", () => {
+  describe("the base URL", () => {
+    it.each([
+      ["https://files.test", "https://files.test"],
+      ["https://files.test/", "https://files.test"],
+      ["https://files.test/api", "https://files.test/api"],
+      ["https://files.test/api/v3///", "https://files.test/api/v3"],
+      ["HTTPS://Files.Test:443/API", "https://files.test/API"],
+      ["http://localhost:8080", "http://localhost:8080"],
+      ["http://127.0.0.1:8080/api/", "http://127.0.0.1:8080/api"],
+      ["http://127.8.9.1", "http://127.8.9.1"],
+      ["http://[::1]:9000", "http://[::1]:9000"],
+      ["http://files.localhost", "http://files.localhost"]
+    ])("%s is taken as %s", (text, expected) => {
+      assert.deepStrictEqual(ServiceConfig.parseBaseUrl(text), Either.right(expected))
+    })
+
+    it.each([
+      ["http://files.test", "token travels in clear"],
+      ["http://127.0.0.1.files.test", "token travels in clear"],
+      ["http://localhost.files.test", "token travels in clear"],
+      ["http://notlocalhost", "token travels in clear"],
+      ["http://10.0.0.1", "token travels in clear"],
+      ["files.test", "expected a URL"],
+      ["", "expected a URL"],
+      ["ftp://files.test", "expected an https URL"],
+      ["https://user:word@files.test", "without a user"],
+      ["https://files.test?a=1", "without a query"],
+      ["https://files.test#a", "without a query or fragment"]
+    ])("%s is refused: %s", (text, words) => {
+      const checked = ServiceConfig.parseBaseUrl(text)
+      assert.include(Either.isLeft(checked) ? checked.left : "", words)
+    })
+
+    it("http to another machine is taken when it is allowed in so many words", () => {
+      assert.deepStrictEqual(
+        ServiceConfig.parseBaseUrl("http://files.test/a", true),
+        Either.right("http://files.test/a")
+      )
+      const service = ServiceConfig.make({ baseUrl: "http://files.test", token, allowInsecureHttp: true })
+      assert.isTrue(Either.isRight(service))
+    })
+
+    it.prop("what was taken is taken again, unchanged", { url: fc.webUrl({ validSchemes: ["https"] }) }, ({ url }) => {
+      const once = ServiceConfig.parseBaseUrl(url)
+      assert.deepStrictEqual(Either.flatMap(once, (text) => ServiceConfig.parseBaseUrl(text)), once)
+      assert.isTrue(Either.isLeft(once) || !once.right.endsWith("/"))
+    })
+  })
+
+  describe("the token", () => {
+    it("is taken without the space around it", () => {
+      const parsed = Either.getOrThrow(ServiceConfig.parseToken(Redacted.make(` ${secret}\n`)))
+      assert.strictEqual(Redacted.value(parsed), secret)
+    })
+
+    it.each(["", "  ", "two words", "tok\u00e9n", "a\nb", "a\u0000"])(
+      "%j is refused without being repeated",
+      (text) => {
+        const checked = ServiceConfig.parseToken(Redacted.make(text))
+        assert.include(Either.isLeft(checked) ? checked.left : "", "expected a token")
+      }
+    )
+
+    it.prop("whatever it is, no error repeats it", { text: fc.string({ minLength: 12 }) }, ({ text }) => {
+      const made = ServiceConfig.make({ baseUrl: "https://files.test", token: Redacted.make(text) })
+      if (Either.isLeft(made)) assert.notInclude(String(made.left), text)
+    })
+  })
+
+  describe("from options", () => {
+    it("is one checked value with the standard profile", () => {
+      const service = Either.getOrThrow(ServiceConfig.make({ baseUrl: "https://files.test/api/", token }))
+      assert.strictEqual(service.baseUrl, "https://files.test/api")
+      assert.strictEqual(Redacted.value(service.token), secret)
+      assert.strictEqual(service.profile, ServiceProfile.standard)
+    })
+
+    it("takes the profile's base URL where the options have none, and theirs where they have one", () => {
+      const { dovetail } = ServiceProfile
+      assert.strictEqual(
+        Either.getOrThrow(ServiceConfig.make({ token, profile: dovetail })).baseUrl,
+        "https://dovetail.com/api"
+      )
+      assert.strictEqual(
+        Either.getOrThrow(ServiceConfig.make({ token, profile: dovetail, baseUrl: "https://files.test" })).baseUrl,
+        "https://files.test"
+      )
+    })
+
+    it("an error names the field", () => {
+      assert.include(problem(ServiceConfig.make({ token })), "baseUrl")
+      assert.include(problem(ServiceConfig.make({ token, baseUrl: "nowhere" })), "baseUrl")
+      assert.include(
+        problem(ServiceConfig.make({ token: Redacted.make(""), baseUrl: "https://files.test" })),
+        "token"
+      )
+    })
+
+    it.effect("a layer fails with the same error", () =>
+      Effect.gen(function*() {
+        const built = yield* Effect.either(
+          Effect.provide(ServiceConfig.ServiceConfig, ServiceConfig.layer({ token, baseUrl: "http://files.test" }))
+        )
+        assert.include(problem(built), "baseUrl")
+      }))
+  })
+
+  describe("from configuration", () => {
+    it.effect("reads the two variables", () =>
+      Effect.gen(function*() {
+        const service = Either.getOrThrow(
+          yield* from({ STEVEDORE_BASE_URL: "https://files.test/api/", STEVEDORE_TOKEN: secret })
+        )
+        assert.strictEqual(service.baseUrl, "https://files.test/api")
+        assert.strictEqual(Redacted.value(service.token), secret)
+        assert.strictEqual(service.profile, ServiceProfile.standard)
+      }))
+
+    it.effect.prop("a missing or malformed variable is named, and no token is repeated", {
+      wrong: fc.constantFrom<[string, Record<string, string>]>(
+        ["STEVEDORE_BASE_URL", { STEVEDORE_TOKEN: secret }],
+        ["STEVEDORE_TOKEN", { STEVEDORE_BASE_URL: "https://files.test" }],
+        ["STEVEDORE_BASE_URL", { STEVEDORE_TOKEN: secret, STEVEDORE_BASE_URL: "" }],
+        ["STEVEDORE_BASE_URL", { STEVEDORE_TOKEN: secret, STEVEDORE_BASE_URL: "http://files.test" }],
+        ["STEVEDORE_TOKEN", { STEVEDORE_TOKEN: ` ${secret} ${secret}`, STEVEDORE_BASE_URL: "https://files.test" }],
+        ["STEVEDORE_TOKEN", { STEVEDORE_TOKEN: "", STEVEDORE_BASE_URL: "https://files.test" }]
+      )
+    }, ({ wrong: [name, variables] }) =>
+      Effect.map(from(variables), (service) => {
+        assert.include(problem(service), name)
+        assert.notInclude(problem(service), secret)
+      }))
+
+    it.effect("the profile's base URL holds where the variable is missing", () =>
+      Effect.gen(function*() {
+        const profile = Config.succeed(ServiceProfile.dovetail)
+        const missing = yield* from({ STEVEDORE_TOKEN: secret }, { profile })
+        assert.strictEqual(Either.getOrThrow(missing).baseUrl, "https://dovetail.com/api")
+        const given = yield* from({ STEVEDORE_TOKEN: secret, STEVEDORE_BASE_URL: "https://files.test" }, { profile })
+        assert.strictEqual(Either.getOrThrow(given).baseUrl, "https://files.test")
+      }))
+
+    it.effect("a malformed variable is an error even where the profile has a base URL", () =>
+      Effect.gen(function*() {
+        const service = yield* from({ STEVEDORE_TOKEN: secret, STEVEDORE_BASE_URL: "nowhere" }, {
+          profile: Config.succeed(ServiceProfile.dovetail)
+        })
+        assert.include(problem(service), "STEVEDORE_BASE_URL")
+      }))
+
+    it.effect("each option can be read from elsewhere", () =>
+      Effect.gen(function*() {
+        const service = yield* from({ ARCHIVE_TOKEN: secret, URL: "http://files.test" }, {
+          token: Config.redacted("ARCHIVE_TOKEN"),
+          baseUrl: Config.string("URL"),
+          allowInsecureHttp: Config.succeed(true)
+        })
+        assert.strictEqual(Either.getOrThrow(service).baseUrl, "http://files.test")
+        assert.include(problem(yield* from({}, { token: Config.redacted("ARCHIVE_TOKEN") })), "ARCHIVE_TOKEN")
+      }))
+
+    it.effect("a malformed value from elsewhere names the option at least", () =>
+      Effect.gen(function*() {
+        const baseUrl = Config.string("URL")
+        const token = Config.redacted("ARCHIVE_TOKEN")
+        const wrongUrl = problem(yield* from({ URL: "nowhere", ARCHIVE_TOKEN: secret }, { baseUrl, token }))
+        assert.include(wrongUrl, "URL")
+        assert.include(wrongUrl, "baseUrl: expected a URL")
+        const variables = { URL: "https://files.test", ARCHIVE_TOKEN: `${secret} ${secret}` }
+        const wrongToken = problem(yield* from(variables, { baseUrl, token }))
+        assert.include(wrongToken, "token: expected a token")
+        assert.notInclude(wrongToken, secret)
+      }))
+
+    it.effect("a malformed base URL of a profile is an error that names the profile", () =>
+      Effect.gen(function*() {
+        const profile = Config.succeed(ServiceProfile.extend(ServiceProfile.standard, { baseUrl: "nowhere" }))
+        assert.include(problem(yield* from({ STEVEDORE_TOKEN: secret }, { profile })), "the profile's baseUrl")
+      }))
+
+    it.effect("a layer is the same value", () =>
+      Effect.gen(function*() {
+        const service = yield* Effect.provide(
+          ServiceConfig.ServiceConfig,
+          Layer.provide(
+            ServiceConfig.layerConfig(),
+            Layer.setConfigProvider(
+              ConfigProvider.fromMap(
+                new Map([["STEVEDORE_TOKEN", secret], ["STEVEDORE_BASE_URL", "https://files.test"]])
+              )
+            )
+          )
+        )
+        assert.strictEqual(service.baseUrl, "https://files.test")
+        assert.strictEqual(Redacted.value(service.token), secret)
+      }))
+  })
+})
