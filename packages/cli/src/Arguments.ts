@@ -1,0 +1,108 @@
+/**
+ * The arguments and options that several commands share.
+ *
+ * @since 0.1.0
+ */
+import * as Args from "@effect/cli/Args"
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import * as Options from "@effect/cli/Options"
+import * as ValidationError from "@effect/cli/ValidationError"
+import * as Effect from "effect/Effect"
+
+/**
+ * An argument that takes the place of a path or an id. One that begins with a dash is an option that does not exist.
+ *
+ * @since 0.1.0
+ * @category arguments
+ */
+export const text = (name: string, description: string): Args.Args<string> =>
+  Args.text({ name }).pipe(
+    Args.withDescription(description),
+    Args.mapEffect((value) =>
+      value.startsWith("-")
+        ? Effect.fail(HelpDoc.p(
+          `There is no option ${value} here: --help lists them. A name that begins with a dash is given after --, or as ./${value}`
+        ))
+        : value === ""
+        ? Effect.fail(HelpDoc.p(`${name} is empty: a variable that is not set?`))
+        : Effect.succeed(value)
+    )
+  )
+
+/**
+ * The command line with each word after `--` made one that cannot be taken for an option.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const dashes = words.indexOf("--")
+  return dashes === -1
+    ? words
+    : [...words.slice(0, dashes), ...words.slice(dashes + 1).map((word) => word.startsWith("-") ? `./${word}` : word)]
+}
+
+/**
+ * A whole number within bounds, as an option.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const wholeNumber = (
+  name: string,
+  bounds: { readonly from: number; readonly to?: number }
+): Options.Options<number> => {
+  const expected = bounds.to === undefined ? `${bounds.from} or more` : `${bounds.from} to ${bounds.to}`
+  const right = (value: number) => value >= bounds.from && value <= (bounds.to ?? Number.MAX_SAFE_INTEGER)
+  return Options.text(name).pipe(
+    Options.withPseudoName("NUMBER"),
+    Options.mapEffect((given) =>
+      /^\d+$/.test(given) && right(Number(given))
+        ? Effect.succeed(Number(given))
+        : Effect.fail(ValidationError.invalidValue(
+          HelpDoc.p(`--${name} takes a whole number, ${expected}, not ${JSON.stringify(given)}`)
+        ))
+    )
+  )
+}
+
+/**
+ * `--json`.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const json: Options.Options<boolean> = Options.boolean("json").pipe(
+  Options.withDescription("Print one JSON object a line, for programs")
+)
+
+/**
+ * Where the service is, by which token, and in which dialect.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const connection = {
+  baseUrl: Options.text("base-url").pipe(
+    Options.withPseudoName("URL"),
+    Options.withDescription("The service, such as https://host/api. Otherwise STEVEDORE_BASE_URL"),
+    Options.optional
+  ),
+  tokenFile: Options.text("token-file").pipe(
+    Options.withPseudoName("FILE"),
+    Options.withDescription(
+      "A file that holds the token. Otherwise STEVEDORE_TOKEN. A token is never an argument: the process list shows it"
+    ),
+    Options.optional
+  ),
+  profile: Options.text("profile").pipe(
+    Options.withPseudoName("standard|dovetail|FILE.json"),
+    Options.withDescription(
+      "The dialect of the service; what a file does not name is as in standard. Otherwise STEVEDORE_PROFILE"
+    ),
+    Options.optional
+  ),
+  allowInsecureHttp: Options.boolean("allow-insecure-http").pipe(
+    Options.withDescription("Take http: to another host, where the token travels in clear")
+  )
+}

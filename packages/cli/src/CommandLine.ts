@@ -1,0 +1,126 @@
+/**
+ * The command `stevedore`: what can be said to it, and what it teaches about itself. What a command does is in a module
+ * of its own, which is loaded when the command is run.
+ *
+ * @since 0.1.0
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import * as Span from "@effect/cli/HelpDoc/Span"
+import * as Options from "@effect/cli/Options"
+import * as Effect from "effect/Effect"
+import * as Arguments from "./Arguments.js"
+import * as Version from "./Version.js"
+
+const describe = (what: string, ...examples: ReadonlyArray<string>): HelpDoc.HelpDoc =>
+  HelpDoc.blocks([HelpDoc.p(what), ...examples.map((example) => HelpDoc.p(Span.code(`$ ${example}`)))])
+
+const upload = Command.make(
+  "upload",
+  {
+    paths: Arguments.text("PATH", "A file, or a directory, of which every file goes up").pipe(Args.atLeast(1)),
+    strategy: Options.choice("strategy", ["auto", "single", "multipart"]).pipe(
+      Options.withDescription("In one piece, in parts, or by size"),
+      Options.withDefault("auto" as const)
+    ),
+    parts: Arguments.wholeNumber("parts", { from: 1, to: 10_000 }).pipe(
+      Options.withDescription("How many parts to ask for. Otherwise the service chooses"),
+      Options.optional
+    ),
+    concurrency: Arguments.wholeNumber("concurrency", { from: 1, to: 32 }).pipe(
+      Options.withDescription("Parts in flight at once"),
+      Options.withDefault(4)
+    ),
+    mediaType: Options.text("media-type").pipe(
+      Options.withDescription("Such as video/mp4. Otherwise by the file's extension"),
+      Options.optional
+    ),
+    name: Options.text("name").pipe(
+      Options.withDescription("The file's name at the service. Otherwise its own"),
+      Options.optional
+    ),
+    json: Arguments.json,
+    ...Arguments.connection
+  },
+  (options) => Effect.flatMap(Effect.promise(() => import("./Upload.js")), ({ run }) => run(options))
+).pipe(Command.withDescription(describe(
+  "Upload files",
+  "stevedore upload interview.mp4",
+  "stevedore upload interviews/ --concurrency 8",
+  "stevedore upload interview.mp4 --json | jq 'select(.type == \"completed\").file.id'"
+)))
+
+const fileId = Arguments.text("FILE_ID", "The id of a file at the service")
+
+const file = Command.make(
+  "file",
+  { fileId, json: Arguments.json, ...Arguments.connection },
+  (options) => Effect.flatMap(Effect.promise(() => import("./Inspect.js")), (Inspect) => Inspect.file(options))
+).pipe(Command.withDescription(describe(
+  "Show the record of a file",
+  "stevedore file 1kf00nQk9yfWKfsTDni8aO"
+)))
+
+const whoami = Command.make(
+  "whoami",
+  { json: Arguments.json, ...Arguments.connection },
+  (options) => Effect.flatMap(Effect.promise(() => import("./Inspect.js")), (Inspect) => Inspect.whoami(options))
+).pipe(Command.withDescription(describe("Show whom the token stands for", "stevedore whoami")))
+
+const sandbox = Command.make(
+  "sandbox",
+  {
+    port: Arguments.wholeNumber("port", { from: 0, to: 65_535 }).pipe(
+      Options.withDescription("Of the service; 0 for any that is free"),
+      Options.withDefault(4600)
+    ),
+    storagePort: Arguments.wholeNumber("storage-port", { from: 0, to: 65_535 }).pipe(
+      Options.withDescription("Of the storage; 0 for any that is free"),
+      Options.withDefault(4601)
+    ),
+    directory: Options.text("directory").pipe(
+      Options.withDescription("Where the bytes lie while it runs. Otherwise a temporary directory"),
+      Options.optional
+    ),
+    token: Options.text("token").pipe(
+      Options.withDescription("The token that it takes: one for throwing away, which opens nothing else"),
+      Options.optional
+    ),
+    projects: Arguments.wholeNumber("projects", { from: 0, to: 1_000_000 }).pipe(
+      Options.withDescription("How many projects there are to list"),
+      Options.withDefault(0)
+    ),
+    json: Arguments.json
+  },
+  (options) => Effect.flatMap(Effect.promise(() => import("./SandboxServer.js")), ({ run }) => run(options))
+).pipe(Command.withDescription(describe(
+  "Run the service and its storage on this machine, to try things on",
+  "stevedore sandbox",
+  "stevedore sandbox --port 0 --storage-port 0 --projects 250 --json"
+)))
+
+const root = Command.make("stevedore").pipe(
+  Command.withDescription(describe(
+    "Get files into storage, get them back, and walk lists. Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, " +
+      "3 the token is not accepted, 130 interrupted"
+  )),
+  Command.withSubcommands([upload, file, whoami, sandbox])
+)
+
+/**
+ * Runs a command line: the words after the program's name.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (words: ReadonlyArray<string>) =>
+  Effect.flatMap(
+    Version.current,
+    (version) =>
+      Command.run(root, { name: "stevedore", version, executable: "stevedore" })([
+        "node",
+        "stevedore",
+        ...Arguments.afterDashes(words)
+      ])
+  )

@@ -1,0 +1,55 @@
+/**
+ * What is said when a command does not succeed.
+ *
+ * @since 0.1.0
+ */
+import * as ValidationError from "@effect/cli/ValidationError"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { Output, OutputFailed } from "./Output.js"
+
+/**
+ * The words for an error; none where it was told already, or where there is nothing to tell: a reader of the output
+ * that went away has had enough.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const ofError = (error: unknown): Option.Option<string> => {
+  if (ValidationError.isValidationError(error)) return Option.none()
+  if (error instanceof OutputFailed && error.closed) return Option.none()
+  if (Predicate.isTagged(error, "UploadsFailed") && Predicate.hasProperty(error, "files") && error.files === 1) {
+    return Option.none()
+  }
+  return Option.some(Predicate.hasProperty(error, "message") ? String(error.message) : String(error))
+}
+
+/**
+ * The words for the end of a run.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const ofCause = (cause: Cause.Cause<unknown>): Option.Option<string> =>
+  Option.match(Cause.failureOption(cause), {
+    onSome: ofError,
+    onNone: () =>
+      Option.some(
+        Cause.isInterruptedOnly(cause) ? "Interrupted." : `This is a fault of stevedore itself.\n${Cause.pretty(cause)}`
+      )
+  })
+
+/**
+ * Says on standard error why a command did not succeed.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const tell = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Output> =>
+  Effect.onError(command, (cause) =>
+    Option.match(ofCause(cause), {
+      onNone: () => Effect.void,
+      onSome: (words) => Effect.flatMap(Output, (output) => output.note(words))
+    }))

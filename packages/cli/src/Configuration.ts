@@ -1,0 +1,132 @@
+/**
+ * Where the service is, by which token, and in which dialect: from options and the environment.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as ServiceConfig from "@stevedore/core/ServiceConfig"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as NodeStevedore from "@stevedore/node/NodeStevedore"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { fromConfigError, InvalidInput } from "./InvalidInput.js"
+
+/**
+ * What was given on the command line. An option goes before the environment variable.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Given {
+  readonly baseUrl: Option.Option<string>
+  /** A file that holds the token: the token itself as an argument would show in the process list. */
+  readonly tokenFile: Option.Option<string>
+  /** `standard`, `dovetail`, or a JSON file. */
+  readonly profile: Option.Option<string>
+  /** Takes `http:` to a host that is not this machine: the token travels in clear. */
+  readonly allowInsecureHttp: boolean
+}
+
+const readFile = (input: string, path: string): Effect.Effect<string, InvalidInput, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path)).pipe(
+    Effect.mapError((error) =>
+      new InvalidInput({
+        input,
+        problem: `${path} cannot be read (${error._tag === "SystemError" ? error.reason : error._tag})`
+      })
+    )
+  )
+
+const known: Readonly<Record<string, ServiceProfile.ServiceProfile>> = {
+  standard: ServiceProfile.standard,
+  dovetail: ServiceProfile.dovetail
+}
+
+// A field that is misspelt would be read as one that is left out
+const decodeProfile = Schema.decode(Schema.parseJson(ServiceProfile.ServiceProfile), { onExcessProperty: "error" })
+
+/**
+ * The profile of a name, or of a file by the profile's Schema: what the file does not name is as in `standard`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const profile = (
+  nameOrFile: string
+): Effect.Effect<ServiceProfile.ServiceProfile, InvalidInput, FileSystem.FileSystem> => {
+  const found = Object.hasOwn(known, nameOrFile) ? known[nameOrFile] : undefined
+  return found !== undefined ? Effect.succeed(found) : readFile("profile", nameOrFile).pipe(
+    Effect.flatMap((text) =>
+      Effect.mapError(decodeProfile(text), (error) => {
+        const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
+          .map(({ message, path }) => path.length === 0 ? message : `${path.join(".")}: ${message}`)
+        return new InvalidInput({ input: "profile", problem: `${nameOrFile} is no profile: ${issues.join("; ")}` })
+      })
+    )
+  )
+}
+
+const token = (path: string) =>
+  Effect.flatMap(readFile("--token-file", path), (text) => {
+    const checked = ServiceConfig.parseToken(Redacted.make(text))
+    return checked._tag === "Right"
+      ? Effect.succeed(checked.right)
+      : Effect.fail(new InvalidInput({ input: "--token-file", problem: `${path}: ${checked.left}` }))
+  })
+
+const baseUrl = (allowInsecureHttp: boolean) => (text: string) => {
+  const checked = ServiceConfig.parseBaseUrl(text, allowInsecureHttp)
+  return checked._tag === "Right"
+    ? Effect.succeed(checked.right)
+    : Effect.fail(new InvalidInput({ input: "--base-url", problem: checked.left }))
+}
+
+const configOf = <A, E, R>(
+  given: Option.Option<string>,
+  read: (value: string) => Effect.Effect<A, E, R>
+): Effect.Effect<Option.Option<Config.Config<A>>, E, R> =>
+  Effect.map(Effect.transposeMapOption(given, read), Option.map(Config.succeed))
+
+/**
+ * The configuration of the service, all of it checked: what is not given comes from `STEVEDORE_BASE_URL`,
+ * `STEVEDORE_TOKEN` and `STEVEDORE_PROFILE`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const resolve = (
+  given: Given
+): Effect.Effect<ServiceConfig.Service, InvalidInput, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const variable = yield* Config.option(Config.nonEmptyString("STEVEDORE_PROFILE"))
+    const chosen = yield* Effect.transposeMapOption(Option.orElse(given.profile, () => variable), profile)
+    return yield* ServiceConfig.fromConfig({
+      baseUrl: Option.getOrUndefined(yield* configOf(given.baseUrl, baseUrl(given.allowInsecureHttp))),
+      token: Option.getOrUndefined(yield* configOf(given.tokenFile, token)),
+      profile: Option.getOrUndefined(Option.map(chosen, Config.succeed)),
+      allowInsecureHttp: Config.succeed(given.allowInsecureHttp)
+    })
+  }).pipe(Effect.catchIf((error) => error._tag === "ConfigError", (error) => Effect.fail(fromConfigError(error))))
+
+/**
+ * The service and the storage, by what was given.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  given: Given
+): Layer.Layer<NodeStevedore.NodeStevedore, InvalidInput, FileSystem.FileSystem> =>
+  Layer.unwrapEffect(
+    Effect.map(resolve(given), (service) =>
+      NodeStevedore.layer({ ...service, allowInsecureHttp: given.allowInsecureHttp }).pipe(
+        Layer.catchAll((error) =>
+          Layer.fail(fromConfigError(error))
+        )
+      ))
+  )

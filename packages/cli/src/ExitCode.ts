@@ -1,0 +1,79 @@
+/**
+ * What the command tells its caller by its exit code.
+ *
+ * @since 0.1.0
+ */
+import * as ValidationError from "@effect/cli/ValidationError"
+import * as Cause from "effect/Cause"
+import * as ConfigError from "effect/ConfigError"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+
+/**
+ * Everything was done.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const ok = 0
+
+/**
+ * Some upload failed, or the command did.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const failed = 1
+
+/**
+ * Wrong usage or bad input: nothing was asked of the service.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const usage = 2
+
+/**
+ * The service does not accept the token.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const unauthorized = 3
+
+/**
+ * Ended by a signal, such as Ctrl-C.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const interrupted = 130
+
+/**
+ * The code of a failure. A failure that knows better says so in a field `exitCode`.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const ofError = (error: unknown): number => {
+  if (ValidationError.isValidationError(error) || ConfigError.isConfigError(error)) return usage
+  if (Predicate.hasProperty(error, "exitCode") && Predicate.isNumber(error.exitCode)) return error.exitCode
+  return Predicate.isTagged(error, "Unauthorized") ? unauthorized : failed
+}
+
+/**
+ * The code of a whole run. What was interrupted after a failure has failed.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const ofExit = <A, E>(exit: Exit.Exit<A, E>): number =>
+  Exit.match(exit, {
+    onSuccess: () => ok,
+    onFailure: (cause) =>
+      Option.match(Cause.failureOption(cause), {
+        onSome: ofError,
+        onNone: () => Cause.isInterruptedOnly(cause) ? interrupted : failed
+      })
+  })

@@ -1,0 +1,60 @@
+/**
+ * `stevedore file` and `stevedore whoami`: one record.
+ *
+ * @since 0.1.0
+ */
+import { ServiceApi } from "@stevedore/core/ServiceApi"
+import * as Effect from "effect/Effect"
+import * as Configuration from "./Configuration.js"
+import { Output } from "./Output.js"
+
+/**
+ * What both commands take.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends Configuration.Given {
+  readonly json: boolean
+}
+
+const shown = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value) ?? ""
+
+/**
+ * A record as lines of names and values, the values in one column.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const table = (record: object): ReadonlyArray<string> => {
+  const fields = Object.entries(record).filter(([, value]) => value !== undefined)
+  const width = fields.reduce((widest, [name]) => Math.max(widest, name.length), 0)
+  return fields.map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`)
+}
+
+const print = (record: object, options: Options) =>
+  Effect.flatMap(Output, (output) => options.json ? output.json([record]) : output.lines(table(record)))
+
+/**
+ * Prints the record of a file.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const file = (options: Options & { readonly fileId: string }) =>
+  Effect.flatMap(ServiceApi, (service) => service.file(options.fileId)).pipe(
+    Effect.flatMap((record) => print(record, options)),
+    Effect.provide(Configuration.layer(options))
+  )
+
+/**
+ * Prints whom the token stands for.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const whoami = (options: Options) =>
+  Effect.flatMap(ServiceApi, (service) => service.tokenInfo).pipe(
+    Effect.flatMap((info) => print(info, options)),
+    Effect.provide(Configuration.layer(options))
+  )

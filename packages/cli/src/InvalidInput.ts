@@ -1,0 +1,61 @@
+/**
+ * Input that cannot be right.
+ *
+ * @since 0.1.0
+ */
+import type * as ConfigError from "effect/ConfigError"
+import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.js"
+
+/**
+ * What was given to the command cannot be right; nothing was asked of the service.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidInput extends Schema.TaggedError<InvalidInput>("@stevedore/cli/InvalidInput")("InvalidInput", {
+  /** The option, variable or file. */
+  input: Schema.String,
+  /** What is wrong with it, and what would be right. */
+  problem: Schema.String
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get exitCode(): number {
+    return ExitCode.usage
+  }
+  override get message(): string {
+    return `${this.input}: ${this.problem}`
+  }
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  STEVEDORE_BASE_URL: "set it to the URL of the service, such as https://host/api, or give --base-url",
+  STEVEDORE_TOKEN: "set it to the token of the service, or give --token-file with a file that holds it"
+}
+
+/**
+ * A problem of the configuration in words that name the variable and what to do.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const fromConfigError = (error: ConfigError.ConfigError): InvalidInput => {
+  switch (error._op) {
+    case "And":
+    case "Or":
+      return fromConfigError(error.left)
+    case "MissingData": {
+      const variable = error.path.join("_")
+      return new InvalidInput({
+        input: variable,
+        problem: `not set: ${remedies[variable] ?? "set it, or give the option for it"}`
+      })
+    }
+    case "InvalidData":
+    case "SourceUnavailable":
+    case "Unsupported":
+      return new InvalidInput({ input: error.path.join("_") || "configuration", problem: error.message })
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Where the command writes: results to standard output, everything else to standard error.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.js"
+import * as Printable from "./Printable.js"
+
+/**
+ * Standard output took no more: its reader went away (`EPIPE`, as with `| head`), or the disk is full.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class OutputFailed extends Schema.TaggedError<OutputFailed>("@stevedore/cli/OutputFailed")("OutputFailed", {
+  /** The system's code, such as `ENOSPC`. */
+  code: Schema.String
+}) {
+  /**
+   * Whether the reader has had enough, which is no fault.
+   *
+   * @since 0.1.0
+   */
+  get closed(): boolean {
+    return this.code === "EPIPE"
+  }
+  /**
+   * @since 0.1.0
+   */
+  get exitCode(): number {
+    return this.closed ? ExitCode.ok : ExitCode.failed
+  }
+  override get message(): string {
+    return `Standard output cannot be written (${this.code}): see to its disk or its reader, then run it again.`
+  }
+}
+
+/**
+ * The ways to write.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  /** Writes lines of text to standard output. Control characters in them are replaced. */
+  readonly lines: (lines: ReadonlyArray<string>) => Effect.Effect<void, OutputFailed>
+  /** Writes values to standard output, each as a line of JSON. */
+  readonly json: (values: ReadonlyArray<unknown>) => Effect.Effect<void, OutputFailed>
+  /** Writes a line to standard error. A reader that is gone is no failure. */
+  readonly note: (line: string) => Effect.Effect<void>
+  /**
+   * Shows a line at the foot of the terminal in place of the one before it; an empty one takes it away. Nothing where
+   * standard error is no terminal.
+   */
+  readonly status: (line: string) => Effect.Effect<void>
+  /** The width of the terminal at standard error in columns, at this moment; none where there is no terminal. */
+  readonly columns: Effect.Effect<Option.Option<number>>
+}
+
+/**
+ * The tag of the output.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class Output extends Context.Tag("@stevedore/cli/Output")<Output, Service>() {}
+
+/**
+ * What is needed of a stream of the process.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Sink {
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+  readonly write: (text: string, written: (error?: NodeJS.ErrnoException | null) => void) => boolean
+  readonly on: (event: "error", listener: () => void) => unknown
+  readonly off: (event: "error", listener: () => void) => unknown
+}
+
+const write = (sink: Sink, text: string): Effect.Effect<void, OutputFailed> =>
+  Effect.async((resume) => {
+    sink.write(text, (error) =>
+      resume(
+        error === null || error === undefined
+          ? Effect.void
+          : Effect.fail(new OutputFailed({ code: error.code ?? "EIO" }))
+      ))
+  })
+
+// The stream tells of a failure twice, to the writer and by this event: without a listener it would end the process.
+const heard = (sink: Sink) => {
+  const listener = () => {}
+  return Effect.acquireRelease(
+    Effect.sync(() => sink.on("error", listener)),
+    () => Effect.sync(() => sink.off("error", listener))
+  )
+}
+
+const eraseLine = "\r\u001b[K"
+
+/**
+ * Output to two streams. A status line is erased before anything else is written, and at the end.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (streams: { readonly out: Sink; readonly error: Sink }): Layer.Layer<Output> =>
+  Layer.scoped(
+    Output,
+    Effect.gen(function*() {
+      const { error, out } = streams
+      yield* heard(out)
+      yield* heard(error)
+      let shown = ""
+
+      const erase = Effect.suspend(() => {
+        if (shown === "") return Effect.void
+        shown = ""
+        return Effect.ignore(write(error, eraseLine))
+      })
+      yield* Effect.addFinalizer(() => erase)
+
+      const print = (lines: ReadonlyArray<string>) =>
+        lines.length === 0
+          ? Effect.void
+          : Effect.zipRight(erase, write(out, `${lines.join("\n")}\n`))
+
+      return {
+        lines: (lines) => print(lines.map(Printable.line)),
+        json: (values) => print(values.map(Printable.json)),
+        note: (line) =>
+          Effect.zipRight(
+            erase,
+            Effect.ignore(write(error, `${line.split("\n").map(Printable.line).join("\n")}\n`))
+          ),
+        status: (line) =>
+          Effect.suspend(() => {
+            if (error.isTTY !== true || line === shown) return Effect.void
+            const before = shown === "" ? "" : eraseLine
+            shown = line
+            return Effect.ignore(write(error, `${before}${Printable.line(line)}`))
+          }),
+        columns: Effect.sync(() => error.isTTY === true ? Option.some(error.columns ?? 80) : Option.none())
+      }
+    })
+  )

@@ -1,0 +1,62 @@
+/**
+ * Where an upload stands, as a bar for a terminal of any width, or as a plain line.
+ *
+ * @since 0.1.0
+ */
+import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import * as Option from "effect/Option"
+import * as Measure from "./Measure.js"
+
+const widestBar = 40
+const narrowestBar = 8
+
+const bar = (done: number, width: number): string => {
+  const filled = Math.floor((done / 100) * width)
+  return `[${"#".repeat(filled)}${"-".repeat(width - filled)}]`
+}
+
+// What storage has is known part by part, and of a single PUT only at its end: what was sent moves evenly. It is not
+// done before the service says so.
+const percentOf = (progress: UploadProgress): number =>
+  progress.phase === "completed" ? 100 : Math.min(99, Measure.percent(progress.sent, progress.size))
+
+const timeLeft = (progress: UploadProgress): Option.Option<string> =>
+  progress.phase === "uploading"
+    ? Option.map(progress.timeLeft, (left) => `${Measure.duration(left)} left`)
+    : Option.some(progress.phase)
+
+/**
+ * The bar, in ASCII alone and never wider than `columns`. What does not fit is left out, the least needed first: the
+ * speed, the bytes, the time left, the bar itself.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const render = (progress: UploadProgress, columns: number): string => {
+  const done = percentOf(progress)
+  const percent = `${String(done).padStart(3)}%`
+  const left = Option.toArray(timeLeft(progress))
+  const amount = `${Measure.bytes(progress.sent)} of ${Measure.bytes(progress.size)}`
+  const speed = Option.toArray(Option.map(progress.speed, Measure.speed))
+  const candidates = [[amount, ...speed, ...left], [amount, ...left], left, []]
+    .map((words) => [percent, ...words].join("  "))
+  for (const text of candidates) {
+    const room = Math.min(widestBar, columns - text.length - 3)
+    if (room >= narrowestBar) return `${bar(done, room)} ${text}`
+  }
+  return candidates.find((text) => text.length <= columns) ?? percent.trim().slice(0, Math.max(0, columns))
+}
+
+/**
+ * The same as a line for a log: `45%, 450.0 MB of 1.0 GB, 12.5 MB/s, 44s left`.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const plain = (progress: UploadProgress): string =>
+  [
+    `${percentOf(progress)}%`,
+    `${Measure.bytes(progress.sent)} of ${Measure.bytes(progress.size)}`,
+    ...Option.toArray(Option.map(progress.speed, Measure.speed)),
+    ...Option.toArray(timeLeft(progress))
+  ].join(", ")

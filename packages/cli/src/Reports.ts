@@ -1,0 +1,171 @@
+/**
+ * The lines of `--json`: what a program that reads them can rely on. Each is decoded by its Schema here.
+ *
+ * @since 0.1.0
+ */
+import { FileRecord } from "@stevedore/core/FileRecord"
+import { UploadError } from "@stevedore/core/UploadError"
+import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import * as Duration from "effect/Duration"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+
+/**
+ * A failure: its `_tag`, the fields of that error, and its message, which names the next step.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Failure = Schema.Struct(
+  { _tag: Schema.String, message: Schema.String },
+  { key: Schema.String, value: Schema.Unknown }
+).annotations({ identifier: "Failure" })
+
+/**
+ * Where an upload stands, at most once a second.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Progress = Schema.Struct({
+  type: Schema.Literal("progress"),
+  path: Schema.String,
+  phase: Schema.Literal("preparing", "uploading", "completing", "completed", "failed"),
+  /** In bytes, as `sent` and `confirmed`. */
+  size: Schema.Number,
+  /** Handed to the network; falls back when an attempt is lost. */
+  sent: Schema.Number,
+  /** What storage has confirmed. */
+  confirmed: Schema.Number,
+  parts: Schema.Struct({ total: Schema.Number, confirmed: Schema.Number }),
+  sessions: Schema.Number,
+  /** In bytes a second; null before it is known. */
+  speed: Schema.NullOr(Schema.Number),
+  /** In seconds; null before it is known. */
+  timeLeft: Schema.NullOr(Schema.Number)
+}).annotations({ identifier: "Progress" })
+
+/**
+ * The last line of an upload that succeeded.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Completed = Schema.Struct({
+  type: Schema.Literal("completed"),
+  path: Schema.String,
+  /** The service's record, with every field that it sent. */
+  file: FileRecord,
+  bytes: Schema.Number,
+  /** The parts of the session that succeeded; 1 for a single PUT. */
+  parts: Schema.Number,
+  /** How many sessions were opened. */
+  sessions: Schema.Number,
+  seconds: Schema.Number
+}).annotations({ identifier: "Completed" })
+
+/**
+ * The last line of an upload that failed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Failed = Schema.Struct({
+  type: Schema.Literal("failed"),
+  path: Schema.String,
+  error: Failure
+}).annotations({ identifier: "Failed" })
+
+/**
+ * A line of `upload --json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadReport = Schema.Union(Progress, Completed, Failed).annotations({ identifier: "UploadReport" })
+
+/**
+ * The line of `download --json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Downloaded = Schema.Struct({
+  type: Schema.Literal("downloaded"),
+  fileId: Schema.String,
+  path: Schema.String,
+  bytes: Schema.Number,
+  seconds: Schema.Number
+}).annotations({ identifier: "Downloaded" })
+
+/**
+ * The first line of `sandbox --json`: both servers take requests from now on.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Listening = Schema.Struct({
+  type: Schema.Literal("listening"),
+  /** The base URL of the service. */
+  api: Schema.String,
+  /** The origin of the storage. */
+  storage: Schema.String,
+  /** A token that this sandbox takes, and nothing else does. */
+  token: Schema.String
+}).annotations({ identifier: "Listening" })
+
+const seconds = (duration: Duration.Duration): number | null =>
+  Duration.isFinite(duration) ? Math.round(Duration.toMillis(duration)) / 1000 : null
+
+/**
+ * The line for where an upload stands.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const progress = (path: string, now: UploadProgress): typeof Progress.Type => ({
+  type: "progress",
+  path,
+  phase: now.phase,
+  size: now.size,
+  sent: now.sent,
+  confirmed: now.confirmed,
+  parts: now.parts,
+  sessions: now.sessions,
+  speed: Option.getOrNull(Option.map(now.speed, Math.round)),
+  timeLeft: Option.getOrNull(Option.map(now.timeLeft, seconds))
+})
+
+/**
+ * The last line of an upload that failed, from its error.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const failed = (path: string, error: UploadError): typeof Failed.Type => ({
+  type: "failed",
+  path,
+  error: {
+    ...Either.getOrElse(Schema.encodeEither(UploadError)(error), () => ({})),
+    _tag: error._tag,
+    message: error.message
+  }
+})
+
+/**
+ * The last line of an upload that succeeded, from its record and counts.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const completed = (
+  path: string,
+  file: FileRecord,
+  { took, ...counts }: {
+    readonly bytes: number
+    readonly parts: number
+    readonly sessions: number
+    readonly took: Duration.Duration
+  }
+): typeof Completed.Type => ({ type: "completed", path, file, ...counts, seconds: seconds(took) ?? 0 })

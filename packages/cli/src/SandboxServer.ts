@@ -1,0 +1,129 @@
+/**
+ * `stevedore sandbox`: the service and its storage on this machine, to try things on.
+ *
+ * @since 0.1.0
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpServer from "@effect/platform/HttpServer"
+import type * as Path from "@effect/platform/Path"
+import * as ObjectStoreDirectory from "@stevedore/testing/ObjectStoreDirectory"
+import * as Sandbox from "@stevedore/testing/Sandbox"
+import * as SandboxHttp from "@stevedore/testing/SandboxHttp"
+import * as SandboxOptions from "@stevedore/testing/SandboxOptions"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import { createServer } from "node:http"
+import { InvalidInput } from "./InvalidInput.js"
+import { Output, type OutputFailed } from "./Output.js"
+import type { Listening } from "./Reports.js"
+
+/**
+ * What the command takes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** The port of the service; 0 for any that is free. */
+  readonly port: number
+  /** The port of the storage; 0 for any that is free. */
+  readonly storagePort: number
+  /** Where the stored bytes lie while the sandbox runs. None: a temporary directory, which ends with it. */
+  readonly directory: Option.Option<string>
+  /** The token that is let in. */
+  readonly token: Option.Option<string>
+  /** How many projects there are. */
+  readonly projects: number
+  readonly json: boolean
+}
+
+const host = "127.0.0.1"
+
+const codeOf = (cause: unknown): string =>
+  Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : "no reason is known"
+
+const listen = (
+  option: string,
+  port: number
+): Effect.Effect<{ readonly server: HttpServer.HttpServer; readonly origin: string }, InvalidInput, Scope.Scope> =>
+  Effect.gen(function*() {
+    const sockets = createServer({
+      // a part of many megabytes on a slow line takes longer than Node's five minutes
+      requestTimeout: 0,
+      // longer than clients keep an idle connection: none must take one up that is just being closed
+      keepAliveTimeout: 65_000
+    })
+    const server = yield* NodeHttpServer.make(() => sockets, { host, port }).pipe(
+      Effect.mapError(({ cause }) =>
+        new InvalidInput({
+          input: option,
+          problem: `nothing can listen on ${host}:${port} (${codeOf(cause)}): give another port, or 0 for any`
+        })
+      )
+    )
+    // the end of the server waits for its connections, and a client may hold one for long
+    yield* Effect.addFinalizer(() => Effect.sync(() => sockets.closeAllConnections()))
+    const { address } = server
+    return { server, origin: `http://${host}:${address._tag === "TcpAddress" ? address.port : port}` }
+  })
+
+const instructions = (listening: typeof Listening.Type): ReadonlyArray<string> => [
+  `The sandbox takes requests: the service at ${listening.api}, its storage at ${listening.storage}.`,
+  "In another terminal:",
+  "",
+  `  export STEVEDORE_BASE_URL=${listening.api}`,
+  `  export STEVEDORE_TOKEN=${listening.token}`,
+  "  stevedore upload FILE",
+  "",
+  "Ctrl-C ends it, and what it stores is gone."
+]
+
+const directoryOf = (options: Options) =>
+  Option.match(options.directory, {
+    onSome: Effect.succeed,
+    onNone: () =>
+      Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "stevedore-" })).pipe(
+        Effect.mapError(({ message }) =>
+          new InvalidInput({ input: "--directory", problem: `${message}: give a directory that can be written` })
+        )
+      )
+  })
+
+const objectStore = (options: Options) =>
+  Layer.unwrapScoped(
+    Effect.map(directoryOf(options), (directory) =>
+      Layer.catchAll(ObjectStoreDirectory.layer({ directory }), () =>
+        Layer.fail(new InvalidInput({ input: "--directory", problem: `${directory} cannot be made or written to` }))))
+  )
+
+/**
+ * Serves until it is interrupted.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (
+  options: Options
+): Effect.Effect<never, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
+  Effect.scoped(Effect.gen(function*() {
+    const output = yield* Output
+    const token = Option.getOrElse(options.token, () => SandboxOptions.DEFAULT_TOKEN)
+    const api = yield* listen("--port", options.port)
+    const storage = yield* listen("--storage-port", options.storagePort)
+    const sandbox = yield* Sandbox.make({
+      token,
+      apiOrigin: api.origin,
+      storageOrigin: storage.origin,
+      projects: options.projects
+    })
+    const apps = SandboxHttp.apps(sandbox)
+    yield* api.server.serve(apps.api)
+    yield* storage.server.serve(apps.storage)
+    const listening: typeof Listening.Type = { type: "listening", api: api.origin, storage: storage.origin, token }
+    yield* options.json ? output.json([listening]) : output.lines(instructions(listening))
+    return yield* Effect.never
+  })).pipe(Effect.provide(objectStore(options)))
