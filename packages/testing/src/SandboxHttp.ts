@@ -7,12 +7,16 @@
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
+import type * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Connection from "./Connection.js"
 import * as InProcess from "./InProcess.js"
+import type * as ObjectStore from "./ObjectStore.js"
 import * as Sandbox from "./Sandbox.js"
+import type * as SandboxOptions from "./SandboxOptions.js"
 
 /**
  * The two apps, for a server over sockets. They have to be served at the origins that the sandbox was given, or the
@@ -28,6 +32,40 @@ export const apps = (sandbox: Sandbox.SandboxService): {
   api: Connection.overSockets(sandbox.api),
   storage: Connection.overSockets(sandbox.storage)
 })
+
+const originOf = (address: HttpServer.Address): string | undefined => {
+  if (address._tag === "UnixAddress") {
+    return undefined
+  }
+  // a server that listens everywhere is reached on the loopback
+  const host = address.hostname === "0.0.0.0" || address.hostname === "::" ? "127.0.0.1" : address.hostname
+  return `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`
+}
+
+/**
+ * Makes a sandbox and serves it on two servers that listen already, until the scope closes. Its origins are the servers'
+ * addresses, unless the options name others (behind a proxy, say).
+ *
+ * A Node server ends every request after five minutes by default: give it `requestTimeout: 0`, or large uploads break.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const serve = (
+  servers: { readonly api: HttpServer.HttpServer; readonly storage: HttpServer.HttpServer },
+  options?: SandboxOptions.Options
+): Effect.Effect<Sandbox.SandboxService, never, ObjectStore.ObjectStore | Scope.Scope> =>
+  Effect.gen(function*() {
+    const sandbox = yield* Sandbox.make({
+      ...options,
+      apiOrigin: options?.apiOrigin ?? originOf(servers.api.address),
+      storageOrigin: options?.storageOrigin ?? originOf(servers.storage.address)
+    })
+    const { api, storage } = apps(sandbox)
+    yield* servers.api.serve(api)
+    yield* servers.storage.serve(storage)
+    return sandbox
+  })
 
 /**
  * A client that reaches the sandbox's two origins, and nothing else, within the process. There are no sockets and no waiting

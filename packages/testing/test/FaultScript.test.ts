@@ -1,0 +1,349 @@
+import { HttpBody } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Either, Exit, FastCheck, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
+import { Fault, FaultScript, Sandbox, SandboxHttp, SandboxOptions, UrlSigner } from "../src/index.js"
+import type { Exchange } from "../src/index.js"
+import * as Calls from "./Calls.js"
+
+const sandbox = (faults: FaultScript.FaultScript, options?: SandboxOptions.Options) =>
+  Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory({ minimumPartSize: 4, ...options, faults }))
+
+const hello = Calls.bytesOf("hello")
+
+const exchange = (
+  operation: Exchange.Operation,
+  options?: { readonly part?: number; readonly continued?: boolean }
+): Exchange.Exchange => ({
+  operation,
+  fileId: undefined,
+  part: options?.part,
+  attempt: 1,
+  continued: options?.continued ?? false,
+  contentLength: undefined
+})
+
+const play = (script: FaultScript.FaultScript, exchanges: ReadonlyArray<Exchange.Exchange>) =>
+  Effect.gen(function*() {
+    const interceptor = yield* FaultScript.toInterceptor(script)
+    const faults = yield* Effect.forEach(exchanges, interceptor)
+    return faults.map(Option.match({ onNone: () => "-", onSome: ({ _tag }) => _tag }))
+  })
+
+const putting = Effect.flatMap(Calls.initiate(5), ({ id, url }) =>
+  Effect.map(Calls.put(url, hello), (answer) => ({ ...answer, id, url })))
+
+const isStored = (id: string) => Effect.map(Effect.exit(Sandbox.stored(id)), Exit.isSuccess)
+
+describe("FaultScript", () => {
+  describe("turns", () => {
+    it.effect("are taken one rule after the other", () =>
+      Effect.gen(function*() {
+        const script = FaultScript.on("put").times(2).answer(503)
+          .and(FaultScript.on("put").loseAnswer())
+          .and(FaultScript.on("complete").reset())
+        const seen = yield* play(script, [
+          exchange("put"),
+          exchange("completeLarge"),
+          exchange("putPart"),
+          exchange("put"),
+          exchange("put"),
+          exchange("complete")
+        ])
+        assert.deepStrictEqual(seen, ["Answer", "Reset", "Answer", "LoseAnswer", "-", "-"])
+      }))
+
+    it.effect("can be limited to a part, begin later, and never end", () =>
+      Effect.gen(function*() {
+        const parts = [1, 3, 3].map((part) => exchange("putPart", { part }))
+        assert.deepStrictEqual(yield* play(FaultScript.on("putPart").part(3).reset(), parts), ["-", "Reset", "-"])
+        assert.deepStrictEqual(yield* play(FaultScript.on("put").after(2).reset(), parts), ["-", "-", "Reset"])
+        assert.deepStrictEqual(yield* play(FaultScript.on("put").always().reset(), parts), ["Reset", "Reset", "Reset"])
+        assert.deepStrictEqual(yield* play(FaultScript.on("put").times(0).reset(), parts), ["-", "-", "-"])
+      }))
+
+    it.effect("of a repeated cursor wait for a request that has one", () =>
+      Effect.gen(function*() {
+        const seen = yield* play(FaultScript.on("list").repeatCursor(), [
+          exchange("list"),
+          exchange("list", { continued: true })
+        ])
+        assert.deepStrictEqual(seen, ["-", "RepeatCursor"])
+      }))
+
+    it.effect.prop(
+      "of a family are those of its members",
+      {
+        family: FastCheck.constantFrom(
+          { both: "initiate", single: "initiateSingle", large: "initiateLarge" } as const,
+          { both: "put", single: "putSingle", large: "putPart" } as const,
+          { both: "complete", single: "completeSingle", large: "completeLarge" } as const
+        ),
+        isLarge: FastCheck.boolean()
+      },
+      ({ family: { both, large, single }, isLarge }) =>
+        Effect.gen(function*() {
+          const meets = (target: FaultScript.Target) =>
+            play(FaultScript.on(target).reset(), [exchange(isLarge ? large : both)])
+          assert.deepStrictEqual(yield* meets(both), ["Reset"])
+          assert.deepStrictEqual(yield* meets(single), [isLarge ? "-" : "Reset"])
+          assert.deepStrictEqual(yield* meets(large), [isLarge ? "Reset" : "-"])
+        })
+    )
+  })
+
+  describe("as data", () => {
+    it.effect("can be written down and read again", () =>
+      Effect.gen(function*() {
+        const script = FaultScript.all([
+          FaultScript.on("put").times(2).answer(503, "SlowDown", { retryAfter: 2 }),
+          FaultScript.on("putPart").part(3).resetAfter(10),
+          FaultScript.on("get").always().stall("body", { afterBytes: 4 }),
+          FaultScript.on("file").delay("2 seconds"),
+          FaultScript.on("list").repeatCursor(),
+          FaultScript.on("put").omitEtag(),
+          FaultScript.on("put").expire(),
+          FaultScript.on("tokenInfo").html(502)
+        ])
+        const format = Schema.parseJson(FaultScript.FaultScript)
+        const read = yield* Schema.decode(format)(yield* Schema.encode(format)(script))
+        assert.deepStrictEqual(read, script)
+      }))
+
+    it("may leave out how often: once", () => {
+      const { rules } = Schema.decodeUnknownSync(FaultScript.FaultScript)({
+        rules: [{ target: "put", fault: { _tag: "Answer", status: 503 } }]
+      })
+      assert.deepStrictEqual([rules[0]?.times, rules[0]?.skip], [1, 0])
+    })
+
+    it("must make sense: a page fault belongs to a list, an etag to the storage", () => {
+      const decode = (target: string, fault: string) =>
+        Either.isRight(Schema.decodeUnknownEither(FaultScript.FaultScript)({ rules: [{ target, fault: { _tag: fault } }] }))
+      assert.isTrue(decode("list", "EmptyPage"))
+      assert.isFalse(decode("put", "EmptyPage"))
+      assert.isTrue(decode("get", "Expire"))
+      assert.isFalse(decode("complete", "Expire"))
+      assert.isFalse(decode("list", "OmitEtag"))
+    })
+  })
+
+  describe("faults", () => {
+    it.effect("answer: nothing is handled", () =>
+      Effect.gen(function*() {
+        const { body, headers, id, status } = yield* putting
+        assert.strictEqual(status, 503)
+        assert.strictEqual(Calls.codeOf(body), "SlowDown")
+        assert.strictEqual(headers["retry-after"], "2")
+        assert.isFalse(yield* isStored(id))
+        const { body: json, status: refused } = yield* Calls.json("GET", "/v1/token/info")
+        assert.strictEqual(refused, 500)
+        assert.deepStrictEqual(json, { errors: [{ code: "InternalError", title: "Something went wrong" }] })
+      }).pipe(Effect.provide(sandbox(
+        FaultScript.on("put").answer(503, "SlowDown", { retryAfter: 2 }).and(FaultScript.on("tokenInfo").answer(500))
+      ))))
+
+    it.effect("retryAfter: 429 from the service, 503 from the storage, with any header", () =>
+      Effect.gen(function*() {
+        const service = yield* Calls.json("GET", "/v1/token/info")
+        assert.deepStrictEqual([service.status, service.headers["retry-after"]], [429, "soon"])
+        const { headers, status } = yield* putting
+        assert.deepStrictEqual([status, headers["retry-after"]], [503, "3"])
+      }).pipe(Effect.provide(sandbox(
+        FaultScript.on("tokenInfo").retryAfter("soon").and(FaultScript.on("put").retryAfter(3))
+      ))))
+
+    it.effect("html: a gateway's page", () =>
+      Effect.gen(function*() {
+        const { body, headers, status } = yield* putting
+        assert.strictEqual(status, 502)
+        assert.strictEqual(headers["content-type"], "text/html")
+        assert.match(body, /^<html>/)
+      }).pipe(Effect.provide(sandbox(FaultScript.on("put").html(502)))))
+
+    it.effect("loseAnswer: handled, but the client sees a broken connection", () =>
+      Effect.gen(function*() {
+        const { id, url } = yield* Calls.initiate(5)
+        const error = yield* Effect.flip(Calls.put(url, hello))
+        assert.strictEqual(error._tag, "RequestError")
+        assert.strictEqual(error.reason, "Transport")
+        assert.isTrue(yield* isStored(id))
+        assert.strictEqual((yield* Sandbox.report).requests.at(-1)?.outcome, "broken")
+      }).pipe(Effect.provide(sandbox(FaultScript.on("put").loseAnswer()))))
+
+    it.effect("reset: broken before anything is handled", () =>
+      Effect.gen(function*() {
+        const { id, url } = yield* Calls.initiate(5)
+        const error = yield* Effect.flip(Calls.put(url, hello))
+        assert.strictEqual(error._tag, "RequestError")
+        assert.isFalse(yield* isStored(id))
+        assert.strictEqual((yield* Sandbox.report).requests.at(-1)?.bytesReceived, 0)
+      }).pipe(Effect.provide(sandbox(FaultScript.on("put").reset()))))
+
+    it.effect("resetAfter: broken after so many bytes of an upload", () =>
+      Effect.gen(function*() {
+        const { id, url } = yield* Calls.initiate(5)
+        yield* Effect.flip(Calls.put(url, hello))
+        assert.isFalse(yield* isStored(id))
+        assert.strictEqual((yield* Sandbox.report).requests.at(-1)?.bytesReceived, 3)
+      }).pipe(Effect.provide(sandbox(FaultScript.on("put").resetAfter(3)))))
+
+    const read = (fileId: string) =>
+      Effect.gen(function*() {
+        const response = yield* Calls.api("GET", `/v1/files/${fileId}/download`)
+        const seen: Array<string> = []
+        const exit = yield* response.stream.pipe(
+          Stream.decodeText(),
+          Stream.runForEach((text) => Effect.sync(() => seen.push(text))),
+          Effect.exit
+        )
+        return { status: response.status, text: seen.join(""), isWhole: Exit.isSuccess(exit) }
+      })
+
+    it.effect("resetAfter: broken after so many bytes of a download", () =>
+      Effect.gen(function*() {
+        const id = yield* Calls.uploaded("hello")
+        assert.deepStrictEqual(yield* read(id), { status: 200, text: "hel", isWhole: false })
+        assert.deepStrictEqual(yield* read(id), { status: 200, text: "hello", isWhole: true })
+      }).pipe(Effect.provide(sandbox(FaultScript.on("download").resetAfter(3)))))
+
+    const isSilent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.fork(effect)
+        yield* TestClock.adjust("1 day")
+        const done = yield* Fiber.poll(fiber)
+        yield* Fiber.interrupt(fiber)
+        return Option.isNone(done)
+      })
+
+    for (const phase of Fault.StallPhase.literals) {
+      it.effect(`stall ${phase}: silence for ever, and an interrupted client is gone at once`, () =>
+        Effect.gen(function*() {
+          const { id, url } = yield* Calls.initiate(5)
+          assert.isTrue(yield* isSilent(Calls.put(url, hello)))
+          const seen = (yield* Sandbox.report).requests.at(-1)
+          assert.strictEqual(seen?.outcome, "aborted")
+          assert.strictEqual(seen?.bytesReceived, { connect: 0, body: 2, answer: 5 }[phase])
+          assert.strictEqual(yield* isStored(id), phase === "answer")
+        }).pipe(Effect.provide(sandbox(FaultScript.on("put").stall(phase, { afterBytes: 2 })))))
+    }
+
+    it.effect("stall body: a download that stops after so many bytes", () =>
+      Effect.gen(function*() {
+        const id = yield* Calls.uploaded("hello")
+        assert.isTrue(yield* isSilent(read(id)))
+        assert.strictEqual((yield* Sandbox.report).requests.at(-1)?.bytesSent, 2)
+      }).pipe(Effect.provide(sandbox(FaultScript.on("download").stall("body", { afterBytes: 2 })))))
+
+    it.effect("delay: the same, later", () =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.fork(Effect.timed(putting))
+        yield* TestClock.adjust("5 seconds")
+        const [duration, { status }] = yield* Fiber.join(fiber)
+        assert.strictEqual(status, 200)
+        assert.strictEqual(Duration.toMillis(duration), 5000)
+      }).pipe(Effect.provide(sandbox(FaultScript.on("put").delay("5 seconds")))))
+
+    it.effect("omitEtag: stored, without an etag in the answer", () =>
+      Effect.gen(function*() {
+        const { headers, id, status } = yield* putting
+        assert.strictEqual(status, 200)
+        assert.isUndefined(headers["etag"])
+        assert.isTrue(yield* isStored(id))
+      }).pipe(Effect.provide(sandbox(FaultScript.on("put").omitEtag()))))
+
+    it.effect("expire: the URL is too old, whatever time it is", () =>
+      Effect.gen(function*() {
+        const { body, status } = yield* putting
+        assert.strictEqual(status, 403)
+        assert.strictEqual(Calls.elementOf(body, "Message"), "Request has expired")
+        assert.strictEqual(Calls.elementOf(body, "ServerTime"), "1970-01-01T00:00:00.000Z")
+      }).pipe(Effect.provide(sandbox(FaultScript.on("put").expire()))))
+
+    it.effect("html and omitEtag work on a read at the storage as well", () =>
+      Effect.gen(function*() {
+        const id = yield* Calls.uploaded("hello")
+        const url = yield* UrlSigner.sign(SandboxOptions.resolve().credential, {
+          method: "GET",
+          origin: "https://storage.sandbox.test",
+          path: `/stevedore-sandbox/files/${id}`,
+          at: 0,
+          expiresIn: 60
+        })
+        assert.strictEqual((yield* Calls.storage("GET", url)).status, 504)
+        const bare = yield* Calls.storage("GET", url)
+        assert.deepStrictEqual([bare.body, bare.headers["etag"], bare.headers["content-length"]], ["hello", undefined, "5"])
+      }).pipe(Effect.provide(sandbox(FaultScript.on("get").html(504).and(FaultScript.on("get").omitEtag())))))
+  })
+
+  describe("pages", () => {
+    const Page = Schema.Struct({
+      data: Schema.Array(Schema.Struct({ id: Schema.optional(Schema.String) })),
+      page: Schema.Struct({
+        has_more: Schema.Boolean,
+        next_cursor: Schema.optional(Schema.NullOr(Schema.String))
+      })
+    })
+
+    const page = (cursor?: string | null) =>
+      Effect.flatMap(
+        Calls.json(
+          "GET",
+          `/v1/projects?page[limit]=2${typeof cursor === "string" ? `&page[start_cursor]=${cursor}` : ""}`
+        ),
+        ({ body }) => Schema.decodeUnknown(Page)(body)
+      )
+
+    it.effect("repeatCursor: the cursor that was sent comes back", () =>
+      Effect.gen(function*() {
+        const first = yield* page()
+        const second = yield* page(first.page.next_cursor)
+        assert.strictEqual(second.page.next_cursor, first.page.next_cursor)
+        assert.isTrue(second.page.has_more)
+      }).pipe(Effect.provide(sandbox(FaultScript.on("list").repeatCursor(), { projects: 5 }))))
+
+    it.effect("emptyPage: nothing is lost behind it, and no cursor comes twice", () =>
+      Effect.gen(function*() {
+        const pages = [yield* page()]
+        while (typeof pages.at(-1)?.page.next_cursor === "string" && pages.length < 20) {
+          pages.push(yield* page(pages.at(-1)?.page.next_cursor))
+        }
+        const cursors = pages.map(({ page }) => page.next_cursor)
+        assert.deepStrictEqual(pages.map(({ data }) => data.length), [0, 0, 2, 0, 2, 1])
+        assert.strictEqual(new Set(cursors).size, cursors.length)
+      }).pipe(Effect.provide(sandbox(
+        FaultScript.on("list").times(2).emptyPage().and(FaultScript.on("list").after(1).emptyPage()),
+        { projects: 5 }
+      ))))
+
+    it.effect("dropCursor: there is more, and no way to it", () =>
+      Effect.gen(function*() {
+        const { data, page: { has_more, next_cursor } } = yield* page()
+        assert.deepStrictEqual([data.length, has_more, next_cursor], [2, true, undefined])
+      }).pipe(Effect.provide(sandbox(FaultScript.on("list").dropCursor(), { projects: 5 }))))
+
+    it.effect("corruptPage: the first record has no identity", () =>
+      Effect.gen(function*() {
+        const { data } = yield* page()
+        assert.deepStrictEqual(data.map(({ id }) => id !== undefined), [false, true])
+      }).pipe(Effect.provide(sandbox(FaultScript.on("list").corruptPage(), { projects: 5 }))))
+  })
+
+  it.effect("leaves what it says nothing about to the interceptor", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      const options: SandboxOptions.Options = {
+        faults: FaultScript.on("put").answer(500),
+        interceptor: (exchange) =>
+          Effect.sync(() => {
+            asked.push(`${exchange.operation} ${exchange.attempt} ${exchange.contentLength}`)
+            return Option.none()
+          })
+      }
+      yield* Effect.gen(function*() {
+        const { url } = yield* Calls.initiate(5)
+        yield* Calls.put(url, hello)
+        yield* Calls.storage("PUT", url, { body: HttpBody.uint8Array(hello), headers: Calls.ENCRYPTION })
+      }).pipe(Effect.provide(Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory(options))))
+      assert.deepStrictEqual(asked, ["initiate 1 49", "put 2 5"])
+    }))
+})

@@ -1,0 +1,181 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Schema, Stream, TestClock } from "effect"
+import { FaultScript, Sandbox, SandboxHttp, SandboxReport } from "../src/index.js"
+import type { SandboxOptions } from "../src/index.js"
+import * as Calls from "./Calls.js"
+
+const sandbox = (options?: SandboxOptions.Options) =>
+  Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory({ minimumPartSize: 4, ...options }))
+
+const hello = Calls.bytesOf("hello")
+
+const breaches = Effect.map(Sandbox.report, (report) => report.breaches.map(({ rule }) => rule))
+
+describe("SandboxReport", () => {
+  it.effect("says what was asked, in order, with bytes and outcomes", () =>
+    Effect.gen(function*() {
+      const id = yield* Calls.uploaded("hello")
+      const { requests } = yield* Sandbox.report
+      assert.deepStrictEqual(
+        requests.map(({ attempt, bytesReceived, operation, outcome, server, status }) =>
+          [server, operation, attempt, status, outcome, bytesReceived]
+        ),
+        [
+          ["api", "initiate", 1, 201, "answered", 49],
+          ["storage", "put", 1, 200, "answered", 5],
+          ["api", "complete", 1, 200, "answered", 0]
+        ]
+      )
+      assert.strictEqual(requests[1]?.fileId, id)
+      assert.strictEqual(requests[1]?.path, `/stevedore-sandbox/files/${id}`)
+      assert.isAbove(requests[0]?.bytesSent ?? 0, 100)
+    }).pipe(Effect.provide(sandbox())))
+
+  it.effect("counts attempts by operation, file and part", () =>
+    Effect.gen(function*() {
+      const { urls } = yield* Calls.initiateLarge(10, 2)
+      for (const index of [0, 0, 1]) {
+        yield* Calls.putPart(urls[index] ?? "", hello)
+      }
+      const { requests } = yield* Sandbox.report
+      assert.deepStrictEqual(requests.slice(1).map(({ attempt, part }) => [part, attempt]), [[1, 1], [1, 2], [2, 1]])
+    }).pipe(Effect.provide(sandbox())))
+
+  it.effect("holds no token and no query", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Calls.initiate(5)
+      yield* Calls.put(url, hello)
+      const text = JSON.stringify(yield* Schema.encode(SandboxReport.SandboxReport)(yield* Sandbox.report))
+      assert.notInclude(text, "api.sandbox\"")
+      assert.notInclude(text, "Bearer")
+      assert.notInclude(text, "X-Amz-Signature")
+    }).pipe(Effect.provide(sandbox())))
+
+  describe("breaches", () => {
+    it.effect("a bearer token at the storage", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Calls.initiate(5)
+        yield* Calls.put(url, hello, { ...Calls.ENCRYPTION, authorization: "Bearer api.sandbox" })
+        assert.deepStrictEqual(yield* breaches, ["BearerAtStorage"])
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("trace headers at the storage, and only there", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Calls.initiate(5)
+        yield* Calls.json("GET", "/v1/token/info", undefined, { headers: { traceparent: "00-1-1-01" } })
+        assert.deepStrictEqual(yield* breaches, [])
+        for (const name of ["traceparent", "b3", "x-b3-traceid"]) {
+          yield* Calls.put(url, hello, { ...Calls.ENCRYPTION, [name]: "1" })
+        }
+        assert.deepStrictEqual(yield* breaches, [
+          "TraceHeadersAtStorage",
+          "TraceHeadersAtStorage",
+          "TraceHeadersAtStorage"
+        ])
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("fields of an initiate that the service does not know", () =>
+      Effect.gen(function*() {
+        const body = { name: "a", type: "b", size: 5 }
+        yield* Calls.json("POST", "/v2/files/upload", body)
+        yield* Calls.json("POST", "/v2/files/upload", { ...body, parts: 2 })
+        yield* Calls.json("POST", "/v2/files/large-upload", { ...body, parts: 2, colour: "red" })
+        const report = yield* Sandbox.report
+        assert.deepStrictEqual(report.breaches.map(({ message, request }) => [request, message]), [
+          [1, "The service does not know: parts"],
+          [2, "The service does not know: colour"]
+        ])
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("an expired URL that is used again", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Calls.initiate(5)
+        yield* TestClock.adjust("4 hours")
+        yield* Calls.put(url, hello)
+        assert.deepStrictEqual(yield* breaches, [])
+        yield* Calls.put(url, hello)
+        assert.deepStrictEqual(yield* breaches, ["ExpiredUrlRetried"])
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("a URL that a fault called expired and that is used again", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Calls.initiate(5)
+        yield* Calls.put(url, hello)
+        yield* Calls.put(url, hello)
+        assert.deepStrictEqual(yield* breaches, ["ExpiredUrlRetried"])
+      }).pipe(Effect.provide(sandbox({ faults: FaultScript.on("put").expire() }))))
+
+    it.effect("an attempt that begins before the one before it is over", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Calls.initiate(5)
+        const begun = yield* Deferred.make<void>()
+        const slow = Stream.drain(Stream.fromEffect(Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never)))
+        const fiber = yield* Effect.fork(
+          Calls.storage("PUT", url, { body: Calls.lazy(slow, 5), headers: Calls.ENCRYPTION })
+        )
+        yield* Deferred.await(begun)
+        yield* Calls.put(url, hello)
+        assert.deepStrictEqual(yield* breaches, ["OverlappingAttempts"])
+        yield* Fiber.interrupt(fiber)
+        yield* Calls.put(url, hello)
+        assert.lengthOf(yield* breaches, 1)
+      }).pipe(Effect.provide(sandbox())))
+
+    const large = (texts: ReadonlyArray<string>, size: number, sent = texts.length) =>
+      Effect.gen(function*() {
+        const { id, uploadId, urls } = yield* Calls.initiateLarge(size, texts.length)
+        const parts = yield* Effect.forEach(texts.slice(0, sent), (text, index) =>
+          Effect.map(Calls.putPart(urls[index] ?? "", Calls.bytesOf(text)), ({ headers }) => ({
+            part_number: index + 1,
+            etag: headers["etag"]
+          })))
+        return (order: (list: typeof parts) => typeof parts) =>
+          Calls.json("POST", `/v2/files/${id}/large-upload/complete`, { upload_id: uploadId, parts: order(parts) })
+      })
+
+    it.effect("a complete before all parts are there", () =>
+      Effect.gen(function*() {
+        const complete = yield* large(["0123", "4567"], 8, 1)
+        yield* complete((parts) => parts)
+        assert.deepStrictEqual(yield* breaches, ["CompleteBeforeAllParts"])
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("a complete whose parts are out of order or twice there", () =>
+      Effect.gen(function*() {
+        const complete = yield* large(["0123", "4567"], 8)
+        yield* complete((parts) => [...parts].reverse())
+        yield* complete((parts) => [...parts, ...parts.slice(1)])
+        assert.deepStrictEqual(yield* breaches, ["PartsOutOfOrder", "PartsOutOfOrder"])
+        yield* complete((parts) => parts)
+        yield* complete((parts) => parts)
+        assert.lengthOf(yield* breaches, 2)
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("asking the service earlier than it said", () =>
+      Effect.gen(function*() {
+        const call = Calls.json("GET", "/v1/token/info")
+        yield* call
+        assert.strictEqual((yield* call).status, 429)
+        yield* TestClock.adjust("59 seconds")
+        yield* Calls.json("GET", "/v1/projects")
+        assert.deepStrictEqual(yield* breaches, ["EarlierThanRetryAfter"])
+        yield* TestClock.adjust("1 second")
+        yield* call
+        assert.lengthOf(yield* breaches, 1)
+      }).pipe(Effect.provide(sandbox({ rateLimit: { limit: 1, window: "1 minute" } }))))
+
+    it.effect("asking the storage for the same URL earlier than it said", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Calls.initiate(5)
+        yield* Calls.put(url, hello)
+        yield* Calls.put((yield* Calls.initiate(5)).url, hello)
+        assert.deepStrictEqual(yield* breaches, [])
+        yield* TestClock.adjust("1 second")
+        yield* Calls.put(url, hello)
+        assert.deepStrictEqual(yield* breaches, ["EarlierThanRetryAfter"])
+        yield* TestClock.adjust("1 second")
+        yield* Calls.put(url, hello)
+        assert.lengthOf(yield* breaches, 1)
+      }).pipe(Effect.provide(sandbox({ faults: FaultScript.on("put").retryAfter(2) }))))
+  })
+})
