@@ -82,6 +82,15 @@ export default tseslint.config(
     }
   },
   {
+    // these two need types; floating effects are found by the Effect diagnostics of `npm run check`
+    files: ["packages/*/src/**/*.ts", "packages/*/src/**/*.tsx", "packages/*/test/**/*.ts"],
+    languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/no-deprecated": "error",
+      "@typescript-eslint/no-floating-promises": "error"
+    }
+  },
+  {
     files: ["packages/*/src/**/*.ts", "packages/*/src/**/*.tsx"],
     rules: {
       "@typescript-eslint/no-non-null-assertion": "error",
