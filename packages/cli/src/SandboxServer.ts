@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
 import { InvalidInput } from "./InvalidInput.js"
@@ -82,7 +83,7 @@ const instructions = (listening: typeof Listening.Type): ReadonlyArray<string> =
   "Ctrl-C ends it, and what it stores is gone."
 ]
 
-const directoryOf = (options: Options) =>
+const directoryOf = (options: Pick<Options, "directory">) =>
   Option.match(options.directory, {
     onSome: Effect.succeed,
     onNone: () =>
@@ -93,12 +94,40 @@ const directoryOf = (options: Options) =>
       )
   })
 
-const objectStore = (options: Options) =>
+const objectStore = (options: Pick<Options, "directory">) =>
   Layer.unwrapScoped(
     Effect.map(directoryOf(options), (directory) =>
       Layer.catchAll(ObjectStoreDirectory.layer({ directory }), () =>
         Layer.fail(new InvalidInput({ input: "--directory", problem: `${directory} cannot be made or written to` }))))
   )
+
+/**
+ * Starts both servers, which end with the scope: for programs that bring their own sandbox. `behaviour` is what the
+ * command has no options for.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const start = (
+  options: Omit<Options, "json">,
+  behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}
+): Effect.Effect<Sandbox.SandboxService, InvalidInput, Scope.Scope | FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    const store = yield* Layer.build(objectStore(options))
+    const api = yield* listen("--port", options.port)
+    const storage = yield* listen("--storage-port", options.storagePort)
+    const sandbox = yield* Sandbox.make({
+      projects: options.projects,
+      ...behaviour,
+      token: Option.getOrElse(options.token, () => SandboxOptions.DEFAULT_TOKEN),
+      apiOrigin: api.origin,
+      storageOrigin: storage.origin
+    }).pipe(Effect.provide(store))
+    const apps = SandboxHttp.apps(sandbox)
+    yield* api.server.serve(apps.api)
+    yield* storage.server.serve(apps.storage)
+    return sandbox
+  })
 
 /**
  * Serves until it is interrupted.
@@ -111,19 +140,13 @@ export const run = (
 ): Effect.Effect<never, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
   Effect.scoped(Effect.gen(function*() {
     const output = yield* Output
-    const token = Option.getOrElse(options.token, () => SandboxOptions.DEFAULT_TOKEN)
-    const api = yield* listen("--port", options.port)
-    const storage = yield* listen("--storage-port", options.storagePort)
-    const sandbox = yield* Sandbox.make({
-      token,
-      apiOrigin: api.origin,
-      storageOrigin: storage.origin,
-      projects: options.projects
-    })
-    const apps = SandboxHttp.apps(sandbox)
-    yield* api.server.serve(apps.api)
-    yield* storage.server.serve(apps.storage)
-    const listening: typeof Listening.Type = { type: "listening", api: api.origin, storage: storage.origin, token }
+    const sandbox = yield* start(options)
+    const listening: typeof Listening.Type = {
+      type: "listening",
+      api: sandbox.baseUrl,
+      storage: sandbox.storageOrigin,
+      token: Redacted.value(sandbox.token)
+    }
     yield* options.json ? output.json([listening]) : output.lines(instructions(listening))
     return yield* Effect.never
-  })).pipe(Effect.provide(objectStore(options)))
+  }))
