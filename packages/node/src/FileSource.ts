@@ -5,16 +5,16 @@
  */
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import type { SourceError } from "@stevedore/core/SourceError"
-import { InvalidSource } from "@stevedore/core/SourceError"
+import { InvalidSource, isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import mime from "mime"
 import type { FileHandle } from "node:fs/promises"
 import { basename } from "node:path"
+import { chunksOf } from "./internal/sourceChunks.js"
 import type { SourceFile } from "./internal/sourceFile.js"
 import * as Files from "./internal/sourceFile.js"
-import { readableOf } from "./internal/sourceReadable.js"
 
 /**
  * What the service is told instead of what the path says.
@@ -54,8 +54,9 @@ export const fromPath = (path: string, options: Options = {}): Effect.Effect<Rep
   Effect.gen(function*() {
     const name = options.name ?? basename(path)
     const mediaType = options.mediaType ?? mediaTypeOf(name) ?? mediaTypeOf(path) ?? "application/octet-stream"
+    // Looked at before it is opened: to open a device can have an effect of its own.
+    yield* Files.fingerprintAt(path, name)
     yield* checkDescription(name, mediaType)
-    yield* Files.checkKind(path, name)
     const fingerprint = yield* Effect.scoped(
       Effect.flatMap(Files.open(path, name), (handle) => Files.fingerprintOf(handle, name))
     )
@@ -87,27 +88,29 @@ const checkDescription = (name: string, mediaType: string): Effect.Effect<void, 
 }
 
 const open = (file: SourceFile): Effect.Effect<OpenSource, SourceError, Scope.Scope> =>
-  Effect.tap(
-    Effect.map(Files.open(file.path, file.name), (handle) => opened(file, handle)),
-    (source) => source.unchanged
+  Files.open(file.path, file.name).pipe(
+    Effect.map((handle) => opened(file, handle)),
+    Effect.tap((source) => source.unchanged)
   )
 
 const opened = (file: SourceFile, handle: FileHandle): OpenSource => ({
   section: (range) =>
     Effect.succeed({
       range,
-      body: (observe) =>
-        Effect.map(
-          Effect.acquireRelease(
-            Effect.sync(() => readableOf(file, handle, range, observe)),
-            (readable) => Effect.sync(() => readable.destroy())
-          ),
-          (content) => ({ _tag: "NativeBody", content })
-        )
+      body: (observe) => Effect.succeed({ _tag: "NativeBody", content: chunksOf(file, handle, range, observe) })
+    }),
+  readThrough: (range, observe) =>
+    Effect.tryPromise({
+      try: async (signal) => {
+        for await (const _ of chunksOf(file, handle, range, observe)) {
+          if (signal.aborted) return
+        }
+      },
+      catch: (error) => isSourceError(error) ? error : new SourceUnreadable({ name: file.name, reason: "Failed" })
     }),
   // The handle tells of writes into the file, the path of another file in its place.
-  unchanged: Effect.zipRight(
-    Effect.flatMap(Files.fingerprintOf(handle, file.name), (now) => Files.checkUnchanged(file, now)),
-    Effect.flatMap(Files.fingerprintAt(file.path, file.name), (now) => Files.checkUnchanged(file, now))
+  unchanged: Effect.flatMap(
+    Effect.all([Files.fingerprintOf(handle, file.name), Files.fingerprintAt(file.path, file.name)]),
+    ([byHandle, byPath]) => Effect.zipRight(Files.checkUnchanged(file, byHandle), Files.checkUnchanged(file, byPath))
   )
 })

@@ -1,5 +1,5 @@
 import type { SourceError } from "@stevedore/core/SourceError"
-import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
+import { isSourceError, SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { SourceFingerprint } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -34,51 +34,37 @@ export const unreadable = (name: string, cause: unknown): SourceUnreadable => {
   })
 }
 
-const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceUnreadable> =>
-  Effect.tryPromise({ try: run, catch: (cause) => unreadable(name, cause) })
+const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceError> =>
+  Effect.tryPromise({ try: run, catch: (cause) => isSourceError(cause) ? cause : unreadable(name, cause) })
 
-const fingerprint = (stats: BigIntStats): SourceFingerprint => ({
-  kind: "file",
-  size: Number(stats.size),
-  modified: Number(stats.mtimeNs) / 1_000_000,
-  identity: `${stats.dev}:${stats.ino}`
-})
+const fingerprint = (name: string, stats: BigIntStats): SourceFingerprint => {
+  if (!stats.isFile()) {
+    throw new SourceUnreadable({ name, reason: stats.isDirectory() ? "Directory" : "NotAFile" })
+  }
+  return {
+    kind: "file",
+    size: Number(stats.size),
+    modified: Number(stats.mtimeNs) / 1_000_000,
+    identity: `${stats.dev}:${stats.ino}`
+  }
+}
 
-const regular = (stats: BigIntStats, name: string): Effect.Effect<BigIntStats, SourceUnreadable> =>
-  stats.isFile()
-    ? Effect.succeed(stats)
-    : Effect.fail(new SourceUnreadable({ name, reason: stats.isDirectory() ? "Directory" : "NotAFile" }))
-
-const statsAt = (path: string, name: string): Effect.Effect<BigIntStats, SourceUnreadable> =>
-  Effect.flatMap(attempt(name, () => NodeFs.stat(path, { bigint: true })), (stats) => regular(stats, name))
-
-/**
- * Before the file is opened: to open a device can have an effect of its own.
- *
- * @internal
- */
-export const checkKind = (path: string, name: string): Effect.Effect<void, SourceUnreadable> =>
-  Effect.asVoid(statsAt(path, name))
+/** @internal */
+export const fingerprintAt = (path: string, name: string): Effect.Effect<SourceFingerprint, SourceError> =>
+  attempt(name, async () => fingerprint(name, await NodeFs.stat(path, { bigint: true })))
 
 /** @internal */
 export const fingerprintOf = (
   handle: NodeFs.FileHandle,
   name: string
-): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
-  attempt(name, () => handle.stat({ bigint: true })).pipe(
-    Effect.flatMap((stats) => regular(stats, name)),
-    Effect.map(fingerprint)
-  )
-
-/** @internal */
-export const fingerprintAt = (path: string, name: string): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
-  Effect.map(statsAt(path, name), fingerprint)
+): Effect.Effect<SourceFingerprint, SourceError> =>
+  attempt(name, async () => fingerprint(name, await handle.stat({ bigint: true })))
 
 // A pipe that took the file's place since it was looked at would block its opener for ever.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /** @internal */
-export const open = (path: string, name: string): Effect.Effect<NodeFs.FileHandle, SourceUnreadable, Scope.Scope> =>
+export const open = (path: string, name: string): Effect.Effect<NodeFs.FileHandle, SourceError, Scope.Scope> =>
   Effect.acquireRelease(
     attempt(name, () => NodeFs.open(path, flags)),
     (handle) => Effect.promise(() => handle.close().catch(() => undefined))
@@ -86,24 +72,31 @@ export const open = (path: string, name: string): Effect.Effect<NodeFs.FileHandl
 
 const aspects = ["identity", "size", "modified"] as const
 
-const show = (aspect: typeof aspects[number], value: string | number | undefined): string | undefined =>
-  value === undefined
-    ? undefined
-    : aspect === "size"
-    ? `${value} bytes`
-    : aspect === "modified"
-    ? new Date(Number(value)).toISOString()
-    : String(value)
+const show: Record<typeof aspects[number], (fingerprint: SourceFingerprint) => string> = {
+  identity: ({ identity }) => `the file ${identity ?? "without identity"}`,
+  size: ({ size }) => `${size} bytes`,
+  modified: ({ modified }) => modified === undefined ? "without date" : new Date(modified).toISOString()
+}
 
-/** @internal */
-export const checkUnchanged = (
-  { fingerprint, name }: SourceFile,
-  now: SourceFingerprint
-): Either.Either<void, SourceError> => {
+const difference = ({ fingerprint, name }: SourceFile, now: SourceFingerprint): SourceChanged | undefined => {
   const what = aspects.find((aspect) => fingerprint[aspect] !== now[aspect])
   return what === undefined
-    ? Either.void
-    : Either.left(
-      new SourceChanged({ name, what, expected: show(what, fingerprint[what]), actual: show(what, now[what]) })
-    )
+    ? undefined
+    : new SourceChanged({ name, what, expected: show[what](fingerprint), actual: show[what](now) })
+}
+
+/** @internal */
+export const checkUnchanged = (file: SourceFile, now: SourceFingerprint): Either.Either<void, SourceChanged> => {
+  const changed = difference(file, now)
+  return changed === undefined ? Either.void : Either.left(changed)
+}
+
+/**
+ * For the byte path, which has no Effect in it: throws what {@link checkUnchanged} fails with.
+ *
+ * @internal
+ */
+export const assertUnchanged = async (file: SourceFile, handle: NodeFs.FileHandle): Promise<void> => {
+  const changed = difference(file, fingerprint(file.name, await handle.stat({ bigint: true })))
+  if (changed !== undefined) throw changed
 }

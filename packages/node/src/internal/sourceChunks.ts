@@ -1,0 +1,93 @@
+import { isSourceError, SourceChanged } from "@stevedore/core/SourceError"
+import type { ByteRange } from "@stevedore/core/UploadPlan"
+import type { ChunkObserver } from "@stevedore/core/UploadSource"
+import type { FileHandle } from "node:fs/promises"
+import { getDefaultHighWaterMark } from "node:stream"
+import type { SourceFile } from "./sourceFile.js"
+import { assertUnchanged, unreadable } from "./sourceFile.js"
+
+// One read. Larger ones are not faster, smaller ones cost more system calls.
+const readSize = 1_048_576
+
+// One write. Small, since progress and stalls are seen by writes: on a thin line a whole read would look like a stall.
+const writeSize = 262_144
+
+/**
+ * One range of an open file for one attempt, made for undici: a chunk is valid until the next one is asked for.
+ *
+ * No Readable and no Stream: undici takes the next chunk of an async iterable when the socket has taken the one
+ * before (each is larger than the socket's buffer, so each waits for its drain), which lets two buffers serve a range
+ * of any length. With a new buffer a read, collecting them costs as much as the transfer.
+ *
+ * @internal
+ */
+export async function* chunksOf(
+  file: SourceFile,
+  handle: FileHandle,
+  range: ByteRange,
+  observe: ChunkObserver
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const end = range.offset + range.length
+  const nextBuffer = buffers(Math.min(readSize, range.length))
+  let read = readAhead(file, handle, nextBuffer(), range.offset, end)
+  for (let position = range.offset; position < end;) {
+    const bytes = await read
+    position += bytes.byteLength
+    if (position < end) read = readAhead(file, handle, nextBuffer(), position, end)
+    // Before the last bytes leave, so that storage never has the whole of something else.
+    else await checked(file, () => assertUnchanged(file, handle))
+    for (let offset = 0; offset < bytes.byteLength; offset += writeSize) {
+      const chunk = bytes.subarray(offset, offset + writeSize)
+      observe(chunk)
+      yield chunk
+    }
+  }
+}
+
+const buffers = (size: number): () => Uint8Array => {
+  if (getDefaultHighWaterMark(false) >= writeSize) return () => Buffer.allocUnsafeSlow(size)
+  let next = Buffer.allocUnsafeSlow(size)
+  let other = Buffer.allocUnsafeSlow(size)
+  return () => {
+    const buffer = next
+    next = other
+    other = buffer
+    return buffer
+  }
+}
+
+const checked = <A>(file: SourceFile, run: () => Promise<A>): Promise<A> =>
+  run().catch((cause) => {
+    throw isSourceError(cause) ? cause : unreadable(file.name, cause)
+  })
+
+const readAhead = (
+  file: SourceFile,
+  handle: FileHandle,
+  buffer: Uint8Array,
+  position: number,
+  end: number
+): Promise<Uint8Array> => {
+  const bytes = checked(file, () => fill(file, handle, buffer.subarray(0, end - position), position))
+  // When the attempt is given up nobody awaits this, and a rejection that nobody awaits ends the process.
+  bytes.catch(() => undefined)
+  return bytes
+}
+
+// Full but at the end of the range: a short chunk would not wait for its drain, and its buffer would be used too soon.
+const fill = async (file: SourceFile, handle: FileHandle, buffer: Uint8Array, position: number) => {
+  let filled = 0
+  while (filled < buffer.byteLength) {
+    const { bytesRead } = await handle.read(buffer, filled, buffer.byteLength - filled, position + filled)
+    if (bytesRead === 0) {
+      throw new SourceChanged({
+        name: file.name,
+        what: "size",
+        expected: `${file.fingerprint.size} bytes`,
+        actual: `${position + filled} bytes`
+      })
+    }
+    filled += bytesRead
+  }
+  return buffer
+}

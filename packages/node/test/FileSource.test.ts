@@ -1,0 +1,324 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RepeatableSource } from "@stevedore/core/UploadSource"
+import { FileSource } from "@stevedore/node"
+import { Effect, FastCheck } from "effect"
+import { execFileSync } from "node:child_process"
+import * as Fs from "node:fs/promises"
+import { join } from "node:path"
+import { unreadable } from "../src/internal/sourceFile.js"
+import * as Temporary from "./support/temporary.js"
+
+const isAsyncIterable = (u: unknown): u is AsyncIterable<Uint8Array> =>
+  typeof u === "object" && u !== null && Symbol.asyncIterator in u
+
+const collect = async (content: unknown, betweenChunks: () => Promise<void> = async () => undefined) => {
+  assert(isAsyncIterable(content))
+  const chunks: Array<Uint8Array> = []
+  for await (const chunk of content) {
+    chunks.push(Uint8Array.from(chunk))
+    await betweenChunks()
+  }
+  return Buffer.concat(chunks)
+}
+
+const read = (
+  source: RepeatableSource,
+  range = { offset: 0, length: source.size },
+  options: { readonly observe?: (chunk: Uint8Array) => void; readonly betweenChunks?: () => Promise<void> } = {}
+) =>
+  Effect.scoped(Effect.gen(function*() {
+    const open = yield* source.open
+    const section = yield* open.section(range)
+    const body = yield* section.body(options.observe ?? (() => undefined))
+    assert(body._tag === "NativeBody")
+    return yield* Effect.tryPromise({
+      try: () => collect(body.content, options.betweenChunks),
+      catch: (error) => error
+    })
+  }))
+
+const partitioned = FastCheck.tuple(
+  FastCheck.integer({ min: 1, max: 5_000_000 }),
+  FastCheck.array(FastCheck.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 })
+).map(([size, cuts]) => {
+  const offsets = [...new Set([0, ...cuts.map((cut) => Math.floor(cut * size)), size])].sort((a, b) => a - b)
+  return {
+    size,
+    ranges: offsets.slice(1).map((end, i) => ({ offset: offsets[i] ?? 0, length: end - (offsets[i] ?? 0) }))
+  }
+})
+
+describe("FileSource.fromPath", () => {
+  it.scopedLive("takes name, media type, size and fingerprint from the file", () =>
+    Effect.gen(function*() {
+      const path = yield* Temporary.file("interview.mp4", Temporary.distinct(1234))
+      const source = yield* FileSource.fromPath(path)
+      const stats = yield* Effect.promise(() => Fs.stat(path))
+      assert.strictEqual(source._tag, "RepeatableSource")
+      assert.strictEqual(source.held, false)
+      assert.strictEqual(source.name, "interview.mp4")
+      assert.strictEqual(source.mediaType, "video/mp4")
+      assert.strictEqual(source.size, 1234)
+      assert.strictEqual(source.fingerprint.kind, "file")
+      assert.strictEqual(source.fingerprint.size, 1234)
+      assert.strictEqual(source.fingerprint.identity, `${stats.dev}:${stats.ino}`)
+      assert.closeTo(source.fingerprint.modified ?? 0, stats.mtimeMs, 1)
+    }))
+
+  it.scopedLive("lets the caller's name and media type win, and types by the caller's name before the path's", () =>
+    Effect.gen(function*() {
+      const path = yield* Temporary.file("upload.bin", Temporary.distinct(1))
+      const types = yield* Effect.forEach(
+        [{}, { name: "a.pdf" }, { name: "png" }, { name: ".png" }, { name: "b", mediaType: "text/x-own" }],
+        (options) => Effect.map(FileSource.fromPath(path, options), (source) => [source.name, source.mediaType])
+      )
+      assert.deepStrictEqual(types, [
+        ["upload.bin", "application/octet-stream"],
+        ["a.pdf", "application/pdf"],
+        ["png", "application/octet-stream"],
+        [".png", "application/octet-stream"],
+        ["b", "text/x-own"]
+      ])
+    }))
+
+  it.scopedLive("gives the same fingerprint for an untouched file, another for a touched one", () =>
+    Effect.gen(function*() {
+      const path = yield* Temporary.file("a", Temporary.distinct(10))
+      const first = yield* FileSource.fromPath(path)
+      const second = yield* FileSource.fromPath(path)
+      assert.deepStrictEqual(second.fingerprint, first.fingerprint)
+      yield* Effect.promise(() => Fs.utimes(path, 1, 1))
+      const third = yield* FileSource.fromPath(path)
+      assert.notDeepEqual(third.fingerprint, first.fingerprint)
+    }))
+
+  it.scopedLive("refuses what is missing, a directory, a device, a pipe, and a path through a file", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const plain = join(directory, "plain")
+      const pipe = join(directory, "pipe")
+      yield* Effect.promise(() => Fs.writeFile(plain, "x"))
+      yield* Effect.sync(() => execFileSync("mkfifo", [pipe]))
+      const reasons = yield* Effect.forEach(
+        [join(directory, "none"), directory, "/", "/dev/null", pipe, join(plain, "below")],
+        (path) => Effect.flip(FileSource.fromPath(path))
+      )
+      assert.deepStrictEqual(
+        reasons.map((error) => error._tag === "SourceUnreadable" ? [error.reason, error.code] : [error._tag]),
+        [
+          ["NotFound", "ENOENT"],
+          ["Directory", undefined],
+          ["Directory", undefined],
+          ["NotAFile", undefined],
+          ["NotAFile", undefined],
+          ["NotFound", "ENOTDIR"]
+        ]
+      )
+    }))
+
+  it("calls what may not be read PermissionDenied, with the system's code, and what it does not know Failed", () => {
+    const reasons = ["EACCES", "EPERM", "EIO"].map((code) => {
+      const { code: told, reason } = unreadable("secret", Object.assign(new Error(), { code }))
+      return [reason, told]
+    })
+    assert.deepStrictEqual(reasons, [["PermissionDenied", "EACCES"], ["PermissionDenied", "EPERM"], ["Failed", "EIO"]])
+    assert.strictEqual(unreadable("secret", "nothing known").code, undefined)
+  })
+
+  it.scopedLive("refuses names and media types that the service would refuse", () =>
+    Effect.gen(function*() {
+      const path = yield* Temporary.file("a", Temporary.distinct(1))
+      const check = (options: FileSource.Options) =>
+        Effect.map(Effect.either(FileSource.fromPath(path, options)), (result) =>
+          result._tag === "Right"
+            ? "taken"
+            : result.left._tag === "InvalidSource"
+            ? result.left.field
+            : result.left._tag)
+      assert.strictEqual(yield* check({ name: "n".repeat(1024) }), "taken")
+      assert.strictEqual(yield* check({ name: "n".repeat(1025) }), "name")
+      assert.strictEqual(yield* check({ name: "" }), "name")
+      assert.strictEqual(yield* check({ mediaType: "m".repeat(255) }), "taken")
+      assert.strictEqual(yield* check({ mediaType: "m".repeat(256) }), "mediaType")
+      assert.strictEqual(yield* check({ mediaType: "" }), "mediaType")
+    }))
+
+  it.scopedLive("takes an empty file as a source of size 0, for the plan to refuse", () =>
+    Effect.gen(function*() {
+      const source = yield* FileSource.fromPath(yield* Temporary.file("empty", new Uint8Array(0)))
+      assert.strictEqual(source.size, 0)
+    }))
+})
+
+describe("the sections of a file", () => {
+  it.effect.prop(
+    "concatenate to the file, for any size and any partition, and are observed as they are sent",
+    [partitioned],
+    ([{ ranges, size }]) =>
+      Effect.scoped(Effect.gen(function*() {
+        const bytes = Temporary.distinct(size)
+        const source = yield* FileSource.fromPath(yield* Temporary.file("any", bytes))
+        const observed: Array<Uint8Array> = []
+        const parts = yield* Effect.forEach(ranges, (range) =>
+          read(source, range, { observe: (chunk) => observed.push(Uint8Array.from(chunk)) }))
+        assert(Buffer.concat(parts).equals(bytes))
+        assert(Buffer.concat(observed).equals(bytes))
+      })),
+    { fastCheck: { numRuns: 40 } }
+  )
+
+  it.scopedLive("give the same bytes to every attempt, also to attempts at the same time", () =>
+    Effect.gen(function*() {
+      const bytes = Temporary.distinct(3_000_001)
+      const source = yield* FileSource.fromPath(yield* Temporary.file("any", bytes))
+      const open = yield* source.open
+      const section = yield* open.section({ offset: 5, length: 2_999_990 })
+      const attempts = yield* Effect.all(
+        Array.from({ length: 4 }, () =>
+          Effect.flatMap(section.body(() => undefined), (body) => {
+            assert(body._tag === "NativeBody")
+            return Effect.promise(() => collect(body.content))
+          })),
+        { concurrency: "unbounded" }
+      )
+      for (const attempt of attempts) assert(attempt.equals(bytes.subarray(5, 2_999_995)))
+    }))
+
+  it.scopedLive("hold 2 MiB at the most, whatever the range", () =>
+    Effect.gen(function*() {
+      const source = yield* FileSource.fromPath(yield* Temporary.sparse("large", 64 * 1024 * 1024))
+      const open = yield* source.open
+      const body = yield* Effect.flatMap(
+        open.section({ offset: 0, length: source.size }),
+        (section) => section.body(() => undefined)
+      )
+      assert(body._tag === "NativeBody" && isAsyncIterable(body.content))
+      const memory = new Set<ArrayBufferLike>()
+      yield* Effect.promise(async () => {
+        if (!isAsyncIterable(body.content)) return
+        for await (const chunk of body.content) memory.add(chunk.buffer)
+      })
+      const held = [...memory].reduce((total, one) => total + one.byteLength, 0)
+      assert.strictEqual(held, 2 * 1024 * 1024)
+    }))
+})
+
+const changes: ReadonlyArray<{
+  readonly change: string
+  readonly what: "size" | "modified" | "identity"
+  readonly apply: (path: string) => Promise<void>
+}> = [
+  { change: "cut short", what: "size", apply: (path) => Fs.truncate(path, 1_500_000) },
+  { change: "appended to", what: "size", apply: (path) => Fs.appendFile(path, "more") },
+  {
+    change: "overwritten in place with as many bytes",
+    what: "modified",
+    apply: async (path) => {
+      const handle = await Fs.open(path, "r+")
+      await handle.write("other", 0)
+      await handle.close()
+      await Fs.utimes(path, 1, 1)
+    }
+  },
+  {
+    change: "replaced by another of the same size and date",
+    what: "identity",
+    apply: async (path) => {
+      const stats = await Fs.stat(path)
+      await Fs.writeFile(`${path}.new`, Temporary.distinct(stats.size))
+      await Fs.utimes(`${path}.new`, stats.atime, stats.mtime)
+      await Fs.rename(`${path}.new`, path)
+    }
+  }
+]
+
+describe("a file that changes", () => {
+  for (const { apply, change, what } of changes) {
+    it.scopedLive(`is SourceChanged when it was ${change} before it is opened`, () =>
+      Effect.gen(function*() {
+        const path = yield* Temporary.file("changing", Temporary.distinct(3_000_000))
+        const source = yield* FileSource.fromPath(path)
+        yield* Effect.promise(() => apply(path))
+        const error = yield* Effect.flip(Effect.scoped(source.open))
+        assert(error._tag === "SourceChanged")
+        assert.strictEqual(error.what, what)
+      }))
+
+    it.scopedLive(`is SourceChanged for \`unchanged\` when it was ${change} while it is open`, () =>
+      Effect.gen(function*() {
+        const path = yield* Temporary.file("changing", Temporary.distinct(3_000_000))
+        const open = yield* Effect.flatMap(FileSource.fromPath(path), (source) => source.open)
+        yield* open.unchanged
+        yield* Effect.promise(() => apply(path))
+        const error = yield* Effect.flip(open.unchanged)
+        assert(error._tag === "SourceChanged")
+        assert.strictEqual(error.what, what)
+      }))
+
+    if (what === "identity") continue
+    it.scopedLive(`never gives all bytes of a section when it is ${change} while they are read`, () =>
+      Effect.gen(function*() {
+        const path = yield* Temporary.file("changing", Temporary.distinct(3_000_000))
+        const source = yield* FileSource.fromPath(path)
+        let given = 0
+        let applied = false
+        const error = yield* Effect.flip(
+          read(source, { offset: 0, length: 3_000_000 }, {
+            observe: (chunk) => {
+              given += chunk.byteLength
+            },
+            betweenChunks: async () => {
+              if (!applied) await apply(path)
+              applied = true
+            }
+          })
+        )
+        assert(error instanceof Error && "_tag" in error && "what" in error)
+        assert.strictEqual(error._tag, "SourceChanged")
+        assert.strictEqual(error.what, what)
+        assert.isBelow(given, 3_000_000)
+      }))
+  }
+
+  it.scopedLive("is SourceUnreadable for `unchanged` when its path is gone", () =>
+    Effect.gen(function*() {
+      const path = yield* Temporary.file("gone", Temporary.distinct(10))
+      const open = yield* Effect.flatMap(FileSource.fromPath(path), (source) => source.open)
+      yield* Effect.promise(() => Fs.rm(path))
+      const error = yield* Effect.flip(open.unchanged)
+      assert(error._tag === "SourceUnreadable")
+      assert.strictEqual(error.reason, "NotFound")
+    }))
+})
+
+describe("an open file", () => {
+  it.scopedLive("has one handle, which is closed with its scope, also while a section is being read", () =>
+    Effect.gen(function*() {
+      const path = yield* Temporary.sparse("handled", 16 * 1024 * 1024)
+      const source = yield* FileSource.fromPath(path)
+      const handles = Effect.promise(async () => {
+        const links = await Promise.all(
+          (await Fs.readdir("/proc/self/fd")).map((fd) => Fs.readlink(`/proc/self/fd/${fd}`).catch(() => ""))
+        )
+        return links.filter((link) => link === path).length
+      })
+      assert.strictEqual(yield* handles, 0)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const open = yield* source.open
+        const iterators = yield* Effect.forEach([0, 8 * 1024 * 1024], (offset) =>
+          Effect.map(
+            Effect.flatMap(
+              open.section({ offset, length: 8 * 1024 * 1024 }),
+              (section) => section.body(() => undefined)
+            ),
+            (body) => {
+              assert(body._tag === "NativeBody" && isAsyncIterable(body.content))
+              return body.content[Symbol.asyncIterator]()
+            }
+          ))
+        yield* Effect.promise(() => Promise.all(iterators.map((iterator) => iterator.next())))
+        assert.strictEqual(yield* handles, 1)
+      }))
+      assert.strictEqual(yield* handles, 0)
+    }))
+})
