@@ -122,7 +122,7 @@ export const putHeaders = (
   const headers = Object.fromEntries(
     Object.entries(available).filter(([name]) => kind === "single" || signed.has(name))
   )
-  const missing = url.signedHeaders.filter((name) => !(name in available) && name !== "content-length")
+  const missing = url.signedHeaders.filter((name) => !Object.hasOwn(available, name) && name !== "content-length")
   return missing.length === 0
     ? Either.right(headers)
     : Either.left(new SignedHeaderMissing({ part: Option.getOrUndefined(url.partNumber), headers: missing }))

@@ -1,0 +1,436 @@
+import { HttpClient } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { PresignedUrl, ServiceApi, ServiceConfig, ServiceError, ServiceProfile } from "@stevedore/core"
+import { Chunk, Effect, Either, Fiber, Layer, Option, Redacted, Schema, Stream, TestClock } from "effect"
+import * as FakeHttp from "./fixtures/FakeHttp.js"
+import { href } from "./fixtures/presignedUrls.js"
+
+const secret = "api.5ecre770ken"
+
+const record = { id: "f1", name: "a.txt", status: "pending" as const, created_at: "2030-01-01T00:00:00Z" }
+
+const file = { name: "a.txt", mediaType: "text/plain", size: 5 }
+
+const single = { data: { id: "f1", upload_url: href() } }
+
+const multipart = { data: { id: "f1", upload_id: "u~1", urls: [href({ part: 1 }), href({ part: 2 })] } }
+
+const part = { partNumber: 1, etag: "\"e\"", size: 5, attempts: 1 }
+
+const page = { data: [], page: { total_count: 0, has_more: false, next_cursor: null } }
+
+interface Setting {
+  readonly baseUrl?: string
+  readonly profile?: ServiceProfile.ServiceProfile
+}
+
+const layerOf = (client: HttpClient.HttpClient, setting: Setting = {}) =>
+  Layer.provide(
+    ServiceApi.layer,
+    Layer.merge(
+      Layer.orDie(
+        ServiceConfig.layer({ baseUrl: "https://service.test/api", token: Redacted.make(secret), ...setting })
+      ),
+      FakeHttp.layer(client)
+    )
+  )
+
+const withApi = <A, E>(
+  use: (api: ServiceApi.Service) => Effect.Effect<A, E>,
+  answer: FakeHttp.Answer,
+  setting?: Setting
+) => {
+  const { client, seen } = FakeHttp.make(answer)
+  return Effect.flatMap(ServiceApi.ServiceApi, use).pipe(
+    Effect.either,
+    Effect.map((result) => ({ result, seen })),
+    Effect.provide(layerOf(client, setting))
+  )
+}
+
+/** The same, with the time of all waits passing at once. */
+const withApiOverTime = <A, E>(
+  use: (api: ServiceApi.Service) => Effect.Effect<A, E>,
+  answer: FakeHttp.Answer,
+  setting?: Setting
+) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(withApi(use, answer, setting))
+    yield* TestClock.adjust("1 hour")
+    return yield* Fiber.join(fiber)
+  })
+
+const calls: ReadonlyArray<{
+  readonly operation: string
+  readonly call: (api: ServiceApi.Service) => Effect.Effect<unknown, ServiceError.ServiceError>
+  readonly good: unknown
+  readonly method: string
+  readonly path: string
+  readonly repeatable: boolean
+}> = [
+  {
+    operation: "initiateUpload",
+    call: (api) => api.initiateUpload(file),
+    good: single,
+    method: "POST",
+    path: "/v2/files/upload",
+    repeatable: false
+  },
+  {
+    operation: "initiateLargeUpload",
+    call: (api) => api.initiateLargeUpload({ ...file, parts: Option.some(2) }),
+    good: multipart,
+    method: "POST",
+    path: "/v2/files/large-upload",
+    repeatable: false
+  },
+  {
+    operation: "completeUpload",
+    call: (api) => api.completeUpload({ fileId: "f1" }),
+    good: { data: record },
+    method: "POST",
+    path: "/v2/files/f1/upload/complete",
+    repeatable: true
+  },
+  {
+    operation: "completeLargeUpload",
+    call: (api) => api.completeLargeUpload({ fileId: "f1", uploadId: "u~1", parts: [part] }),
+    good: { data: record },
+    method: "POST",
+    path: "/v2/files/f1/large-upload/complete",
+    repeatable: true
+  },
+  {
+    operation: "file",
+    call: (api) => api.file("f1"),
+    good: { data: record },
+    method: "GET",
+    path: "/v1/files/f1",
+    repeatable: true
+  },
+  {
+    operation: "listPage",
+    call: (api) => api.listPage({ path: "/v1/projects", limit: 100, cursor: Option.none(), query: [] }),
+    good: page,
+    method: "GET",
+    path: "/v1/projects",
+    repeatable: true
+  },
+  {
+    operation: "tokenInfo",
+    call: (api) => api.tokenInfo,
+    good: { data: { id: "t1", subdomain: "acme" } },
+    method: "GET",
+    path: "/v1/token/info",
+    repeatable: true
+  }
+]
+
+const errorOf = <A>(result: Either.Either<A, unknown>): ServiceError.ServiceError => {
+  const error = Either.isLeft(result) ? result.left : assert.fail("expected an error")
+  return Schema.is(ServiceError.ServiceError)(error) ? error : assert.fail("expected a ServiceError")
+}
+
+describe("ServiceApi", () => {
+  describe.each(calls)("$operation", ({ call, good, method, operation, path, repeatable }) => {
+    it.effect("goes to the base URL with its path, with the bearer token, and asks for JSON", () =>
+      Effect.gen(function*() {
+        const { result, seen: [request] } = yield* withApi(call, () => FakeHttp.json(good))
+        assert.isTrue(Either.isRight(result))
+        assert.strictEqual(request?.method, method)
+        assert.strictEqual(request?.href.split("?")[0], `https://service.test/api${path}`)
+        assert.strictEqual(request?.headers["authorization"], `Bearer ${secret}`)
+        assert.strictEqual(request?.headers["accept"], "application/json")
+      }))
+
+    it.effect("is one request where it succeeds", () =>
+      Effect.map(withApi(call, () => FakeHttp.json(good)), ({ seen }) => assert.lengthOf(seen, 1)))
+
+    it.effect.each(
+      [
+        [400, "RequestRejected"],
+        [401, "Unauthorized"],
+        [403, "Forbidden"],
+        [404, "NotFound"],
+        [409, "UploadConflict"],
+        [422, "RequestRejected"]
+      ] as const
+    )(
+      "%s is asked once, and fails with the service's code, path and request id",
+      ([status, tag]) =>
+        Effect.gen(function*() {
+          const issue = { code: "ValidationError", title: "Invalid", message: "too long", path: ["body", "name"] }
+          const { result, seen } = yield* withApi(
+            call,
+            () => FakeHttp.json({ errors: [issue] }, { status, headers: { "x-request-id": "req-7" } })
+          )
+          assert.lengthOf(seen, 1)
+          assert.deepInclude({ ...errorOf(result) }, {
+            _tag: tag,
+            operation,
+            status,
+            requestId: "req-7",
+            attempts: 1,
+            issues: [issue]
+          })
+        })
+    )
+
+    it.effect.each([500, 502, 503, 504])(
+      "%d is asked again only where that is harmless",
+      (status) =>
+        Effect.gen(function*() {
+          const { result, seen } = yield* withApiOverTime(
+            call,
+            () => new Response("<html>Bad gateway</html>", { status })
+          )
+          assert.lengthOf(seen, repeatable ? 5 : 1)
+          assert.deepInclude({ ...errorOf(result) }, {
+            _tag: "ServiceUnavailable",
+            attempts: repeatable ? 5 : 1,
+            issues: []
+          })
+        })
+    )
+
+    it.effect("a 429 was not carried out: it is asked again, not before the time that it says", () =>
+      Effect.gen(function*() {
+        const { client, seen } = FakeHttp.make((_, count) =>
+          count === 1 ? new Response("", { status: 429, headers: { "retry-after": "20" } }) : FakeHttp.json(good)
+        )
+        const fiber = yield* Effect.flatMap(ServiceApi.ServiceApi, call).pipe(
+          Effect.provide(layerOf(client)),
+          Effect.fork
+        )
+        yield* TestClock.adjust("19999 millis")
+        assert.lengthOf(seen, 1)
+        yield* TestClock.adjust("1 millis")
+        yield* Fiber.join(fiber)
+        assert.lengthOf(seen, 2)
+      }))
+
+    it.effect.each(
+      [
+        ["HTML", "<html>Sign in</html>", repeatable ? 2 : 1],
+        ["truncated JSON", "{\"data\":{\"id\":\"f", repeatable ? 2 : 1],
+        ["nothing", "", 1],
+        ["another shape", "[]", 1],
+        ["null", "null", 1]
+      ] as const
+    )("a success with %s is an invalid response, not a defect", ([_, body, requests]) =>
+      Effect.gen(function*() {
+        const { result, seen } = yield* withApiOverTime(call, () => new Response(body))
+        assert.strictEqual(errorOf(result)._tag, "InvalidResponse")
+        assert.strictEqual(errorOf(result).attempts, requests)
+        assert.lengthOf(seen, requests)
+      }))
+
+    it.effect.each([301, 302, 303, 307, 308])(
+      "a %d is not followed: the token goes nowhere else",
+      (status) =>
+        Effect.gen(function*() {
+          const { result, seen } = yield* withApi(
+            call,
+            () => new Response(null, { status, headers: { location: "https://elsewhere.test/" } })
+          )
+          assert.lengthOf(seen, 1)
+          assert.deepInclude({ ...errorOf(result) }, { _tag: "RequestRejected", status })
+        })
+    )
+
+    it.effect("a connection that was never made is tried again; one that broke only where that is harmless", () =>
+      Effect.gen(function*() {
+        for (
+          const [code, arrived, again] of [["ECONNREFUSED", "no", true], ["ECONNRESET", "unknown", repeatable]] as const
+        ) {
+          let count = 0
+          const client = HttpClient.transform(
+            FakeHttp.broken(code),
+            (effect) => Effect.zipRight(Effect.sync(() => count++), effect)
+          )
+          const fiber = yield* Effect.flatMap(ServiceApi.ServiceApi, call).pipe(
+            Effect.either,
+            Effect.provide(layerOf(client)),
+            Effect.fork
+          )
+          yield* TestClock.adjust("1 hour")
+          const error = errorOf(yield* Fiber.join(fiber))
+          assert.deepInclude({ ...error }, {
+            _tag: "ConnectionFailed",
+            peer: "service",
+            origin: "https://service.test",
+            code,
+            arrived,
+            attempts: again ? 5 : 1
+          })
+          assert.strictEqual(count, again ? 5 : 1)
+        }
+      }))
+
+    it.effect("a call without an answer ends after its time, and is made again only where that is harmless", () =>
+      Effect.gen(function*() {
+        const { result, seen } = yield* withApiOverTime(call, () => Effect.never)
+        assert.deepInclude({ ...errorOf(result) }, {
+          _tag: "TimedOut",
+          peer: "service",
+          phase: "call",
+          attempts: repeatable ? 5 : 1
+        })
+        assert.lengthOf(seen, repeatable ? 5 : 1)
+      }))
+  })
+
+  it.effect.each([
+    ["https://service.test", "https://service.test/v1/token/info"],
+    ["https://service.test/", "https://service.test/v1/token/info"],
+    ["https://service.test/a/b/", "https://service.test/a/b/v1/token/info"]
+  ])("a base URL keeps its path: %s", ([baseUrl = "", expected]) =>
+    Effect.gen(function*() {
+      const { seen } = yield* withApi(
+        (api) => api.tokenInfo,
+        () => FakeHttp.json({ data: { id: "t", subdomain: "s" } }),
+        { baseUrl }
+      )
+      assert.strictEqual(seen[0]?.href, expected)
+    }))
+
+  it.effect("a cursor comes back to the service exactly as it was received", () =>
+    Effect.gen(function*() {
+      const cursor = "a+b/c==&d %25\u00e9"
+      const { seen } = yield* withApi(
+        (api) => api.listPage({ path: "/v1/projects", limit: 10, cursor: Option.some(cursor), query: [] }),
+        () => FakeHttp.json(page)
+      )
+      assert.strictEqual(new URL(seen[0]?.href ?? "").searchParams.get("page[start_cursor]"), cursor)
+    }))
+
+  it.effect("a call that is interrupted ends at once, also during a back-off", () =>
+    Effect.gen(function*() {
+      const { client, seen } = FakeHttp.make(() => new Response("", { status: 503 }))
+      const fiber = yield* Effect.flatMap(ServiceApi.ServiceApi, (api) => api.file("f1")).pipe(
+        Effect.provide(layerOf(client)),
+        Effect.fork
+      )
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.interrupt(fiber)
+      const before = seen.length
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(seen.length, before)
+    }))
+
+  describe("download", () => {
+    const contentOf = (answer: ServiceApi.DownloadAnswer) =>
+      answer._tag === "Content" ? answer : assert.fail("expected the content")
+
+    const download = (api: ServiceApi.Service) =>
+      Effect.scoped(
+        Effect.flatMap(api.download("f1"), (answer) =>
+          Effect.map(Stream.runCollect(contentOf(answer).bytes), (chunks) => ({
+            length: contentOf(answer).length,
+            etag: contentOf(answer).etag,
+            text: new TextDecoder().decode(Uint8Array.from(Chunk.toReadonlyArray(chunks).flatMap((one) => [...one])))
+          })))
+      )
+
+    const link = (api: ServiceApi.Service) =>
+      Effect.scoped(
+        Effect.map(
+          api.download("f1"),
+          (answer) => answer._tag === "Link" ? PresignedUrl.reveal(answer.url) : assert.fail("expected a link")
+        )
+      )
+
+    const linked = { profile: ServiceProfile.extend(ServiceProfile.standard, { download: "link" }) }
+
+    it.effect("is the bytes with their length and etag, by the token", () =>
+      Effect.gen(function*() {
+        const { result, seen } = yield* withApi(download, () =>
+          new Response("hello", { headers: { "content-length": "5", etag: "\"e\"" } }))
+        assert.deepStrictEqual(
+          result,
+          Either.right({ length: Option.some(5), etag: Option.some("\"e\""), text: "hello" })
+        )
+        assert.strictEqual(seen[0]?.href, "https://service.test/api/v1/files/f1/download")
+        assert.strictEqual(seen[0]?.headers["authorization"], `Bearer ${secret}`)
+      }))
+
+    it.effect("a JSON file is never taken for a link, and a link never for a file", () =>
+      Effect.gen(function*() {
+        const body = { data: { url: "https://elsewhere.test/?X-Amz-Signature=1" } }
+        const file = yield* withApi(download, () => FakeHttp.json(body))
+        assert.deepInclude(Either.getOrThrow(file.result), { text: JSON.stringify(body) })
+        const url = yield* withApi(link, () => FakeHttp.json(body), linked)
+        assert.deepStrictEqual(url.result, Either.right(body.data.url))
+        const none = yield* withApiOverTime(link, () => new Response("hello"), linked)
+        assert.strictEqual(errorOf(none.result)._tag, "InvalidResponse")
+      }))
+
+    it.effect.each([301, 302, 303, 307, 308])(
+      "a %d is a link, not followed with the token",
+      (status) =>
+        Effect.gen(function*() {
+          for (const setting of [{}, linked]) {
+            const { result, seen } = yield* withApi(
+              link,
+              () => new Response(null, { status, headers: { location: href() } }),
+              setting
+            )
+            assert.deepStrictEqual(result, Either.right(href()))
+            assert.lengthOf(seen, 1)
+          }
+        })
+    )
+
+    it.effect("a relative redirect is taken from the base URL", () =>
+      Effect.gen(function*() {
+        const { result } = yield* withApi(
+          link,
+          () => new Response(null, { status: 302, headers: { location: "/files/x?sig=1" } })
+        )
+        assert.deepStrictEqual(result, Either.right("https://service.test/files/x?sig=1"))
+      }))
+
+    it.effect.each([{}, { location: "ftp://elsewhere.test/" }, { location: "http://" }])(
+      "a redirect to nowhere is an invalid response: %j",
+      (headers) =>
+        Effect.gen(function*() {
+          const { result } = yield* withApi(link, () => new Response(null, { status: 302, headers: { ...headers } }))
+          assert.deepInclude({ ...errorOf(result) }, { _tag: "InvalidResponse", path: "Location" })
+        })
+    )
+
+    it.effect("is asked again while the service cannot", () =>
+      Effect.gen(function*() {
+        const { result, seen } = yield* withApiOverTime(download, (_, count) =>
+          count < 3 ? new Response("", { status: 503 }) : new Response("hello"))
+        assert.lengthOf(seen, 3)
+        assert.deepInclude(Either.getOrThrow(result), { text: "hello", length: Option.none() })
+      }))
+
+    it.effect("bytes that break off are a failed connection, not an end", () =>
+      Effect.gen(function*() {
+        const body = new ReadableStream<Uint8Array>({
+          pull: (controller) => controller.error(Object.assign(new Error("gone"), { code: "ECONNRESET" }))
+        })
+        const { result } = yield* withApi(download, () => new Response(body))
+        assert.deepInclude({ ...errorOf(result) }, { _tag: "ConnectionFailed", code: "ECONNRESET" })
+      }))
+
+    it.effect("a file that is not there is NotFound", () =>
+      Effect.gen(function*() {
+        const { result } = yield* withApi(download, () => new Response("", { status: 404 }))
+        assert.strictEqual(errorOf(result)._tag, "NotFound")
+      }))
+  })
+
+  it.effect("an answer that breaks off may have been carried out, whatever its status", () =>
+    Effect.gen(function*() {
+      const body = () =>
+        new ReadableStream<Uint8Array>({
+          pull: (controller) => controller.error(Object.assign(new Error("gone"), { code: "ECONNREFUSED" }))
+        })
+      const { result, seen } = yield* withApi((api) => api.initiateUpload(file), () => new Response(body()))
+      assert.deepInclude({ ...errorOf(result) }, { _tag: "ConnectionFailed", arrived: "unknown", attempts: 1 })
+      assert.lengthOf(seen, 1)
+    }))
+})

@@ -1,0 +1,320 @@
+import type { HttpClientRequest } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { PresignedUrl, type ServiceAnswer, ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
+import { Either, FastCheck as fc, Option } from "effect"
+import { href } from "./fixtures/presignedUrls.js"
+
+const { standard } = ServiceProfile
+
+const at = Date.UTC(2030, 0, 1)
+
+const answer = (
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {}
+): ServiceAnswer.ServiceAnswer => ({
+  operation: "initiateLargeUpload",
+  status: 201,
+  headers,
+  body: JSON.stringify(body),
+  receivedAt: at,
+  attempts: 1
+})
+
+const jsonOf = (request: HttpClientRequest.HttpClientRequest): unknown =>
+  request.body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(request.body.body)) : undefined
+
+const record = { id: "f1", name: "a.txt", status: "pending" as const, created_at: "2030-01-01T00:00:00Z" }
+
+const file = { name: "a \"b\".txt", mediaType: "text/plain", size: 5 }
+
+const large = (parts: Option.Option<number> = Option.none()) => ({ ...file, parts })
+
+const urls = (count: number) => Array.from({ length: count }, (_, index) => href({ part: index + 1 }))
+
+const opened = (urls: unknown, more: Readonly<Record<string, unknown>> = {}) => ({
+  data: { id: "f1", upload_id: "u~1", urls, ...more }
+})
+
+const session = (body: unknown, parts?: number) =>
+  ServiceEndpoints.initiateLargeUpload.respond(standard, answer(body), large(Option.fromNullable(parts)))
+
+const problem = (read: Either.Either<unknown, ServiceError.ServiceError>) => {
+  const error = Either.isLeft(read) ? read.left : assert.fail("expected an error")
+  assert.instanceOf(error, ServiceError.InvalidResponse)
+  return error.path
+}
+
+describe("ServiceEndpoints", () => {
+  describe("requests", () => {
+    it("initiateUpload: name, media type and size", () => {
+      const request = ServiceEndpoints.initiateUpload.request(standard, file)
+      assert.strictEqual(request.method, "POST")
+      assert.strictEqual(request.url, "/v2/files/upload")
+      assert.deepStrictEqual(jsonOf(request), { name: "a \"b\".txt", type: "text/plain", size: 5 })
+    })
+
+    it("initiateLargeUpload: the number of parts only where one is asked for", () => {
+      const request = ServiceEndpoints.initiateLargeUpload.request(standard, large())
+      assert.strictEqual(request.method, "POST")
+      assert.strictEqual(request.url, "/v2/files/large-upload")
+      assert.deepStrictEqual(jsonOf(request), { name: "a \"b\".txt", type: "text/plain", size: 5 })
+      assert.deepStrictEqual(
+        jsonOf(ServiceEndpoints.initiateLargeUpload.request(standard, large(Option.some(3)))),
+        { name: "a \"b\".txt", type: "text/plain", size: 5, parts: 3 }
+      )
+    })
+
+    it("wire names and paths are the profile's", () => {
+      const profile = ServiceProfile.extend(standard, {
+        fields: { fileName: "file_name", mediaType: "mime" },
+        paths: { initiateUpload: "/up", file: "/records/{file_id}/now" }
+      })
+      const request = ServiceEndpoints.initiateUpload.request(profile, file)
+      assert.strictEqual(request.url, "/up")
+      assert.deepStrictEqual(jsonOf(request), { file_name: "a \"b\".txt", mime: "text/plain", size: 5 })
+      assert.strictEqual(ServiceEndpoints.file.request(profile, { fileId: "f1" }).url, "/records/f1/now")
+    })
+
+    it("completeUpload: no body", () => {
+      const request = ServiceEndpoints.completeUpload.request(standard, { fileId: "f1" })
+      assert.strictEqual(request.method, "POST")
+      assert.strictEqual(request.url, "/v2/files/f1/upload/complete")
+      assert.strictEqual(request.body._tag, "Empty")
+    })
+
+    it.prop("completeLargeUpload: every part once, in ascending order, its etag verbatim, whatever the order given", {
+      parts: fc.uniqueArray(
+        fc.record({
+          partNumber: fc.integer({ min: 1, max: 10_000 }),
+          etag: fc.string({ minLength: 1 }),
+          size: fc.integer({ min: 1 }),
+          attempts: fc.integer({ min: 1 })
+        }),
+        { selector: (part) => part.partNumber, minLength: 1 }
+      )
+    }, ({ parts }) => {
+      const request = ServiceEndpoints.completeLargeUpload.request(standard, { fileId: "f1", uploadId: "u~1", parts })
+      assert.strictEqual(request.url, "/v2/files/f1/large-upload/complete")
+      assert.deepStrictEqual(jsonOf(request), {
+        upload_id: "u~1",
+        parts: parts
+          .map(({ etag, partNumber }) => ({ part_number: partNumber, etag }))
+          .sort((one, other) => one.part_number - other.part_number)
+      })
+    })
+
+    it.prop("a file id stays one segment of the path, whatever is in it", {
+      fileId: fc.string({ minLength: 1 })
+    }, ({ fileId }) => {
+      const { url } = ServiceEndpoints.file.request(standard, { fileId })
+      assert.strictEqual(decodeURIComponent(url.slice("/v1/files/".length)), fileId)
+      assert.match(url, /^\/v1\/files\/[^/?#]+$/)
+    })
+
+    it.prop("listPage: the limit first, then the cursor exactly as received, then sort and filters as given", {
+      cursor: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
+      limit: fc.integer({ min: 1, max: 100 }),
+      query: fc.array(fc.tuple(fc.string({ minLength: 1 }), fc.string()))
+    }, ({ cursor, limit, query }) => {
+      const request = ServiceEndpoints.listPage.request(standard, {
+        path: "/v1/projects",
+        limit,
+        cursor: Option.fromNullable(cursor),
+        query
+      })
+      assert.strictEqual(request.method, "GET")
+      assert.strictEqual(request.url, "/v1/projects")
+      assert.deepStrictEqual([...request.urlParams], [
+        ["page[limit]", String(limit)],
+        ...(cursor === undefined ? [] : [["page[start_cursor]", cursor]]),
+        ...query
+      ])
+    })
+
+    it("tokenInfo and download", () => {
+      assert.strictEqual(ServiceEndpoints.tokenInfo.request(standard, undefined).url, "/v1/token/info")
+      assert.strictEqual(ServiceEndpoints.downloadRequest(standard, "f/1").url, "/v1/files/f%2F1/download")
+    })
+
+    it("only the calls that open a session are not harmless to repeat", () => {
+      const { completeLargeUpload, completeUpload, file, initiateLargeUpload, initiateUpload, listPage, tokenInfo } =
+        ServiceEndpoints
+      assert.deepStrictEqual(
+        [initiateUpload, initiateLargeUpload, completeUpload, completeLargeUpload, file, listPage, tokenInfo]
+          .map(({ operation, repeatable }) => [operation, repeatable]),
+        [
+          ["initiateUpload", false],
+          ["initiateLargeUpload", false],
+          ["completeUpload", true],
+          ["completeLargeUpload", true],
+          ["file", true],
+          ["listPage", true],
+          ["tokenInfo", true]
+        ]
+      )
+    })
+  })
+
+  describe("a session for one PUT", () => {
+    const single = (body: unknown, headers?: Readonly<Record<string, string>>) =>
+      ServiceEndpoints.initiateUpload.respond(standard, answer(body, headers), file)
+
+    it.each([
+      ["data.id", { data: { id: "f1", upload_url: href() } }],
+      ["data.file_id", { data: { file_id: "f1", upload_url: href() } }],
+      ["no envelope", { file_id: "f1", upload_url: href() }],
+      ["both ids", { data: { id: "f1", file_id: "other", upload_url: href() } }]
+    ])("is read with its id in %s", (_, body) => {
+      const { fileId, url } = Either.getOrThrow(single(body))
+      assert.strictEqual(fileId, "f1")
+      assert.strictEqual(PresignedUrl.reveal(url), href())
+    })
+
+    it("keeps the fields that it does not know", () => {
+      const body = { data: { id: "f1", upload_url: href(), expires_in: 3600, hints: { region: "eu" } } }
+      assert.deepStrictEqual(Either.getOrThrow(single(body)).extra, { expires_in: 3600, hints: { region: "eu" } })
+    })
+
+    it("knows the server's clock from the answer", () => {
+      const body = { data: { id: "f1", upload_url: href() } }
+      const { clockOffset, openedAt } = Either.getOrThrow(
+        single(body, { date: new Date(at + 3_600_000).toUTCString() })
+      )
+      assert.strictEqual(clockOffset, 3_600_500)
+      assert.strictEqual(openedAt, at + 3_600_500)
+    })
+
+    it.each([
+      ["data.id", { data: { upload_url: href() } }],
+      ["data.id", { data: { id: "", upload_url: href() } }],
+      ["data.upload_url", { data: { id: "f1" } }],
+      ["data.upload_url", { data: { id: "f1", upload_url: "no url" } }],
+      ["data.upload_url", { data: { id: "f1", upload_url: null } }]
+    ])("of the wrong shape names %s", (path, body) => {
+      assert.strictEqual(problem(single(body)), path)
+    })
+  })
+
+  describe("a session of several parts", () => {
+    const numbersOf = (read: ReturnType<typeof session>) =>
+      Either.getOrThrow(read).urls.map((url) => Option.getOrUndefined(url.partNumber))
+
+    it("is read with its id, its URLs in order and the fields it does not know", () => {
+      const { extra, fileId, uploadId, urls: read } = Either.getOrThrow(session(opened(urls(3), { part_size: 7 })))
+      assert.strictEqual(fileId, "f1")
+      assert.strictEqual(uploadId, "u~1")
+      assert.deepStrictEqual(read.map(PresignedUrl.reveal), urls(3))
+      assert.deepStrictEqual(extra, { part_size: 7 })
+    })
+
+    it("URLs that do not say their part are taken in the order given", () => {
+      const plain = ["https://b.test/c?sig=1", "https://b.test/a?sig=2", "https://b.test/b?sig=3"]
+      assert.deepStrictEqual(Either.getOrThrow(session(opened(plain))).urls.map(PresignedUrl.reveal), plain)
+    })
+
+    it.prop("URLs in any order come out in the order of their parts, as strings and as objects", {
+      order: fc.integer({ min: 1, max: 20 }).chain((count) =>
+        fc.shuffledSubarray(Array.from({ length: count }, (_, index) => index + 1), { minLength: count })
+      ),
+      form: fc.constantFrom("string", "object", "bare object")
+    }, ({ form, order }) => {
+      const given = order.map((part) =>
+        form === "string"
+          ? href({ part })
+          : form === "object"
+          ? { url: href({ part }), part_number: part }
+          : { url: href({ part }) }
+      )
+      assert.deepStrictEqual(numbersOf(session(opened(given))), order.map((_, index) => index + 1))
+    })
+
+    it.each([
+      ["a part twice", [href({ part: 1 }), href({ part: 1 })], "data.urls[1]"],
+      ["a part that is missing", [href({ part: 1 }), href({ part: 3 })], "data.urls[1]"],
+      ["parts from 2", [href({ part: 2 }), href({ part: 3 })], "data.urls[0]"],
+      [
+        "two numbers for one part",
+        [{ url: href({ part: 2 }), part_number: 1 }, { url: href({ part: 1 }), part_number: 2 }],
+        "data.urls[0]"
+      ],
+      ["no URL", [], "data.urls[0]"],
+      ["something else", [href({ part: 1 }), 5], "data.urls[1]"],
+      ["no list", href(), "data.urls"]
+    ])("with %s is an invalid answer", (_, given, path) => {
+      assert.strictEqual(problem(session(opened(given))), path)
+    })
+
+    it.prop("with another number of URLs than asked for is an invalid answer", {
+      asked: fc.integer({ min: 1, max: 20 }),
+      given: fc.integer({ min: 1, max: 20 })
+    }, ({ asked, given }) => {
+      const read = session(opened(urls(given)), asked)
+      if (asked === given) assert.isTrue(Either.isRight(read))
+      else assert.strictEqual(problem(read), "data.urls")
+    })
+
+    it("without an upload id is an invalid answer", () => {
+      assert.strictEqual(problem(session({ data: { id: "f1", urls: urls(2) } })), "data.upload_id")
+    })
+
+    it("an invalid answer does not repeat a URL", () => {
+      const read = session(opened([href({ part: 1 }), href({ part: 1 })]))
+      assert.notInclude(JSON.stringify(read), "Signature")
+    })
+  })
+
+  describe("records", () => {
+    it("a file is read in its envelope, unknown fields kept", () => {
+      const whole: unknown = { ...record, checksum: "x" }
+      for (const endpoint of [ServiceEndpoints.file, ServiceEndpoints.completeUpload]) {
+        const read = endpoint.respond(standard, answer({ data: whole }), { fileId: "f1" })
+        assert.deepStrictEqual<unknown>(Either.getOrThrow(read), whole)
+      }
+    })
+
+    it("what may be null or absent of a file may be", () => {
+      const full = { ...record, type: null, size: null, author: null }
+      assert.isTrue(Either.isRight(ServiceEndpoints.file.respond(standard, answer({ data: full }), { fileId: "f1" })))
+    })
+
+    it("a status that is not known names its place", () => {
+      const read = ServiceEndpoints.file.respond(standard, answer({ data: { ...record, status: "lost" } }), {
+        fileId: "f1"
+      })
+      assert.strictEqual(problem(read), "data.status")
+    })
+
+    it("a page is read whole, its items untouched", () => {
+      const page = { data: [{ id: 1 }, "x", null], page: { total_count: 3, has_more: false, next_cursor: null } }
+      assert.deepStrictEqual(
+        ServiceEndpoints.listPage.respond(standard, answer(page), {
+          path: "/v1/projects",
+          limit: 3,
+          cursor: Option.none(),
+          query: []
+        }),
+        Either.right(page)
+      )
+    })
+
+    it("a token stands for somebody", () => {
+      const info = { id: "t1", subdomain: "acme" }
+      assert.deepStrictEqual(
+        ServiceEndpoints.tokenInfo.respond(standard, answer({ data: info }), undefined),
+        Either.right(info)
+      )
+    })
+  })
+
+  describe("the link of a download", () => {
+    it("is read by the profile's name for it", () => {
+      const profile = ServiceProfile.extend(standard, { fields: { downloadUrl: "location" } })
+      const link = ServiceEndpoints.downloadLink(profile, answer({ data: { location: href() } }))
+      assert.strictEqual(PresignedUrl.reveal(Either.getOrThrow(link)), href())
+    })
+
+    it.each([{}, { url: null }, { url: "ftp://b.test" }, { url: 5 }])("that is none names its place: %j", (data) => {
+      assert.strictEqual(problem(ServiceEndpoints.downloadLink(standard, answer({ data }))), "data.url")
+    })
+  })
+})
