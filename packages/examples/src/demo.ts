@@ -1,0 +1,122 @@
+import { FileSystem, Path } from "@effect/platform"
+import { NodeContext, NodeRuntime } from "@effect/platform-node"
+import * as Measure from "@stevedore/cli/Measure"
+import * as SandboxServer from "@stevedore/cli/SandboxServer"
+import { Lists, Uploads } from "@stevedore/core"
+import { FileSource, NodeDownloads, NodeStevedore } from "@stevedore/node"
+import { Cause, Console, Data, Duration, Effect, Option, Stream } from "effect"
+import * as SampleFiles from "./SampleFiles.js"
+
+const samples = [
+  { name: "notes.bin", size: 3_000_000 },
+  { name: "interview.bin", size: 200_000_000 }
+]
+
+const projects = 250
+
+class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly message: string }> {}
+
+const row = (what: string, name: string, amount: string, ...details: ReadonlyArray<string>) =>
+  Console.log(`  ${what.padEnd(11)} ${name.padEnd(14)} ${amount.padStart(9)}   ${details.join("   ")}`.trimEnd())
+
+const pace = (size: number, took: Duration.Duration): string => {
+  const seconds = Duration.toSeconds(took)
+  return `${seconds.toFixed(2).padStart(5)} s   ${Measure.speed(size / Math.max(seconds, 0.001)).padStart(10)}`
+}
+
+const quarter = (confirmed: number, size: number): number => Math.floor((4 * confirmed) / size)
+
+const showQuarters = (progress: Uploads.UploadHandle["progress"]) =>
+  progress.changes.pipe(
+    Stream.filter(({ parts, phase }) => phase === "uploading" && parts.total > 1),
+    Stream.changesWith((before, now) => quarter(before.confirmed, now.size) === quarter(now.confirmed, now.size)),
+    Stream.runForEach((now) =>
+      row("", "", Measure.bytes(now.confirmed), `${now.parts.confirmed} of ${now.parts.total} parts are in storage`)
+    )
+  )
+
+const upload = (path: string) =>
+  Effect.scoped(Effect.gen(function*() {
+    const source = yield* FileSource.fromPath(path)
+    const running = yield* Uploads.start(source)
+    const [took, file] = yield* Effect.timed(Effect.zipRight(showQuarters(running.progress), running.await))
+    const { parts } = yield* running.progress.get
+    const way = parts.total === 1 ? "in a single PUT" : `in ${parts.total} parts`
+    yield* row("uploaded", source.name, Measure.bytes(source.size), pace(source.size, took), way)
+    return file.id
+  }))
+
+const download = (fileId: string, original: string, copy: string) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const fs = yield* FileSystem.FileSystem
+    const [took] = yield* Effect.timed(NodeDownloads.toFile(fileId, copy))
+    const difference = yield* SampleFiles.firstDifference(original, copy)
+    if (Option.isSome(difference)) {
+      return yield* new DemoFailed({ message: `${copy} differs from ${original} at byte ${difference.value}` })
+    }
+    const size = Number((yield* fs.stat(copy)).size)
+    yield* row("downloaded", path.basename(original), Measure.bytes(size), pace(size, took), "the same, byte for byte")
+  })
+
+const walk = Effect.gen(function*() {
+  const [took, [pages, items]] = yield* Effect.timed(
+    Stream.runFold(
+      Lists.projects.pages(),
+      [0, 0] as const,
+      ([pages, items], page) => [pages + 1, items + page.items.length] as const
+    )
+  )
+  if (items !== projects) {
+    return yield* new DemoFailed({ message: `The list has ${projects} projects, ${items} came` })
+  }
+  yield* row("listed", "projects", `${items}`, `${Duration.toSeconds(took).toFixed(2).padStart(5)} s`, `${pages} pages`)
+})
+
+const demo = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const directory = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-demo-" })
+  const sandbox = yield* SandboxServer.start({
+    port: 0,
+    storagePort: 0,
+    directory: Option.none(),
+    token: Option.none(),
+    projects
+  })
+  yield* Console.log("Stevedore against a sandbox of the service. Nothing leaves this machine.\n")
+  yield* Console.log(`  the service at ${sandbox.apiOrigin}, its storage at ${sandbox.storageOrigin}\n`)
+
+  const files = samples.map((sample) => ({ ...sample, path: path.join(directory, sample.name) }))
+  yield* Effect.forEach(files, (file) =>
+    Effect.zipRight(
+      SampleFiles.write(file.path, { seed: file.name, size: file.size }),
+      row("made", file.name, Measure.bytes(file.size))
+    ))
+  const program = Effect.gen(function*() {
+    const ids = yield* Effect.forEach(files, (file) => Effect.map(upload(file.path), (id) => [id, file] as const))
+    yield* Effect.forEach(ids, ([id, file]) => download(id, file.path, `${file.path}.back`))
+    yield* walk
+  })
+  yield* Effect.provide(program, NodeStevedore.layer({ baseUrl: sandbox.baseUrl, token: sandbox.token }))
+
+  const { breaches } = yield* sandbox.report
+  if (breaches.length > 0) {
+    return yield* new DemoFailed({ message: `The sandbox saw the contract broken: ${breaches[0]?.message}` })
+  }
+})
+
+const describe = (cause: Cause.Cause<{ readonly message: string }>): string =>
+  Option.match(Cause.failureOption(cause), {
+    onNone: () => Cause.pretty(cause),
+    onSome: (error) => error.message
+  })
+
+Effect.timed(Effect.scoped(demo)).pipe(
+  Effect.flatMap(([took]) =>
+    Console.log(`\nAll of it came back as it went up, in ${Duration.toSeconds(took).toFixed(1)} s.`)
+  ),
+  Effect.tapErrorCause((cause) => Console.error(`\nThe demo failed. ${describe(cause)}`)),
+  Effect.provide(NodeContext.layer),
+  NodeRuntime.runMain({ disableErrorReporting: true })
+)

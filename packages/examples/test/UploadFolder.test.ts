@@ -1,0 +1,31 @@
+import { FileSystem, Path } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Sandbox, SandboxLayer } from "@stevedore/testing"
+import { Effect, Layer, Logger } from "effect"
+import { folder } from "../src/UploadFolder.js"
+
+const files = { "a.txt": "first", "empty.txt": "", "z.txt": "last" }
+
+describe("UploadFolder", () => {
+  it.scoped("an empty file is told and counted, and the others go up all the same", () => {
+    const logged: Array<string> = []
+    return Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const directory = yield* fs.makeTempDirectoryScoped()
+      yield* Effect.forEach(
+        Object.entries(files),
+        ([name, text]) => fs.writeFileString(path.join(directory, name), text)
+      )
+      assert.strictEqual(yield* folder(directory), 1)
+      assert.include(logged, "empty.txt: EmptySource")
+      const stored = yield* Effect.forEach(logged.filter((line) => !line.includes(":")), (id) => Sandbox.stored(id))
+      assert.deepStrictEqual(stored.map((bytes) => new TextDecoder().decode(bytes)).sort(), ["first", "last"])
+    }).pipe(Effect.provide(Layer.mergeAll(
+      NodeContext.layer,
+      SandboxLayer.memory(),
+      Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message))))
+    )))
+  })
+})

@@ -1,0 +1,75 @@
+import { KeyValueStore } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { RetryPolicy } from "@stevedore/core"
+import { FaultScript, SandboxLayer } from "@stevedore/testing"
+import { Effect, Layer, Logger, Stream } from "effect"
+import { everyProject, firstTen, nightly, pageByPage, templates } from "../src/WalkLists.js"
+
+const project = (number: number, title: string) => ({
+  id: `Project${String(number).padStart(15, "0")}`,
+  title,
+  type: "project",
+  author: null,
+  created_at: `2030-01-01T00:00:${String(number % 60).padStart(2, "0")}.000Z`,
+  deleted: false,
+  folder: null
+})
+
+const interviews = Array.from(
+  { length: 30 },
+  (_, number) => project(number, number % 2 === 0 ? `An interview, number ${number}` : `Notes ${number}`)
+)
+
+describe("WalkLists", () => {
+  it.effect("every project comes once, in the order of the titles", () =>
+    Effect.gen(function*() {
+      const titles = Array.from(yield* Stream.runCollect(everyProject), ({ title }) => title)
+      assert.lengthOf(new Set(titles), 30)
+      assert.deepStrictEqual(titles, [...titles].sort())
+    }).pipe(Effect.provide(SandboxLayer.memory({ projects: interviews }))))
+
+  it.effect("the first ten of those that a filter finds", () =>
+    Effect.gen(function*() {
+      const titles = Array.from(yield* firstTen, ({ title }) => title)
+      assert.lengthOf(titles, 10)
+      assert.isTrue(titles.every((title) => title.includes("interview")))
+    }).pipe(Effect.provide(SandboxLayer.memory({ projects: interviews }))))
+
+  it.effect("pages of fifty", () =>
+    Effect.gen(function*() {
+      const pages = yield* Stream.runCollect(pageByPage)
+      assert.deepStrictEqual(Array.from(pages, ({ items }) => items.length), [50, 50, 20])
+    }).pipe(Effect.provide(SandboxLayer.memory({ projects: 120 }))))
+
+  it.effect("a walk that broke off goes on where it stood: no project is lost, and none comes twice", () => {
+    const logged: Array<string> = []
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(nightly)
+      assert.strictEqual(error._tag, "ServiceUnavailable")
+      assert.lengthOf(logged, 100)
+      yield* nightly
+      assert.lengthOf(logged, 250)
+      assert.lengthOf(new Set(logged), 250)
+    }).pipe(
+      Effect.provide(RetryPolicy.none),
+      Effect.provide(Layer.mergeAll(
+        KeyValueStore.layerMemory,
+        SandboxLayer.memory({ projects: 250, faults: FaultScript.on("list").after(1).answer(500) }),
+        Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message))))
+      ))
+    )
+  })
+
+  it.effect("a list of your own gives what your Schema says", () =>
+    Effect.gen(function*() {
+      const found = yield* Stream.runCollect(templates())
+      assert.deepStrictEqual(Array.from(found, ({ title }) => title), ["Interview", "Survey"])
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      lists: {
+        templates: [
+          { id: "1", title: "Interview", created_at: "2030-01-02T00:00:00.000Z" },
+          { id: "2", title: "Survey", created_at: "2030-01-01T00:00:00.000Z" }
+        ]
+      }
+    }))))
+})
