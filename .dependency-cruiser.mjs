@@ -5,6 +5,7 @@ const floors = [
   ["failures", [
     "ConnectionError",
     "ListError",
+    "PlanError",
     "Recovery",
     "ServiceError",
     "SourceError",
@@ -18,10 +19,12 @@ const floors = [
     "Project",
     "RetryAfter",
     "ServiceProfile",
+    "SourceFingerprint",
     "StorageAnswer",
     "TokenInfo",
     "UploadPlan",
     "UploadProgress",
+    "UploadRecord",
     "UploadSession",
     "internal/crc32"
   ]],
@@ -33,6 +36,7 @@ const floors = [
     "UploadLedger",
     "UploadSource",
     "UploadSources",
+    "internal/exactLength",
     "internal/sequentialReader"
   ]],
   ["clients", [
@@ -47,10 +51,12 @@ const floors = [
     "Pages",
     "PartTransfer",
     "RateLimit",
+    "SessionTransfer",
     "TransferGate",
     "UploadCompletion",
     "UploadMonitor",
     "UploadOptions",
+    "UploadResume",
     "UploadSessions"
   ]],
   ["programs", ["Checkpoints", "Downloads", "Lists", "Uploads"]]

@@ -17,9 +17,11 @@ import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { arrival, ConnectionFailed, systemCode } from "./ConnectionError.js"
+import { exactly } from "./internal/exactLength.js"
 import type { GetAnswer, GetRequest, PutRequest, Service } from "./ObjectStorage.js"
 import { checkDeadline, ObjectStorage } from "./ObjectStorage.js"
 import * as PresignedUrl from "./PresignedUrl.js"
+import * as RangedContent from "./RangedContent.js"
 import type { SourceError } from "./SourceError.js"
 import { isSourceError, SourceChanged } from "./SourceError.js"
 import type { StorageAnswer } from "./StorageAnswer.js"
@@ -27,7 +29,6 @@ import type { StorageError } from "./StorageError.js"
 import type { PutReceipt } from "./StorageResponse.js"
 import { interpret, interpretPut, rejected } from "./StorageResponse.js"
 import type { SourceBody } from "./UploadSource.js"
-import { exactly } from "./UploadSources.js"
 
 const bodyOf = (body: SourceBody, contentLength: number): HttpBody.HttpBody => {
   switch (body._tag) {
@@ -149,17 +150,6 @@ const put =
       })
     )
 
-const rangeHeader = (range: GetRequest["range"]): Readonly<Record<string, string>> =>
-  range === undefined ? {} : { range: `bytes=${range.start}-${range.end ?? ""}` }
-
-const integer = (text: string | undefined): Option.Option<number> =>
-  text === undefined || !/^\d+$/.test(text) ? Option.none() : Option.some(Number(text))
-
-const totalLength = (response: HttpClientResponse.HttpClientResponse): Option.Option<number> =>
-  response.status === 206
-    ? integer(/\/(\d+)$/.exec(response.headers["content-range"] ?? "")?.[1])
-    : integer(response.headers["content-length"])
-
 const onlyStorageErrors = (error: StorageError | SourceError, request: GetRequest): StorageError =>
   isSourceError(error)
     ? new ConnectionFailed({
@@ -172,10 +162,7 @@ const onlyStorageErrors = (error: StorageError | SourceError, request: GetReques
 
 const get =
   (client: HttpClient.HttpClient) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> => {
-    const headers = {
-      ...rangeHeader(request.range),
-      ...(request.ifMatch === undefined ? {} : { "if-match": request.ifMatch })
-    }
+    const headers = RangedContent.headers(request)
     const mapError = (error: HttpClientError.HttpClientError) => onlyStorageErrors(failureOf(error, request), request)
     return Effect.gen(function*() {
       const response = yield* Effect.mapError(
@@ -184,15 +171,8 @@ const get =
         ),
         mapError
       )
-      if (response.status === 200 || response.status === 206) {
-        return {
-          status: response.status,
-          etag: Option.fromNullable(response.headers["etag"]),
-          length: integer(response.headers["content-length"]),
-          totalLength: totalLength(response),
-          bytes: Stream.mapError(response.stream, mapError)
-        }
-      }
+      const held = RangedContent.held(response, request)
+      if (Option.isSome(held)) return { ...held.value, bytes: Stream.mapError(response.stream, mapError) }
       const answer = yield* Effect.mapError(answerOf(response), mapError)
       const asked = {
         url: request.url,

@@ -6,12 +6,16 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { RunningChecksum } from "./Checksum.js"
+import * as Checksum from "./Checksum.js"
 import { TimedOut } from "./ConnectionError.js"
 import * as ObjectStorage from "./ObjectStorage.js"
 import type { PresignedUrl } from "./PresignedUrl.js"
 import * as RetryPolicy from "./RetryPolicy.js"
 import type { SourceError } from "./SourceError.js"
 import type { StorageError } from "./StorageError.js"
+import { ChecksumMismatch } from "./StorageError.js"
 import type { PutReceipt } from "./StorageResponse.js"
 import * as Timeouts from "./Timeouts.js"
 import * as TransferGate from "./TransferGate.js"
@@ -46,6 +50,8 @@ export interface PartTransfer {
 export interface Transferred extends PutReceipt {
   /** How many attempts it took: a part that took more than one may have been stored twice. */
   readonly attempts: number
+  /** Of the bytes as they were sent, in base64; absent where they could not be seen on their way. */
+  readonly checksum: string | undefined
 }
 
 /** The slowest line that is served, in bytes a second: a chunk may take this long to leave, unseen, from a buffer. */
@@ -99,6 +105,25 @@ export const watched = (watch: Watch): Effect.Effect<PutReceipt, StorageError | 
     )
   })
 
+const hashed = (section: SourceSection, begin: () => RunningChecksum) => {
+  let running = begin()
+  let seen = 0
+  const observed: SourceSection = {
+    range: section.range,
+    body: (observe) =>
+      Effect.suspend(() => {
+        running = begin()
+        seen = 0
+        return section.body((chunk) => {
+          running.update(chunk)
+          seen += chunk.byteLength
+          observe(chunk)
+        })
+      })
+  }
+  return { section: observed, checksum: () => seen === section.range.length ? running.value() : undefined }
+}
+
 const attempt = (
   transfer: PartTransfer,
   section: SourceSection,
@@ -107,15 +132,17 @@ const attempt = (
 ): Effect.Effect<Transferred, StorageError | SourceError, ObjectStorage.ObjectStorage> =>
   Effect.gen(function*() {
     const storage = yield* ObjectStorage.ObjectStorage
+    const algorithm = yield* Checksum.Algorithm
     yield* transfer.opened.unchanged
     const counts = transfer.monitor.beginAttempt(section.range.length)
-    const receipt = yield* watched({
+    const hashing = hashed(section, algorithm.begin)
+    return yield* watched({
       length: section.range.length,
       attempts: number,
       put: (onSent) =>
         storage.put({
           url: transfer.url,
-          section,
+          section: hashing.section,
           name: transfer.source.name,
           headers,
           clockOffset: transfer.clockOffset,
@@ -125,8 +152,29 @@ const attempt = (
             onSent(bytes)
           }
         })
-    }).pipe(Effect.onExit((exit) => Effect.sync(exit._tag === "Success" ? counts.confirmed : counts.lost)))
-    return { ...receipt, attempts: number }
+    }).pipe(
+      Effect.flatMap((receipt) => {
+        const checksum = hashing.checksum()
+        const stored = receipt.checksums[algorithm.name]
+        return checksum === undefined || stored === undefined || stored === checksum
+          ? Effect.succeed({ ...receipt, attempts: number, checksum })
+          : Effect.fail(damaged(transfer, receipt, { algorithm: algorithm.name, sent: checksum, stored }, number))
+      }),
+      Effect.onExit((exit) => Effect.sync(exit._tag === "Success" ? counts.confirmed : counts.lost))
+    )
+  })
+
+const damaged = (
+  transfer: PartTransfer,
+  receipt: PutReceipt,
+  values: { readonly algorithm: string; readonly sent: string; readonly stored: string },
+  attempts: number
+): ChecksumMismatch =>
+  new ChecksumMismatch({
+    ...values,
+    part: Option.getOrUndefined(transfer.url.partNumber),
+    requestId: receipt.requestId,
+    attempts
   })
 
 /**

@@ -248,6 +248,41 @@ export class EtagMissing extends Schema.TaggedError<EtagMissing>("@stevedore/cor
 }
 
 /**
+ * Storage says that it keeps other bytes than were sent: they were damaged on the way.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>("@stevedore/core/ChecksumMismatch")(
+  "ChecksumMismatch",
+  {
+    ...answer,
+    /** Such as `crc32`. */
+    algorithm: Schema.String,
+    /** What was computed while it was sent, in base64. */
+    sent: Schema.String,
+    /** What storage answered, in base64. */
+    stored: Schema.String
+  }
+) {
+  /**
+   * The same bytes again may arrive whole.
+   *
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "retry"
+  }
+  override get message(): string {
+    return `Storage keeps other bytes of ${
+      of(this)
+    } than were sent: ${this.algorithm} ${this.stored}, not ${this.sent} (${
+      trace(this)
+    }). Something on the way changes bytes: try another network.`
+  }
+}
+
+/**
  * Whatever a request to the object storage can fail with. It decodes from its encoded form, so it crosses workers and
  * wires.
  *
@@ -263,6 +298,7 @@ export const StorageError = Schema.Union(
   StorageRejected,
   StorageUnavailable,
   EtagMissing,
+  ChecksumMismatch,
   ConnectionFailed,
   TimedOut
 ).annotations({ identifier: "StorageError" })

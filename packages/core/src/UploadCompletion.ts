@@ -9,16 +9,27 @@ import type { FileRecord } from "./FileRecord.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { ServiceError } from "./ServiceError.js"
 import { CompletionUnknown, StoredSizeDiffers } from "./UploadError.js"
-import type { PartReceipt, UploadSession } from "./UploadSession.js"
+import type { PartReceipt } from "./UploadSession.js"
+
+/**
+ * Which upload is complete; `uploadId` is absent for a single PUT.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Target {
+  readonly fileId: string
+  readonly uploadId: string | undefined
+}
 
 const tell = (
-  session: UploadSession,
+  { fileId, uploadId }: Target,
   receipts: ReadonlyArray<PartReceipt>
 ): Effect.Effect<FileRecord, ServiceError, ServiceApi> =>
   Effect.flatMap(ServiceApi, (service) =>
-    session._tag === "SingleSession"
-      ? service.completeUpload({ fileId: session.fileId })
-      : service.completeLargeUpload({ fileId: session.fileId, uploadId: session.uploadId, parts: receipts }))
+    uploadId === undefined
+      ? service.completeUpload({ fileId })
+      : service.completeLargeUpload({ fileId, uploadId, parts: receipts }))
 
 // What leaves open whether Complete took effect: no answer, an answer that cannot be read, a server that failed, and
 // answers that an earlier attempt's success explains as well.
@@ -30,11 +41,11 @@ const wasAnswered = (error: ServiceError): boolean =>
   error._tag === "ServiceUnavailable" || error._tag === "UploadConflict" || error._tag === "NotFound"
 
 const askForTheFile = (
-  session: UploadSession,
+  { fileId }: Target,
   error: ServiceError
 ): Effect.Effect<FileRecord, ServiceError | CompletionUnknown, ServiceApi> => {
-  const unknown = new CompletionUnknown({ fileId: session.fileId, because: error._tag, attempts: error.attempts })
-  return Effect.flatMap(ServiceApi, (service) => service.file(session.fileId)).pipe(
+  const unknown = new CompletionUnknown({ fileId, because: error._tag, attempts: error.attempts })
+  return Effect.flatMap(ServiceApi, (service) => service.file(fileId)).pipe(
     Effect.matchEffect({
       onSuccess: (record) => record.status === "failed" ? Effect.fail(error) : Effect.succeed(record),
       onFailure: (asked) => Effect.fail(asked._tag === "NotFound" && wasAnswered(error) ? error : unknown)
@@ -49,13 +60,13 @@ const askForTheFile = (
  * @category completion
  */
 export const run = (completion: {
-  readonly session: UploadSession
+  readonly target: Target
   readonly receipts: ReadonlyArray<PartReceipt>
   /** The source's size in bytes: the record's must be the same, where it tells. */
   readonly size: number
 }): Effect.Effect<FileRecord, ServiceError | CompletionUnknown | StoredSizeDiffers, ServiceApi> =>
-  tell(completion.session, completion.receipts).pipe(
-    Effect.catchAll((error) => leavesOpen(error) ? askForTheFile(completion.session, error) : Effect.fail(error)),
+  tell(completion.target, completion.receipts).pipe(
+    Effect.catchAll((error) => leavesOpen(error) ? askForTheFile(completion.target, error) : Effect.fail(error)),
     Effect.filterOrFail(
       (record) => typeof record.size !== "number" || record.size === completion.size,
       (record) => new StoredSizeDiffers({ fileId: record.id, expected: completion.size, actual: record.size ?? 0 })

@@ -4,11 +4,11 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { InvalidPartCount, SizeExceeded } from "./PlanError.js"
 import * as Recovery from "./Recovery.js"
 import { ServiceError } from "./ServiceError.js"
 import { SourceError } from "./SourceError.js"
 import { StorageError } from "./StorageError.js"
-import { InvalidPartCount, SizeExceeded } from "./UploadPlan.js"
 
 /**
  * An option of the upload is out of its range. Nothing was sent.
@@ -94,6 +94,30 @@ export class StoredSizeDiffers extends Schema.TaggedError<StoredSizeDiffers>("@s
 }
 
 /**
+ * Another process, or another fiber, is uploading the same file to the same service.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UploadLocked extends Schema.TaggedError<UploadLocked>("@stevedore/core/UploadLocked")("UploadLocked", {
+  name: Schema.String,
+  attempts: Recovery.noAttempts
+}) {
+  /**
+   * Nothing that is repeated at once helps.
+   *
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `${JSON.stringify(this.name)} is being uploaded to this service already. Wait for it, or upload it ` +
+      "independently with resume: false."
+  }
+}
+
+/**
  * Everything that an upload can end with, as a Schema: it crosses workers, ledgers and wires.
  *
  * @since 0.1.0
@@ -107,7 +131,8 @@ export const UploadError = Schema.Union(
   InvalidPartCount,
   InvalidUploadOption,
   CompletionUnknown,
-  StoredSizeDiffers
+  StoredSizeDiffers,
+  UploadLocked
 ).annotations({ identifier: "UploadError" })
 
 /**

@@ -39,8 +39,8 @@ export interface UploadMonitor {
   readonly progress: Subscribable.Subscribable<UploadProgress>
   /** A phase begins. */
   readonly enter: (phase: UploadPhase) => Effect.Effect<void>
-  /** A session begins: nothing of it is in storage yet. */
-  readonly beginSession: (parts: number) => Effect.Effect<void>
+  /** A session begins, with the lengths of the parts that storage has of it already. */
+  readonly beginSession: (parts: number, confirmed: ReadonlyArray<number>) => Effect.Effect<void>
   /** A part of so many bytes that storage had is in doubt and will be put again. */
   readonly reopenPart: (length: number) => Effect.Effect<void>
   /** An attempt begins to put a part of so many bytes. */
@@ -65,12 +65,14 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
     let startedAt = now
     let inFlight = 0
     let stored = 0
+    let storedBefore = 0
     let mostStored = 0
 
     const snapshot = (at: number): UploadProgress => {
       const sent = Math.min(size, stored + inFlight)
       const elapsed = (at - startedAt) / 1000
-      const speed = elapsed >= 1 && sent > 0 ? Option.some(sent / elapsed) : Option.none()
+      const moved = sent - storedBefore
+      const speed = elapsed >= 1 && moved > 0 ? Option.some(moved / elapsed) : Option.none()
       return {
         phase,
         size,
@@ -104,13 +106,15 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
           phase = entered
           return isOver(entered) ? Effect.asVoid(Deferred.succeed(over, undefined)) : Effect.void
         }),
-      beginSession: (total) =>
+      beginSession: (total, confirmed) =>
         Effect.map(Clock.currentTimeMillis, (at) => {
           sessions += 1
-          parts = { total, confirmed: 0 }
+          parts = { total, confirmed: confirmed.length }
           startedAt = at
           inFlight = 0
-          stored = 0
+          stored = confirmed.reduce((sum, length) => sum + length, 0)
+          storedBefore = stored
+          mostStored = Math.max(mostStored, stored)
         }),
       reopenPart: (length) =>
         Effect.sync(() => {

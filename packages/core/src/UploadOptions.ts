@@ -4,11 +4,13 @@
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
+import type { PlanError } from "./PlanError.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 import { InvalidSource } from "./SourceError.js"
 import { InvalidUploadOption } from "./UploadError.js"
-import type { PlanError, Strategy, UploadPlan } from "./UploadPlan.js"
+import type { Strategy, UploadPlan } from "./UploadPlan.js"
 import * as Plan from "./UploadPlan.js"
+import type { Verification } from "./UploadResume.js"
 import type { UploadSource } from "./UploadSource.js"
 
 /**
@@ -33,6 +35,13 @@ export interface UploadOptions {
    * in flight. Omitted: 256 MiB.
    */
   readonly maxBufferedBytes?: number | undefined
+  /**
+   * Whether an upload that an earlier process left goes on where storage had got to, and this one may be taken over
+   * in turn. Omitted: yes, where there is a ledger and the source can be recognized again.
+   */
+  readonly resume?: boolean | undefined
+  /** How much of what storage has is read again before an upload goes on. Omitted: `sample`. */
+  readonly verify?: Verification | undefined
 }
 
 /**
@@ -46,6 +55,8 @@ export interface CheckedOptions {
   readonly concurrency: number
   readonly maxSessions: number
   readonly maxBufferedBytes: number
+  readonly resume: boolean
+  readonly verify: Verification
 }
 
 const whole = (
@@ -104,6 +115,8 @@ export const check = (
         to: limits.multipartSize,
         otherwise: 268_435_456
       }),
+      resume: options.resume ?? true,
+      verify: options.verify ?? "sample",
       plan: yield* Plan.make({ name: source.name, size: source.size, strategy, threshold, parts }, limits)
     }
   })

@@ -7,7 +7,8 @@ import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Recovery from "./Recovery.js"
+import type { PlanError } from "./PlanError.js"
+import { InvalidPartCount, SizeExceeded } from "./PlanError.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 import { EmptySource, InvalidSource } from "./SourceError.js"
 
@@ -80,87 +81,17 @@ export type UploadPlan =
   | { readonly _tag: "MultipartPlan"; readonly size: number; readonly parts: Option.Option<number> }
 
 /**
- * The file is larger than the service takes on that way.
- *
- * @since 0.1.0
- * @category errors
- */
-export class SizeExceeded extends Schema.TaggedError<SizeExceeded>("@stevedore/core/SizeExceeded")("SizeExceeded", {
-  name: Schema.String,
-  /** In bytes. */
-  size: Schema.Number,
-  /** In bytes. */
-  limit: Schema.Number,
-  /** Which way has the limit. */
-  path: Schema.Literal("single", "multipart"),
-  attempts: Recovery.noAttempts
-}) {
-  /**
-   * @since 0.1.0
-   */
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
-  override get message(): string {
-    return `${JSON.stringify(this.name)} has ${this.size} bytes; ${
-      this.path === "single" ? "a single PUT" : "an upload"
-    } takes at most ${this.limit}. ${
-      this.path === "single" ? "Let it go up in parts (strategy: \"multipart\")." : "Split the file."
-    }`
-  }
-}
-
-/**
- * The number of parts asked for cannot be: outside 1 to 10000, or it would give parts that storage refuses.
- *
- * @since 0.1.0
- * @category errors
- */
-export class InvalidPartCount extends Schema.TaggedError<InvalidPartCount>("@stevedore/core/InvalidPartCount")(
-  "InvalidPartCount",
-  {
-    parts: Schema.Number,
-    /** The file's size in bytes. */
-    size: Schema.Number,
-    /** The least that would be right. */
-    atLeast: Schema.Int,
-    /** The most that would be right. */
-    atMost: Schema.Int,
-    /** Whether the user asked for it, or the service gave it. */
-    origin: Schema.Literal("asked", "given"),
-    attempts: Recovery.noAttempts
-  }
-) {
-  /**
-   * @since 0.1.0
-   */
-  get recovery(): Recovery.Recovery {
-    return "none"
-  }
-  override get message(): string {
-    return `${this.parts} parts do not fit ${this.size} bytes${
-      this.origin === "given" ? " (that many URLs were given by the service)" : ""
-    }: right would be a whole number from ${this.atLeast} to ${this.atMost}, for parts of at least 5 MiB. ` +
-      (this.origin === "asked" ? "Ask for one of these, or leave it to the service." : "Report it to the service.")
-  }
-}
-
-/**
- * Why there is no plan. Nothing was sent.
- *
- * @since 0.1.0
- * @category errors
- */
-export type PlanError = EmptySource | InvalidSource | SizeExceeded | InvalidPartCount
-
-/**
- * The most parts that leave every part but the last at its smallest size.
+ * The most parts a size can go up in: {@link ranges} then leaves no part but the last below the smallest part size.
  *
  * @since 0.1.0
  * @category planning
  */
-export const mostParts = (size: number, limits: ServiceProfile.ServiceProfile["limits"]): number =>
-  Math.max(1, Math.min(limits.parts, Math.floor((size - 1) / Math.max(1, limits.minimumPartSize - 1))))
+export const mostParts = (size: number, limits: ServiceProfile.ServiceProfile["limits"]): number => {
+  const most = Math.ceil(size / limits.minimumPartSize)
+  // The last of `most` parts is smaller than the others; where they cannot all be equal but for it, there is one fewer.
+  const fit = Math.ceil(size / most) >= limits.minimumPartSize ? most : most - 1
+  return Math.max(1, Math.min(limits.parts, fit))
+}
 
 /**
  * How a file goes up, or why it cannot. Nothing has been sent when this refuses.
@@ -210,13 +141,23 @@ const isMultipart = (wishes: Wishes, limits: ServiceProfile.ServiceProfile["limi
       return true
     case "auto":
       return wishes.parts !== undefined ||
-        wishes.size > Math.min(wishes.threshold ?? defaultThreshold, limits.singleSize)
+        wishes.size > limits.singleSize ||
+        wishes.size > (wishes.threshold ?? defaultThreshold)
   }
 }
 
 /**
  * The range of each part for the number of URLs that the service gave: equal sizes with a smaller last one where
- * that gives exactly this many parts (some stores want it so), else sizes that differ by one byte at most.
+ * that gives exactly this many parts (some stores want it so), else sizes that differ by one byte at most. The ranges
+ * cover the size exactly once, in order, and none is empty. The size is that of a plan: a whole number from 1.
+ *
+ * @example
+ * import { ServiceProfile, UploadPlan } from "@stevedore/core"
+ *
+ * const { limits } = ServiceProfile.standard
+ * UploadPlan.ranges(20_000_000, 3, limits) // lengths 6666667, 6666667 and 6666666
+ * UploadPlan.ranges(20_000_000, 4, limits) // three parts of 5 MiB and a smaller last one
+ * UploadPlan.ranges(20_000_000, 5, limits) // InvalidPartCount: parts of less than 5 MiB
  *
  * @since 0.1.0
  * @category planning
@@ -226,11 +167,12 @@ export const ranges = (
   urls: number,
   limits: ServiceProfile.ServiceProfile["limits"]
 ): Either.Either<Arr.NonEmptyReadonlyArray<ByteRange>, InvalidPartCount> => {
-  const atMost = mostParts(size, limits)
+  const atMost = Math.max(1, Math.min(limits.parts, Math.ceil(size / limits.minimumPartSize)))
   if (urls < 1 || urls > atMost) {
     return Either.left(new InvalidPartCount({ parts: urls, size, atLeast: 1, atMost, origin: "given" }))
   }
-  const equal = Math.ceil(size / urls)
+  // A service that cut the size by the smallest part size gives one URL more than equal parts could have.
+  const equal = urls === 1 ? size : Math.max(Math.ceil(size / urls), limits.minimumPartSize)
   return Either.right(
     Math.ceil(size / equal) === urls
       ? Arr.makeBy(urls, (index) => ({ offset: index * equal, length: Math.min(equal, size - index * equal) }))

@@ -79,7 +79,9 @@ export const PartReceipt = Schema.Struct({
   /** In bytes. */
   size: Schema.Int.pipe(Schema.positive()),
   /** How many attempts were made: a part that had more than one may have been stored twice. */
-  attempts: Schema.Int.pipe(Schema.positive())
+  attempts: Schema.Int.pipe(Schema.positive()),
+  /** The part's checksum in base64, by the algorithm of the upload; absent where it was not computed. */
+  checksum: Schema.optional(Schema.NonEmptyString)
 }).annotations({ identifier: "PartReceipt" })
 
 /**

@@ -1,35 +1,28 @@
 /**
- * A session from its opening to the completed file, and from one session to the next.
+ * An upload from its beginning, or from where an earlier process left it, through one session after another.
  *
  * @since 0.1.0
  */
-import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Checksum from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
-import type { ObjectStorage } from "./ObjectStorage.js"
-import * as PartTransfer from "./PartTransfer.js"
-import type { PresignedUrl } from "./PresignedUrl.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { ServiceError } from "./ServiceError.js"
-import type { ServiceProfile } from "./ServiceProfile.js"
-import type { TransferGate } from "./TransferGate.js"
+import type { Journal, Requirements } from "./SessionTransfer.js"
+import * as SessionTransfer from "./SessionTransfer.js"
 import * as UploadCompletion from "./UploadCompletion.js"
 import type { UploadError } from "./UploadError.js"
+import { UploadLocked } from "./UploadError.js"
+import type { Unfinished } from "./UploadLedger.js"
+import * as UploadLedger from "./UploadLedger.js"
 import type { UploadMonitor } from "./UploadMonitor.js"
 import type { CheckedOptions } from "./UploadOptions.js"
-import type { ByteRange, InvalidPartCount } from "./UploadPlan.js"
-import * as UploadPlan from "./UploadPlan.js"
+import type { UploadRecord } from "./UploadRecord.js"
+import * as UploadResume from "./UploadResume.js"
 import type { PartReceipt, UploadSession } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
-
-/**
- * What an upload needs of its surroundings.
- *
- * @since 0.1.0
- * @category models
- */
-export type Requirements = ServiceApi | ObjectStorage | TransferGate
 
 /**
  * An upload that is about to run.
@@ -43,6 +36,22 @@ export interface Upload {
   readonly monitor: UploadMonitor
 }
 
+/**
+ * A file that went up, with the checksum of what was sent; none where the algorithm cannot combine those of the parts.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Uploaded {
+  readonly file: FileRecord
+  readonly checksum: Option.Option<Checksum.Checksum>
+}
+
+interface Book {
+  readonly id: Option.Option<string>
+  readonly ledger: UploadLedger.Service
+}
+
 const openSession = ({ options, source }: Upload): Effect.Effect<UploadSession, ServiceError, ServiceApi> =>
   Effect.flatMap(ServiceApi, (service): Effect.Effect<UploadSession, ServiceError> => {
     const file = { name: source.name, mediaType: source.mediaType, size: source.size }
@@ -51,132 +60,194 @@ const openSession = ({ options, source }: Upload): Effect.Effect<UploadSession, 
       : service.initiateLargeUpload({ ...file, parts: options.plan.parts })
   })
 
-// Sections that are held in memory bound how many of them are in flight; a file's are not.
-const concurrency = ({ options, source }: Upload, longest: number): number =>
-  source.held
-    ? Math.max(1, Math.min(options.concurrency, Math.floor(options.maxBufferedBytes / longest)))
-    : options.concurrency
-
-interface Part {
-  readonly partNumber: number
-  readonly range: ByteRange
-  readonly url: PresignedUrl
-}
-
-interface OpenUpload extends Upload {
-  readonly session: UploadSession
-  readonly parts: Arr.NonEmptyReadonlyArray<Part>
-  readonly opened: OpenSource
-}
-
-const partsOf = (
-  session: UploadSession,
-  size: number,
-  limits: ServiceProfile["limits"]
-): Either.Either<Arr.NonEmptyReadonlyArray<Part>, InvalidPartCount> =>
-  session._tag === "SingleSession"
-    ? Either.right([{ partNumber: 1, range: { offset: 0, length: size }, url: session.url }])
-    : Either.map(UploadPlan.ranges(size, session.urls.length, limits), (ranges) =>
-      Arr.map(Arr.zip(ranges, session.urls), ([range, url], index) => ({ partNumber: index + 1, range, url })))
-
-const put = (upload: OpenUpload, part: Part): Effect.Effect<PartReceipt, UploadError, Requirements> =>
-  Effect.flatMap(ServiceApi, ({ profile }) =>
-    Effect.map(
-      PartTransfer.run({
-        source: upload.source,
-        opened: upload.opened,
-        range: part.range,
-        url: part.url,
-        kind: upload.session._tag === "SingleSession" ? "single" : "part",
-        encryptionHeaders: profile.encryptionHeaders,
-        clockOffset: upload.session.clockOffset,
-        monitor: upload.monitor
-      }),
-      ({ attempts, etag }) => ({ partNumber: part.partNumber, etag, size: part.range.length, attempts })
-    ))
-
-type Receipts = Arr.NonEmptyReadonlyArray<PartReceipt>
-
-const putAll = (upload: OpenUpload): Effect.Effect<Receipts, UploadError, Requirements> =>
-  Effect.forEach(upload.parts, (part) => put(upload, part), {
-    concurrency: concurrency(upload, Math.max(...upload.parts.map(({ range }) => range.length)))
+const recordOf = (
+  { source }: Upload,
+  id: string,
+  session: UploadSession
+): Effect.Effect<UploadRecord, never, ServiceApi> =>
+  Effect.gen(function*() {
+    const { clockOffset, fileId, openedAt } = session
+    const urls = session._tag === "SingleSession" ? [session.url] as const : session.urls
+    return {
+      version: 1,
+      id,
+      service: (yield* ServiceApi).baseUrl,
+      name: source.name,
+      mediaType: source.mediaType,
+      fingerprint: source.fingerprint,
+      checksumAlgorithm: (yield* Checksum.Algorithm).name,
+      session: {
+        fileId,
+        clockOffset,
+        openedAt,
+        parts: urls.length,
+        urls,
+        uploadId: session._tag === "MultipartSession" ? session.uploadId : undefined
+      },
+      phase: "uploading",
+      startedAt: yield* Clock.currentTimeMillis
+    }
   })
 
-const isDoubtful = (receipt: PartReceipt): boolean => receipt.attempts > 1
+interface SessionJournal extends Journal {
+  readonly forget: Effect.Effect<void>
+}
 
-// The service answers so when storage refused the etags. A late attempt may have replaced a part that had several.
-const isRefusedFinalization = (error: UploadError): boolean =>
-  (error._tag === "ServiceUnavailable" && error.status === 502) ||
-  (error._tag === "RequestRejected" && error.issues.some((issue) => issue.code === "InvalidPart"))
+const noJournal: SessionJournal = { received: () => Effect.void, completing: Effect.void, forget: Effect.void }
 
-const putDoubtfulAgain = (
-  upload: OpenUpload,
-  receipts: Receipts
-): Effect.Effect<Receipts, UploadError, Requirements> =>
-  Effect.forEach(
-    Arr.zip(upload.parts, receipts),
-    ([part, receipt]) =>
-      isDoubtful(receipt)
-        ? Effect.zipRight(upload.monitor.reopenPart(receipt.size), put(upload, part))
-        : Effect.succeed(receipt),
-    { concurrency: upload.options.concurrency }
-  )
+const journalOf = (ledger: UploadLedger.Service, record: UploadRecord): SessionJournal => ({
+  received: (receipt) => ledger.receive(record, receipt),
+  completing: ledger.completing(record),
+  forget: ledger.forget(record)
+})
 
-const complete = (
-  upload: OpenUpload,
-  receipts: Receipts
-): Effect.Effect<FileRecord, UploadError, Requirements> =>
-  upload.opened.unchanged.pipe(
-    Effect.zipRight(upload.monitor.enter("completing")),
-    Effect.zipRight(UploadCompletion.run({ session: upload.session, receipts, size: upload.source.size }))
-  )
+interface Beginning {
+  readonly session: UploadSession
+  readonly confirmed: ReadonlyMap<number, PartReceipt>
+  readonly record: Option.Option<UploadRecord>
+}
 
-const completeWithRepair = (
-  upload: OpenUpload,
-  receipts: Receipts
-): Effect.Effect<FileRecord, UploadError, Requirements> =>
-  Effect.catchAll(complete(upload, receipts), (error) =>
-    isRefusedFinalization(error) && receipts.some(isDoubtful)
-      ? Effect.logInfo(`Storage refused the parts of ${upload.source.name}: those sent twice are sent again`).pipe(
-        Effect.zipRight(upload.monitor.enter("uploading")),
-        Effect.zipRight(putDoubtfulAgain(upload, receipts)),
-        Effect.flatMap((repaired) => complete(upload, repaired))
-      )
-      : Effect.fail(error))
+const begin = (upload: Upload, book: Book): Effect.Effect<Beginning, ServiceError, ServiceApi> =>
+  Effect.gen(function*() {
+    const session = yield* openSession(upload)
+    const record = Option.isNone(book.id)
+      ? Option.none()
+      : Option.some(yield* recordOf(upload, book.id.value, session))
+    if (Option.isSome(record)) yield* book.ledger.begin(record.value)
+    return { session, confirmed: new Map(), record }
+  })
 
-const runSession = (upload: Upload): Effect.Effect<FileRecord, UploadError, Requirements> =>
+const uploaded = (file: FileRecord, receipts: ReadonlyArray<PartReceipt>): Effect.Effect<Uploaded> =>
+  Effect.map(Checksum.Algorithm, (algorithm) => ({ file, checksum: Checksum.combineAll(algorithm, receipts) }))
+
+const resume = (
+  upload: Upload,
+  book: Book,
+  opened: OpenSource,
+  unfinished: Unfinished
+): Effect.Effect<Option.Option<Beginning>, UploadError, ServiceApi> =>
+  Effect.gen(function*() {
+    const { profile } = yield* ServiceApi
+    const session = yield* UploadResume.lively(unfinished.record)
+    if (Option.isSome(session)) {
+      const parts = yield* SessionTransfer.partsOf(session.value, upload.source.size, profile.limits)
+      const ranges = parts.map((part) => part.range)
+      if (yield* UploadResume.isSame(opened, unfinished, ranges, upload.options.verify)) {
+        const confirmed = new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))
+        yield* Effect.logInfo(`${upload.source.name} goes on: storage has ${confirmed.size} of ${parts.length} parts`)
+        return Option.some({ session: session.value, confirmed, record: Option.some(unfinished.record) })
+      }
+    }
+    yield* book.ledger.forget(unfinished.record)
+    return Option.none()
+  })
+
+const isPassing = (error: UploadError): boolean =>
+  error.recovery === "retry" || error.recovery === "retryOnce" || error.recovery === "slowDown" ||
+  error._tag === "Unauthorized" || error._tag === "Forbidden" || error._tag === "SourceUnreadable" ||
+  error._tag === "CompletionUnknown"
+
+// A session that ended well is done, and one that no repeat helps is dead: its URLs are not kept. After any other
+// failure, running the upload again goes on where it stood.
+const runSession = (
+  upload: Upload,
+  book: Book,
+  earlier: Option.Option<Unfinished>
+): Effect.Effect<Uploaded, UploadError, Requirements> =>
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
     yield* upload.monitor.enter("preparing")
     const opened = yield* upload.source.open
     yield* opened.unchanged
-    const session = yield* openSession(upload)
-    const parts = yield* partsOf(session, upload.source.size, profile.limits)
-    const open: OpenUpload = { ...upload, session, parts, opened }
-    yield* upload.monitor.beginSession(parts.length)
-    yield* upload.monitor.enter("uploading")
-    return yield* Effect.flatMap(putAll(open), (receipts) => completeWithRepair(open, receipts))
+    const resumed = Option.isNone(earlier) ? Option.none() : yield* resume(upload, book, opened, earlier.value)
+    const beginning = Option.isSome(resumed) ? resumed.value : yield* begin(upload, book)
+    const parts = yield* SessionTransfer.partsOf(beginning.session, upload.source.size, profile.limits)
+    const { forget, ...journal } = Option.match(beginning.record, {
+      onNone: () => noJournal,
+      onSome: (record) => journalOf(book.ledger, record)
+    })
+    return yield* SessionTransfer.run({ ...upload, ...beginning, parts, opened, journal }).pipe(
+      Effect.tapError((error) => isPassing(error) ? Effect.void : forget),
+      Effect.tap(() => forget),
+      Effect.flatMap(({ file, receipts }) => uploaded(file, receipts))
+    )
   }).pipe(Effect.scoped)
 
-/**
- * Runs an upload through one session after another: when the URLs of one have ended, a new one is opened and
- * everything is sent again, as long as the source can be read again and sessions are left.
- *
- * @since 0.1.0
- * @category sessions
- */
-export const run = (upload: Upload): Effect.Effect<FileRecord, UploadError, Requirements> => {
-  const session = (number: number): Effect.Effect<FileRecord, UploadError, Requirements> =>
+const sessions = (
+  upload: Upload,
+  book: Book,
+  earlier: Option.Option<Unfinished>
+): Effect.Effect<Uploaded, UploadError, Requirements> => {
+  const session = (
+    number: number,
+    earlier: Option.Option<Unfinished>
+  ): Effect.Effect<Uploaded, UploadError, Requirements> =>
     Effect.catchAll(
-      runSession(upload),
+      runSession(upload, book, earlier),
       (error) =>
         error.recovery === "newSession" && number < upload.options.maxSessions &&
           upload.source._tag === "RepeatableSource"
           ? Effect.zipRight(
             Effect.logInfo(`Session ${number} of ${upload.source.name} ended (${error._tag}): a new one starts over`),
-            Effect.suspend(() => session(number + 1))
+            Effect.suspend(() => session(number + 1, Option.none()))
           )
           : Effect.fail(error)
     )
-  return session(1)
+  return session(1, earlier)
 }
+
+// An earlier process had all parts in storage and may have told the service: that is found out before anything is sent.
+const completeEarlier = (
+  upload: Upload,
+  book: Book,
+  { receipts, record }: Unfinished
+): Effect.Effect<Option.Option<Uploaded>, UploadError, ServiceApi> => {
+  const { fileId, parts, uploadId } = record.session
+  const completion = receipts.length === parts
+    ? UploadCompletion.run({ target: { fileId, uploadId }, receipts, size: upload.source.size })
+    : Effect.flatMap(ServiceApi, (service) => service.file(fileId))
+  return Effect.zipRight(upload.monitor.enter("completing"), completion).pipe(
+    Effect.flatMap((file) => uploaded(file, receipts)),
+    Effect.matchEffect({
+      onSuccess: (result) => Effect.as(book.ledger.forget(record), Option.some(result)),
+      onFailure: (error) => isPassing(error) ? Effect.fail(error) : Effect.as(book.ledger.forget(record), Option.none())
+    })
+  )
+}
+
+const runFrom = (
+  upload: Upload,
+  book: Book,
+  unfinished: Unfinished
+): Effect.Effect<Uploaded, UploadError, Requirements> =>
+  Effect.gen(function*() {
+    const { baseUrl } = yield* ServiceApi
+    if (!UploadResume.isOf(unfinished.record, upload.source, baseUrl)) {
+      yield* book.ledger.forget(unfinished.record)
+      return yield* sessions(upload, book, Option.none())
+    }
+    if (unfinished.record.phase === "uploading") return yield* sessions(upload, book, Option.some(unfinished))
+    const completed = yield* completeEarlier(upload, book, unfinished)
+    return Option.isSome(completed) ? completed.value : yield* sessions(upload, book, Option.none())
+  })
+
+/**
+ * Runs an upload: from where an earlier process left it, when the ledger has it and the source is proven the same;
+ * otherwise from the beginning. When the URLs of a session have ended a new one is opened and everything is sent
+ * again, as long as the source can be read again and sessions are left.
+ *
+ * @since 0.1.0
+ * @category sessions
+ */
+export const run = (upload: Upload): Effect.Effect<Uploaded, UploadError, Requirements> =>
+  Effect.gen(function*() {
+    const { baseUrl } = yield* ServiceApi
+    const ledger = yield* UploadLedger.UploadLedger
+    const id = upload.options.resume ? UploadLedger.idOf(baseUrl, upload.source) : Option.none()
+    if (Option.isNone(id)) return yield* sessions(upload, { id, ledger }, Option.none())
+    if (!(yield* ledger.lock(id.value))) return yield* new UploadLocked({ name: upload.source.name })
+    return yield* Option.match(yield* ledger.find(id.value), {
+      onNone: () => sessions(upload, { id, ledger }, Option.none()),
+      onSome: (unfinished) => runFrom(upload, { id, ledger }, unfinished)
+    })
+  }).pipe(Effect.scoped)

@@ -4,40 +4,16 @@
  * @since 0.1.0
  */
 import type * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { SourceError } from "./SourceError.js"
+import type { SourceFingerprint } from "./SourceFingerprint.js"
 import type { ByteRange } from "./UploadPlan.js"
 
 /**
- * What tells one state of a source from another: its size, and what its kind of source knows besides (a file's date
- * of change and identity, a Blob's date). Two equal fingerprints are not a proof of equal bytes; different ones are a
- * proof of a change.
- *
- * @since 0.1.0
- * @category models
- */
-export const SourceFingerprint = Schema.Struct({
-  /** The kind of the source, such as `file`, `bytes`, `stream`. */
-  kind: Schema.NonEmptyString,
-  /** In bytes. */
-  size: Schema.Int.pipe(Schema.nonNegative()),
-  /** When it was changed last, in milliseconds since 1970. */
-  modified: Schema.optional(Schema.Number),
-  /** What it is beside its name, such as a file's device and inode. */
-  identity: Schema.optional(Schema.String)
-}).annotations({ identifier: "SourceFingerprint" })
-
-/**
- * @since 0.1.0
- * @category models
- */
-export type SourceFingerprint = typeof SourceFingerprint.Type
-
-/**
  * The bytes of one attempt, in a form that a storage adapter can send: bytes in memory, a Stream, or a value of the
- * platform (on Node a `Readable`, in a browser a `Blob`) that goes to the socket without a detour.
+ * platform that goes to the socket without a detour (on Node an async iterable, whose chunks are valid until the next
+ * one is asked for; in a browser a `Blob`).
  *
  * @since 0.1.0
  * @category models
@@ -80,6 +56,11 @@ export interface OpenSource {
    * ones before it. What it holds in memory is freed with the scope.
    */
   readonly section: (range: ByteRange) => Effect.Effect<SourceSection, SourceError, Scope.Scope>
+  /**
+   * Reads a range for its own sake, giving each chunk to the observer: to prove that a part is still what storage
+   * has. A source that can be read only from front to back fails with `SourceUnreadable`.
+   */
+  readonly readThrough: (range: ByteRange, observe: ChunkObserver) => Effect.Effect<void, SourceError>
   /** Fails with `SourceChanged` when the source is no longer what it was when it was made. */
   readonly unchanged: Effect.Effect<void, SourceError>
 }

@@ -6,9 +6,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { exactly } from "./internal/exactLength.js"
 import * as SequentialReader from "./internal/sequentialReader.js"
 import type { SourceError } from "./SourceError.js"
-import { SourceChanged, SourceUnreadable } from "./SourceError.js"
+import { SourceUnreadable } from "./SourceError.js"
 import type { ByteRange } from "./UploadPlan.js"
 import type { OneShotSource, OpenSource, RepeatableSource } from "./UploadSource.js"
 
@@ -57,6 +58,8 @@ export const fromBytes = (name: string, bytes: Uint8Array, options: Options = {}
   fingerprint: { kind: "bytes", size: bytes.byteLength },
   open: Effect.succeed<OpenSource>({
     section: (range) => Effect.succeed(bytesSection(bytes.subarray(range.offset, range.offset + range.length), range)),
+    readThrough: (range, observe) =>
+      Effect.sync(() => observe(bytes.subarray(range.offset, range.offset + range.length))),
     unchanged: Effect.void
   })
 })
@@ -98,6 +101,18 @@ export const fromStream = <E>(
  * A source from a Stream that can be run only once, such as one over a socket. When its session dies the upload
  * fails: what was read is gone.
  *
+ * @example
+ * import { UploadSources } from "@stevedore/core"
+ * import { Stream } from "effect"
+ *
+ * declare const socket: AsyncIterable<Uint8Array>
+ *
+ * const recording = UploadSources.fromStreamOnce(
+ *   "recording.wav",
+ *   Stream.fromAsyncIterable(socket, (cause) => cause),
+ *   { size: 96_044, mediaType: "audio/wav" }
+ * )
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -129,25 +144,12 @@ const streamed = (name: string, options: StreamOptions) => ({
 const readable = <E>(name: string, stream: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, SourceError> =>
   Stream.mapError(stream, () => new SourceUnreadable({ name, reason: "Failed" }))
 
-/**
- * A stream that fails with `SourceChanged` as soon as it has given more than `size` bytes, or ends with fewer.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const exactly = <E>(
-  stream: Stream.Stream<Uint8Array, E>,
-  options: { readonly name: string; readonly size: number }
-): Stream.Stream<Uint8Array, E | SourceChanged> => {
-  const changed = (actual: string) =>
-    new SourceChanged({ name: options.name, what: "size", expected: `${options.size} bytes`, actual })
-  return Stream.suspend(() => {
-    let given = 0
-    const counted = Stream.tap(stream, (chunk) => {
-      given += chunk.byteLength
-      return given > options.size ? Effect.fail(changed(`at least ${given} bytes`)) : Effect.void
-    })
-    const end = Stream.suspend(() => given < options.size ? Stream.fail(changed(`${given} bytes`)) : Stream.empty)
-    return Stream.concat(counted, end)
-  })
+export {
+  /**
+   * A stream that fails with `SourceChanged` as soon as it has given more than `size` bytes, or ends with fewer.
+   *
+   * @since 0.1.0
+   * @category combinators
+   */
+  exactly
 }

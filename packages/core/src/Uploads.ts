@@ -7,18 +7,20 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { dual } from "effect/Function"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
+import type { Checksum } from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
 import { ServiceApi } from "./ServiceApi.js"
+import type { Requirements } from "./SessionTransfer.js"
 import type { UploadError } from "./UploadError.js"
 import * as UploadMonitor from "./UploadMonitor.js"
 import type { UploadOptions } from "./UploadOptions.js"
 import * as Options from "./UploadOptions.js"
 import type { UploadProgress } from "./UploadProgress.js"
-import type { Requirements } from "./UploadSessions.js"
 import * as UploadSessions from "./UploadSessions.js"
 import type { UploadSource } from "./UploadSource.js"
 
@@ -33,6 +35,25 @@ export type {
 }
 
 /**
+ * The record of a file that went up, and what was sent to get there. Storage has every byte of the source.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UploadedFile extends FileRecord {
+  readonly sent: {
+    /** The source's size in bytes. */
+    readonly bytes: number
+    /** The parts of the last session; 1 for a single PUT. */
+    readonly parts: number
+    /** How many sessions it took. */
+    readonly sessions: number
+    /** Of the whole file, combined from its parts; absent where it could not be computed. */
+    readonly checksum: Checksum | undefined
+  }
+}
+
+/**
  * An upload that is running.
  *
  * @since 0.1.0
@@ -42,7 +63,7 @@ export interface UploadHandle {
   /** Where it stands; `changes` begins with the present state, gives at most ten a second, and ends with the upload. */
   readonly progress: Subscribable.Subscribable<UploadProgress>
   /** Waits for the end: the file, or the error. */
-  readonly await: Effect.Effect<FileRecord, UploadError>
+  readonly await: Effect.Effect<UploadedFile, UploadError>
   /** Stops every request at once and waits until nothing of the upload is left running. */
   readonly cancel: Effect.Effect<void>
 }
@@ -51,11 +72,16 @@ const run = (
   source: UploadSource,
   options: UploadOptions,
   monitor: UploadMonitor.UploadMonitor
-): Effect.Effect<FileRecord, UploadError, Requirements> =>
+): Effect.Effect<UploadedFile, UploadError, Requirements> =>
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
     const checked = yield* Options.check(source, options, profile.limits)
-    return yield* UploadSessions.run({ source, options: checked, monitor })
+    const { checksum, file } = yield* UploadSessions.run({ source, options: checked, monitor })
+    const { parts, sessions } = yield* monitor.progress.get
+    return {
+      ...file,
+      sent: { bytes: source.size, parts: parts.total, sessions, checksum: Option.getOrUndefined(checksum) }
+    }
   }).pipe(
     Effect.onExit((exit) => monitor.enter(Exit.isSuccess(exit) ? "completed" : "failed")),
     Effect.withSpan("Uploads.upload", { captureStackTrace: false, attributes: { size: source.size } })
@@ -82,7 +108,7 @@ const run = (
 export const upload = (
   source: UploadSource,
   options: UploadOptions = {}
-): Effect.Effect<FileRecord, UploadError, Requirements> =>
+): Effect.Effect<UploadedFile, UploadError, Requirements> =>
   Effect.flatMap(UploadMonitor.make(source.size), (monitor) => run(source, options, monitor))
 
 /**
@@ -122,7 +148,7 @@ export const start = (
  * @category models
  */
 export type UploadOutcome =
-  | { readonly _tag: "Uploaded"; readonly source: UploadSource; readonly file: FileRecord }
+  | { readonly _tag: "Uploaded"; readonly source: UploadSource; readonly file: UploadedFile }
   | { readonly _tag: "Failed"; readonly source: UploadSource; readonly error: UploadError }
 
 /**

@@ -1,6 +1,16 @@
 /**
  * @since 0.1.0
  */
+export * as Checkpoints from "./Checkpoints.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Checksum from "./Checksum.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as ConnectionError from "./ConnectionError.js"
 
 /**
@@ -16,6 +26,31 @@ export * as HttpObjectStorage from "./HttpObjectStorage.js"
 /**
  * @since 0.1.0
  */
+export * as List from "./List.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ListError from "./ListError.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ListFilters from "./ListFilters.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ListRecords from "./ListRecords.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Lists from "./Lists.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as ObjectStorage from "./ObjectStorage.js"
 
 /**
@@ -26,7 +61,22 @@ export * as Page from "./Page.js"
 /**
  * @since 0.1.0
  */
+export * as PagePosition from "./PagePosition.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Pages from "./Pages.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as PartTransfer from "./PartTransfer.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as PlanError from "./PlanError.js"
 
 /**
  * @since 0.1.0
@@ -81,7 +131,17 @@ export * as ServiceProfile from "./ServiceProfile.js"
 /**
  * @since 0.1.0
  */
+export * as SessionTransfer from "./SessionTransfer.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as SourceError from "./SourceError.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as SourceFingerprint from "./SourceFingerprint.js"
 
 /**
  * @since 0.1.0
@@ -121,6 +181,11 @@ export * as UploadError from "./UploadError.js"
 /**
  * @since 0.1.0
  */
+export * as UploadLedger from "./UploadLedger.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as UploadMonitor from "./UploadMonitor.js"
 
 /**
@@ -137,6 +202,16 @@ export * as UploadPlan from "./UploadPlan.js"
  * @since 0.1.0
  */
 export * as UploadProgress from "./UploadProgress.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadRecord from "./UploadRecord.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadResume from "./UploadResume.js"
 
 /**
  * @since 0.1.0

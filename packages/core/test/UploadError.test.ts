@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UploadError, UploadPlan } from "@stevedore/core"
+import { PlanError, UploadError } from "@stevedore/core"
 import { assertSurvivesJson } from "./fixtures/encoding.js"
 
 describe("UploadError", () => {
@@ -10,7 +10,7 @@ describe("UploadError", () => {
   it.each([NaN, Infinity, -Infinity, 0.5, -1, 20_000])("a part count of %d survives JSON, which has no such number", (
     parts
   ) => {
-    const error = new UploadPlan.InvalidPartCount({ parts, size: 1, atLeast: 1, atMost: 1, origin: "asked" })
+    const error = new PlanError.InvalidPartCount({ parts, size: 1, atLeast: 1, atMost: 1, origin: "asked" })
     assertSurvivesJson(UploadError.UploadError, error)
   })
 

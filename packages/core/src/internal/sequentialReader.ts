@@ -1,6 +1,8 @@
+import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -8,7 +10,7 @@ import type { SourceError } from "../SourceError.js"
 import { SourceChanged, SourceUnreadable } from "../SourceError.js"
 import type { ByteRange } from "../UploadPlan.js"
 import type { ChunkObserver, OpenSource, SourceBody, SourceSection } from "../UploadSource.js"
-import { exactly } from "../UploadSources.js"
+import { exactly } from "./exactLength.js"
 
 interface Sequence {
   readonly name: string
@@ -22,11 +24,12 @@ const heldWhole = 67_108_864
 
 /** @internal */
 export const open = (sequence: Sequence): Effect.Effect<OpenSource, SourceError, Scope.Scope> =>
-  Effect.map(Effect.cached(makeReader(sequence)), (reader) => ({
+  Effect.map(makeReader(sequence), (read) => ({
     section: (range) =>
       range.length === sequence.size && range.length > heldWhole
         ? Effect.succeed(passingThrough(sequence, range))
-        : Effect.flatMap(reader, (read) => Effect.map(read(range), (bytes) => held(bytes, range))),
+        : Effect.map(read(range), (bytes) => held(bytes, range)),
+    readThrough: () => Effect.fail(new SourceUnreadable({ name: sequence.name, reason: "ReadOnce" })),
     unchanged: Effect.void
   }))
 
@@ -62,10 +65,10 @@ const observed = (sequence: Sequence, observe: ChunkObserver) =>
 
 type Read = (range: ByteRange) => Effect.Effect<Uint8Array, SourceError>
 
+// The stream is opened by the first claim and closed with the source's scope, not with that of a section.
 const makeReader = (sequence: Sequence): Effect.Effect<Read, never, Scope.Scope> =>
   Effect.map(Stream.toPull(exactly(sequence.stream, sequence)), (pull) => {
-    const turns = new Map<number, Deferred.Deferred<void, SourceError>>()
-    let position = 0
+    const turns = makeTurns(sequence.name)
     let left: Uint8Array = new Uint8Array(0)
 
     const next: Effect.Effect<Uint8Array, SourceError> = Effect.suspend(() =>
@@ -89,40 +92,60 @@ const makeReader = (sequence: Sequence): Effect.Effect<Read, never, Scope.Scope>
           return fill(bytes, filled + taken.byteLength)
         })
 
-    const expectEnd: Effect.Effect<void, SourceError> = Effect.suspend(() =>
-      position < sequence.size
-        ? Effect.void
-        : Effect.catchAll(
-          Effect.forever(pull),
-          Option.match({
-            onNone: () => Effect.void,
-            onSome: (error: SourceError) => Effect.fail(error)
-          })
-        )
+    const expectEnd: Effect.Effect<void, SourceError> = Effect.catchAll(
+      Effect.forever(pull),
+      Option.match({ onNone: () => Effect.void, onSome: (error: SourceError) => Effect.fail(error) })
     )
 
-    const turn = (range: ByteRange): Effect.Effect<void, SourceError> =>
-      position === range.offset
-        ? Effect.void
-        : Effect.flatMap(Deferred.make<void, SourceError>(), (deferred) => {
-          turns.set(range.offset, deferred)
-          return Deferred.await(deferred)
-        })
-
     return (range) =>
-      Effect.suspend(() => turn(range)).pipe(
-        Effect.zipRight(Effect.suspend(() => fill(new Uint8Array(range.length), 0))),
-        Effect.tap(() => {
-          position += range.length
-          return expectEnd
-        }),
-        Effect.tap(() => {
-          const following = turns.get(position)
-          return following === undefined ? Effect.void : Deferred.succeed(following, undefined)
-        }),
-        Effect.tapError((error) => Effect.forEach(turns.values(), Deferred.fail(error), { discard: true }))
+      turns.take(
+        range,
+        Effect.suspend(() => fill(new Uint8Array(range.length), 0)).pipe(
+          Effect.zipLeft(range.offset + range.length < sequence.size ? Effect.void : expectEnd)
+        )
       )
   })
+
+interface Turns {
+  /** Runs a read when all bytes before its range have been read. */
+  readonly take: <A>(range: ByteRange, read: Effect.Effect<A, SourceError>) => Effect.Effect<A, SourceError>
+}
+
+// A read that fails or is interrupted leaves a gap that nothing fills: every other claim fails then, instead of
+// waiting for ever.
+const makeTurns = (name: string): Turns => {
+  const gone = new SourceUnreadable({ name, reason: "ReadOnce" })
+  const claimed = new Set<number>()
+  const turns = new Map<number, Deferred.Deferred<void, SourceError>>()
+  let broken: SourceError | undefined
+
+  const turn = (offset: number): Deferred.Deferred<void, SourceError> => {
+    const existing = turns.get(offset)
+    if (existing !== undefined) return existing
+    const made = Deferred.unsafeMake<void, SourceError>(FiberId.none)
+    turns.set(offset, made)
+    return made
+  }
+  const pass = (offset: number) => Deferred.unsafeDone(turn(offset), Effect.void)
+  const close = (error: SourceError) => {
+    broken ??= error
+    for (const waiting of turns.values()) Deferred.unsafeDone(waiting, Effect.fail(error))
+  }
+
+  pass(0)
+  return {
+    take: (range, read) =>
+      Effect.suspend(() => {
+        if (broken !== undefined) return Effect.fail(broken)
+        if (claimed.has(range.offset)) return Effect.fail(gone)
+        claimed.add(range.offset)
+        return Effect.zipRight(Deferred.await(turn(range.offset)), read).pipe(
+          Effect.tap(() => Effect.sync(() => pass(range.offset + range.length))),
+          Effect.onError((cause) => Effect.sync(() => close(Option.getOrElse(Cause.failureOption(cause), () => gone))))
+        )
+      })
+  }
+}
 
 const concatenate = (chunks: Chunk.Chunk<Uint8Array>): Uint8Array => {
   const [first] = chunks

@@ -1,0 +1,201 @@
+/**
+ * One session: every part that storage does not have yet is put, then the service is told.
+ *
+ * @since 0.1.0
+ */
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type { FileRecord } from "./FileRecord.js"
+import type { ObjectStorage } from "./ObjectStorage.js"
+import * as PartTransfer from "./PartTransfer.js"
+import type { InvalidPartCount } from "./PlanError.js"
+import type { PresignedUrl } from "./PresignedUrl.js"
+import { ServiceApi } from "./ServiceApi.js"
+import type { ServiceProfile } from "./ServiceProfile.js"
+import type { TransferGate } from "./TransferGate.js"
+import * as UploadCompletion from "./UploadCompletion.js"
+import type { UploadError } from "./UploadError.js"
+import type { UploadMonitor } from "./UploadMonitor.js"
+import type { CheckedOptions } from "./UploadOptions.js"
+import type { ByteRange } from "./UploadPlan.js"
+import * as UploadPlan from "./UploadPlan.js"
+import type { PartReceipt, UploadSession } from "./UploadSession.js"
+import type { OpenSource, UploadSource } from "./UploadSource.js"
+
+/**
+ * What an upload needs of its surroundings.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Requirements = ServiceApi | ObjectStorage | TransferGate
+
+// Sections that are held in memory bound how many of them are in flight; a file's are not.
+const concurrency = ({ options, source }: SessionTransfer, longest: number): number =>
+  source.held
+    ? Math.max(1, Math.min(options.concurrency, Math.floor(options.maxBufferedBytes / longest)))
+    : options.concurrency
+
+/**
+ * A part of a session: from 1, which bytes, and where they go.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Part {
+  readonly partNumber: number
+  readonly range: ByteRange
+  readonly url: PresignedUrl
+}
+
+/**
+ * What is written down while a session runs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Journal {
+  readonly received: (receipt: PartReceipt) => Effect.Effect<void>
+  readonly completing: Effect.Effect<void>
+}
+
+/**
+ * A session that is about to be filled.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SessionTransfer {
+  readonly source: UploadSource
+  readonly options: Pick<CheckedOptions, "concurrency" | "maxBufferedBytes">
+  readonly monitor: UploadMonitor
+  readonly session: UploadSession
+  readonly parts: Arr.NonEmptyReadonlyArray<Part>
+  readonly opened: OpenSource
+  /** The parts that storage had confirmed before, by their numbers. */
+  readonly confirmed: ReadonlyMap<number, PartReceipt>
+  readonly journal: Journal
+}
+
+/**
+ * The parts of a session for a file of so many bytes.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const partsOf = (
+  session: UploadSession,
+  size: number,
+  limits: ServiceProfile["limits"]
+): Either.Either<Arr.NonEmptyReadonlyArray<Part>, InvalidPartCount> =>
+  session._tag === "SingleSession"
+    ? Either.right([{ partNumber: 1, range: { offset: 0, length: size }, url: session.url }])
+    : Either.map(UploadPlan.ranges(size, session.urls.length, limits), (ranges) =>
+      Arr.map(Arr.zip(ranges, session.urls), ([range, url], index) => ({ partNumber: index + 1, range, url })))
+
+const put = (upload: SessionTransfer, part: Part): Effect.Effect<PartReceipt, UploadError, Requirements> =>
+  Effect.flatMap(ServiceApi, ({ profile }) =>
+    PartTransfer.run({
+      source: upload.source,
+      opened: upload.opened,
+      range: part.range,
+      url: part.url,
+      kind: upload.session._tag === "SingleSession" ? "single" : "part",
+      encryptionHeaders: profile.encryptionHeaders,
+      clockOffset: upload.session.clockOffset,
+      monitor: upload.monitor
+    })).pipe(
+      Effect.map(({ attempts, checksum, etag }): PartReceipt => ({
+        partNumber: part.partNumber,
+        etag,
+        size: part.range.length,
+        // An earlier process may have been sending this part when it ended: then it may be stored twice.
+        attempts: upload.confirmed.size > 0 ? attempts + 1 : attempts,
+        checksum
+      })),
+      Effect.tap(upload.journal.received)
+    )
+
+/**
+ * A receipt for every part of a session, in order.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Receipts = Arr.NonEmptyReadonlyArray<PartReceipt>
+
+const putAll = (upload: SessionTransfer): Effect.Effect<Receipts, UploadError, Requirements> =>
+  Effect.forEach(upload.parts, (part) => {
+    const confirmed = upload.confirmed.get(part.partNumber)
+    return confirmed === undefined ? put(upload, part) : Effect.succeed(confirmed)
+  }, {
+    concurrency: concurrency(upload, Math.max(...upload.parts.map(({ range }) => range.length)))
+  })
+
+const isDoubtful = (receipt: PartReceipt): boolean => receipt.attempts > 1
+
+// The service answers so when storage refused the etags. A late attempt may have replaced a part that had several.
+const isRefusedFinalization = (error: UploadError): boolean =>
+  (error._tag === "ServiceUnavailable" && error.status === 502) ||
+  (error._tag === "RequestRejected" && error.issues.some((issue) => issue.code === "InvalidPart"))
+
+const putDoubtfulAgain = (
+  upload: SessionTransfer,
+  receipts: Receipts
+): Effect.Effect<Receipts, UploadError, Requirements> =>
+  Effect.forEach(
+    Arr.zip(upload.parts, receipts),
+    ([part, receipt]) =>
+      isDoubtful(receipt)
+        ? Effect.zipRight(upload.monitor.reopenPart(receipt.size), put(upload, part))
+        : Effect.succeed(receipt),
+    { concurrency: upload.options.concurrency }
+  )
+
+const targetOf = (session: UploadSession): UploadCompletion.Target => ({
+  fileId: session.fileId,
+  uploadId: session._tag === "MultipartSession" ? session.uploadId : undefined
+})
+
+const complete = (
+  upload: SessionTransfer,
+  receipts: Receipts
+): Effect.Effect<FileRecord, UploadError, Requirements> =>
+  upload.opened.unchanged.pipe(
+    Effect.zipRight(upload.journal.completing),
+    Effect.zipRight(upload.monitor.enter("completing")),
+    Effect.zipRight(UploadCompletion.run({ target: targetOf(upload.session), receipts, size: upload.source.size }))
+  )
+
+const completed = (upload: SessionTransfer, receipts: Receipts) =>
+  Effect.map(complete(upload, receipts), (file) => ({ file, receipts }))
+
+const completeWithRepair = (
+  upload: SessionTransfer,
+  receipts: Receipts
+): Effect.Effect<{ readonly file: FileRecord; readonly receipts: Receipts }, UploadError, Requirements> =>
+  Effect.catchAll(completed(upload, receipts), (error) =>
+    isRefusedFinalization(error) && receipts.some(isDoubtful)
+      ? Effect.logInfo(`Storage refused the parts of ${upload.source.name}: those sent twice are sent again`).pipe(
+        Effect.zipRight(upload.monitor.enter("uploading")),
+        Effect.zipRight(putDoubtfulAgain(upload, receipts)),
+        Effect.flatMap((repaired) => completed(upload, repaired))
+      )
+      : Effect.fail(error))
+
+/**
+ * Fills a session and completes it: the file, and the receipts it was made of.
+ *
+ * @since 0.1.0
+ * @category transfer
+ */
+export const run = (
+  upload: SessionTransfer
+): Effect.Effect<{ readonly file: FileRecord; readonly receipts: Receipts }, UploadError, Requirements> =>
+  Effect.gen(function*() {
+    const confirmed = upload.parts.filter((part) => upload.confirmed.has(part.partNumber))
+    yield* upload.monitor.beginSession(upload.parts.length, confirmed.map((part) => part.range.length))
+    yield* upload.monitor.enter("uploading")
+    return yield* Effect.flatMap(putAll(upload), (receipts) => completeWithRepair(upload, receipts))
+  })

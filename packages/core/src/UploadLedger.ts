@@ -1,0 +1,258 @@
+/**
+ * What is written down of uploads that are not finished, so that a later process can go on where storage had got to.
+ * It never holds a token, and part URLs only where the store is private.
+ *
+ * @since 0.1.0
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import * as Arr from "effect/Array"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Hash from "effect/Hash"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as ParseResult from "effect/ParseResult"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Crc32 from "./internal/crc32.js"
+import { UploadRecord } from "./UploadRecord.js"
+import { PartReceipt } from "./UploadSession.js"
+import type { UploadSource } from "./UploadSource.js"
+
+/**
+ * A lock that is let go with the scope, also when the process dies; `false` when somebody else has it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Lock = (id: string) => Effect.Effect<boolean, never, Scope.Scope>
+
+/**
+ * An unfinished upload, with the parts that storage has confirmed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Unfinished {
+  readonly record: UploadRecord
+  readonly receipts: ReadonlyArray<PartReceipt>
+}
+
+/**
+ * A ledger. Its operations do not fail: what cannot be written is logged, and the upload goes on without a way back,
+ * for an upload that ends well is worth more than its ledger.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  /** Whether part URLs are kept. */
+  readonly keepUrls: boolean
+  /** Takes the lock of an upload for a scope. */
+  readonly lock: Lock
+  /** What is known of an upload; none when there is nothing, or nothing that can be read. */
+  readonly find: (id: string) => Effect.Effect<Option.Option<Unfinished>>
+  /** Writes the beginning of a session over whatever was there. */
+  readonly begin: (record: UploadRecord) => Effect.Effect<void>
+  /** One small write for each part that storage has. */
+  readonly receive: (record: UploadRecord, receipt: PartReceipt) => Effect.Effect<void>
+  /** Complete is about to be sent. */
+  readonly completing: (record: UploadRecord) => Effect.Effect<void>
+  /** The session is done or dead: everything of it is deleted. */
+  readonly forget: (record: UploadRecord) => Effect.Effect<void>
+  /** All uploads that are not finished. */
+  readonly unfinished: Effect.Effect<ReadonlyArray<Unfinished>>
+}
+
+const nothing: Service = {
+  keepUrls: false,
+  lock: () => Effect.succeed(true),
+  find: () => Effect.succeedNone,
+  begin: () => Effect.void,
+  receive: () => Effect.void,
+  completing: () => Effect.void,
+  forget: () => Effect.void,
+  unfinished: Effect.succeed([])
+}
+
+/**
+ * The ledger in force. The default writes nothing down: then an upload lives and ends with its process.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export class UploadLedger extends Context.Reference<UploadLedger>()<"@stevedore/core/UploadLedger", Service>(
+  "@stevedore/core/UploadLedger",
+  { defaultValue: () => nothing }
+) {}
+
+/**
+ * What a ledger is made of.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly store: KeyValueStore.KeyValueStore
+  readonly lock: Lock
+  /** Whether part URLs are kept. Only for a store that nobody else can read. */
+  readonly keepUrls: boolean
+}
+
+const Index = Schema.Array(Schema.String)
+const indexKey = "uploads"
+const recordKey = (id: string): string => `upload-${id}`
+
+// By the session's own file id: receipts of one session can never be taken for another's.
+const receiptKey = (record: UploadRecord, partNumber: number): string =>
+  `upload-${record.id}-${record.session.fileId}-part-${partNumber}`
+
+const indexLockWait = Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(250))
+
+// The index is shared by all uploads of a store: its lock is held for one small write, so it is waited for.
+const withIndexLock = (lock: Lock) => <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.scoped(
+    Effect.zipRight(Effect.repeat(lock(indexKey), { schedule: indexLockWait, until: (taken) => taken }), effect)
+  )
+
+type StoreError = PlatformError | ParseResult.ParseError
+
+const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadRecord): UploadRecord => ({
+  ...record,
+  session
+})
+
+/**
+ * A ledger over a store of keys and values: an index, a record an upload, a receipt a part. A record that a later
+ * version wrote, and one that cannot be read, count as absent and are not touched until something new takes their place.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options): Effect.Effect<Service> =>
+  Effect.map(Effect.makeSemaphore(1), (indexTurn) => {
+    const records = options.store.forSchema(UploadRecord)
+    const receipts = options.store.forSchema(PartReceipt)
+    const index = options.store.forSchema(Index)
+
+    const warn = (what: string) => (error: StoreError) =>
+      Effect.logWarning(`The upload ledger could not be ${what} (${error._tag})`)
+
+    const written = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<void> =>
+      Effect.catchAll(Effect.asVoid(effect), warn("written"))
+
+    const readIndex = Effect.map(index.get(indexKey), Option.getOrElse((): ReadonlyArray<string> => []))
+
+    const changeIndex = (
+      change: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
+    ): Effect.Effect<void, StoreError> =>
+      Effect.flatMap(readIndex, (ids) => index.set(indexKey, change(ids))).pipe(
+        indexTurn.withPermits(1),
+        withIndexLock(options.lock)
+      )
+
+    const readReceipts = (record: UploadRecord): Effect.Effect<ReadonlyArray<PartReceipt>, StoreError> =>
+      Effect.map(
+        Effect.forEach(
+          Arr.range(1, record.session.parts),
+          (number) => Effect.orElseSucceed(receipts.get(receiptKey(record, number)), Option.none)
+        ),
+        Arr.getSomes
+      )
+
+    const read = (id: string): Effect.Effect<Option.Option<Unfinished>, StoreError> =>
+      Effect.flatMap(
+        records.get(recordKey(id)),
+        Option.match({
+          onNone: () => Effect.succeedNone,
+          onSome: (record) => Effect.map(readReceipts(record), (receipts) => Option.some({ record, receipts }))
+        })
+      )
+
+    const removeReceipts = (record: UploadRecord) =>
+      Effect.forEach(
+        Arr.range(1, record.session.parts),
+        (number) => options.store.remove(receiptKey(record, number)),
+        { discard: true }
+      )
+
+    const find = (id: string): Effect.Effect<Option.Option<Unfinished>> =>
+      Effect.catchAll(read(id), (error) => Effect.as(warn("read")(error), Option.none()))
+
+    return {
+      keepUrls: options.keepUrls,
+      lock: options.lock,
+      find,
+      begin: (record) =>
+        changeIndex((ids) => Arr.dedupe([...ids, record.id])).pipe(
+          Effect.zipRight(records.set(recordKey(record.id), options.keepUrls ? record : withoutUrls(record))),
+          written
+        ),
+      receive: (record, receipt) => written(receipts.set(receiptKey(record, receipt.partNumber), receipt)),
+      completing: (record) =>
+        records.set(recordKey(record.id), { ...withoutUrls(record), phase: "completing" }).pipe(
+          written
+        ),
+      forget: (record) =>
+        removeReceipts(record).pipe(
+          Effect.zipRight(options.store.remove(recordKey(record.id))),
+          Effect.zipRight(changeIndex(Arr.filter((id) => id !== record.id))),
+          written
+        ),
+      unfinished: readIndex.pipe(
+        Effect.catchAll((error) => Effect.as(warn("read")(error), Arr.empty<string>())),
+        Effect.flatMap(Effect.forEach(find)),
+        Effect.map(Arr.getSomes)
+      )
+    }
+  })
+
+/**
+ * A ledger in memory, for tests and for processes that restart their uploads themselves. Part URLs are kept.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeMemory = (options: { readonly keepUrls: boolean } = { keepUrls: true }): Effect.Effect<Service> => {
+  const locked = new Set<string>()
+  const lock: Lock = (id) =>
+    Effect.acquireRelease(
+      Effect.sync(() => !locked.has(id) && locked.add(id).has(id)),
+      (taken) => Effect.sync(() => taken && locked.delete(id))
+    )
+  return Effect.flatMap(KeyValueStore.KeyValueStore, (store) => make({ store, lock, ...options })).pipe(
+    Effect.provide(KeyValueStore.layerMemory)
+  )
+}
+
+/**
+ * A ledger in memory, as a layer.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerMemory: Layer.Layer<never> = Layer.effect(UploadLedger, makeMemory())
+
+/**
+ * Nothing is written down, for an application or for one effect.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const none: Layer.Layer<never> = Layer.succeed(UploadLedger, nothing)
+
+/**
+ * The id of an upload: short, safe as a file's name, the same for the same source and service. None for a source that
+ * cannot be recognized again: it has no identity beside its name.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const idOf = (service: string, source: Pick<UploadSource, "name" | "fingerprint">): Option.Option<string> =>
+  Option.map(Option.fromNullable(source.fingerprint.identity), (identity) => {
+    const text = JSON.stringify([service, source.name, source.fingerprint.kind, identity])
+    const words = [Hash.string(text) >>> 0, Crc32.update(0, new TextEncoder().encode(text))]
+    return words.map((word) => word.toString(16).padStart(8, "0")).join("")
+  })

@@ -1,0 +1,67 @@
+/**
+ * Every state that an unfinished upload can be in, as a Schema: another process can take it over.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { PresignedUrlFromString } from "./PresignedUrl.js"
+import { SourceFingerprint } from "./SourceFingerprint.js"
+
+/**
+ * What is known of the session, for the way back into it. The part URLs are the only way back (the service can neither
+ * renew them nor list parts); absent where the store is not private, then a restart opens a new session.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const SessionRecord = Schema.Struct({
+  fileId: Schema.NonEmptyString,
+  /** Absent for a single PUT. */
+  uploadId: Schema.optional(Schema.NonEmptyString),
+  /** The server's clock less ours when it was opened, in milliseconds. */
+  clockOffset: Schema.Number,
+  /** When it was opened, in milliseconds of the server's clock. */
+  openedAt: Schema.Number,
+  /** How many parts it has; 1 for a single PUT. */
+  parts: Schema.Int.pipe(Schema.positive()),
+  urls: Schema.optional(Schema.NonEmptyArray(PresignedUrlFromString))
+}).annotations({ identifier: "SessionRecord" })
+
+/**
+ * What is known of a session, for the way back into it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type SessionRecord = typeof SessionRecord.Type
+
+/**
+ * An upload that is not finished. `completing` is written before Complete is sent, and never goes back.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadRecord = Schema.Struct({
+  version: Schema.Literal(1),
+  /** Told from the source and the service: the same file for the same service has the same id. */
+  id: Schema.NonEmptyString,
+  /** The service's base URL. */
+  service: Schema.String,
+  name: Schema.String,
+  mediaType: Schema.String,
+  fingerprint: SourceFingerprint,
+  /** The algorithm of the parts' checksums. */
+  checksumAlgorithm: Schema.String,
+  session: SessionRecord,
+  phase: Schema.Literal("uploading", "completing"),
+  /** When the record was made, in milliseconds of our clock. */
+  startedAt: Schema.Number
+}).annotations({ identifier: "UploadRecord" })
+
+/**
+ * An upload that is not finished, as a ledger keeps it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type UploadRecord = typeof UploadRecord.Type

@@ -1,0 +1,120 @@
+/**
+ * Whether an upload that an earlier process left can go on, and from where.
+ *
+ * @since 0.1.0
+ */
+import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import type { ChecksumAlgorithm } from "./Checksum.js"
+import * as Checksum from "./Checksum.js"
+import * as PresignedUrl from "./PresignedUrl.js"
+import type { SourceError } from "./SourceError.js"
+import { SourceFingerprint } from "./SourceFingerprint.js"
+import type { Unfinished } from "./UploadLedger.js"
+import type { ByteRange } from "./UploadPlan.js"
+import type { UploadRecord } from "./UploadRecord.js"
+import type { PartReceipt, UploadSession } from "./UploadSession.js"
+import type { OpenSource, UploadSource } from "./UploadSource.js"
+
+/**
+ * How much of what storage has confirmed is read again before an upload goes on: the first part, the last and one
+ * between, or every one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Verification = "sample" | "all"
+
+/** A session that ends sooner than this is not worth going on with. */
+const shortestRest = Duration.seconds(60)
+
+const sameFingerprint = Schema.equivalence(SourceFingerprint)
+
+/**
+ * Whether a record is of this very source for this very service: its size, date and identity are what they were.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isOf = (record: UploadRecord, source: UploadSource, service: string): boolean =>
+  record.service === service && record.name === source.name && record.mediaType === source.mediaType &&
+  sameFingerprint(record.fingerprint, source.fingerprint)
+
+/**
+ * The session of a record, where its URLs were kept and live long enough.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const sessionOf = (record: UploadRecord, now: number): Option.Option<UploadSession> => {
+  const { clockOffset, fileId, openedAt, uploadId, urls } = record.session
+  const until = now + clockOffset + Duration.toMillis(shortestRest)
+  if (urls === undefined || urls.some((url) => PresignedUrl.hasEnded(url, until))) return Option.none()
+  const fields = { fileId, clockOffset, openedAt, extra: {} }
+  return Option.some(
+    uploadId === undefined
+      ? { _tag: "SingleSession", ...fields, url: urls[0] }
+      : { _tag: "MultipartSession", ...fields, uploadId, urls }
+  )
+}
+
+const chosen = (
+  receipts: ReadonlyArray<PartReceipt>,
+  verification: Verification
+): Effect.Effect<ReadonlyArray<PartReceipt>> =>
+  verification === "all" || receipts.length <= 3
+    ? Effect.succeed(receipts)
+    : Effect.map(Random.nextIntBetween(1, receipts.length - 1), (between) =>
+      Arr.getSomes([0, between, receipts.length - 1].map((index) => Arr.get(receipts, index))))
+
+const stillHas = (
+  opened: OpenSource,
+  algorithm: ChecksumAlgorithm,
+  part: { readonly range: ByteRange; readonly receipt: PartReceipt }
+): Effect.Effect<boolean, SourceError> =>
+  Effect.suspend(() => {
+    const running = algorithm.begin()
+    return Effect.as(opened.readThrough(part.range, running.update), part).pipe(
+      Effect.map(({ receipt }) => Equal.equals(receipt.checksum, running.value()))
+    )
+  })
+
+/**
+ * Whether the source still has the bytes that storage confirmed, by the checksums of a sample of the parts or of all.
+ * Parts without a checksum of the algorithm in force prove nothing, so they count as different.
+ *
+ * @since 0.1.0
+ * @category verification
+ */
+export const isSame = (
+  opened: OpenSource,
+  unfinished: Unfinished,
+  ranges: ReadonlyArray<ByteRange>,
+  verification: Verification
+): Effect.Effect<boolean, SourceError> =>
+  Effect.gen(function*() {
+    const algorithm = yield* Checksum.Algorithm
+    if (algorithm.name !== unfinished.record.checksumAlgorithm) return false
+    const receipts = yield* chosen(unfinished.receipts, verification)
+    return yield* Effect.every(receipts, (receipt) => {
+      const range = ranges[receipt.partNumber - 1]
+      return range === undefined || range.length !== receipt.size
+        ? Effect.succeed(false)
+        : stillHas(opened, algorithm, { range, receipt })
+    })
+  })
+
+/**
+ * The time now, by which the life of a session's URLs is judged.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const lively = (record: UploadRecord): Effect.Effect<Option.Option<UploadSession>> =>
+  Effect.map(Clock.currentTimeMillis, (now) => sessionOf(record, now))

@@ -1,0 +1,21 @@
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { SourceChanged } from "../SourceError.js"
+
+/** @internal */
+export const exactly = <E>(
+  stream: Stream.Stream<Uint8Array, E>,
+  options: { readonly name: string; readonly size: number }
+): Stream.Stream<Uint8Array, E | SourceChanged> => {
+  const changed = (actual: string) =>
+    new SourceChanged({ name: options.name, what: "size", expected: `${options.size} bytes`, actual })
+  return Stream.suspend(() => {
+    let given = 0
+    const counted = Stream.tap(stream, (chunk) => {
+      given += chunk.byteLength
+      return given > options.size ? Effect.fail(changed(`at least ${given} bytes`)) : Effect.void
+    })
+    const end = Stream.suspend(() => given < options.size ? Stream.fail(changed(`${given} bytes`)) : Stream.empty)
+    return Stream.concat(counted, end)
+  })
+}
