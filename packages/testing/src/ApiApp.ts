@@ -22,9 +22,10 @@ import * as ListResources from "./ListResources.js"
 import * as ObjectAnswer from "./ObjectAnswer.js"
 import type * as ObjectStore from "./ObjectStore.js"
 import * as RateWindow from "./RateWindow.js"
+import { keyOf } from "./SandboxFiles.js"
 import type { ListRecord, Settings } from "./SandboxOptions.js"
 import type * as SandboxRecorder from "./SandboxRecorder.js"
-import * as SandboxUploads from "./SandboxUploads.js"
+import type * as SandboxUploads from "./SandboxUploads.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 import type * as StorageRefused from "./StorageRefused.js"
 
@@ -140,7 +141,7 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
         yield* uploads.file(id)
         return yield* ObjectAnswer.make(
           tools.request.headers,
-          yield* store.head(SandboxUploads.keyOf(id)),
+          yield* store.head(keyOf(id)),
           store
         )
       }
@@ -182,6 +183,8 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
 const isContinued = (url: string): boolean => new URLSearchParams(searchOf(url)).has("page[start_cursor]")
 
 /**
+ * The service as an app. It fails where a fault script breaks the connection.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -211,7 +214,9 @@ export const make = (parts: Parts): Effect.Effect<HttpApp.Default<Connection.Con
           Effect.succeed(
             refusal.status === 412 || refusal.status === 416
               ? HttpServerResponse.empty({ status: refusal.status })
-              : refusalAnswer(ServiceRefused.make(502, "BadGateway", { message: `The storage answered ${refusal.code}` }))
+              : refusalAnswer(
+                ServiceRefused.make(502, "BadGateway", { message: `The storage answered ${refusal.code}` })
+              )
           )
       }),
       Effect.map(HttpServerResponse.setHeaders(admission?.headers ?? {}))

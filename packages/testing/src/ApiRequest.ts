@@ -6,8 +6,8 @@
 import * as Effect from "effect/Effect"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import type { Declaration } from "./SandboxFiles.js"
 import type { Settings } from "./SandboxOptions.js"
-import type { Declaration } from "./SandboxUploads.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
 /**
@@ -42,18 +42,19 @@ const CompleteBody = Schema.Struct({
 
 const Json = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
-const invalid = (rename: (field: string) => string) => (error: ParseResult.ParseError): ServiceRefused.ServiceRefused => {
-  const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path }) => ({
-    code: "ValidationError",
-    title: ServiceRefused.titles.ValidationError,
-    message,
-    path: path.map((field, depth) => depth === 0 ? rename(String(field)) : String(field)).join(".")
-  }))
-  const [first, ...others] = issues
-  return first === undefined
-    ? ServiceRefused.invalid("", "The body is not valid")
-    : new ServiceRefused.ServiceRefused({ status: 400, errors: [first, ...others] })
-}
+const invalid =
+  (rename: (field: string) => string) => (error: ParseResult.ParseError): ServiceRefused.ServiceRefused => {
+    const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path }) => ({
+      code: "ValidationError",
+      title: ServiceRefused.titles.ValidationError,
+      message,
+      path: path.map((field, depth) => depth === 0 ? rename(String(field)) : String(field)).join(".")
+    }))
+    const [first, ...others] = issues
+    return first === undefined
+      ? ServiceRefused.invalid("", "The body is not valid")
+      : new ServiceRefused.ServiceRefused({ status: 400, errors: [first, ...others] })
+  }
 
 const same = (field: string): string => field
 

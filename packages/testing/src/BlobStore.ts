@@ -28,6 +28,8 @@ export interface Blob {
 }
 
 /**
+ * Takes streams of bytes and keeps each as a blob.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -71,7 +73,8 @@ export const memory: BlobStore = {
       let content = Chunk.toReadonlyArray(chunks)
       return {
         size,
-        read: (offset: number, length: number) => Stream.suspend(() => Stream.fromIterable(slice(content, offset, length))),
+        read: (offset: number, length: number) =>
+          Stream.suspend(() => Stream.fromIterable(slice(content, offset, length))),
         remove: Effect.sync(() => {
           content = []
         })

@@ -11,17 +11,20 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 /**
- * The connection is broken, so no answer goes out. `cause` is there when it broke because the body could not be read on.
+ * The connection is broken, so no answer goes out. `code` is what the operating system would call it; `cause` is there when it broke because the body could not be read on.
  *
  * @since 0.1.0
  * @category errors
  */
 export class ConnectionBroken extends Schema.TaggedError<ConnectionBroken>("@stevedore/testing/ConnectionBroken")(
   "ConnectionBroken",
-  { cause: Schema.optional(Schema.Defect) }
+  {
+    code: Schema.Literal("ECONNRESET", "ENOTFOUND"),
+    cause: Schema.optional(Schema.Defect)
+  }
 ) {
   override get message(): string {
-    return "The connection broke before the answer"
+    return `${this.code}: the connection broke before the answer`
   }
 }
 
@@ -41,14 +44,20 @@ const call = (target: unknown, method: string): boolean => {
  * Breaks the connection under a request, as far as the platform lets one: it is done by the request's own socket, which is
  * recognized by its methods, so that this module runs where there are no sockets too. Gives whether it was broken.
  *
+ * `how` is `reset` for a connection that is gone at once, with everything on its way, and `flush` for one that ends after
+ * what was already written has arrived.
+ *
  * @since 0.1.0
  * @category combinators
  */
-export const destroy = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<boolean> =>
+export const destroy = (
+  request: HttpServerRequest.HttpServerRequest,
+  how: "reset" | "flush"
+): Effect.Effect<boolean> =>
   Effect.sync(() => {
     const source = request.source
     const socket = Predicate.hasProperty(source, "socket") ? source.socket : undefined
-    return call(socket, "resetAndDestroy") || call(source, "destroy")
+    return call(socket, how === "reset" ? "resetAndDestroy" : "destroySoon") || call(source, "destroy")
   })
 
 /**
@@ -63,7 +72,9 @@ export const overSockets = <R>(
 ): HttpApp.Default<never, R> =>
   Effect.catchTag(Effect.interruptible(app), "ConnectionBroken", () =>
     HttpServerRequest.HttpServerRequest.pipe(
-      Effect.flatMap(destroy),
+      Effect.flatMap((request) => destroy(request, "reset")),
       // the server interrupts the handler of a closed connection by itself
-      Effect.flatMap((broken) => broken ? Effect.interruptible(Effect.never) : HttpServerResponse.empty({ status: 502 }))
+      Effect.flatMap((broken) =>
+        broken ? Effect.interruptible(Effect.never) : HttpServerResponse.empty({ status: 502 })
+      )
     ))

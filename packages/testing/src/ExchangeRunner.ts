@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Connection from "./Connection.js"
 import type * as Exchange from "./Exchange.js"
-import * as Fault from "./Fault.js"
+import type * as Fault from "./Fault.js"
 import * as Identifiers from "./Identifiers.js"
 import type { Settings } from "./SandboxOptions.js"
 import type * as SandboxRecorder from "./SandboxRecorder.js"
@@ -50,6 +50,8 @@ export interface Tools {
 }
 
 /**
+ * What an app does with a request that may pass.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -70,6 +72,8 @@ export interface Server {
 }
 
 /**
+ * Leads one request through the gate: recorded, interfered with, handled, answered.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -83,6 +87,8 @@ export type Run = (
 >
 
 type Bytes = Stream.Stream<Uint8Array, Connection.ConnectionBroken>
+
+const broken = (cause?: unknown) => new Connection.ConnectionBroken({ code: "ECONNRESET", cause })
 
 const interruptAfter = (
   bytes: number,
@@ -144,7 +150,7 @@ const withAnswerBody = (
   if (body._tag !== "Stream") {
     return response
   }
-  const bytes = Stream.mapError(body.stream, (cause) => new Connection.ConnectionBroken({ cause }))
+  const bytes = Stream.mapError(body.stream, (cause) => broken(cause))
   const sent = Stream.tapError(
     counted(transform(bytes), recording.sent),
     () => Effect.sync(() => recording.finish("broken", response.status))
@@ -164,6 +170,8 @@ const withoutEtag = (response: HttpServerResponse.HttpServerResponse): HttpServe
   )
 
 /**
+ * The gate of one server.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -191,8 +199,8 @@ export const make = (
     })
 
     const breakConnection = Effect.zipRight(
-      Connection.destroy(request),
-      Effect.failSync(() => new Connection.ConnectionBroken({}))
+      Connection.destroy(request, isReading(operation) ? "flush" : "reset"),
+      Effect.failSync(() => broken())
     )
 
     const handled = Effect.gen(function*() {
@@ -229,7 +237,7 @@ export const make = (
       }
 
       const incoming = declaresBody(request)
-        ? Stream.mapError(request.stream, ({ cause }) => new Connection.ConnectionBroken({ cause }))
+        ? Stream.mapError(request.stream, ({ cause }) => broken(cause))
         : Stream.empty
       const response = yield* handler({
         request,

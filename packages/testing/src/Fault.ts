@@ -35,7 +35,9 @@ export class Html extends Schema.TaggedClass<Html>("@stevedore/testing/Fault/Htm
  * @since 0.1.0
  * @category models
  */
-export class LoseAnswer extends Schema.TaggedClass<LoseAnswer>("@stevedore/testing/Fault/LoseAnswer")("LoseAnswer", {}) {}
+export class LoseAnswer
+  extends Schema.TaggedClass<LoseAnswer>("@stevedore/testing/Fault/LoseAnswer")("LoseAnswer", {})
+{}
 
 /**
  * The connection breaks before the request is handled; with `afterBytes`, after that many bytes of the body that is on its
@@ -124,7 +126,9 @@ export class EmptyPage extends Schema.TaggedClass<EmptyPage>("@stevedore/testing
  * @since 0.1.0
  * @category models
  */
-export class DropCursor extends Schema.TaggedClass<DropCursor>("@stevedore/testing/Fault/DropCursor")("DropCursor", {}) {}
+export class DropCursor
+  extends Schema.TaggedClass<DropCursor>("@stevedore/testing/Fault/DropCursor")("DropCursor", {})
+{}
 
 /**
  * The first record of the page has lost its id and its title.
@@ -151,12 +155,16 @@ export const PageFault = Schema.Union(RepeatCursor, EmptyPage, DropCursor, Corru
 export type PageFault = typeof PageFault.Type
 
 /**
+ * Everything that can go wrong in one exchange.
+ *
  * @since 0.1.0
  * @category models
  */
 export const Fault = Schema.Union(Answer, Html, LoseAnswer, Reset, Stall, Delay, OmitEtag, Expire, PageFault)
 
 /**
+ * Everything that can go wrong in one exchange.
+ *
  * @since 0.1.0
  * @category models
  */

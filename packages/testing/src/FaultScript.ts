@@ -201,18 +201,24 @@ export interface ListFault {
 }
 
 /**
+ * Requests at the service that are no lists.
+ *
  * @since 0.1.0
  * @category models
  */
 export interface Requests extends Aim<Requests>, AnyFault {}
 
 /**
+ * Requests at the storage.
+ *
  * @since 0.1.0
  * @category models
  */
 export interface StorageRequests extends Aim<StorageRequests>, AnyFault, StorageFault {}
 
 /**
+ * Requests for a page of a list.
+ *
  * @since 0.1.0
  * @category models
  */

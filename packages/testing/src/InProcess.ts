@@ -204,13 +204,14 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
   private asWeb<A>(
     read: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<A, HttpServerError.RequestError>
   ): Effect.Effect<A, HttpServerError.RequestError> {
-    return Effect.flatMap(this.text, (body) =>
-      read(this.web(body)))
+    return Effect.flatMap(this.text, (body) => read(this.web(body)))
   }
 
   // the platform's own request does what no handler of the sandbox asks for
   private web(body?: string): HttpServerRequest.HttpServerRequest {
-    return HttpServerRequest.fromWeb(new Request("http://in-process", { method: "POST", ...(body === undefined ? {} : { body }) }))
+    return HttpServerRequest.fromWeb(
+      new Request("http://in-process", { method: "POST", ...(body === undefined ? {} : { body }) })
+    )
       .modify({ headers: this.headers })
   }
 }
@@ -254,8 +255,7 @@ class InProcessResponse extends Inspectable.Class implements HttpClientResponse.
   get stream(): Stream.Stream<Uint8Array, HttpClientError.ResponseError> {
     return Stream.mapError(
       this.body,
-      (cause) =>
-        new HttpClientError.ResponseError({ request: this.request, response: this, reason: "Decode", cause })
+      (cause) => new HttpClientError.ResponseError({ request: this.request, response: this, reason: "Decode", cause })
     )
   }
   get text() {
@@ -282,7 +282,9 @@ class InProcessResponse extends Inspectable.Class implements HttpClientResponse.
       response: HttpClientResponse.HttpClientResponse
     ) => Effect.Effect<A, HttpClientError.ResponseError>
   ): Effect.Effect<A, HttpClientError.ResponseError> {
-    return Effect.flatMap(collect(this.stream), (bytes) =>
-      read(HttpClientResponse.fromWeb(this.request, new Response(new Uint8Array(bytes)))))
+    return Effect.flatMap(
+      collect(this.stream),
+      (bytes) => read(HttpClientResponse.fromWeb(this.request, new Response(new Uint8Array(bytes))))
+    )
   }
 }

@@ -9,6 +9,8 @@ import type { ListRecord } from "./SandboxOptions.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
 /**
+ * One field to sort by, and in which direction.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -82,21 +84,22 @@ type Predicate = (record: ListRecord) => boolean
 
 const textOf = (value: unknown): string => typeof value === "string" ? value : String(value)
 
-const comparisons: Readonly<Record<Filter["kind"], Readonly<Record<string, (value: unknown, wanted: string) => boolean>>>> =
-  {
-    id: { equal_to: (value, wanted) => textOf(value) === wanted },
-    text: {
-      contains: (value, wanted) => textOf(value).toLowerCase().includes(wanted.toLowerCase()),
-      equal_to: (value, wanted) => textOf(value) === wanted
-    },
-    time: {
-      gt: (value, wanted) => Date.parse(textOf(value)) > Date.parse(wanted),
-      gte: (value, wanted) => Date.parse(textOf(value)) >= Date.parse(wanted),
-      lt: (value, wanted) => Date.parse(textOf(value)) < Date.parse(wanted),
-      lte: (value, wanted) => Date.parse(textOf(value)) <= Date.parse(wanted)
-    },
-    flag: { equal_to: (value, wanted) => textOf(value) === wanted }
-  }
+const comparisons: Readonly<
+  Record<Filter["kind"], Readonly<Record<string, (value: unknown, wanted: string) => boolean>>>
+> = {
+  id: { equal_to: (value, wanted) => textOf(value) === wanted },
+  text: {
+    contains: (value, wanted) => textOf(value).toLowerCase().includes(wanted.toLowerCase()),
+    equal_to: (value, wanted) => textOf(value) === wanted
+  },
+  time: {
+    gt: (value, wanted) => Date.parse(textOf(value)) > Date.parse(wanted),
+    gte: (value, wanted) => Date.parse(textOf(value)) >= Date.parse(wanted),
+    lt: (value, wanted) => Date.parse(textOf(value)) < Date.parse(wanted),
+    lte: (value, wanted) => Date.parse(textOf(value)) <= Date.parse(wanted)
+  },
+  flag: { equal_to: (value, wanted) => textOf(value) === wanted }
+}
 
 const FILTER = /^filter\[([^\]]+)\](?:\[([^\]]*)\])?$/
 

@@ -15,6 +15,8 @@ import type { ListRecord } from "./SandboxOptions.js"
 export type FilterKind = "id" | "text" | "time" | "flag"
 
 /**
+ * A filter of a list: how it compares, and with what.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -58,6 +58,8 @@ export interface PresignRequest {
 }
 
 /**
+ * What an object store does. Every refusal carries the code and the status that S3 has for it.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -106,6 +108,8 @@ export interface ObjectStoreService {
 }
 
 /**
+ * The tag of the object store that a sandbox stands on.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -120,6 +124,8 @@ export class ObjectStore extends Context.Tag("@stevedore/testing/ObjectStore")<O
 export const MINIMUM_PART_BYTES = 5 * 1024 * 1024
 
 /**
+ * What can be chosen of a store.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -15,6 +15,8 @@ import * as ObjectStore from "./ObjectStore.js"
 import type * as StorageRefused from "./StorageRefused.js"
 
 /**
+ * Where the store keeps its files, and what can be chosen of any store.
+ *
  * @since 0.1.0
  * @category models
  */

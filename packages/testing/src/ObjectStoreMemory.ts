@@ -8,6 +8,8 @@ import * as BlobStore from "./BlobStore.js"
 import * as ObjectStore from "./ObjectStore.js"
 
 /**
+ * An empty store in memory.
+ *
  * @since 0.1.0
  * @category layers
  */

@@ -23,7 +23,9 @@ export interface Admission {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: { readonly limit: number; readonly windowMillis: number }): (now: number) => Admission => {
+export const make = (
+  options: { readonly limit: number; readonly windowMillis: number }
+): (now: number) => Admission => {
   let ends = Number.NEGATIVE_INFINITY
   let used = 0
   return (now) => {

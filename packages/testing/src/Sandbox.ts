@@ -18,6 +18,7 @@ import type * as Exchange from "./Exchange.js"
 import * as FaultScript from "./FaultScript.js"
 import * as ObjectStore from "./ObjectStore.js"
 import * as ObjectStoreMemory from "./ObjectStoreMemory.js"
+import { keyOf } from "./SandboxFiles.js"
 import * as SandboxOptions from "./SandboxOptions.js"
 import * as SandboxRecorder from "./SandboxRecorder.js"
 import type * as SandboxReport from "./SandboxReport.js"
@@ -26,6 +27,8 @@ import * as StorageApp from "./StorageApp.js"
 import type * as StorageRefused from "./StorageRefused.js"
 
 /**
+ * A sandbox: its two servers, and what it knows that no client of it could.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -45,16 +48,21 @@ export interface SandboxService {
 }
 
 /**
+ * The tag of the sandbox: tests ask it what was stored and what it saw.
+ *
  * @since 0.1.0
  * @category tags
  */
 export class Sandbox extends Context.Tag("@stevedore/testing/Sandbox")<Sandbox, SandboxService>() {}
 
 const orElse = (first: Exchange.Interceptor, second: Exchange.Interceptor): Exchange.Interceptor => (exchange) =>
-  Effect.flatMap(first(exchange), Option.match({
-    onNone: () => second(exchange),
-    onSome: (fault) => Effect.succeed(Option.some(fault))
-  }))
+  Effect.flatMap(
+    first(exchange),
+    Option.match({
+      onNone: () => second(exchange),
+      onSome: (fault) => Effect.succeed(Option.some(fault))
+    })
+  )
 
 const concat = (chunks: Chunk.Chunk<Uint8Array>): Uint8Array => {
   const bytes = new Uint8Array(Chunk.reduce(chunks, 0, (size, chunk) => size + chunk.byteLength))
@@ -88,12 +96,14 @@ export const make = (
       storageOrigin: settings.storageOrigin,
       api: yield* ApiApp.make({ settings, uploads, store, recorder }),
       storage: StorageApp.make(settings, store, recorder),
-      stored: (fileId) => Effect.map(Stream.runCollect(store.get(SandboxUploads.keyOf(fileId))), concat),
+      stored: (fileId) => Effect.map(Stream.runCollect(store.get(keyOf(fileId))), concat),
       report: Effect.sync(recorder.report)
     }
   })
 
 /**
+ * {@link make} as a layer.
+ *
  * @since 0.1.0
  * @category layers
  */

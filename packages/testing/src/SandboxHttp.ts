@@ -77,33 +77,31 @@ export const serve = (
  */
 export const client = (sandbox: Sandbox.SandboxService): HttpClient.HttpClient =>
   HttpClient.make((request, url) => {
+    // a body that fails is the client's own error, and it gets it back as it was
+    const failed = (broken: Connection.ConnectionBroken) =>
+      new HttpClientError.RequestError({
+        request,
+        reason: "Transport",
+        description: broken.code,
+        cause: broken.cause ?? broken
+      })
     const app = url.origin === new URL(sandbox.apiOrigin).origin
       ? sandbox.api
       : url.origin === new URL(sandbox.storageOrigin).origin
       ? sandbox.storage
-      : undefined
-    if (app === undefined) {
-      return Effect.fail(
-        new HttpClientError.RequestError({ request, reason: "Transport", description: `ENOTFOUND ${url.host}` })
-      )
-    }
+      : Effect.fail(new Connection.ConnectionBroken({ code: "ENOTFOUND" }))
     return app.pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, InProcess.serverRequest(request, url)),
       Effect.mapBoth({
-        onFailure: (broken) =>
-          new HttpClientError.RequestError({
-            request,
-            reason: "Transport",
-            description: "ECONNRESET",
-            // a body that fails is the client's own error, and it gets it back as it was
-            cause: broken.cause ?? broken
-          }),
+        onFailure: failed,
         onSuccess: (response) => InProcess.clientResponse(request, response)
       })
     )
   })
 
 /**
+ * {@link client} as a layer.
+ *
  * @since 0.1.0
  * @category layers
  */

@@ -19,6 +19,8 @@ import type * as UrlSigner from "./UrlSigner.js"
 export type ListRecord = Readonly<Record<string, unknown>>
 
 /**
+ * What can be chosen of a sandbox. Every option has a default.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -42,6 +42,8 @@ export interface Recording {
 }
 
 /**
+ * Takes requests down, and gives what it has taken down.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -82,6 +84,8 @@ const toSeen = (entry: Entry): SandboxReport.SeenRequest =>
   })
 
 /**
+ * A recorder that has seen nothing yet.
+ *
  * @since 0.1.0
  * @category constructors
  */

@@ -83,6 +83,8 @@ export class SeenRequest extends Schema.Class<SeenRequest>("@stevedore/testing/S
 }) {}
 
 /**
+ * The requests in the order in which they arrived, and the breaches in the order in which they were noticed.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -11,57 +11,12 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Identifiers from "./Identifiers.js"
 import type * as ObjectStore from "./ObjectStore.js"
+import type { Declaration, FileRecord, MultipartSession, SingleSession } from "./SandboxFiles.js"
+import { chooseParts, keyOf } from "./SandboxFiles.js"
 import type { Settings } from "./SandboxOptions.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 import type * as StorageRefused from "./StorageRefused.js"
 import * as UrlSigner from "./UrlSigner.js"
-
-/**
- * What a client declares when it initiates an upload. `size` is in bytes.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Declaration {
-  readonly name: string
-  readonly type: string | undefined
-  readonly size: number
-}
-
-/**
- * The file record, as it goes over the wire.
- *
- * @since 0.1.0
- * @category models
- */
-export interface FileRecord {
-  readonly id: string
-  readonly name: string
-  readonly type: string | null
-  readonly size: number
-  readonly status: "pending" | "completed" | "failed"
-  readonly author: { readonly id: string; readonly name: string } | null
-  readonly created_at: string
-}
-
-/**
- * @since 0.1.0
- * @category models
- */
-export interface SingleSession {
-  readonly fileId: string
-  readonly uploadUrl: string
-}
-
-/**
- * @since 0.1.0
- * @category models
- */
-export interface MultipartSession {
-  readonly fileId: string
-  readonly uploadId: string
-  readonly urls: ReadonlyArray<string>
-}
 
 type State = Data.TaggedEnum<{
   Waiting: {}
@@ -82,6 +37,8 @@ interface Upload {
 }
 
 /**
+ * The transitions of the state machine. Each fails with what the service or the storage answers.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -103,50 +60,14 @@ export interface SandboxUploads {
   /** A finalized file. */
   readonly file: (fileId: string) => Effect.Effect<FileRecord, ServiceRefused.ServiceRefused>
   /** How many parts an upload has in the store, and how many it was given URLs for; `undefined` for what is no such upload. */
-  readonly progress: (fileId: string) => Effect.Effect<{ readonly stored: number; readonly expected: number } | undefined>
+  readonly progress: (
+    fileId: string
+  ) => Effect.Effect<{ readonly stored: number; readonly expected: number } | undefined>
   /** A pre-signed URL for reading a finalized file. */
   readonly downloadUrl: (
     fileId: string
   ) => Effect.Effect<string, ServiceRefused.ServiceRefused | StorageRefused.StorageRefused>
 }
-
-const LARGEST_PART_COUNT = 10_000
-
-/**
- * How many parts a server chooses for a size when the client leaves it open: as many as make parts of the recommended size,
- * but never parts under the minimum nor more than 10000 of them. Sizes are in bytes.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const chooseParts = (
-  size: number,
-  settings: Pick<Settings, "recommendedPartSize" | "minimumPartSize">
-): number => {
-  const partSize = Math.max(
-    settings.recommendedPartSize,
-    settings.minimumPartSize,
-    Math.ceil(size / LARGEST_PART_COUNT)
-  )
-  return Math.max(1, Math.ceil(size / partSize))
-}
-
-/**
- * The key under which a file's bytes stand in the bucket.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const keyOf = (fileId: string): string => `files/${fileId}`
-
-/**
- * The file that a key of the bucket belongs to.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const fileIdOf = (key: string): string | undefined =>
-  key.startsWith("files/") ? key.slice("files/".length) : undefined
 
 const toRecord = (upload: Upload, settings: Settings, now: number): FileRecord => ({
   id: upload.id,
@@ -163,6 +84,8 @@ const toRecord = (upload: Upload, settings: Settings, now: number): FileRecord =
 })
 
 /**
+ * A state machine that knows no upload yet.
+ *
  * @since 0.1.0
  * @category constructors
  */

@@ -25,6 +25,8 @@ export const titles = {
 } as const satisfies Record<string, string>
 
 /**
+ * A code of {@link titles}.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -66,6 +68,8 @@ export class ServiceRefused extends Schema.TaggedError<ServiceRefused>("@stevedo
 }
 
 /**
+ * A refusal with one error, whose title is the table's.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -95,9 +99,12 @@ export const make = (
  * @since 0.1.0
  * @category constructors
  */
-export const invalid = (path: string, message: string): ServiceRefused => make(400, "ValidationError", { path, message })
+export const invalid = (path: string, message: string): ServiceRefused =>
+  make(400, "ValidationError", { path, message })
 
 /**
+ * `what` is not there, or not any more: 404 `NotFound`.
+ *
  * @since 0.1.0
  * @category constructors
  */

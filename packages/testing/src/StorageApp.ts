@@ -14,9 +14,9 @@ import type * as Connection from "./Connection.js"
 import * as ExchangeRunner from "./ExchangeRunner.js"
 import * as ObjectAnswer from "./ObjectAnswer.js"
 import type * as ObjectStore from "./ObjectStore.js"
+import { fileIdOf } from "./SandboxFiles.js"
 import type { Settings } from "./SandboxOptions.js"
 import type * as SandboxRecorder from "./SandboxRecorder.js"
-import { fileIdOf } from "./SandboxUploads.js"
 import * as StorageCors from "./StorageCors.js"
 import * as StorageRefused from "./StorageRefused.js"
 import * as UrlVerifier from "./UrlVerifier.js"
@@ -127,6 +127,8 @@ const partNumberOf = (text: string): Effect.Effect<number, StorageRefused.Storag
 }
 
 /**
+ * The storage as an app. It fails where a fault script breaks the connection.
+ *
  * @since 0.1.0
  * @category constructors
  */

@@ -227,7 +227,8 @@ const checkSignature = (
     }
   })
 
-const ONE_MECHANISM = "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string " +
+const ONE_MECHANISM =
+  "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string " +
   "parameter or the Authorization header should be specified"
 
 const checkMechanism = (

@@ -56,6 +56,11 @@ export * as SandboxHttp from "./SandboxHttp.js"
 /**
  * @since 0.1.0
  */
+export * as SandboxLayer from "./SandboxLayer.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as SandboxOptions from "./SandboxOptions.js"
 
 /**

@@ -309,10 +309,14 @@ describe("ApiApp", () => {
         assert.strictEqual(whole.headers["content-type"], "text/plain")
         assert.strictEqual(whole.headers["content-length"], "10")
         assert.strictEqual(yield* whole.text, "0123456789")
-        const range = yield* Calls.api("GET", `/v1/files/${id}/download`, undefined, { headers: { range: "bytes=2-4" } })
+        const range = yield* Calls.api("GET", `/v1/files/${id}/download`, undefined, {
+          headers: { range: "bytes=2-4" }
+        })
         assert.strictEqual(range.status, 206)
         assert.strictEqual(yield* range.text, "234")
-        const outside = yield* Calls.api("GET", `/v1/files/${id}/download`, undefined, { headers: { range: "bytes=10-" } })
+        const outside = yield* Calls.api("GET", `/v1/files/${id}/download`, undefined, {
+          headers: { range: "bytes=10-" }
+        })
         assert.strictEqual(outside.status, 416)
       }).pipe(Effect.provide(sandbox())))
 
@@ -367,10 +371,13 @@ describe("ApiApp", () => {
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         for (const _ of [1, 2, 3]) {
-          assert.strictEqual((yield* Calls.storage("PUT", url, {
-            body: HttpBody.uint8Array(Calls.bytesOf("hello")),
-            headers: Calls.ENCRYPTION
-          })).status, 200)
+          assert.strictEqual(
+            (yield* Calls.storage("PUT", url, {
+              body: HttpBody.uint8Array(Calls.bytesOf("hello")),
+              headers: Calls.ENCRYPTION
+            })).status,
+            200
+          )
           assert.strictEqual((yield* Calls.json("GET", "/v1/token/info", undefined, { token: "no" })).status, 401)
         }
         assert.strictEqual((yield* Calls.json("GET", "/v1/token/info")).status, 200)

@@ -50,7 +50,12 @@ export const initiate = (size: number, type = "text/plain") =>
   )
 
 export const initiateLarge = (size: number, parts?: number) =>
-  json("POST", "/v2/files/large-upload", { name: "film.mp4", type: "video/mp4", size, ...(parts === undefined ? {} : { parts }) })
+  json("POST", "/v2/files/large-upload", {
+    name: "film.mp4",
+    type: "video/mp4",
+    size,
+    ...(parts === undefined ? {} : { parts })
+  })
     .pipe(
       Effect.flatMap(({ body }) => Schema.decodeUnknown(Multipart)(body)),
       Effect.map(({ data }) => ({ id: data.id, uploadId: data.upload_id, urls: data.urls }))

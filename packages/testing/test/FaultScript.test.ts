@@ -29,8 +29,10 @@ const play = (script: FaultScript.FaultScript, exchanges: ReadonlyArray<Exchange
     return faults.map(Option.match({ onNone: () => "-", onSome: ({ _tag }) => _tag }))
   })
 
-const putting = Effect.flatMap(Calls.initiate(5), ({ id, url }) =>
-  Effect.map(Calls.put(url, hello), (answer) => ({ ...answer, id, url })))
+const putting = Effect.flatMap(
+  Calls.initiate(5),
+  ({ id, url }) => Effect.map(Calls.put(url, hello), (answer) => ({ ...answer, id, url }))
+)
 
 const isStored = (id: string) => Effect.map(Effect.exit(Sandbox.stored(id)), Exit.isSuccess)
 
@@ -118,7 +120,9 @@ describe("FaultScript", () => {
 
     it("must make sense: a page fault belongs to a list, an etag to the storage", () => {
       const decode = (target: string, fault: string) =>
-        Either.isRight(Schema.decodeUnknownEither(FaultScript.FaultScript)({ rules: [{ target, fault: { _tag: fault } }] }))
+        Either.isRight(
+          Schema.decodeUnknownEither(FaultScript.FaultScript)({ rules: [{ target, fault: { _tag: fault } }] })
+        )
       assert.isTrue(decode("list", "EmptyPage"))
       assert.isFalse(decode("put", "EmptyPage"))
       assert.isTrue(decode("get", "Expire"))
@@ -271,7 +275,11 @@ describe("FaultScript", () => {
         })
         assert.strictEqual((yield* Calls.storage("GET", url)).status, 504)
         const bare = yield* Calls.storage("GET", url)
-        assert.deepStrictEqual([bare.body, bare.headers["etag"], bare.headers["content-length"]], ["hello", undefined, "5"])
+        assert.deepStrictEqual([bare.body, bare.headers["etag"], bare.headers["content-length"]], [
+          "hello",
+          undefined,
+          "5"
+        ])
       }).pipe(Effect.provide(sandbox(FaultScript.on("get").html(504).and(FaultScript.on("get").omitEtag())))))
   })
 

@@ -4,7 +4,8 @@ import { ListResources, Sandbox, SandboxHttp } from "../src/index.js"
 import type { SandboxOptions } from "../src/index.js"
 import * as Calls from "./Calls.js"
 
-const sandbox = (options?: SandboxOptions.Options) => Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory(options))
+const sandbox = (options?: SandboxOptions.Options) =>
+  Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory(options))
 
 const Page = Schema.Struct({
   data: Schema.Array(Schema.Struct({ id: Schema.String }, { key: Schema.String, value: Schema.Unknown })),
@@ -28,7 +29,7 @@ const titles = (path: string, parameters?: ReadonlyArray<readonly [string, strin
 
 const walk = (path: string, parameters: ReadonlyArray<readonly [string, string]>) =>
   Effect.gen(function*() {
-    const ids: Array<string> = []
+    let ids: ReadonlyArray<string> = []
     let requests = 0
     let cursor: string | null | undefined = undefined
     do {
@@ -36,7 +37,7 @@ const walk = (path: string, parameters: ReadonlyArray<readonly [string, string]>
         ? []
         : [["page[start_cursor]", cursor]]
       const answer: typeof Page.Type = yield* page(path, [...parameters, ...from])
-      ids.push(...answer.data.map(({ id }) => id))
+      ids = [...ids, ...answer.data.map(({ id }) => id)]
       assert.strictEqual(answer.page.has_more, typeof answer.page.next_cursor === "string")
       cursor = answer.page.next_cursor
       requests += 1
@@ -91,7 +92,11 @@ describe("lists", () => {
   it.effect("give the newest first unless they are told otherwise", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* titles("/v1/projects"), ["Project 3", "Project 2", "Project 1"])
-      assert.deepStrictEqual(yield* titles("/v1/projects", [["sort", "title:asc"]]), ["Project 1", "Project 2", "Project 3"])
+      assert.deepStrictEqual(yield* titles("/v1/projects", [["sort", "title:asc"]]), [
+        "Project 1",
+        "Project 2",
+        "Project 3"
+      ])
     }).pipe(Effect.provide(sandbox({ projects: 3 }))))
 
   it.effect("refuse what they do not know, and name it", () =>
@@ -119,8 +124,20 @@ describe("lists", () => {
 
   const records: Readonly<Record<string, ReadonlyArray<SandboxOptions.ListRecord>>> = {
     data: [
-      { id: "1", title: "Interview A", created_at: "2025-01-01T00:00:00.000Z", folder: { id: "f1" }, project: { id: "p1" } },
-      { id: "2", title: "interview b", created_at: "2025-01-02T00:00:00.000Z", folder: { id: "f2" }, project: { id: "p1" } },
+      {
+        id: "1",
+        title: "Interview A",
+        created_at: "2025-01-01T00:00:00.000Z",
+        folder: { id: "f1" },
+        project: { id: "p1" }
+      },
+      {
+        id: "2",
+        title: "interview b",
+        created_at: "2025-01-02T00:00:00.000Z",
+        folder: { id: "f2" },
+        project: { id: "p1" }
+      },
       { id: "3", title: "Notes", created_at: "2025-01-03T00:00:00.000Z", folder: null, project: null }
     ],
     docs: [
@@ -152,11 +169,17 @@ describe("lists", () => {
       ])
       assert.deepStrictEqual(yield* by(["filter[project_id]", "p1"], ["filter[folder_id]", "f2"]), ["interview b"])
       assert.deepStrictEqual(
-        yield* by(["filter[created_at][gt]", "2025-01-01T00:00:00.000Z"], ["filter[created_at][lte]", "2025-01-02T00:00:00Z"]),
+        yield* by(["filter[created_at][gt]", "2025-01-01T00:00:00.000Z"], [
+          "filter[created_at][lte]",
+          "2025-01-02T00:00:00Z"
+        ]),
         ["interview b"]
       )
       assert.deepStrictEqual(
-        yield* by(["filter[created_at][gte]", "2025-01-02T00:00:00Z"], ["filter[created_at][lt]", "2025-01-03T00:00:00Z"]),
+        yield* by(["filter[created_at][gte]", "2025-01-02T00:00:00Z"], [
+          "filter[created_at][lt]",
+          "2025-01-03T00:00:00Z"
+        ]),
         ["interview b"]
       )
       assert.deepStrictEqual(yield* titles("/v1/docs", [["filter[published]", "true"]]), ["Out"])
@@ -179,5 +202,7 @@ describe("lists", () => {
   it.effect("hold the projects that they are given", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* titles("/v1/projects"), ["Mine"])
-    }).pipe(Effect.provide(sandbox({ projects: [{ id: "1", title: "Mine", created_at: "2025-01-01T00:00:00.000Z" }] }))))
+    }).pipe(
+      Effect.provide(sandbox({ projects: [{ id: "1", title: "Mine", created_at: "2025-01-01T00:00:00.000Z" }] }))
+    ))
 })

@@ -146,10 +146,13 @@ for (const [name, layer] of Object.entries(adapters)) {
     it.effect.prop(
       "reads any range of any division into parts",
       {
-        texts: FastCheck.array(FastCheck.string({ unit: FastCheck.constantFrom(..."abcdef"), minLength: 4, maxLength: 9 }), {
-          minLength: 1,
-          maxLength: 5
-        }),
+        texts: FastCheck.array(
+          FastCheck.string({ unit: FastCheck.constantFrom(..."abcdef"), minLength: 4, maxLength: 9 }),
+          {
+            minLength: 1,
+            maxLength: 5
+          }
+        ),
         from: FastCheck.nat(50),
         length: FastCheck.nat(50)
       },
@@ -159,7 +162,10 @@ for (const [name, layer] of Object.entries(adapters)) {
           const { parts, uploadId } = yield* uploaded(texts)
           yield* completeUpload(KEY, uploadId, parts)
           const whole = texts.join("")
-          const range = { offset: Math.min(from, whole.length), length: Math.min(length, whole.length - Math.min(from, whole.length)) }
+          const range = {
+            offset: Math.min(from, whole.length),
+            length: Math.min(length, whole.length - Math.min(from, whole.length))
+          }
           assert.strictEqual(yield* read(get(KEY, range)), whole.slice(range.offset, range.offset + range.length))
         }).pipe(Effect.provide(layer)),
       { fastCheck: { numRuns: 20 } }
@@ -239,7 +245,9 @@ describe("ObjectStoreDirectory", () => {
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const file = yield* fs.makeTempFileScoped()
-      const exit = yield* Effect.exit(Effect.scoped(Layer.build(ObjectStoreDirectory.layer({ directory: `${file}/store` }))))
+      const exit = yield* Effect.exit(
+        Effect.scoped(Layer.build(ObjectStoreDirectory.layer({ directory: `${file}/store` })))
+      )
       assert.isTrue(Exit.isFailure(exit))
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)))
 })

@@ -5,7 +5,8 @@ import { Sandbox, SandboxHttp } from "../src/index.js"
 import type { SandboxOptions } from "../src/index.js"
 import * as Calls from "./Calls.js"
 
-const sandbox = (options?: SandboxOptions.Options) => Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory(options))
+const sandbox = (options?: SandboxOptions.Options) =>
+  Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory(options))
 
 describe("SandboxHttp", () => {
   it.effect("takes a single upload and gives it back byte for byte", () =>
@@ -26,7 +27,9 @@ describe("SandboxHttp", () => {
           part_number: index + 1,
           etag: headers["etag"]
         })))
-      const parts = [...etags].sort((a, b) => a.part_number - b.part_number)
+      const parts = [...etags].sort((a, b) =>
+        a.part_number - b.part_number
+      )
       const done = yield* Calls.json("POST", `/v2/files/${id}/large-upload/complete`, { upload_id: uploadId, parts })
       assert.strictEqual(done.status, 200)
       assert.strictEqual(Calls.textOf(yield* Sandbox.stored(id)), "01234567890")

@@ -17,9 +17,9 @@ describe("SandboxReport", () => {
       const id = yield* Calls.uploaded("hello")
       const { requests } = yield* Sandbox.report
       assert.deepStrictEqual(
-        requests.map(({ attempt, bytesReceived, operation, outcome, server, status }) =>
-          [server, operation, attempt, status, outcome, bytesReceived]
-        ),
+        requests.map((
+          { attempt, bytesReceived, operation, outcome, server, status }
+        ) => [server, operation, attempt, status, outcome, bytesReceived]),
         [
           ["api", "initiate", 1, 201, "answered", 49],
           ["storage", "put", 1, 200, "answered", 5],

@@ -54,33 +54,51 @@ describe("StorageApp", () => {
       status: 403,
       code: "SignatureDoesNotMatch"
     })
-    refuses("refuses a header of its own that was not signed", (url) =>
-      Calls.put(url, hello, { ...Calls.ENCRYPTION, "x-amz-acl": "public-read" }), { status: 403, code: "AccessDenied" })
-    refuses("refuses a bearer beside the signature", (url) =>
-      Calls.put(url, hello, { ...Calls.ENCRYPTION, authorization: "Bearer api.sandbox" }), {
-      status: 400,
-      code: "InvalidArgument"
-    })
-    refuses("refuses a chunked body", (url) =>
-      Calls.storage("PUT", url, { body: Calls.streamed([hello]), headers: Calls.ENCRYPTION }), {
-      status: 501,
-      code: "NotImplemented"
-    })
-    refuses("refuses a body that is shorter than its Content-Length", (url) =>
-      Calls.storage("PUT", url, { body: Calls.streamed([hello], 6), headers: Calls.ENCRYPTION }), {
-      status: 400,
-      code: "IncompleteBody"
-    })
-    refuses("refuses a body without a length", (url) =>
-      Calls.storage("PUT", url, { headers: { ...Calls.ENCRYPTION, "content-length": "" } }), {
-      status: 411,
-      code: "MissingContentLength"
-    })
-    refuses("refuses more than 5 GiB in one PUT", (url) =>
-      Calls.storage("PUT", url, { body: Calls.streamed([hello], 5_368_709_121), headers: Calls.ENCRYPTION }), {
-      status: 400,
-      code: "EntityTooLarge"
-    })
+    refuses(
+      "refuses a header of its own that was not signed",
+      (url) => Calls.put(url, hello, { ...Calls.ENCRYPTION, "x-amz-acl": "public-read" }),
+      { status: 403, code: "AccessDenied" }
+    )
+    refuses(
+      "refuses a bearer beside the signature",
+      (url) => Calls.put(url, hello, { ...Calls.ENCRYPTION, authorization: "Bearer api.sandbox" }),
+      {
+        status: 400,
+        code: "InvalidArgument"
+      }
+    )
+    refuses(
+      "refuses a chunked body",
+      (url) => Calls.storage("PUT", url, { body: Calls.streamed([hello]), headers: Calls.ENCRYPTION }),
+      {
+        status: 501,
+        code: "NotImplemented"
+      }
+    )
+    refuses(
+      "refuses a body that is shorter than its Content-Length",
+      (url) => Calls.storage("PUT", url, { body: Calls.streamed([hello], 6), headers: Calls.ENCRYPTION }),
+      {
+        status: 400,
+        code: "IncompleteBody"
+      }
+    )
+    refuses(
+      "refuses a body without a length",
+      (url) => Calls.storage("PUT", url, { headers: { ...Calls.ENCRYPTION, "content-length": "" } }),
+      {
+        status: 411,
+        code: "MissingContentLength"
+      }
+    )
+    refuses(
+      "refuses more than 5 GiB in one PUT",
+      (url) => Calls.storage("PUT", url, { body: Calls.streamed([hello], 5_368_709_121), headers: Calls.ENCRYPTION }),
+      {
+        status: 400,
+        code: "EntityTooLarge"
+      }
+    )
     refuses("refuses what it does not serve", (url) => Calls.storage("OPTIONS", url), {
       status: 403,
       code: "AccessForbidden"

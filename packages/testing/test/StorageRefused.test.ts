@@ -12,7 +12,10 @@ describe("StorageRefused", () => {
   })
 
   it("escapes what would be markup", () => {
-    const xml = StorageRefused.toXml(StorageRefused.make("NoSuchKey", { details: { Key: "<a href=\"b\">&'</a>" } }), "1")
+    const xml = StorageRefused.toXml(
+      StorageRefused.make("NoSuchKey", { details: { Key: "<a href=\"b\">&'</a>" } }),
+      "1"
+    )
     assert.include(xml, "<Key>&lt;a href=&quot;b&quot;&gt;&amp;&apos;&lt;/a&gt;</Key>")
   })
 

@@ -77,7 +77,10 @@ describe("UrlVerifier", () => {
 
   it.effect.prop(
     "refuses a URL of which any character was altered",
-    { position: FastCheck.double({ min: 0, max: 0.999999, noNaN: true }), character: FastCheck.constantFrom(..."abcXYZ019-._~/%&=?") },
+    {
+      position: FastCheck.double({ min: 0, max: 0.999999, noNaN: true }),
+      character: FastCheck.constantFrom(..."abcXYZ019-._~/%&=?")
+    },
     ({ character, position }) =>
       Effect.gen(function*() {
         const original = targetOf(yield* UrlSigner.sign(credential, part))
@@ -184,7 +187,9 @@ describe("UrlVerifier", () => {
 
   it.effect.prop(
     "names every x-amz-* header and Content-MD5 that was not signed",
-    { name: FastCheck.constantFrom("x-amz-meta-a", "x-amz-acl", "x-amz-checksum-crc32", "content-md5", "x-amz-tagging") },
+    {
+      name: FastCheck.constantFrom("x-amz-meta-a", "x-amz-acl", "x-amz-checksum-crc32", "content-md5", "x-amz-tagging")
+    },
     ({ name }) =>
       Effect.gen(function*() {
         const refused = yield* refusal({ headers: { [ENCRYPTION]: "aws:kms", [name]: "value" } })

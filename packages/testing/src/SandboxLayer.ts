@@ -1,0 +1,113 @@
+/**
+ * Everything that the programs of `@stevedore/core` need, over a sandbox in process: an application that uses Stevedore is
+ * tested without a network, without waiting, and against whatever goes wrong in the field.
+ *
+ * @since 0.1.0
+ */
+import * as HttpObjectStorage from "@stevedore/core/HttpObjectStorage"
+import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
+import * as RetryPolicy from "@stevedore/core/RetryPolicy"
+import * as ServiceApi from "@stevedore/core/ServiceApi"
+import * as ServiceConfig from "@stevedore/core/ServiceConfig"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as Timeouts from "@stevedore/core/Timeouts"
+import * as TransferGate from "@stevedore/core/TransferGate"
+import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as ObjectStore from "./ObjectStore.js"
+import * as ObjectStoreMemory from "./ObjectStoreMemory.js"
+import * as Sandbox from "./Sandbox.js"
+import * as SandboxHttp from "./SandboxHttp.js"
+import * as SandboxOptions from "./SandboxOptions.js"
+
+/**
+ * What the layers give: the services of core, and the sandbox behind them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type SandboxLayer = Sandbox.Sandbox | ServiceApi.ServiceApi | ObjectStorage | TransferGate.TransferGate
+
+/**
+ * How the sandbox behaves, and how the client does that talks to it. What both have to agree on (the encryption headers, the
+ * form of a download, the names of fields, the least part size) is taken from the sandbox, unless a whole profile is given.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends SandboxOptions.Options, TransferGate.Options {
+  /** The client's profile. A test of a client that disagrees with its service gives one. */
+  readonly profile?: ServiceProfile.ServiceProfile | undefined
+}
+
+/**
+ * The profile of a client that agrees with a sandbox of these options.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const profileOf = (options?: SandboxOptions.Options): ServiceProfile.ServiceProfile => {
+  const settings = SandboxOptions.resolve(options)
+  return ServiceProfile.extend(ServiceProfile.standard, {
+    encryptionHeaders: settings.encryptionHeaders,
+    download: settings.download === "link" ? "link" : "content",
+    fields: { fileName: settings.initiateFields.name, mediaType: settings.initiateFields.type },
+    limits: { minimumPartSize: settings.minimumPartSize }
+  })
+}
+
+const config = (options: Options | undefined) =>
+  Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, (sandbox) =>
+    ServiceConfig.layer({
+      baseUrl: sandbox.baseUrl,
+      token: sandbox.token,
+      profile: options?.profile ?? profileOf(options),
+      // nothing travels
+      allowInsecureHttp: true
+    })))
+
+const clients = (options: Options | undefined) =>
+  Layer.merge(ServiceApi.layer, HttpObjectStorage.layer).pipe(
+    Layer.provide(Layer.merge(config(options), SandboxHttp.layerClient))
+  )
+
+/**
+ * The services of core over a sandbox on any object store.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  options?: Options
+): Layer.Layer<SandboxLayer, ConfigError.ConfigError, ObjectStore.ObjectStore> =>
+  Layer.mergeAll(
+    clients(options),
+    TransferGate.layer(options),
+    RetryPolicy.layerInForce,
+    Timeouts.layerInForce
+  ).pipe(Layer.provideMerge(Sandbox.layer(options)))
+
+/**
+ * The services of core over a sandbox that keeps everything in memory. Time is Effect's `Clock`, so `TestClock` drives
+ * expiry, back-off and stalls. Every layer is a sandbox of its own.
+ *
+ * @example
+ * ```ts
+ * import { Uploads, UploadSources } from "@stevedore/core"
+ * import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
+ * import { Effect } from "effect"
+ *
+ * const notes = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"))
+ *
+ * export const survivesALostAnswer = Effect.gen(function*() {
+ *   const file = yield* Uploads.upload(notes)
+ *   return yield* Sandbox.stored(file.id)
+ * }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").loseAnswer() })))
+ * ```
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const memory = (options?: Options): Layer.Layer<SandboxLayer, ConfigError.ConfigError> =>
+  Layer.provide(layer(options), ObjectStoreMemory.layer({ minimumPartSize: options?.minimumPartSize }))

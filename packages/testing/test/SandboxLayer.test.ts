@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RetryPolicy, ServiceProfile, Uploads, UploadSources } from "@stevedore/core"
+import { Effect, Fiber, TestClock } from "effect"
+import { FaultScript, Sandbox, SandboxLayer } from "../src/index.js"
+
+const source = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), { mediaType: "text/plain" })
+
+// advances the clock until the program ends, however often it backs off
+const soon = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(program)
+    yield* Effect.repeatN(TestClock.adjust("1 minute"), 9)
+    return yield* Fiber.join(fiber)
+  })
+
+describe("SandboxLayer", () => {
+  it.effect("gives the programs of core everything that they need", () =>
+    Effect.gen(function*() {
+      const file = yield* Uploads.upload(source)
+      assert.strictEqual(file.name, "notes.txt")
+      assert.strictEqual(new TextDecoder().decode(yield* Sandbox.stored(file.id)), "hello")
+      assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("survives a PUT that is refused twice and an answer that is lost", () =>
+    Effect.gen(function*() {
+      const file = yield* soon(Uploads.upload(source))
+      const stored = yield* Sandbox.stored(file.id)
+      assert.strictEqual(new TextDecoder().decode(stored), "hello")
+      assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      faults: FaultScript.on("put").times(2).answer(503, "SlowDown").and(FaultScript.on("complete").loseAnswer())
+    }))))
+
+  it.effect("lets parts of a few bytes be sent, when the sandbox does", () =>
+    Effect.gen(function*() {
+      const file = yield* Uploads.upload(source, { strategy: "multipart", parts: 3 })
+      assert.strictEqual(new TextDecoder().decode(yield* Sandbox.stored(file.id)), "hello")
+      const { breaches, requests } = yield* Sandbox.report
+      assert.deepStrictEqual(breaches, [])
+      assert.lengthOf(requests.filter(({ operation }) => operation === "putPart"), 3)
+    }).pipe(Effect.provide(SandboxLayer.memory({ minimumPartSize: 1 }))))
+
+  it.effect("agrees with a sandbox of any dialect", () =>
+    Effect.gen(function*() {
+      const file = yield* Uploads.upload(source)
+      assert.strictEqual(new TextDecoder().decode(yield* Sandbox.stored(file.id)), "hello")
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      initiateFields: { name: "title", type: "mime" },
+      sessionShape: { fileId: "file_id", envelope: false, urls: "objects" },
+      encryptionHeaders: {
+        "x-amz-server-side-encryption": "aws:kms",
+        "x-amz-server-side-encryption-aws-kms-key-id": "1"
+      },
+      apiBasePath: "/api"
+    }))))
+
+  it.effect("lets a client disagree with its service", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Uploads.upload(source))
+      assert.strictEqual(error._tag, "SignatureMismatch403")
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      profile: ServiceProfile.extend(ServiceProfile.standard, {
+        encryptionHeaders: { "x-amz-server-side-encryption": "AES256" }
+      })
+    }))))
+
+  it.effect("obeys the policy that it is provided with", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Uploads.upload(source).pipe(Effect.provide(RetryPolicy.none)))
+      assert.strictEqual(error._tag, "StorageUnavailable")
+      const { requests } = yield* Sandbox.report
+      assert.lengthOf(requests.filter(({ operation }) => operation === "put"), 1)
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").always().answer(503) }))))
+})
