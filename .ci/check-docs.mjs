@@ -47,7 +47,7 @@ const { error, status, stderr, stdout } = spawnSync(process.execPath, [`${root}/
   cwd: folder,
   encoding: "utf8",
   env: { ...process.env, PATH: `${root}/node_modules/.bin:${process.env.PATH}` },
-  timeout: 180_000
+  timeout: 300_000
 })
 if (error !== undefined) console.log(`docgen did not end: an example keeps running (${error.message})`)
 if (status !== 0) console.log((stdout + stderr).replaceAll("../../packages", "packages"))
