@@ -59,6 +59,8 @@ export const Limits = Schema.Struct({
   multipartSize: limit(10_000_000_000),
   /** The smallest part, the last excepted: 5 MiB, a rule of object storage. */
   minimumPartSize: limit(5_242_880),
+  /** The largest part: 5 GiB, a rule of object storage. */
+  maximumPartSize: limit(5_368_709_120),
   /** The most parts of an upload. */
   parts: limit(10_000),
   /** The longest file name, in characters. */

@@ -81,7 +81,16 @@ export type UploadPlan =
   | { readonly _tag: "MultipartPlan"; readonly size: number; readonly parts: Option.Option<number> }
 
 /**
- * The most parts a size can go up in: {@link ranges} then leaves no part but the last below the smallest part size.
+ * The fewest parts a size can go up in: none is then above the largest part size.
+ *
+ * @since 0.1.0
+ * @category planning
+ */
+export const fewestParts = (size: number, limits: ServiceProfile.ServiceProfile["limits"]): number =>
+  Math.max(1, Math.ceil(size / limits.maximumPartSize))
+
+/**
+ * The most parts a size can go up in: all but the last can then be equal, and none but it is below the smallest size.
  *
  * @since 0.1.0
  * @category planning
@@ -122,9 +131,9 @@ export const make = (
   if (wishes.strategy === "single" && size > limits.singleSize) {
     return Either.left(new SizeExceeded({ name, size, limit: limits.singleSize, path: "single" }))
   }
-  const atMost = wishes.strategy === "single" ? 1 : mostParts(size, limits)
-  if (parts !== undefined && !(Number.isInteger(parts) && parts >= 1 && parts <= atMost)) {
-    return Either.left(new InvalidPartCount({ parts, size, atLeast: 1, atMost, origin: "asked" }))
+  const [atLeast, atMost] = wishes.strategy === "single" ? [1, 1] : [fewestParts(size, limits), mostParts(size, limits)]
+  if (parts !== undefined && !(Number.isInteger(parts) && parts >= atLeast && parts <= atMost)) {
+    return Either.left(new InvalidPartCount({ parts, size, atLeast, atMost, origin: "asked" }))
   }
   return Either.right(
     isMultipart(wishes, limits)
@@ -167,9 +176,10 @@ export const ranges = (
   urls: number,
   limits: ServiceProfile.ServiceProfile["limits"]
 ): Either.Either<Arr.NonEmptyReadonlyArray<ByteRange>, InvalidPartCount> => {
+  const atLeast = fewestParts(size, limits)
   const atMost = Math.max(1, Math.min(limits.parts, Math.ceil(size / limits.minimumPartSize)))
-  if (urls < 1 || urls > atMost) {
-    return Either.left(new InvalidPartCount({ parts: urls, size, atLeast: 1, atMost, origin: "given" }))
+  if (urls < atLeast || urls > atMost) {
+    return Either.left(new InvalidPartCount({ parts: urls, size, atLeast, atMost, origin: "given" }))
   }
   // A service that cut the size by the smallest part size gives one URL more than equal parts could have.
   const equal = urls === 1 ? size : Math.max(Math.ceil(size / urls), limits.minimumPartSize)

@@ -24,6 +24,7 @@ describe("ServiceProfile", () => {
         singleSize: 5_000_000_000,
         multipartSize: 10_000_000_000,
         minimumPartSize: 5_242_880,
+        maximumPartSize: 5_368_709_120,
         parts: 10_000,
         nameLength: 1024,
         mediaTypeLength: 255,
