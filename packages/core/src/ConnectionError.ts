@@ -5,6 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
 
 /**
@@ -20,6 +21,9 @@ export const Peer = Schema.Literal("service", "storage").annotations({ identifie
  * @category models
  */
 export type Peer = typeof Peer.Type
+
+const describePage = (page: PagePosition.PagePosition | undefined): string =>
+  page === undefined ? "" : ` (${PagePosition.describe(page)})`
 
 /**
  * The connection could not be made, or broke before the answer was complete. Whether the request arrived is unknown
@@ -38,6 +42,8 @@ export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@ste
     code: Schema.optional(Schema.String),
     /** `no` when the connection was never made; otherwise the request may have been carried out. */
     arrived: Schema.Literal("no", "unknown"),
+    /** In a walk of a list: the page that could not be had. */
+    page: Schema.optional(PagePosition.PagePosition),
     attempts: Recovery.attempts
   }
 ) {
@@ -50,7 +56,9 @@ export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@ste
   override get message(): string {
     return `The connection to the ${this.peer} at ${this.origin} failed${
       this.code === undefined ? "" : ` (${this.code})`
-    } ${Recovery.describeAttempts(this)}. Check the network and that the address is right, then run it again.`
+    } ${Recovery.describeAttempts(this)}${
+      describePage(this.page)
+    }. Check the network and that the address is right, then run it again.`
   }
 }
 
@@ -80,6 +88,8 @@ export class TimedOut extends Schema.TaggedError<TimedOut>("@stevedore/core/Time
   phase: Phase,
   /** How long nothing happened. Encoded in milliseconds. */
   after: Recovery.FiniteDuration,
+  /** In a walk of a list: the page that could not be had. */
+  page: Schema.optional(PagePosition.PagePosition),
   attempts: Recovery.attempts
 }) {
   /**
@@ -91,7 +101,7 @@ export class TimedOut extends Schema.TaggedError<TimedOut>("@stevedore/core/Time
   override get message(): string {
     return `The ${this.peer} made no progress for ${Duration.format(this.after)} (phase: ${this.phase}) ${
       Recovery.describeAttempts(this)
-    }. On a slow line allow more time with Timeouts, or less concurrency.`
+    }${describePage(this.page)}. On a slow line allow more time with Timeouts, or less concurrency.`
   }
 }
 

@@ -50,11 +50,15 @@ export type RawPage = typeof RawPage.Type
  */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
+  /** How many items were left out, because their Schema did not take them. */
+  readonly skipped: number
   /** Counted from 0 in this walk. */
   readonly index: number
   /** The cursor that gave this page; absent for the first. */
   readonly cursor: string | undefined
-  /** The cursor of the next page; absent after the last. */
+  /** The cursor of the next page; absent after the last, and where the service gave none that leads on. */
   readonly nextCursor: string | undefined
+  /** Whether the list ends with this page. */
+  readonly isLast: boolean
   readonly totalCount: number | undefined
 }

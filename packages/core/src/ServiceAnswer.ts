@@ -6,9 +6,9 @@
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { decodeProblem } from "./internal/decodeProblem.js"
 import * as RetryAfter from "./RetryAfter.js"
 import type { ServiceError } from "./ServiceError.js"
 import {
@@ -127,21 +127,9 @@ const decodeAt = <A, I>(
   schema: Schema.Schema<A, I>
 ): Either.Either<A, ServiceError> =>
   Either.mapLeft(Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json), (error) => {
-    const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)
-    return invalid(answer, showPath(at, first?.path ?? []), problems[first?._tag ?? ""] ?? "another type of value")
+    const { path, problem } = decodeProblem(error, at)
+    return invalid(answer, path, problem)
   })
-
-const showPath = (at: string, path: ReadonlyArray<PropertyKey>): string =>
-  path.reduce<string>(
-    (shown, key) =>
-      typeof key === "number" ? `${shown}[${key}]` : shown === "" ? String(key) : `${shown}.${String(key)}`,
-    at
-  )
-
-const problems: Readonly<Record<string, string>> = {
-  Missing: "a field is missing",
-  Unexpected: "an unexpected field"
-}
 
 /**
  * The server's clock less ours, in milliseconds, by the answer's `Date`; 0 where it has none. The header counts whole

@@ -3,8 +3,10 @@
  *
  * @since 0.1.0
  */
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
+import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
 
 /**
@@ -36,6 +38,8 @@ const answer = {
   issues: Schema.Array(Issue),
   /** The service's own id of the request, for its support. */
   requestId: Schema.optional(Schema.String),
+  /** In a walk of a list: the page that could not be had. */
+  page: Schema.optional(PagePosition.PagePosition),
   attempts: Recovery.attempts
 }
 
@@ -44,11 +48,17 @@ const describeIssue = ({ code, message, path, title }: Issue): string =>
   `${message === undefined || message === null ? title === undefined ? "" : `: ${title}` : `: ${message}`}`
 
 const describe = (
-  error: Recovery.Recoverable & { readonly issues: ReadonlyArray<Issue>; readonly requestId?: string | undefined }
+  error: Recovery.Recoverable & {
+    readonly issues: ReadonlyArray<Issue>
+    readonly requestId?: string | undefined
+    readonly page?: PagePosition.PagePosition | undefined
+  }
 ): string =>
   `${error.issues.length === 0 ? "" : `${error.issues.map(describeIssue).join("; ")}; `}${
     Recovery.describeAttempts(error)
-  }${error.requestId === undefined ? "" : `, request ${error.requestId}`}`
+  }${error.requestId === undefined ? "" : `, request ${error.requestId}`}${
+    error.page === undefined ? "" : `, ${PagePosition.describe(error.page)}`
+  }`
 
 /**
  * 401: the token is missing, wrong or has ended.
@@ -262,3 +272,15 @@ export const ServiceError = Schema.Union(
  * @category errors
  */
 export type ServiceError = typeof ServiceError.Type
+
+/**
+ * The same error of a page in a walk: it says which page, so that the walk can go on from there.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const onPage = (error: ServiceError, page: PagePosition.PagePosition): ServiceError =>
+  Schema.encodeEither(ServiceError)(error).pipe(
+    Either.flatMap((encoded) => Schema.decodeEither(ServiceError)({ ...encoded, page })),
+    Either.getOrElse(() => error)
+  )

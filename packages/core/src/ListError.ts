@@ -1,0 +1,224 @@
+/**
+ * How a walk of a list can fail, besides the errors of the service.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import * as PagePosition from "./PagePosition.js"
+import * as Recovery from "./Recovery.js"
+import { Issue, ServiceError } from "./ServiceError.js"
+
+const problems = {
+  cursorRepeated: "it gave a cursor for the second time, so the walk would never end",
+  moreWithoutCursor: "it says that there is more, and gives no cursor to get it",
+  tooManyEmptyPages: "it gave one empty page after the other"
+} as const
+
+/**
+ * The service's pages do not lead to the end of the list. What the pages before held has been given; what comes after
+ * is not known, so the walk does not end as if it were complete.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class PaginationBroken extends Schema.TaggedError<PaginationBroken>("@stevedore/core/PaginationBroken")(
+  "PaginationBroken",
+  {
+    problem: Schema.Literal("cursorRepeated", "moreWithoutCursor", "tooManyEmptyPages"),
+    /** The last page that came. Its cursor gets it once more. */
+    page: PagePosition.PagePosition,
+    attempts: Recovery.attempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `The service broke off the list at ${PagePosition.describe(this.page)}: ${problems[this.problem]}. ` +
+      "The items so far are good but not all: walk again later, and report it to the service" +
+      `${this.problem === "tooManyEmptyPages" ? ", or allow more with emptyPages" : ""}.`
+  }
+}
+
+/**
+ * The service does not take a cursor any more. Cursors end; how soon, the service does not say.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class CursorRejected extends Schema.TaggedError<CursorRejected>("@stevedore/core/CursorRejected")(
+  "CursorRejected",
+  {
+    /** The page that the cursor asked for. */
+    page: PagePosition.PagePosition,
+    /** How long ago the cursor was received. Encoded in milliseconds. */
+    age: Recovery.FiniteDuration,
+    /** What the service said. */
+    issues: Schema.Array(Issue),
+    attempts: Recovery.attempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `The service does not take the cursor of ${PagePosition.describe(this.page)}, ${
+      Duration.format(this.age)
+    } old. Walk again from the start; with onCursorRejected: "restart" the walk does so by itself and leaves out what ` +
+      "it has given, provided that its checkpoints were taken with the same option."
+  }
+}
+
+/**
+ * An item is not what its Schema says. The error names the place, never the value.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ItemInvalid extends Schema.TaggedError<ItemInvalid>("@stevedore/core/ItemInvalid")("ItemInvalid", {
+  page: PagePosition.PagePosition,
+  /** Counted from 0 in the page. */
+  index: Schema.NonNegativeInt,
+  /** The item's own id, where it has one. */
+  itemId: Schema.optional(Schema.String),
+  /** Where in the item, such as `author.name`; empty for the whole item. */
+  field: Schema.String,
+  /** What is wrong there. */
+  problem: Schema.String,
+  attempts: Recovery.attempts
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `Item ${this.index + 1}${this.itemId === undefined ? "" : ` (id ${this.itemId})`} of ${
+      PagePosition.describe(this.page)
+    } is not what its Schema says: ${this.problem} at ${
+      this.field === "" ? "the whole item" : this.field
+    }. Leave such ` +
+      "items out with onInvalid: \"skip\", look at each with results, or list with a Schema of your own by Lists.make."
+  }
+}
+
+/**
+ * A page size that the service does not take; refused before any request.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidPageSize extends Schema.TaggedError<InvalidPageSize>("@stevedore/core/InvalidPageSize")(
+  "InvalidPageSize",
+  {
+    /** As it was given. Encoded as text, for it may be no number at all. */
+    pageSize: Schema.NumberFromString,
+    maximum: Schema.Int,
+    attempts: Recovery.noAttempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `A page cannot hold ${this.pageSize} items. Give a pageSize from 1 to ${this.maximum}, a whole number.`
+  }
+}
+
+/**
+ * A filter, a sort field or another option that this list does not have, or that does not go with another; refused
+ * before any request.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidListOption extends Schema.TaggedError<InvalidListOption>("@stevedore/core/InvalidListOption")(
+  "InvalidListOption",
+  {
+    /** The list, such as `/v1/projects`. */
+    path: Schema.String,
+    /** The option, such as `title.contains` or `sort`. */
+    option: Schema.String,
+    problem: Schema.String,
+    attempts: Recovery.noAttempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `The list ${this.path} cannot be asked for like that: ${this.problem} at ${
+      this.option === "" ? "the options" : this.option
+    }. Correct it; nothing was sent.`
+  }
+}
+
+/**
+ * A checkpoint of another list, or of the same list with other filters or sort; refused before any request, for going
+ * on from it would leave out some items and repeat others.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class CheckpointMismatch extends Schema.TaggedError<CheckpointMismatch>("@stevedore/core/CheckpointMismatch")(
+  "CheckpointMismatch",
+  {
+    /** The list that was to go on. */
+    path: Schema.String,
+    /** The list that the checkpoint is of. */
+    checkpointPath: Schema.String,
+    what: Schema.Literal("list", "filters"),
+    attempts: Recovery.noAttempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return this.what === "list"
+      ? `The checkpoint is of ${this.checkpointPath}, not of ${this.path}. Keep one checkpoint a list.`
+      : `The checkpoint of ${this.path} was taken with other filters or another sort. Use the same as then, or walk ` +
+        "from the start without a checkpoint."
+  }
+}
+
+/**
+ * Whatever can end a walk.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const ListError = Schema.Union(
+  ServiceError,
+  PaginationBroken,
+  CursorRejected,
+  ItemInvalid,
+  InvalidPageSize,
+  InvalidListOption,
+  CheckpointMismatch
+).annotations({ identifier: "ListError" })
+
+/**
+ * The type of {@link ListError}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type ListError = typeof ListError.Type

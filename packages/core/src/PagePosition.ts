@@ -1,0 +1,38 @@
+/**
+ * Where in a list a page stands: what an error of a walk names, so that the walk can go on from there.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * A page of a walk. A cursor is no secret: it says where, not who.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const PagePosition = Schema.Struct({
+  /** The list, such as `/v1/projects`. */
+  path: Schema.String,
+  /** Counted from 0 in the walk. */
+  index: Schema.NonNegativeInt,
+  /** The cursor that asks for the page, exactly as received; absent for the first. A walk goes on from it. */
+  cursor: Schema.optional(Schema.String)
+}).annotations({ identifier: "PagePosition" })
+
+/**
+ * The type of {@link PagePosition}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type PagePosition = typeof PagePosition.Type
+
+/**
+ * A page in words, for messages.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const describe = ({ cursor, index, path }: PagePosition): string =>
+  `page ${index + 1} of ${path}${cursor === undefined ? "" : `, cursor ${cursor}`}`

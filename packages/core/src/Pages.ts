@@ -1,0 +1,188 @@
+/**
+ * The cursor walk: the pages of a list, one after the other, to an end that is known to be one.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { fetchedAhead } from "./internal/fetchedAhead.js"
+import { UsedCursors } from "./internal/usedCursors.js"
+import { CursorRejected, PaginationBroken } from "./ListError.js"
+import type { Page, PageInfo } from "./Page.js"
+import type { PagePosition } from "./PagePosition.js"
+import { ServiceApi } from "./ServiceApi.js"
+import type { PageRequest } from "./ServiceEndpoints.js"
+import type { RequestRejected, ServiceError } from "./ServiceError.js"
+import { onPage } from "./ServiceError.js"
+
+/**
+ * One walk: which list, and how.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Walk extends Omit<PageRequest, "cursor"> {
+  /** Where to begin. Omitted: at the start of the list. */
+  readonly from?: Start | undefined
+  /** How many empty pages in a row are taken for an accident. Omitted: 100. */
+  readonly emptyPages?: number | undefined
+  /** How many pages are fetched before they are asked for. Omitted: 0. */
+  readonly ahead?: 0 | 1 | 2 | undefined
+}
+
+/**
+ * A page that a walk begins with.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Start {
+  readonly cursor: string | undefined
+  /** The number of the page, from 0. */
+  readonly index: number
+  /** When the cursor was received, in milliseconds of our clock. */
+  readonly receivedAt: number
+}
+
+/**
+ * What a page says about the one after it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Verdict =
+  | { readonly _tag: "End" }
+  | { readonly _tag: "Next"; readonly cursor: string }
+  | { readonly _tag: "Broken"; readonly problem: "cursorRepeated" | "moreWithoutCursor" }
+
+/**
+ * Whether a page is followed by another. The cursor decides (service contract: repeat until `next_cursor` is null);
+ * `has_more` can only say that the cursor is missing. The length of a page says nothing.
+ *
+ * @since 0.1.0
+ * @category verdicts
+ */
+export const verdict = (page: PageInfo, isUsed: (cursor: string) => boolean): Verdict => {
+  const cursor = page.next_cursor ?? ""
+  if (cursor === "") return page.has_more === true ? { _tag: "Broken", problem: "moreWithoutCursor" } : { _tag: "End" }
+  return isUsed(cursor) ? { _tag: "Broken", problem: "cursorRepeated" } : { _tag: "Next", cursor }
+}
+
+interface Turn extends Start {
+  readonly emptyPages: number
+}
+
+type Failure = ServiceError | PaginationBroken | CursorRejected
+
+type Step = readonly [Page<unknown>, Option.Option<Turn | PaginationBroken>]
+
+const positionOf = (walk: Walk, { cursor, index }: Start): PagePosition => ({
+  path: walk.path,
+  index,
+  ...(cursor === undefined ? {} : { cursor })
+})
+
+const isAboutCursor = (error: RequestRejected): boolean =>
+  error.issues.some(({ code, path }) =>
+    /cursor/i.test(code) || /cursor/i.test(typeof path === "string" ? path : path?.join(".") ?? "")
+  )
+
+// A service that names no place may mean the cursor, if it is an old one: the other parameters have passed before.
+const rejectsCursor = (error: RequestRejected, walk: Walk, turn: Turn): boolean =>
+  turn.cursor !== undefined && [400, 410, 422].includes(error.status) &&
+  (isAboutCursor(error) || (turn.index === walk.from?.index && error.issues.every(({ path }) => !path)))
+
+const failureOf = (walk: Walk, turn: Turn) => (error: ServiceError): Effect.Effect<never, Failure> =>
+  error._tag === "RequestRejected" && rejectsCursor(error, walk, turn)
+    ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      new CursorRejected({
+        page: positionOf(walk, turn),
+        age: Duration.millis(now - turn.receivedAt),
+        issues: error.issues,
+        attempts: error.attempts
+      }))
+    : Effect.fail(onPage(error, positionOf(walk, turn)))
+
+const following = (
+  walk: Walk,
+  turn: Turn,
+  page: { readonly isEmpty: boolean; readonly verdict: Verdict; readonly receivedAt: number }
+): Option.Option<Turn | PaginationBroken> => {
+  const emptyPages = page.isEmpty ? turn.emptyPages + 1 : 0
+  const broken = (problem: PaginationBroken["problem"]) =>
+    Option.some(new PaginationBroken({ problem, page: positionOf(walk, turn) }))
+  switch (page.verdict._tag) {
+    case "End":
+      return Option.none()
+    case "Broken":
+      return broken(page.verdict.problem)
+    case "Next":
+      return emptyPages > (walk.emptyPages ?? 100)
+        ? broken("tooManyEmptyPages")
+        : Option.some({
+          cursor: page.verdict.cursor,
+          index: turn.index + 1,
+          receivedAt: page.receivedAt,
+          emptyPages
+        })
+  }
+}
+
+const stepOf =
+  (walk: Walk, used: UsedCursors) => (turn: Turn | PaginationBroken): Effect.Effect<Step, Failure, ServiceApi> =>
+    Effect.gen(function*() {
+      if ("problem" in turn) return yield* turn
+      if (turn.cursor !== undefined) used.add(turn.cursor)
+      const api = yield* ServiceApi
+      const { limit, path, query } = walk
+      const raw = yield* Effect.catchAll(
+        api.listPage({ path, limit, query, cursor: Option.fromNullable(turn.cursor) }),
+        failureOf(walk, turn)
+      )
+      const next = following(walk, turn, {
+        isEmpty: raw.data.length === 0,
+        verdict: verdict(raw.page, (cursor) => used.has(cursor)),
+        receivedAt: yield* Clock.currentTimeMillis
+      })
+      const page: Page<unknown> = {
+        items: raw.data,
+        skipped: 0,
+        index: turn.index,
+        cursor: turn.cursor,
+        nextCursor: Option.getOrUndefined(
+          Option.flatMap(next, (one) => "problem" in one ? Option.none() : Option.fromNullable(one.cursor))
+        ),
+        isLast: Option.isNone(next),
+        totalCount: raw.page.total_count ?? undefined
+      }
+      return [page, next]
+    })
+
+/**
+ * The pages of a list, their items as they came. A page is requested when it is asked for, so that `Stream.take` never
+ * makes a request too many; it is made again by itself as the retry policy says, and a page that cannot be had ends the
+ * stream with an error that names it and its cursor. Pages that lead nowhere end it with {@link PaginationBroken}, after
+ * their items. Memory: one page, and 8 bytes for each cursor.
+ *
+ * @example
+ * import { Pages } from "@stevedore/core"
+ * import { Stream } from "effect"
+ *
+ * const ids = Pages.walk({ path: "/v1/projects", limit: 100, query: [["sort", "title:asc"]] }).pipe(
+ *   Stream.flatMap((page) => Stream.fromIterable(page.items))
+ * )
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const walk = (walk: Walk): Stream.Stream<Page<unknown>, Failure, ServiceApi> =>
+  Stream.unwrap(Effect.map(Clock.currentTimeMillis, (now) => {
+    const step = stepOf(walk, new UsedCursors())
+    const start: Turn = { ...(walk.from ?? { cursor: undefined, index: 0, receivedAt: now }), emptyPages: 0 }
+    return walk.ahead === undefined || walk.ahead === 0
+      ? Stream.paginateEffect<Turn | PaginationBroken, Page<unknown>, Failure, ServiceApi>(start, step)
+      : fetchedAhead(start, step, { ahead: walk.ahead, mayHurry: Effect.succeed(true) })
+  }))

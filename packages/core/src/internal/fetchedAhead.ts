@@ -1,0 +1,58 @@
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+
+/**
+ * Like `Stream.paginateEffect`, but once the first element has been given, up to `ahead` steps are made before they are
+ * asked for, while `mayHurry` says so. `Stream.buffer` cannot do this: it is always one step further than it says. An
+ * early end of the stream interrupts the step that is being made.
+ *
+ * @internal
+ */
+export const fetchedAhead = <S, A, E, R, R2>(
+  start: S,
+  step: (state: S) => Effect.Effect<readonly [A, Option.Option<S>], E, R>,
+  options: { readonly ahead: number; readonly mayHurry: Effect.Effect<boolean, never, R2> }
+): Stream.Stream<A, E, R | R2> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const results = yield* Queue.unbounded<Exit.Exit<A, Option.Option<E>>>()
+    const moved = yield* Effect.makeLatch()
+    let asked = 0
+    let given = 0
+
+    const permission = (place: number): Effect.Effect<void, never, R2> =>
+      Effect.gen(function*() {
+        yield* moved.close
+        if (place < asked) return
+        if (given > 0 && place < given + options.ahead && (yield* options.mayHurry)) return
+        yield* moved.await
+        return yield* permission(place)
+      })
+
+    const produce = (state: S, place: number): Effect.Effect<void, never, R | R2> =>
+      Effect.gen(function*() {
+        yield* permission(place)
+        const exit = yield* Effect.exit(step(state))
+        if (Exit.isFailure(exit)) {
+          yield* Queue.offer(results, Exit.failCause(Cause.map(exit.cause, Option.some)))
+          return
+        }
+        const [element, next] = exit.value
+        yield* Queue.offer(results, Exit.succeed(element))
+        if (Option.isSome(next)) return yield* produce(next.value, place + 1)
+        yield* Queue.offer(results, Exit.fail(Option.none()))
+      })
+
+    yield* Effect.forkScoped(produce(start, 0))
+    return Stream.repeatEffectOption(Effect.gen(function*() {
+      asked++
+      yield* moved.open
+      const element = yield* Effect.flatten(Queue.take(results))
+      given++
+      yield* moved.open
+      return element
+    }))
+  }))

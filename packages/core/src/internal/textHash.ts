@@ -1,0 +1,18 @@
+/**
+ * A hash of 53 bits, a whole number that any JSON keeps (cyrb53). Effect's own has 32 bits: among the 10,000 cursors of
+ * a long walk two of them are equal by chance once in a hundred walks, here once in a hundred million.
+ *
+ * @internal
+ */
+export const textHash = (text: string): number => {
+  let high = 0xdeadbeef
+  let low = 0x41c6ce57
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    high = Math.imul(high ^ unit, 2654435761)
+    low = Math.imul(low ^ unit, 1597334677)
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909)
+  return 4294967296 * (2097151 & low) + (high >>> 0)
+}

@@ -1,0 +1,322 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Pages, type ServiceApi } from "@stevedore/core"
+import { Chunk, Deferred, Duration, Effect, Either, FastCheck as fc, Fiber, Stream, TestClock } from "effect"
+import { UsedCursors } from "../src/internal/usedCursors.js"
+import { type FakePage, items, keysetList, pageAnswer, scriptedHandler, scriptedList } from "./fixtures/fakeLists.js"
+import { fakeService, json, refusal } from "./fixtures/fakeService.js"
+
+const projects = { path: "/v1/projects", limit: 100, query: [] } satisfies Pages.Walk
+
+const allItems = <E>(pages: Stream.Stream<{ readonly items: ReadonlyArray<unknown> }, E, ServiceApi.ServiceApi>) =>
+  Effect.map(Stream.runCollect(pages), (chunk) => Chunk.toReadonlyArray(chunk).flatMap((page) => page.items))
+
+/** What a walk gave before it ended, and how it ended. */
+const walked = (walk: Pages.Walk = projects) => {
+  const given: Array<unknown> = []
+  return Pages.walk(walk).pipe(
+    Stream.runForEach((page) => Effect.sync(() => given.push(...page.items))),
+    Effect.either,
+    Effect.map((end) => ({ given, end }))
+  )
+}
+
+const withoutWaiting = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(effect)
+    yield* TestClock.adjust("1 hour")
+    return yield* Fiber.join(fiber)
+  })
+
+const page = (data: ReadonlyArray<unknown>, next: Omit<FakePage, "data">): FakePage => ({ data, ...next })
+
+describe("Pages", () => {
+  describe("the end of a list", () => {
+    const rows: Array<readonly [string, Omit<FakePage, "data">, string]> = [
+      ["no more, no cursor: the end", { has_more: false, next_cursor: null }, "End"],
+      ["no more, the cursor absent: the end", { has_more: false }, "End"],
+      ["no more, an empty cursor: the end", { has_more: false, next_cursor: "" }, "End"],
+      ["nothing said at all: the end", {}, "End"],
+      ["more, a new cursor: on", { has_more: true, next_cursor: "b" }, "Next"],
+      ["more, null for a cursor: broken", { has_more: true, next_cursor: null }, "moreWithoutCursor"],
+      ["more, the cursor absent: broken", { has_more: true }, "moreWithoutCursor"],
+      ["more, an empty cursor: broken", { has_more: true, next_cursor: "" }, "moreWithoutCursor"],
+      ["more, a used cursor: broken", { has_more: true, next_cursor: "used" }, "cursorRepeated"],
+      ["no more, a used cursor: broken", { has_more: false, next_cursor: "used" }, "cursorRepeated"],
+      ["no more, a new cursor: on", { has_more: false, next_cursor: "b" }, "Next"],
+      ["only a new cursor: on", { next_cursor: "b" }, "Next"]
+    ]
+    it.each(rows)("%s", (_, info, expected) => {
+      const verdict = Pages.verdict(info, (cursor) => cursor === "used")
+      assert.strictEqual(verdict._tag === "Broken" ? verdict.problem : verdict._tag, expected)
+    })
+  })
+
+  it.effect("an empty page in the middle does not end the walk", () => {
+    const list = scriptedList([
+      page([1, 2], { has_more: true, next_cursor: "a" }),
+      page([], { has_more: true, next_cursor: "b" }),
+      page([3], { has_more: false, next_cursor: null })
+    ])
+    return Effect.gen(function*() {
+      assert.deepStrictEqual(yield* allItems(Pages.walk(projects)), [1, 2, 3])
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("empty pages in a row end the walk with an error, past the allowance and not before", () => {
+    const list = fakeService((_, index) => pageAnswer(page([], { has_more: true, next_cursor: `c${index}` })))
+    return Effect.gen(function*() {
+      const { end } = yield* walked({ ...projects, emptyPages: 3 })
+      const error = yield* Either.flip(end)
+      assert.strictEqual(error._tag === "PaginationBroken" && error.problem, "tooManyEmptyPages")
+      assert.strictEqual(list.received.length, 4)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a full page in between begins the count of empty pages anew", () => {
+    const empty = (index: number) => page([], { has_more: true, next_cursor: `c${index}` })
+    const list = scriptedList([
+      ...[1, 2, 3].map(empty),
+      page([1], { has_more: true, next_cursor: "c4" }),
+      ...[5, 6, 7].map(empty),
+      page([2], {})
+    ])
+    return Effect.gen(function*() {
+      assert.deepStrictEqual(yield* allItems(Pages.walk({ ...projects, emptyPages: 3 })), [1, 2])
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a repeated cursor is not followed: what came before is given, then the walk fails", () => {
+    const list = fakeService(({ query }) =>
+      pageAnswer(page([query.get("page[start_cursor]") ?? "start"], { has_more: true, next_cursor: "same" }))
+    )
+    return Effect.gen(function*() {
+      const { end, given } = yield* walked()
+      assert.deepStrictEqual(given, ["start", "same"])
+      const error = yield* Either.flip(end)
+      assert.strictEqual(error._tag === "PaginationBroken" && error.problem, "cursorRepeated")
+      assert.strictEqual(list.received.length, 2)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a circle of several pages is found at the first cursor that comes again", () => {
+    const list = fakeService(({ query }) => {
+      const place = Number(query.get("page[start_cursor]") ?? 0)
+      return pageAnswer(page([place], { has_more: true, next_cursor: String(place === 5 ? 2 : place + 1) }))
+    })
+    return Effect.gen(function*() {
+      const { end, given } = yield* walked()
+      assert.deepStrictEqual(given, [0, 1, 2, 3, 4, 5])
+      assert.isTrue(Either.isLeft(end))
+      assert.strictEqual(list.received.length, 6)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("more without a cursor fails after the page's items, and names the page", () => {
+    const list = scriptedList([
+      page([1], { has_more: true, next_cursor: "a" }),
+      page([2], { has_more: true, next_cursor: null })
+    ])
+    return Effect.gen(function*() {
+      const { end, given } = yield* walked()
+      assert.deepStrictEqual(given, [1, 2])
+      const error = yield* Either.flip(end)
+      assert.deepInclude(error, { _tag: "PaginationBroken", problem: "moreWithoutCursor" })
+      assert.deepStrictEqual("page" in error && error.page, { path: "/v1/projects", index: 1, cursor: "a" })
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("fewer items than asked for do not end the walk", () => {
+    const list = keysetList(items(95), 10)
+    return Effect.gen(function*() {
+      assert.deepStrictEqual(yield* allItems(Pages.walk(projects)), items(95))
+      assert.strictEqual(list.received.length, 10)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("one walk can be run twice and gives the same twice", () => {
+    const list = keysetList(items(300))
+    const walk = Pages.walk(projects)
+    return Effect.gen(function*() {
+      assert.deepStrictEqual(yield* allItems(walk), items(300))
+      assert.deepStrictEqual(yield* allItems(walk), items(300))
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a page that fails once is made again by itself", () => {
+    const list = fakeService(({ query }, index) =>
+      index === 1
+        ? refusal(503, "InternalError")
+        : scriptedHandler([
+          page([1], { has_more: true, next_cursor: "a" }),
+          page([2], { has_more: true, next_cursor: "b" }),
+          page([3], {})
+        ])({ query, method: "GET", path: "", headers: {} }, index)
+    )
+    return Effect.gen(function*() {
+      assert.deepStrictEqual(yield* withoutWaiting(allItems(Pages.walk(projects))), [1, 2, 3])
+      assert.deepStrictEqual(list.received.map(({ query }) => query.get("page[start_cursor]")), [null, "a", "a", "b"])
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a page that stays broken ends the walk with the cursor to go on from", () => {
+    const list = fakeService(({ query }) =>
+      query.has("page[start_cursor]")
+        ? refusal(500, "InternalError")
+        : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
+    )
+    return Effect.gen(function*() {
+      const { end, given } = yield* withoutWaiting(walked())
+      assert.deepStrictEqual(given, [1])
+      const error = yield* Either.flip(end)
+      assert.deepInclude(error, { _tag: "ServiceUnavailable", attempts: 5 })
+      assert.deepStrictEqual("page" in error && error.page, { path: "/v1/projects", index: 1, cursor: "a" })
+      assert.include(error.message, "page 2 of /v1/projects, cursor a")
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect.each([0, 1, 99, 100, 101, 150, 200, 201, 500])("take(%i) makes ceil(n / 100) requests", (n) => {
+    const list = keysetList(items(1000))
+    return Effect.gen(function*() {
+      const taken = yield* Pages.walk(projects).pipe(
+        Stream.flatMap(({ items }) => Stream.fromIterable(items)),
+        Stream.take(n),
+        Stream.runCount
+      )
+      assert.strictEqual(taken, n)
+      assert.strictEqual(list.received.length, Math.ceil(n / 100))
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect.prop(
+    "a walk gives what the pages held, in order, once",
+    [
+      fc.array(fc.array(fc.integer(), { maxLength: 5 }), { minLength: 1, maxLength: 20 }),
+      fc.constantFrom(0 as const, 1 as const, 2 as const)
+    ],
+    ([contents, ahead]) => {
+      const list = scriptedList(
+        contents.map((data, index) =>
+          page(data, index + 1 === contents.length ? {} : { has_more: true, next_cursor: `c${index}` })
+        )
+      )
+      return Effect.gen(function*() {
+        assert.deepStrictEqual(yield* allItems(Pages.walk({ ...projects, ahead })), contents.flat())
+        assert.strictEqual(list.received.length, contents.length)
+      }).pipe(Effect.provide(list.layer))
+    },
+    { fastCheck: { numRuns: 30 } }
+  )
+
+  it.effect("a rejected cursor is told from other refusals, with its age", () => {
+    const list = fakeService(({ query }) =>
+      query.has("page[start_cursor]")
+        ? Effect.succeed(refusal(400, "ValidationError", "page.start_cursor"))
+        : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
+    )
+    return Effect.gen(function*() {
+      const fiber = yield* Effect.fork(Effect.flip(Stream.runForEach(
+        Pages.walk(projects),
+        () => Effect.sleep("90 seconds")
+      )))
+      yield* TestClock.adjust("90 seconds")
+      const error = yield* Fiber.join(fiber)
+      assert.strictEqual(error._tag, "CursorRejected")
+      assert.strictEqual(error._tag === "CursorRejected" && Duration.toSeconds(error.age), 90)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("another refusal of a page behind a cursor is not blamed on the cursor", () => {
+    const list = fakeService(({ query }) =>
+      query.has("page[start_cursor]")
+        ? refusal(422, "UnprocessableContent", "filter.title")
+        : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
+    )
+    return Effect.gen(function*() {
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(Pages.walk(projects))))._tag, "RequestRejected")
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  describe("ahead", () => {
+    const slow = (ahead: 0 | 1 | 2) =>
+      Effect.gen(function*() {
+        const list = keysetList(items(1000))
+        const release = yield* Deferred.make<void>()
+        const fiber = yield* Effect.fork(
+          Stream.runForEach(Pages.walk({ ...projects, ahead }), () => Deferred.await(release)).pipe(
+            Effect.provide(list.layer)
+          )
+        )
+        yield* TestClock.adjust("1 second")
+        const before = list.received.length
+        yield* Deferred.succeed(release, undefined)
+        yield* Fiber.join(fiber)
+        return { before, all: list.received.length }
+      })
+
+    it.effect("fetches so many pages before they are asked for, and no page twice", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* slow(0), { before: 1, all: 10 })
+        assert.deepStrictEqual(yield* slow(1), { before: 2, all: 10 })
+        assert.deepStrictEqual(yield* slow(2), { before: 3, all: 10 })
+      }))
+
+    it.effect("does nothing before the first page is asked for", () => {
+      const list = keysetList(items(1000))
+      return Effect.gen(function*() {
+        yield* Pages.walk({ ...projects, ahead: 2 }).pipe(Stream.take(0), Stream.runDrain)
+        assert.strictEqual(list.received.length, 0)
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    it.effect("an early stop interrupts the page on its way", () =>
+      Effect.gen(function*() {
+        let interrupted = 0
+        const list = fakeService(({ query }) =>
+          query.has("page[start_cursor]")
+            ? Effect.onInterrupt(Effect.never, () => Effect.sync(() => interrupted++))
+            : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
+        )
+        yield* Pages.walk({ ...projects, ahead: 1 }).pipe(
+          Stream.runForEachWhile(() => Effect.as(Effect.yieldNow(), false)),
+          Effect.zipLeft(Effect.yieldNow()),
+          Effect.provide(list.layer)
+        )
+        assert.strictEqual(interrupted, list.received.length - 1)
+      }))
+
+    it.effect("an error of a page ahead comes after the pages before it", () => {
+      const list = fakeService(({ query }) =>
+        query.has("page[start_cursor]")
+          ? json({ errors: [] }, { status: 403 })
+          : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
+      )
+      return Effect.gen(function*() {
+        const { end, given } = yield* walked({ ...projects, ahead: 2 })
+        assert.deepStrictEqual(given, [1])
+        assert.strictEqual((yield* Either.flip(end))._tag, "Forbidden")
+      }).pipe(Effect.provide(list.layer))
+    })
+  })
+
+  it.prop(
+    "a used cursor is known, and another is not",
+    [fc.uniqueArray(fc.string(), { minLength: 1 })],
+    ([cursors]) => {
+      const [unused = "", ...used] = cursors
+      const memory = new UsedCursors()
+      used.forEach((cursor) => memory.add(cursor))
+      assert.isTrue(used.every((cursor) => memory.has(cursor)))
+      assert.isFalse(memory.has(unused))
+    }
+  )
+
+  it("10,000 cursors take about 80 KB", () => {
+    const memory = new UsedCursors()
+    for (let index = 0; index < 10_000; index++) {
+      assert.isFalse(memory.has(`cursor-${index}`))
+      memory.add(`cursor-${index}`)
+    }
+    assert.isAtMost(memory.size, 84_000)
+    assert.isTrue(memory.has("cursor-0"))
+  })
+})
