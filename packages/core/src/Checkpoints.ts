@@ -1,0 +1,109 @@
+/**
+ * Where a walk stands: small, plain, and made to be stored, so that a crash loses nothing of a long walk.
+ *
+ * @since 0.1.0
+ */
+import * as List from "effect/List"
+import * as Schema from "effect/Schema"
+import { textHash } from "./internal/textHash.js"
+
+/**
+ * A place in a list, behind an item. Store it with its Schema, for instance by `KeyValueStore.forSchema`, and give it
+ * back as `from`.
+ *
+ * Cursors end some time: a checkpoint is for going on after a crash or a pause, not for keeping.
+ *
+ * @example
+ * import { KeyValueStore } from "@effect/platform"
+ * import { Checkpoints, Lists } from "@stevedore/core"
+ * import { Effect, Option, Stream } from "effect"
+ *
+ * const nightly = Effect.gen(function*() {
+ *   const store = (yield* KeyValueStore.KeyValueStore).forSchema(Checkpoints.Checkpoint)
+ *   const from = Option.getOrUndefined(yield* store.get("projects"))
+ *   yield* Lists.projects.marked({ from }).pipe(
+ *     Stream.runForEach(({ at, item }) => Effect.zipRight(Effect.log(item.title), store.set("projects", at)))
+ *   )
+ * })
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Checkpoint = Schema.Struct({
+  version: Schema.Literal(1),
+  /** The list, such as `/v1/projects`. */
+  path: Schema.String,
+  /** Of the filters and the sort: a walk goes on with the same only. */
+  fingerprint: Schema.String,
+  /** The cursor of the page; absent for the first. */
+  cursor: Schema.optional(Schema.String),
+  /** The number of the page in the walk, from 0. */
+  page: Schema.NonNegativeInt,
+  /** How many items of the page have been passed. */
+  position: Schema.NonNegativeInt,
+  /** When the cursor was received, in milliseconds of Unix time. */
+  receivedAt: Schema.NonNegative.pipe(Schema.finite()),
+  /** When the checkpoint was taken, in milliseconds of Unix time. */
+  takenAt: Schema.NonNegative.pipe(Schema.finite()),
+  /**
+   * Whether `passed` names the items of this page, or of the whole walk. A walk with `onCursorRejected: "restart"`
+   * remembers the whole.
+   */
+  remembers: Schema.Literal("page", "walk"),
+  /**
+   * Hashes of the ids of the items that have been passed, the last first. By them, and not by counting, a resumed walk
+   * leaves out what it has given: a page may have changed meanwhile.
+   */
+  passed: Schema.List(Schema.JsonNumber)
+}).annotations({ identifier: "Checkpoint" })
+
+/**
+ * The type of {@link Checkpoint}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Checkpoint = typeof Checkpoint.Type
+
+/**
+ * An item, and the place behind it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Marked<out A> {
+  readonly item: A
+  readonly at: Checkpoint
+}
+
+/**
+ * What tells one walk from another: its list, its filters and its sort, as they go over the wire.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fingerprint = (path: string, query: ReadonlyArray<readonly [string, string]>): string =>
+  textHash(JSON.stringify([path, query])).toString(36)
+
+/**
+ * The place before the first item of a list.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const start = (options: {
+  readonly path: string
+  readonly fingerprint: string
+  readonly now: number
+  readonly remembers: Checkpoint["remembers"]
+}): Checkpoint => ({
+  version: 1,
+  path: options.path,
+  fingerprint: options.fingerprint,
+  page: 0,
+  position: 0,
+  receivedAt: options.now,
+  takenAt: options.now,
+  remembers: options.remembers,
+  passed: List.empty()
+})

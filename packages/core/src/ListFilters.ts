@@ -1,0 +1,267 @@
+/**
+ * The filters of the lists: what can be written, and how it goes into a query (service contract: `filter[name]=`,
+ * `filter[name][op]=`, arrays as `filter[name][0]=`, times in UTC).
+ *
+ * @since 0.1.0
+ */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+
+/**
+ * A moment, as any of Effect's types or JavaScript's. It goes over the wire in ISO 8601, in UTC.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Instant = Date | DateTime.DateTime
+
+/**
+ * The Schema of {@link Instant}. Text without a zone is read as UTC.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Instant: Schema.Schema<Instant, string> = Schema.transformOrFail(
+  Schema.String,
+  Schema.Union(Schema.ValidDateFromSelf, Schema.DateTimeUtcFromSelf, Schema.DateTimeZonedFromSelf),
+  {
+    strict: true,
+    decode: (text, _, ast) =>
+      Option.match(DateTime.make(text), {
+        onNone: () => ParseResult.fail(new ParseResult.Type(ast, text, "expected a date and time of ISO 8601")),
+        onSome: ParseResult.succeed
+      }),
+    encode: (instant) => ParseResult.succeed(DateTime.formatIso(DateTime.unsafeMake(instant)))
+  }
+).annotations({ identifier: "Instant" })
+
+/**
+ * Text that contains something, or is equal to something; not both.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type TextFilter =
+  | { readonly contains: string; readonly equal_to?: undefined }
+  | { readonly equal_to: string; readonly contains?: undefined }
+
+/**
+ * The Schema of {@link TextFilter}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const TextFilter = Schema.Struct({
+  contains: Schema.optional(Schema.String),
+  equal_to: Schema.optional(Schema.String)
+}).pipe(
+  Schema.filter(
+    (filter): filter is TextFilter => (filter.contains === undefined) !== (filter.equal_to === undefined),
+    { message: () => "expected one of contains and equal_to" }
+  )
+)
+
+/**
+ * A time after one moment, before another, or between the two. `gt` and `lt` leave the moment itself out, `gte` and
+ * `lte` take it in; each end is written in one way, and at least one end.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type TimeFilter =
+  | After & { readonly lt?: undefined; readonly lte?: undefined }
+  | Before & { readonly gt?: undefined; readonly gte?: undefined }
+  | After & Before
+
+type After =
+  | { readonly gt: Instant; readonly gte?: undefined }
+  | { readonly gte: Instant; readonly gt?: undefined }
+
+type Before =
+  | { readonly lt: Instant; readonly lte?: undefined }
+  | { readonly lte: Instant; readonly lt?: undefined }
+
+const atMostOne = (...values: ReadonlyArray<unknown>): boolean =>
+  values.filter((value) => value !== undefined).length <= 1
+
+/**
+ * The Schema of {@link TimeFilter}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const TimeFilter = Schema.Struct({
+  gt: Schema.optional(Instant),
+  gte: Schema.optional(Instant),
+  lt: Schema.optional(Instant),
+  lte: Schema.optional(Instant)
+}).pipe(
+  Schema.filter(
+    (filter): filter is TimeFilter =>
+      atMostOne(filter.gt, filter.gte) && atMostOne(filter.lt, filter.lte) &&
+      !atMostOne(filter.gt, filter.gte, filter.lt, filter.lte, ""),
+    { message: () => "expected one of gt and gte, one of lt and lte, or one of each" }
+  )
+)
+
+const Id = Schema.NonEmptyString
+
+const folderId = Schema.optional(Id)
+
+const title = Schema.optional(TextFilter)
+
+const createdAt = Schema.optional(TimeFilter)
+
+/**
+ * The filters of projects.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export const Projects = Schema.Struct({
+  /** In a folder, or in any of several. */
+  folder_id: Schema.optional(Schema.Union(Id, Schema.NonEmptyArray(Id))),
+  title
+}).annotations({ identifier: "ProjectFilters" })
+
+/**
+ * The filters of data.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export const Data = Schema.Struct({
+  created_at: createdAt,
+  folder_id: folderId,
+  project_id: Schema.optional(Id),
+  title
+})
+  .annotations({ identifier: "DataFilters" })
+
+/**
+ * The filters of docs, and of insights.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export const Docs = Schema.Struct({ ...Data.fields, published: Schema.optional(Schema.BooleanFromString) })
+  .annotations({ identifier: "DocFilters" })
+
+/**
+ * Highlights of a project, with a tag, or one by its id: only one of the three.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export type Highlights =
+  & { readonly created_at?: TimeFilter | undefined; readonly updated_at?: TimeFilter | undefined }
+  & (
+    | { readonly project_id?: string | undefined; readonly tag_id?: undefined; readonly highlight_id?: undefined }
+    | { readonly tag_id?: string | undefined; readonly project_id?: undefined; readonly highlight_id?: undefined }
+    | { readonly highlight_id?: string | undefined; readonly project_id?: undefined; readonly tag_id?: undefined }
+  )
+
+/**
+ * The Schema of {@link Highlights}.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export const Highlights = Schema.Struct({
+  created_at: createdAt,
+  updated_at: createdAt,
+  project_id: Schema.optional(Id),
+  tag_id: Schema.optional(Id),
+  highlight_id: Schema.optional(Id)
+}).pipe(
+  Schema.filter(
+    (filters): filters is Highlights & typeof filters =>
+      atMostOne(filters.project_id, filters.tag_id, filters.highlight_id),
+    {
+      identifier: "HighlightFilters",
+      message: () => "expected only one of project_id, tag_id and highlight_id"
+    }
+  )
+)
+
+/**
+ * The filters of tags.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export const Tags = Schema.Struct({ project_id: Schema.optional(Id) }).annotations({ identifier: "TagFilters" })
+
+/**
+ * The filters of channels.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export const Channels = Schema.Struct({ folder_id: folderId }).annotations({ identifier: "ChannelFilters" })
+
+/**
+ * The filters of contacts.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export const Contacts = Schema.Struct({ name: Schema.optional(TextFilter) }).annotations({
+  identifier: "ContactFilters"
+})
+
+/**
+ * The filters of folders.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export const Folders = Schema.Struct({
+  title,
+  /** `null`: the folders that are in no other. */
+  parent_folder_id: Schema.optional(Schema.NullOr(Id))
+}).annotations({ identifier: "FolderFilters" })
+
+/**
+ * The filters of users.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export const Users = Schema.Struct({ name: Schema.optional(TextFilter), email: Schema.optional(TextFilter) })
+  .annotations({ identifier: "UserFilters" })
+
+/**
+ * No filters.
+ *
+ * @since 0.1.0
+ * @category filters
+ */
+export const None = Schema.Struct({}).annotations({ identifier: "NoFilters" })
+
+const flatten = (name: string, value: unknown): ReadonlyArray<readonly [string, string]> => {
+  if (value === undefined) return []
+  if (Array.isArray(value)) return value.flatMap((one, index) => flatten(`${name}[${index}]`, one))
+  if (Predicate.isRecord(value)) {
+    return Object.entries(value).flatMap(([key, one]) => flatten(`${name}[${key}]`, one))
+  }
+  return [[name, String(value)]]
+}
+
+/**
+ * Encoded filters as the parameters of a query, in the order of their names.
+ *
+ * @example
+ * import { ListFilters } from "@stevedore/core"
+ *
+ * ListFilters.toQuery({ title: { contains: "interview" }, folder_id: ["a", "b"] })
+ * // [["filter[folder_id][0]", "a"], ["filter[folder_id][1]", "b"], ["filter[title][contains]", "interview"]]
+ *
+ * @since 0.1.0
+ * @category encoding
+ */
+export const toQuery = (filters: Readonly<Record<string, unknown>>): ReadonlyArray<readonly [string, string]> =>
+  Object.keys(filters).sort().flatMap((name) => flatten(`filter[${name}]`, filters[name]))

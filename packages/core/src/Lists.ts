@@ -1,0 +1,220 @@
+/**
+ * The lists of the service, each as one value: called, it is a stream of all items; its members are the other ways to
+ * walk it. A walk that does not come to the end of a list never looks as if it had: it fails.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import { operations } from "./internal/listOperations.js"
+import type { ListShape, Wishes } from "./internal/listRequest.js"
+import { shapeOf, untypedShape } from "./internal/listRequest.js"
+import type { Collected, Definition, List } from "./List.js"
+import * as Filters from "./ListFilters.js"
+import * as Records from "./ListRecords.js"
+
+/**
+ * Any list of the service, by its path and a Schema of its items. Fields that the Schema does not name are kept; a
+ * filter that `filters` does not name is refused before a request.
+ *
+ * @example
+ * import { ListFilters, Lists } from "@stevedore/core"
+ * import { Schema } from "effect"
+ *
+ * const Template = Schema.Struct({ id: Schema.String, title: Schema.String })
+ * const templates = Lists.make({
+ *   path: "/v1/projects/templates",
+ *   item: Template,
+ *   filters: Schema.Struct({ title: Schema.optional(ListFilters.TextFilter) }),
+ *   sorts: ["title"]
+ * })
+ * const interviews = templates({ title: { contains: "interview" }, sort: "title:asc" })
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = <A, I, F = typeof Filters.None.Type, FI = object, const SortField extends string = never>(
+  definition: Definition<A, I, F, FI, SortField>
+): List<A, F, SortField> => {
+  const { item, path, sorts = [] } = definition
+  return definition.filters === undefined
+    ? over(shapeOf({ path, item, filters: Filters.None, sorts }), Filters.None)
+    : over(shapeOf({ path, item, filters: definition.filters, sorts }), definition.filters)
+}
+
+const over = <A, F, FI>(shape: ListShape<A>, filters: Schema.Schema<F, FI>): List<A, unknown, string> =>
+  Object.assign(members(shape), { untyped: members(untypedShape(shape, filters)) })
+
+const members = <A>(shape: ListShape<A>) => {
+  const { collect, items, ...others } = operations(shape)
+  return Object.assign((options?: Wishes) => items(options), {
+    path: shape.path,
+    sorts: shape.sortFields,
+    ...others,
+    collect: (options: Wishes & { readonly atMost: number }) =>
+      Effect.map(collect(options), ({ next, ...report }): Collected<A> =>
+        Option.match(next, {
+          onNone: () => ({ ...report, complete: true }),
+          onSome: (next) => ({ ...report, complete: false, next })
+        }))
+  })
+}
+
+/**
+ * `GET /v1/projects`.
+ *
+ * @example
+ * import { Lists } from "@stevedore/core"
+ * import { Stream } from "effect"
+ *
+ * const everyProject = Lists.projects({ sort: "title:asc" })
+ * const firstTen = Lists.projects({ title: { contains: "interview" } }).pipe(Stream.take(10), Stream.runCollect)
+ * const pageByPage = Lists.projects.pages({ pageSize: 50 })
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const projects = make({
+  path: "/v1/projects",
+  item: Records.Project,
+  filters: Filters.Projects,
+  sorts: ["created_at", "title"]
+})
+
+/**
+ * `GET /v1/data`.
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const data = make({
+  path: "/v1/data",
+  item: Records.Data,
+  filters: Filters.Data,
+  sorts: ["created_at", "title"]
+})
+
+/**
+ * `GET /v1/docs`.
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const docs = make({
+  path: "/v1/docs",
+  item: Records.Doc,
+  filters: Filters.Docs,
+  sorts: ["created_at", "title"]
+})
+
+/**
+ * `GET /v1/insights`. The service has deprecated it: see `ServiceApi.deprecations`.
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const insights = make({
+  path: "/v1/insights",
+  item: Records.Insight,
+  filters: Filters.Docs,
+  sorts: ["created_at", "title"]
+})
+
+/**
+ * `GET /v1/highlights`. Only one of `project_id`, `tag_id` and `highlight_id` at a time.
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const highlights = make({
+  path: "/v1/highlights",
+  item: Records.Highlight,
+  filters: Filters.Highlights,
+  sorts: ["created_at"]
+})
+
+/**
+ * `GET /v1/tags`.
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const tags = make({
+  path: "/v1/tags",
+  item: Records.Tag,
+  filters: Filters.Tags,
+  sorts: ["created_at"]
+})
+
+/**
+ * `GET /v1/channels`.
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const channels = make({
+  path: "/v1/channels",
+  item: Records.Channel,
+  filters: Filters.Channels,
+  sorts: ["created_at", "title"]
+})
+
+/**
+ * `GET /v1/contacts`.
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const contacts = make({
+  path: "/v1/contacts",
+  item: Records.Contact,
+  filters: Filters.Contacts,
+  sorts: ["created_at", "name"]
+})
+
+/**
+ * `GET /v1/folders`. `parent_folder_id: null` gives the folders that are in no other.
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const folders = make({
+  path: "/v1/folders",
+  item: Records.Folder,
+  filters: Filters.Folders,
+  sorts: ["created_at", "title"]
+})
+
+/**
+ * `GET /v1/folders/{id}/contents`: what is in a folder.
+ *
+ * @example
+ * import { Lists } from "@stevedore/core"
+ *
+ * const newestFirst = Lists.folderContents("1kf00nQk9yfWKfsTDni8aO")({ sort: "created_at:desc" })
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const folderContents = (
+  folderId: string
+): List<Records.FolderContent, typeof Filters.None.Type, "created_at" | "title"> =>
+  make({
+    path: `/v1/folders/${encodeURIComponent(folderId)}/contents`,
+    item: Records.FolderContent,
+    sorts: ["created_at", "title"]
+  })
+
+/**
+ * `GET /v1/users`.
+ *
+ * @since 0.1.0
+ * @category lists
+ */
+export const users = make({
+  path: "/v1/users",
+  item: Records.User,
+  filters: Filters.Users,
+  sorts: ["created_at", "name"]
+})

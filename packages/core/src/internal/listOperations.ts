@@ -1,0 +1,207 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { Checkpoint, Marked } from "../Checkpoints.js"
+import * as Checkpoints from "../Checkpoints.js"
+import type { ItemInvalid, ListError } from "../ListError.js"
+import type { Page } from "../Page.js"
+import * as Pages from "../Pages.js"
+import { ServiceApi } from "../ServiceApi.js"
+import type { ListShape, Prepared, Wishes } from "./listRequest.js"
+import { prepare } from "./listRequest.js"
+import type { Entry, EntryPage } from "./listWalk.js"
+import { walkEntries } from "./listWalk.js"
+
+const skippedItems = Metric.counter("stevedore_items_skipped", {
+  description: "Items of lists that were left out because their Schema did not take them",
+  incremental: true
+})
+
+const prepared = <A>(shape: ListShape<A>, wishes: Wishes): Effect.Effect<Prepared<A>, ListError, ServiceApi> =>
+  Effect.flatMap(ServiceApi, (api) => prepare(shape, wishes, api.profile.limits.pageSize))
+
+/** The entries that a user sees, up to the first broken one, and that one: or all but the broken ones. */
+interface Kept<A> {
+  readonly entries: ReadonlyArray<{ readonly item: A; readonly entry: Entry<A> }>
+  readonly skipped: number
+  readonly failure: Option.Option<ItemInvalid>
+}
+
+const keep = <A>({ entries }: EntryPage<A>, onInvalid: "fail" | "skip"): Effect.Effect<Kept<A>> => {
+  const kept: Array<{ readonly item: A; readonly entry: Entry<A> }> = []
+  let skipped = 0
+  for (const entry of entries) {
+    if (Either.isRight(entry.result)) {
+      kept.push({ item: entry.result.right, entry })
+    } else if (onInvalid === "skip") {
+      skipped++
+    } else {
+      return Effect.succeed({ entries: kept, skipped, failure: Option.some(entry.result.left) })
+    }
+  }
+  return Effect.as(
+    skipped === 0 ? Effect.void : Metric.incrementBy(skippedItems, skipped),
+    { entries: kept, skipped, failure: Option.none() }
+  )
+}
+
+const keptEntries = <A>(shape: ListShape<A>, wishes: Wishes) =>
+  Stream.unwrap(
+    Effect.map(prepared(shape, wishes), (walk) =>
+      Stream.flatMap(walkEntries(walk), (page) =>
+        Stream.unwrap(Effect.map(keep(page, walk.onInvalid), ({ entries, failure }) =>
+          Option.match(failure, {
+            onNone: () =>
+              Stream.fromIterable(entries),
+            onSome: (error) =>
+              Stream.concat(Stream.fromIterable(entries), Stream.fail(error))
+          })))))
+  )
+
+const items = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<A, ListError, ServiceApi> =>
+  Stream.map(keptEntries(shape, wishes), ({ item }) => item)
+
+const marked = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<Marked<A>, ListError, ServiceApi> =>
+  Stream.map(keptEntries(shape, wishes), ({ entry, item }) => ({ item, at: entry.at }))
+
+const results =
+  <A>(shape: ListShape<A>) =>
+  (wishes: Wishes = {}): Stream.Stream<Either.Either<A, ItemInvalid>, ListError, ServiceApi> =>
+    Stream.unwrap(
+      Effect.map(prepared(shape, wishes), (walk) =>
+        Stream.flatMap(walkEntries(walk), ({ entries }) =>
+          Stream.fromIterable(entries.map(({ result }) => result))))
+    )
+
+const pageOf = <A>(page: EntryPage<A>, onInvalid: "fail" | "skip"): Effect.Effect<Page<A>, ItemInvalid> =>
+  Effect.flatMap(keep(page, onInvalid), ({ entries, failure, skipped }) =>
+    Option.match(failure, {
+      onNone: () => Effect.succeed({ ...page.page, items: entries.map(({ item }) => item), skipped }),
+      onSome: Effect.fail
+    }))
+
+const pages = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<Page<A>, ListError, ServiceApi> =>
+  Stream.unwrap(
+    Effect.map(
+      prepared(shape, wishes),
+      (walk) => Stream.mapEffect(walkEntries(walk), (page) => pageOf(page, walk.onInvalid))
+    )
+  )
+
+const emptyPage: Page<never> = {
+  items: [],
+  skipped: 0,
+  index: 0,
+  cursor: undefined,
+  nextCursor: undefined,
+  isLast: true,
+  totalCount: undefined
+}
+
+const page = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<Page<A>, ListError, ServiceApi> =>
+  Effect.gen(function*() {
+    const walk = yield* prepared(shape, wishes)
+    const { cursor } = wishes
+    const now = yield* Clock.currentTimeMillis
+    const from = cursor === undefined
+      ? undefined
+      : { ...Checkpoints.start({ ...walk, now, remembers: "page" }), cursor }
+    const first = yield* Stream.runHead(walkEntries({ ...walk, from, ahead: 0 }))
+    return yield* Option.match(first, {
+      onNone: () => Effect.succeed(emptyPage),
+      onSome: (found) => pageOf(found, walk.onInvalid)
+    })
+  })
+
+const first = <A>(shape: ListShape<A>) => (wishes: Wishes = {}) =>
+  Stream.runHead(items(shape)({ ...wishes, pageSize: wishes.pageSize ?? 1 }))
+
+const count = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<number, ListError, ServiceApi> =>
+  Effect.gen(function*() {
+    const walk = yield* prepared(shape, wishes)
+    const { path, query } = walk
+    const told = yield* Stream.runHead(Pages.walk({ path, query, limit: 1 }))
+    return yield* Option.match(Option.flatMapNullable(told, ({ totalCount }) => totalCount), {
+      onNone: () => Stream.runFold(Pages.walk({ ...walk, from: undefined }), 0, (sum, { items }) => sum + items.length),
+      onSome: Effect.succeed
+    })
+  })
+
+/** @internal */
+export interface Collection<A> {
+  readonly items: ReadonlyArray<A>
+  readonly seen: number
+  readonly skipped: number
+  readonly duplicates: number
+  readonly firstTotal: number | undefined
+  readonly lastTotal: number | undefined
+  readonly next: Option.Option<Checkpoint>
+}
+
+const collect =
+  <A>(shape: ListShape<A>) =>
+  (wishes: Wishes & { readonly atMost: number }): Effect.Effect<Collection<A>, ListError, ServiceApi> =>
+    Effect.gen(function*() {
+      const walk = yield* prepared(shape, wishes)
+      const now = yield* Clock.currentTimeMillis
+      const remembers = walk.onCursorRejected === "restart" ? "walk" : "page"
+      const items: Array<A> = []
+      const hashes = new Set<number>()
+      let firstTotal: number | undefined
+      let lastTotal: number | undefined
+      let seen = 0
+      let skipped = 0
+      let next = Option.some(walk.from ?? Checkpoints.start({ ...walk, now, remembers }))
+
+      const add = (entry: Entry<A>): Either.Either<void, ItemInvalid> => {
+        if (Either.isLeft(entry.result) && walk.onInvalid === "fail") return Either.left(entry.result.left)
+        seen++
+        hashes.add(entry.hash)
+        next = Option.some(entry.at)
+        if (Either.isRight(entry.result)) items.push(entry.result.right)
+        else skipped++
+        return Either.void
+      }
+
+      const addPage = ({ entries, page }: EntryPage<A>): Effect.Effect<boolean, ItemInvalid> =>
+        Effect.gen(function*() {
+          firstTotal ??= page.totalCount
+          lastTotal = page.totalCount ?? lastTotal
+          for (const entry of entries) {
+            if (items.length === wishes.atMost) return false
+            yield* add(entry)
+          }
+          if (page.isLast) next = Option.none()
+          return !page.isLast && items.length < wishes.atMost
+        })
+
+      if (wishes.atMost > 0) yield* Stream.runForEachWhile(walkEntries(walk), addPage)
+      return {
+        items,
+        seen,
+        skipped,
+        duplicates: seen - hashes.size,
+        firstTotal,
+        lastTotal,
+        next
+      }
+    })
+
+/**
+ * All that a list can do, for filters that have been checked by nobody yet.
+ *
+ * @internal
+ */
+export const operations = <A>(shape: ListShape<A>) => ({
+  items: items(shape),
+  pages: pages(shape),
+  page: page(shape),
+  first: first(shape),
+  count: count(shape),
+  results: results(shape),
+  marked: marked(shape),
+  collect: collect(shape)
+})

@@ -1,0 +1,170 @@
+import * as Either from "effect/Either"
+import { flow } from "effect/Function"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import type { Checkpoint } from "../Checkpoints.js"
+import { fingerprint } from "../Checkpoints.js"
+import { CheckpointMismatch, InvalidListOption, InvalidPageSize } from "../ListError.js"
+import { toQuery } from "../ListFilters.js"
+import type { PageRequest } from "../ServiceEndpoints.js"
+
+/** A list as the walk needs it: its Schemas as functions. */
+export interface ListShape<A> {
+  readonly path: string
+  readonly decode: (item: unknown) => Either.Either<A, ParseResult.ParseError>
+  /** Checks filters as a program writes them, and encodes them for the wire. */
+  readonly encodeFilters: (filters: unknown) => Either.Either<Readonly<Record<string, unknown>>, ParseResult.ParseError>
+  readonly sortFields: ReadonlyArray<string>
+}
+
+/** What a user may say about a walk. The filters are beside it, under names that the list knows. */
+export interface Wishes {
+  readonly sort?: string | ReadonlyArray<string> | undefined
+  readonly pageSize?: number | undefined
+  readonly ahead?: 0 | 1 | 2 | undefined
+  readonly emptyPages?: number | undefined
+  readonly from?: Checkpoint | undefined
+  readonly onCursorRejected?: "fail" | "restart" | undefined
+  readonly onInvalid?: "fail" | "skip" | undefined
+  readonly cursor?: string | undefined
+  readonly atMost?: number | undefined
+}
+
+/** A walk that has been checked. */
+export interface Prepared<A> extends Omit<PageRequest, "cursor"> {
+  readonly decode: ListShape<A>["decode"]
+  readonly fingerprint: string
+  readonly ahead: 0 | 1 | 2
+  readonly emptyPages: number | undefined
+  readonly from: Checkpoint | undefined
+  readonly onCursorRejected: "fail" | "restart"
+  readonly onInvalid: "fail" | "skip"
+}
+
+type Refusal = InvalidPageSize | InvalidListOption | CheckpointMismatch
+
+const sentences: Readonly<Record<string, string>> = {
+  Missing: "a filter is missing",
+  Unexpected: "this list has no such filter"
+}
+
+const refuse = (path: string, option: string, problem: string): Either.Either<never, InvalidListOption> =>
+  Either.left(new InvalidListOption({ path, option, problem }))
+
+/** Why filters were not taken: our own words where the Schema has some, and never the value. */
+export const filterRefusal = (path: string) => (error: ParseResult.ParseError): InvalidListOption => {
+  const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
+  const issue = issues.find(({ _tag }) => _tag === "Unexpected" || _tag === "Refinement") ?? issues[0]
+  return new InvalidListOption({
+    path,
+    option: issue?.path.map(String).join(".") ?? "",
+    problem: issue === undefined
+      ? "it is not as expected"
+      : sentences[issue._tag] ?? (/^expected /.test(issue.message) ? issue.message : "another type of value")
+  })
+}
+
+// A path is put behind the base URL and normalised there: `..` would lead to another call
+const checkPath = (path: string): Either.Either<string, InvalidListOption> =>
+  /^(\/[^/?#\s]+)+$/.test(path) && !/\/\.{1,2}(\/|$)/.test(path)
+    ? Either.right(path)
+    : refuse(path, "path", "expected a path such as /v1/projects, without an empty part")
+
+const checkSort = (
+  shape: ListShape<unknown>,
+  sort: Wishes["sort"]
+): Either.Either<ReadonlyArray<string>, InvalidListOption> => {
+  const sorts = sort === undefined ? [] : typeof sort === "string" ? [sort] : sort
+  const allowed = shape.sortFields.flatMap((field) => [`${field}:asc`, `${field}:desc`])
+  if (sorts.every((one) => allowed.includes(one))) return Either.right(sorts)
+  return refuse(
+    shape.path,
+    "sort",
+    allowed.length === 0 ? "this list has no sort" : `expected ${allowed.join(", ")}`
+  )
+}
+
+const checkWhole = (
+  path: string,
+  option: string,
+  value: number | undefined,
+  maximum: number
+): Either.Either<void, InvalidListOption> =>
+  value === undefined || (Number.isInteger(value) && value >= 0 && value <= maximum)
+    ? Either.right(undefined)
+    : refuse(path, option, `expected a whole number${maximum === Infinity ? "" : ` up to ${maximum}`}`)
+
+const checkFrom = (
+  path: string,
+  wanted: string,
+  from: Checkpoint | undefined
+): Either.Either<Checkpoint | undefined, CheckpointMismatch> => {
+  if (from === undefined || (from.path === path && from.fingerprint === wanted)) return Either.right(from)
+  return Either.left(
+    new CheckpointMismatch({ path, checkpointPath: from.path, what: from.path === path ? "filters" : "list" })
+  )
+}
+
+/**
+ * Checks all that a user said about a walk, before any request.
+ *
+ * @internal
+ */
+export const prepare = <A>(
+  shape: ListShape<A>,
+  wishes: Wishes,
+  largestPage: number
+): Either.Either<Prepared<A>, Refusal> =>
+  Either.gen(function*() {
+    const { ahead, atMost, cursor: _, emptyPages, from, onCursorRejected, onInvalid, pageSize, sort, ...rest } = wishes
+    const path = yield* checkPath(shape.path)
+    const limit = pageSize ?? largestPage
+    if (!Number.isInteger(limit) || limit < 1 || limit > largestPage) {
+      return yield* Either.left(new InvalidPageSize({ pageSize: limit, maximum: largestPage }))
+    }
+    const filters = yield* Either.mapLeft(shape.encodeFilters(rest), filterRefusal(path))
+    const sorts = yield* checkSort(shape, sort)
+    yield* checkWhole(path, "ahead", ahead, 2)
+    yield* checkWhole(path, "emptyPages", emptyPages, Infinity)
+    yield* checkWhole(path, "atMost", atMost, Infinity)
+    const query = [...sorts.map((one) => ["sort", one] as const), ...toQuery(filters)]
+    const mark = fingerprint(path, query)
+    return {
+      path,
+      limit,
+      query,
+      decode: shape.decode,
+      fingerprint: mark,
+      ahead: ahead ?? 0,
+      emptyPages,
+      from: yield* checkFrom(path, mark, from),
+      onCursorRejected: onCursorRejected ?? "fail",
+      onInvalid: onInvalid ?? "fail"
+    }
+  })
+
+const Fields = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+
+const asFields = Schema.decodeUnknownEither(Fields)
+
+/** The Schemas of a list as functions. Unknown fields of an item are kept; unknown filters are refused. */
+export const shapeOf = <A, I, F, FI>(list: {
+  readonly path: string
+  readonly item: Schema.Schema<A, I>
+  readonly filters: Schema.Schema<F, FI>
+  readonly sorts: ReadonlyArray<string>
+}): ListShape<A> => ({
+  path: list.path,
+  decode: Schema.decodeUnknownEither(list.item, { onExcessProperty: "preserve" }),
+  encodeFilters: flow(
+    Schema.encodeUnknownEither(list.filters, { onExcessProperty: "error" }),
+    Either.flatMap(asFields)
+  ),
+  sortFields: list.sorts
+})
+
+/** The same list for filters that come as they go over the wire. */
+export const untypedShape = <A, F, FI>(shape: ListShape<A>, filters: Schema.Schema<F, FI>): ListShape<A> => {
+  const decode = Schema.decodeUnknownEither(filters, { onExcessProperty: "error" })
+  return { ...shape, encodeFilters: (given) => Either.flatMap(decode(given), shape.encodeFilters) }
+}
