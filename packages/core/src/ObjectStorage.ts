@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import * as PresignedUrl from "./PresignedUrl.js"
+import type * as RangedContent from "./RangedContent.js"
 import type { SourceError } from "./SourceError.js"
 import type { StorageError } from "./StorageError.js"
 import { SignedHeaderMissing, UrlExpired } from "./StorageError.js"
@@ -44,12 +45,8 @@ export interface PutRequest {
  * @since 0.1.0
  * @category models
  */
-export interface GetRequest {
+export interface GetRequest extends RangedContent.Asked {
   readonly url: PresignedUrl.PresignedUrl
-  /** From `start` to `end`, both included; omitted: all of it. */
-  readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined
-  /** Only while the object has this etag. */
-  readonly ifMatch?: string | undefined
   readonly attempt: number
 }
 
@@ -59,14 +56,7 @@ export interface GetRequest {
  * @since 0.1.0
  * @category models
  */
-export interface GetAnswer {
-  /** 206 when a range was given, 200 when it is the whole object. */
-  readonly status: number
-  readonly etag: Option.Option<string>
-  /** The length of these bytes. */
-  readonly length: Option.Option<number>
-  /** The length of the whole object, where it is told. */
-  readonly totalLength: Option.Option<number>
+export interface GetAnswer extends RangedContent.Held {
   readonly bytes: Stream.Stream<Uint8Array, StorageError>
 }
 

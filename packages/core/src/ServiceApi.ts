@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -20,6 +19,7 @@ import { arrival, ConnectionFailed, systemCode, TimedOut } from "./ConnectionErr
 import type { FileRecord } from "./FileRecord.js"
 import type { RawPage } from "./Page.js"
 import * as PresignedUrl from "./PresignedUrl.js"
+import * as RangedContent from "./RangedContent.js"
 import * as RetryPolicy from "./RetryPolicy.js"
 import type { ServiceAnswer } from "./ServiceAnswer.js"
 import { errorOf, invalid } from "./ServiceAnswer.js"
@@ -37,13 +37,7 @@ import type { MultipartSession, SingleSession } from "./UploadSession.js"
  * @category models
  */
 export type DownloadAnswer =
-  | {
-    readonly _tag: "Content"
-    /** In bytes; none where the service does not tell. */
-    readonly length: Option.Option<number>
-    readonly etag: Option.Option<string>
-    readonly bytes: Stream.Stream<Uint8Array, ServiceError>
-  }
+  | (RangedContent.Held & { readonly _tag: "Content"; readonly bytes: Stream.Stream<Uint8Array, ServiceError> })
   | { readonly _tag: "Link"; readonly url: PresignedUrl.PresignedUrl }
 
 /**
@@ -56,6 +50,8 @@ export type DownloadAnswer =
 export interface Service {
   /** The profile that the calls are made by. */
   readonly profile: ServiceProfile
+  /** The service's base URL: it tells one service's uploads from another's. */
+  readonly baseUrl: string
   /** Opens a session for a single PUT. Not repeated when it may have arrived. */
   readonly initiateUpload: (file: Endpoints.FileDescription) => Effect.Effect<SingleSession, ServiceError>
   /** Opens a session of several parts. Not repeated when it may have arrived. */
@@ -70,8 +66,11 @@ export interface Service {
   ) => Effect.Effect<FileRecord, ServiceError>
   /** The record of a file. */
   readonly file: (fileId: string) => Effect.Effect<FileRecord, ServiceError>
-  /** The content of a file, or where it is. The bytes must be read within the scope. */
-  readonly download: (fileId: string) => Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope>
+  /** The content of a file or a range of it, or where it is. The bytes must be read within the scope. */
+  readonly download: (
+    fileId: string,
+    asked?: RangedContent.Asked
+  ) => Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope>
   /** One page of any list. */
   readonly listPage: (request: Endpoints.PageRequest) => Effect.Effect<RawPage, ServiceError>
   /** Whom the token stands for. */
@@ -148,18 +147,27 @@ const call =
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
-const header = (response: HttpClientResponse.HttpClientResponse, name: string) => Headers.get(response.headers, name)
-
 const contentOf = (
   caller: Caller,
   response: HttpClientResponse.HttpClientResponse,
+  asked: RangedContent.Asked,
   attempts: number
-): DownloadAnswer => ({
-  _tag: "Content",
-  length: Option.filter(Option.map(header(response, "content-length"), Number), Number.isSafeInteger),
-  etag: header(response, "etag"),
-  bytes: Stream.mapError(response.stream, (error) => failed(caller, error, attempts))
-})
+): Effect.Effect<DownloadAnswer, ServiceError> =>
+  Option.match(RangedContent.held(response, asked), {
+    onSome: (held) =>
+      Effect.succeed<DownloadAnswer>({
+        ...held,
+        _tag: "Content",
+        bytes: Stream.mapError(response.stream, (error) => failed(caller, error, attempts))
+      }),
+    // Its body may be as large as the file: it is not read.
+    onNone: () =>
+      Effect.flatMap(Clock.currentTimeMillis, (receivedAt) => {
+        const { headers, status } = response
+        const answer = { operation: "download", status, headers, body: "", receivedAt, attempts }
+        return Effect.fail(invalid(answer, "Content-Range", "not the range that was asked for"))
+      })
+  })
 
 const locationOf = (caller: Caller, answer: ServiceAnswer): Either.Either<DownloadAnswer, ServiceError> =>
   Option.fromNullable(answer.headers["location"]).pipe(
@@ -178,31 +186,42 @@ const locationOf = (caller: Caller, answer: ServiceAnswer): Either.Either<Downlo
     })
   )
 
-const download = (caller: Caller) => (fileId: string): Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope> =>
-  Effect.flatMap(
-    Timeouts.Timeouts,
-    (limits) =>
+const linkOf = (caller: Caller, answer: ServiceAnswer): Either.Either<DownloadAnswer, ServiceError> => {
+  if (isRedirect(answer.status)) return locationOf(caller, answer)
+  if (answer.status !== 200) return Either.left(errorOf(answer))
+  return Either.map(
+    Endpoints.downloadLink(caller.config.profile, answer),
+    (url): DownloadAnswer => ({ _tag: "Link", url })
+  )
+}
+
+const download =
+  (caller: Caller) =>
+  (fileId: string, asked: RangedContent.Asked = {}): Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope> => {
+    const request = HttpClientRequest.setHeaders(
+      Endpoints.downloadRequest(caller.config.profile, fileId),
+      caller.config.profile.download === "content" ? RangedContent.headers(asked) : {}
+    )
+    const isContent = (status: number) =>
+      caller.config.profile.download === "content" && (status === 200 || status === 206)
+    return Effect.flatMap(Timeouts.Timeouts, (limits) =>
       RetryPolicy.retry((attempt) =>
-        HttpClient.withScope(caller.client).execute(Endpoints.downloadRequest(caller.config.profile, fileId)).pipe(
-          Effect.flatMap((response): Effect.Effect<DownloadAnswer | ServiceAnswer, HttpClientError.HttpClientError> =>
-            response.status === 200 && caller.config.profile.download === "content"
-              ? Effect.succeed(contentOf(caller, response, attempt))
-              : readWhole("download", response, attempt)
+        Effect.mapError(
+          HttpClient.withScope(caller.client).execute(request),
+          (error) => failed(caller, error, attempt)
+        ).pipe(
+          Effect.flatMap((response) =>
+            isContent(response.status)
+              ? contentOf(caller, response, asked, attempt)
+              : readWhole("download", response, attempt).pipe(
+                Effect.mapError((error) => failed(caller, error, attempt)),
+                Effect.flatMap((answer) => linkOf(caller, answer))
+              )
           ),
-          Effect.mapError((error) => failed(caller, error, attempt)),
-          Effect.timeoutFail(timedOut(limits, attempt)),
-          Effect.flatMap((answer): Either.Either<DownloadAnswer, ServiceError> => {
-            if ("_tag" in answer) return Either.right(answer)
-            if (isRedirect(answer.status)) return locationOf(caller, answer)
-            if (answer.status !== 200) return Either.left(errorOf(answer))
-            return Either.map(
-              Endpoints.downloadLink(caller.config.profile, answer),
-              (url): DownloadAnswer => ({ _tag: "Link", url })
-            )
-          })
+          Effect.timeoutFail(timedOut(limits, attempt))
         )
-      )
-  ).pipe(span("download"))
+      )).pipe(span("download"))
+  }
 
 /**
  * The service over an HTTP client. The client must not follow redirects by itself: a redirect would be sent the
@@ -227,6 +246,7 @@ export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | H
     const of = call(caller)
     return {
       profile: config.profile,
+      baseUrl: config.baseUrl,
       initiateUpload: of(Endpoints.initiateUpload),
       initiateLargeUpload: of(Endpoints.initiateLargeUpload),
       completeUpload: of(Endpoints.completeUpload),

@@ -57,8 +57,9 @@ export class InvalidSource extends Schema.TaggedError<InvalidSource>("@stevedore
 }
 
 /**
- * The source is not what it was when the upload began: its size, date or identity differs, or it gave more or fewer
- * bytes than declared. Complete is never sent after it.
+ * The source is not what it was when the transfer began: its size, date or identity differs, or it gave more or fewer
+ * bytes than declared. Complete is never sent after it. Of a download the source is what is in storage, and it is told
+ * by its etag and size.
  *
  * @since 0.1.0
  * @category errors
@@ -71,6 +72,10 @@ export class SourceChanged extends Schema.TaggedError<SourceChanged>("@stevedore
     what: Schema.Literal("size", "modified", "identity", "content"),
     expected: Schema.optional(Schema.String),
     actual: Schema.optional(Schema.String),
+    transfer: Schema.Literal("upload", "download").pipe(
+      Schema.propertySignature,
+      Schema.withConstructorDefault((): "upload" | "download" => "upload")
+    ),
     attempts: Recovery.attempts
   }
 ) {
@@ -84,8 +89,10 @@ export class SourceChanged extends Schema.TaggedError<SourceChanged>("@stevedore
     const difference = this.expected === undefined || this.actual === undefined
       ? ""
       : `: it was ${this.expected}, it is ${this.actual}`
-    return `${JSON.stringify(this.name)} changed while it was uploaded (${this.what}${difference}). ` +
-      "Nothing was completed. Upload it again when nothing writes to it any more."
+    return `${JSON.stringify(this.name)} changed while it was ${this.transfer}ed (${this.what}${difference}). ` +
+      (this.transfer === "upload"
+        ? "Nothing was completed. Upload it again when nothing writes to it any more."
+        : "What came before is not of the same file. Download it again from the start.")
   }
 }
 

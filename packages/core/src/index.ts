@@ -16,7 +16,22 @@ export * as ConnectionError from "./ConnectionError.js"
 /**
  * @since 0.1.0
  */
+export * as DownloadError from "./DownloadError.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Downloads from "./Downloads.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as FileRecord from "./FileRecord.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Files from "./Files.js"
 
 /**
  * @since 0.1.0
@@ -82,6 +97,11 @@ export * as PlanError from "./PlanError.js"
  * @since 0.1.0
  */
 export * as PresignedUrl from "./PresignedUrl.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as RangedContent from "./RangedContent.js"
 
 /**
  * @since 0.1.0

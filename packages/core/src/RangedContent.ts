@@ -1,0 +1,88 @@
+/**
+ * Asking for a range of something, and reading which bytes the answer holds: the same for the service and the storage.
+ *
+ * @since 0.1.0
+ */
+import * as Option from "effect/Option"
+
+/**
+ * What is asked for.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Asked {
+  /** From `start` to `end`, both included; without `end` to the last byte. Omitted: everything. */
+  readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined
+  /** Only while the content has this etag. */
+  readonly ifMatch?: string | undefined
+}
+
+/**
+ * What an answer holds.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Held {
+  /** Whether it is the range that was asked for; else it is the whole. */
+  readonly partial: boolean
+  /** The place of its first byte in the whole: 0 when a server does not know ranges and gives everything. */
+  readonly start: number
+  /** The number of its bytes, where it is told. */
+  readonly length: Option.Option<number>
+  /** The number of bytes of the whole, where it is told. */
+  readonly totalLength: Option.Option<number>
+  readonly etag: Option.Option<string>
+}
+
+/**
+ * The headers that ask for it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const headers = ({ ifMatch, range }: Asked): Readonly<Record<string, string>> => ({
+  ...(range === undefined ? {} : { range: `bytes=${range.start}-${range.end ?? ""}` }),
+  ...(ifMatch === undefined ? {} : { "if-match": ifMatch })
+})
+
+/**
+ * What a 200 or a 206 holds; none when it is neither, or a part that was not asked for.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const held = (
+  answer: { readonly status: number; readonly headers: Readonly<Record<string, string | undefined>> },
+  asked: Asked
+): Option.Option<Held> => {
+  const etag = Option.fromNullable(answer.headers["etag"])
+  const length = integer(answer.headers["content-length"])
+  if (answer.status === 200) return Option.some({ partial: false, start: 0, length, totalLength: length, etag })
+  const part = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(answer.headers["content-range"] ?? "")
+  if (answer.status !== 206 || part === null || asked.range === undefined) return Option.none()
+  const [, first, last, total] = part
+  const start = Number(first)
+  // A server may give less than was asked for, but not from another place.
+  return start === asked.range.start && Number(last) >= start && Number(last) <= (asked.range.end ?? Infinity)
+    ? Option.some({
+      partial: true,
+      start,
+      length: Option.some(Number(last) - start + 1),
+      totalLength: integer(total),
+      etag
+    })
+    : Option.none()
+}
+
+const integer = (text: string | undefined): Option.Option<number> =>
+  text === undefined || !/^\d{1,15}$/.test(text) ? Option.none() : Option.some(Number(text))
+
+/**
+ * Whether an etag promises equal bytes: a weak one does not, and cannot be asked for with `If-Match`.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isStrong = (etag: string): boolean => etag !== "" && !etag.startsWith("W/")

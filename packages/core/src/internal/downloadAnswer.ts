@@ -1,0 +1,163 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import { TimedOut } from "../ConnectionError.js"
+import type { DownloadError } from "../DownloadError.js"
+import { InvalidRange } from "../DownloadError.js"
+import type { Service as ObjectStorage } from "../ObjectStorage.js"
+import * as PresignedUrl from "../PresignedUrl.js"
+import type * as RangedContent from "../RangedContent.js"
+import * as RetryPolicy from "../RetryPolicy.js"
+import type { Service as ServiceApi } from "../ServiceApi.js"
+import type { ServiceError } from "../ServiceError.js"
+import { SourceChanged } from "../SourceError.js"
+import type { StorageError } from "../StorageError.js"
+import * as Timeouts from "../Timeouts.js"
+
+/**
+ * Where a file's content is asked for. The link is asked of the service once, and again when it is dead.
+ *
+ * @internal
+ */
+export interface Content {
+  readonly fileId: string
+  readonly service: ServiceApi
+  readonly storage: ObjectStorage
+  readonly link: Ref.Ref<Option.Option<PresignedUrl.PresignedUrl>>
+}
+
+/** @internal */
+export interface Asked {
+  /** The first byte. */
+  readonly start: number
+  /** The byte after the last one. */
+  readonly end: Option.Option<number>
+  readonly etag: Option.Option<string>
+}
+
+/** @internal */
+export interface Answer extends RangedContent.Held {
+  readonly peer: "service" | "storage"
+  readonly attempt: number
+  readonly bytes: Stream.Stream<Uint8Array, DownloadError>
+}
+
+const wireRequest = ({ end, etag, start }: Asked): RangedContent.Asked => ({
+  range: start === 0 && Option.isNone(end)
+    ? undefined
+    : { start, end: Option.getOrUndefined(Option.map(end, (after) => after - 1)) },
+  ifMatch: Option.getOrUndefined(etag)
+})
+
+/**
+ * The content from a place on: from the service itself, or from where its link points. Repeated as the policy in
+ * force says.
+ *
+ * @internal
+ */
+export const request = (
+  content: Content,
+  asked: Asked,
+  attempt = 1
+): Effect.Effect<Answer, DownloadError, Scope.Scope> =>
+  Effect.flatMap(located(content, asked), ({ answer, fresh }) =>
+    answer._tag === "Content"
+      ? Effect.succeed<Answer>({ ...answer, peer: "service", attempt })
+      : Effect.catchAll(
+        fromStorage(content, answer.url, asked, attempt),
+        (error) => again(content, asked, attempt, fresh, error)
+      )).pipe(Effect.mapError((error) => refined(content, asked, error)))
+
+const located = (content: Content, asked: Asked) =>
+  Effect.gen(function*() {
+    const url = yield* Ref.get(content.link)
+    const now = yield* Clock.currentTimeMillis
+    if (Option.isSome(url) && !PresignedUrl.hasEnded(url.value, now)) {
+      return { fresh: false, answer: { _tag: "Link" as const, url: url.value } }
+    }
+    const answer = yield* content.service.download(content.fileId, wireRequest(asked))
+    if (answer._tag === "Link") yield* Ref.set(content.link, Option.some(answer.url))
+    return { fresh: true, answer }
+  })
+
+const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: Asked, attempt: number) =>
+  Effect.flatMap(Timeouts.Timeouts, (limits) =>
+    content.storage.get({ url, ...wireRequest(asked), attempt }).pipe(
+      Effect.map((answer): Answer => ({ ...answer, peer: "storage", attempt })),
+      Effect.timeoutFail({
+        duration: limits.answer,
+        onTimeout: () => new TimedOut({ peer: "storage", phase: "answer", after: limits.answer, attempts: attempt })
+      }),
+      closedOnFailure
+    ))
+
+// A failed attempt's connection is dead before the next one begins.
+const closedOnFailure = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>): Effect.Effect<A, E, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(
+      Effect.flatMap(Effect.scope, (parent) => Scope.fork(parent, parent.strategy)),
+      (own) =>
+        Effect.onExit(
+          restore(Scope.extend(attempt, own)),
+          (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(own, exit)
+        )
+    )
+  )
+
+const again = (
+  content: Content,
+  asked: Asked,
+  attempt: number,
+  fresh: boolean,
+  error: StorageError
+): Effect.Effect<Answer, DownloadError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const policy = yield* RetryPolicy.RetryPolicy
+    const dead = error._tag === "UrlExpired"
+    if (dead) yield* Ref.set(content.link, Option.none())
+    // To ask for another link is no repeat of the same request: it needs no policy, as long as the dead one was old.
+    if (dead && !fresh) return yield* request(content, asked, attempt)
+    const repeated = dead ? attempt < policy.attempts : RetryPolicy.repeats(policy, error)
+    if (!repeated) return yield* Effect.fail(error)
+    yield* Effect.sleep(yield* RetryPolicy.wait(policy, error))
+    return yield* request(content, asked, attempt + 1)
+  })
+
+const refined = (content: Content, { end, etag, start }: Asked, error: DownloadError): DownloadError => {
+  switch (statusOf(error)) {
+    case 412:
+      return changed(content, etag, Option.none(), error.attempts)
+    case 416:
+      return new InvalidRange({
+        fileId: content.fileId,
+        offset: start,
+        length: Option.getOrUndefined(Option.map(end, (after) => after - start)),
+        attempts: error.attempts
+      })
+    default:
+      return error
+  }
+}
+
+const statusOf = (error: DownloadError | ServiceError): number | undefined =>
+  error._tag === "StorageRejected" || error._tag === "RequestRejected" ? error.status : undefined
+
+/** @internal */
+export const changed = (
+  content: Content,
+  expected: Option.Option<string>,
+  actual: Option.Option<string>,
+  attempts: number
+): SourceChanged =>
+  new SourceChanged({
+    name: content.fileId,
+    what: "identity",
+    expected: Option.getOrUndefined(expected),
+    actual: Option.getOrUndefined(actual),
+    transfer: "download",
+    attempts
+  })
