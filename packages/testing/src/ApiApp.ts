@@ -248,7 +248,8 @@ export const make = (parts: Parts): Effect.Effect<HttpApp.Default<Connection.Con
       { uninterruptible: true }
     )
 
-  const lists = Object.entries(ListResources.resources).map(([name, resource]) =>
+  const resources = ListResources.withOthers(Object.keys(settings.lists))
+  const lists = Object.entries(resources).map(([name, resource]) =>
     route("GET", `/v1/${name.replace("{id}", ":id")}`, "list", endpoints.list(name, resource))
   )
 

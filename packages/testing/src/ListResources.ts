@@ -85,6 +85,17 @@ export const resources: Readonly<Record<string, Resource>> = {
   "folders/{id}/contents": resource({}, byTitle)
 }
 
+/**
+ * The list endpoints of a sandbox: {@link resources}, and whatever else it was given records for, which has no filters.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const withOthers = (given: Iterable<string>): Readonly<Record<string, Resource>> => ({
+  ...Object.fromEntries([...given].map((name) => [name, resource({}, byTitle)])),
+  ...resources
+})
+
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /**

@@ -13,6 +13,8 @@ import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Timeouts from "@stevedore/core/Timeouts"
 import * as TransferGate from "@stevedore/core/TransferGate"
 import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as ObjectStore from "./ObjectStore.js"
@@ -39,6 +41,11 @@ export type SandboxLayer = Sandbox.Sandbox | ServiceApi.ServiceApi | ObjectStora
 export interface Options extends SandboxOptions.Options, TransferGate.Options {
   /** The client's profile. A test of a client that disagrees with its service gives one. */
   readonly profile?: ServiceProfile.ServiceProfile | undefined
+  /**
+   * Whether a request that failed waits before it is made again, as the retry policy in force says. Omitted: it does not, so
+   * that no test has to advance the clock. A `Retry-After` of the sandbox is kept to in any case.
+   */
+  readonly backOff?: boolean | undefined
 }
 
 /**
@@ -72,6 +79,12 @@ const clients = (options: Options | undefined) =>
     Layer.provide(Layer.merge(config(options), SandboxHttp.layerClient))
   )
 
+const retryPolicy = (options: Options | undefined): Layer.Layer<never> =>
+  options?.backOff === true
+    ? RetryPolicy.layerInForce
+    : Layer.effectContext(Effect.map(RetryPolicy.RetryPolicy, (policy) =>
+      Context.make(RetryPolicy.RetryPolicy, { ...policy, base: Duration.zero, cap: Duration.zero })))
+
 /**
  * The services of core over a sandbox on any object store.
  *
@@ -84,7 +97,7 @@ export const layer = (
   Layer.mergeAll(
     clients(options),
     TransferGate.layer(options),
-    RetryPolicy.layerInForce,
+    retryPolicy(options),
     Timeouts.layerInForce
   ).pipe(Layer.provideMerge(Sandbox.layer(options)))
 

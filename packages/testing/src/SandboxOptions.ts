@@ -77,7 +77,10 @@ export interface Options {
   readonly largestPage?: number | undefined
   /** How many projects there are, or the projects themselves. Default none. */
   readonly projects?: number | ReadonlyArray<ListRecord> | undefined
-  /** Records of the other lists, by the last part of their path (`tags`, `contacts`), and `folders/{id}/contents`. */
+  /**
+   * Records of the other lists, by what follows `/v1/` in their path: `tags`, `contacts`, `folders/{id}/contents`, and any
+   * that only you know of, such as `projects/templates`, which is then served without filters.
+   */
   readonly lists?: Readonly<Record<string, ReadonlyArray<ListRecord>>> | undefined
   /** CORS at the storage. `exposeEtag: false` hides the etag from pages. Default: allowed, with the etag exposed. */
   readonly cors?: false | { readonly exposeEtag: boolean } | undefined
