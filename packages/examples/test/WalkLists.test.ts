@@ -66,7 +66,7 @@ describe("WalkLists", () => {
       assert.deepStrictEqual(Array.from(found, ({ title }) => title), ["Interview", "Survey"])
     }).pipe(Effect.provide(SandboxLayer.memory({
       lists: {
-        templates: [
+        "projects/templates": [
           { id: "1", title: "Interview", created_at: "2030-01-02T00:00:00.000Z" },
           { id: "2", title: "Survey", created_at: "2030-01-01T00:00:00.000Z" }
         ]

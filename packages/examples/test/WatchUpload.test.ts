@@ -1,37 +1,43 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Timeouts, UploadSources } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Cause, Effect, Fiber, TestClock } from "effect"
+import { Cause, Effect, Fiber, Option, TestClock } from "effect"
 import { bounded, watched } from "../src/WatchUpload.js"
 
 const source = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), { mediaType: "text/plain" })
 
-const withLines = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const lines: Array<string> = []
-    const shown = yield* Effect.console
-    const result = yield* Effect.withConsole(effect, {
-      ...shown,
-      log: (...words) => Effect.sync(() => lines.push(words.slice(0, 4).join(" ")))
-    })
-    return { lines, result }
-  })
+const withLog = (log: (line: string) => Effect.Effect<void>) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    Effect.console,
+    (shown) => Effect.withConsole(effect, { ...shown, log: (...words) => log(words.slice(0, 4).join(" ")) })
+  )
 
 describe("WatchUpload", () => {
   it.effect("a second after the other, a line tells how much of the file storage has", () =>
     Effect.gen(function*() {
-      const running = yield* Effect.fork(withLines(watched(source)))
+      const lines: Array<string> = []
+      const running = yield* watched(source).pipe(
+        withLog((line) => Effect.sync(() => void lines.push(line))),
+        Effect.fork
+      )
       yield* TestClock.adjust("20 seconds")
-      const { lines, result } = yield* Fiber.join(running)
-      assert.strictEqual(result.name, "notes.txt")
+      const file = yield* Fiber.join(running)
+      assert.strictEqual(file.name, "notes.txt")
       assert.isAtLeast(lines.length, 8)
       assert.isTrue(lines.every((line) => /^(preparing|uploading|completing) 0 of 5$/.test(line)), lines.join("\n"))
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").delay("10 seconds") }))))
 
   it.effect("after two hours the upload is cancelled, and its request with it", () =>
     Effect.gen(function*() {
-      const running = yield* Effect.fork(Effect.flip(withLines(bounded(source))))
-      yield* TestClock.adjust("2 hours")
+      const running = yield* bounded(source).pipe(
+        Effect.flip,
+        // a line a second for two hours says nothing more
+        withLog(() => Effect.never),
+        Effect.fork
+      )
+      yield* TestClock.adjust("119 minutes")
+      assert.deepStrictEqual(yield* Fiber.poll(running), Option.none())
+      yield* TestClock.adjust("1 minute")
       assert.isTrue(Cause.isTimeoutException(yield* Fiber.join(running)))
       const { requests } = yield* Sandbox.report
       assert.deepStrictEqual(requests.filter(({ operation }) => operation === "put").map(({ outcome }) => outcome), [
