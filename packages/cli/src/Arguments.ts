@@ -7,6 +7,7 @@ import * as Args from "@effect/cli/Args"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import * as ValidationError from "@effect/cli/ValidationError"
+import type { Sort } from "@stevedore/core/List"
 import * as Effect from "effect/Effect"
 
 /**
@@ -65,6 +66,27 @@ export const wholeNumber = (
     )
   )
 }
+
+const isSort = (text: string): text is Sort<string> => /^[^:]+:(?:asc|desc)$/.test(text)
+
+/**
+ * `--sort`, as often as there are fields to sort by.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const sort: Options.Options<Array<Sort<string>>> = Options.text("sort").pipe(
+  Options.withPseudoName("FIELD:asc|desc"),
+  Options.withDescription("The order, such as title:asc; again for a second field. Otherwise created_at:desc"),
+  Options.repeated,
+  Options.mapEffect(Effect.forEach((given) =>
+    isSort(given)
+      ? Effect.succeed(given)
+      : Effect.fail(ValidationError.invalidValue(
+        HelpDoc.p(`--sort takes a field and a direction, such as title:asc, not ${JSON.stringify(given)}`)
+      ))
+  ))
+)
 
 /**
  * `--json`.

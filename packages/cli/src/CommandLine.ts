@@ -10,7 +10,9 @@ import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Span from "@effect/cli/HelpDoc/Span"
 import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Arguments from "./Arguments.js"
+import type { Options as ListItemsOptions } from "./ListItems.js"
 import * as Version from "./Version.js"
 
 const describe = (what: string, ...examples: ReadonlyArray<string>): HelpDoc.HelpDoc =>
@@ -68,6 +70,63 @@ const whoami = Command.make(
   (options) => Effect.flatMap(Effect.promise(() => import("./Inspect.js")), (Inspect) => Inspect.whoami(options))
 ).pipe(Command.withDescription(describe("Show whom the token stands for", "stevedore whoami")))
 
+const walk = {
+  pageSize: Arguments.wholeNumber("page-size", { from: 1, to: 100 }).pipe(
+    Options.withDescription("Items of a page. Otherwise as many as the service gives"),
+    Options.optional
+  ),
+  limit: Arguments.wholeNumber("limit", { from: 1 }).pipe(
+    Options.withDescription("The most items to print. Otherwise all"),
+    Options.optional
+  ),
+  skipInvalid: Options.boolean("skip-invalid").pipe(
+    Options.withDescription("Leave out items that are not what the contract says, instead of ending there")
+  ),
+  json: Arguments.json,
+  ...Arguments.connection
+}
+
+const listItems = (options: ListItemsOptions) =>
+  Effect.flatMap(Effect.promise(() => import("./ListItems.js")), ({ run }) => run(options))
+
+const list = Command.make(
+  "list",
+  {
+    resource: Arguments.text(
+      "RESOURCE",
+      "projects, data, docs, insights, highlights, tags, channels, contacts, folders, users, folders/ID/contents, or " +
+        "the path of any other list"
+    ),
+    filter: Options.text("filter").pipe(
+      Options.withPseudoName("NAME=VALUE"),
+      Options.withDescription("Such as title.contains=interview; again for several"),
+      Options.repeated
+    ),
+    sort: Arguments.sort,
+    resume: Options.text("resume").pipe(
+      Options.withPseudoName("FILE"),
+      Options.withDescription("Go on from the place that the file holds, and keep it up to date"),
+      Options.optional
+    ),
+    ...walk
+  },
+  listItems
+).pipe(Command.withDescription(describe(
+  "List what the service has, a line an item: id, title, time of creation",
+  "stevedore list tags --limit 20",
+  "stevedore list data --filter title.contains=interview --filter created_at.gte=2025-01-01 --sort title:asc",
+  "stevedore list contacts --json --resume contacts.checkpoint >> contacts.jsonl"
+)))
+
+const projects = Command.make(
+  "projects",
+  walk,
+  (options) => listItems({ ...options, resource: "projects", filter: [], sort: [], resume: Option.none() })
+).pipe(Command.withDescription(describe(
+  "List the projects: short for list projects",
+  "stevedore projects --limit 20 --json | jq .title"
+)))
+
 const sandbox = Command.make(
   "sandbox",
   {
@@ -105,7 +164,7 @@ const root = Command.make("stevedore").pipe(
     "Get files into storage, get them back, and walk lists. Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, " +
       "3 the token is not accepted, 130 interrupted"
   )),
-  Command.withSubcommands([upload, file, whoami, sandbox])
+  Command.withSubcommands([upload, file, projects, list, whoami, sandbox])
 )
 
 /**

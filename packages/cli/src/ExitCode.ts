@@ -50,6 +50,12 @@ export const unauthorized = 3
  */
 export const interrupted = 130
 
+// what core refuses before any request
+const refusedInput: ReadonlySet<string> = new Set(["CheckpointMismatch", "InvalidListOption", "InvalidPageSize"])
+
+const tagOf = (error: unknown): string =>
+  Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) ? error._tag : ""
+
 /**
  * The code of a failure. A failure that knows better says so in a field `exitCode`.
  *
@@ -59,7 +65,8 @@ export const interrupted = 130
 export const ofError = (error: unknown): number => {
   if (ValidationError.isValidationError(error) || ConfigError.isConfigError(error)) return usage
   if (Predicate.hasProperty(error, "exitCode") && Predicate.isNumber(error.exitCode)) return error.exitCode
-  return Predicate.isTagged(error, "Unauthorized") ? unauthorized : failed
+  const tag = tagOf(error)
+  return tag === "Unauthorized" ? unauthorized : refusedInput.has(tag) ? usage : failed
 }
 
 /**

@@ -1,0 +1,77 @@
+/**
+ * Filters of a list as they are written on a command line: `title.contains=interview`.
+ *
+ * @since 0.1.0
+ */
+import * as Arr from "effect/Array"
+import * as Either from "effect/Either"
+import * as Record from "effect/Record"
+import { InvalidInput } from "./InvalidInput.js"
+
+/**
+ * What one filter, or an operator of it, is compared with: a value, several, or `null`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Value = string | null | ReadonlyArray<string | null>
+
+/**
+ * Filters by their names, each a value or operators with values. The Schema of a list decides which there are.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Filters = { readonly [name: string]: Value | { readonly [operator: string]: Value } }
+
+interface Written {
+  readonly name: string
+  readonly operator: string
+  readonly value: string | null
+}
+
+const split = (text: string): Either.Either<Written, InvalidInput> => {
+  const [, name, operator = "", value] = /^([a-z]\w*)(?:\.([a-z]\w*))?=([^]*)$/i.exec(text) ?? []
+  return name === undefined || value === undefined
+    ? Either.left(
+      new InvalidInput({
+        input: `--filter ${text}`,
+        problem: "expected a name and a value, such as title.contains=interview or folder_id=ID"
+      })
+    )
+    : Either.right({ name, operator, value: value === "null" ? null : value })
+}
+
+const valueOf = (written: Arr.NonEmptyReadonlyArray<Written>): Value => {
+  const values = Arr.map(written, ({ value }) => value)
+  return values.length === 1 ? values[0] : values
+}
+
+const filterOf = (
+  written: Arr.NonEmptyReadonlyArray<Written>,
+  name: string
+): Either.Either<Filters[string], InvalidInput> => {
+  const operators = Arr.groupBy(written, ({ operator }) => operator)
+  if (operators[""] === undefined) return Either.right(Record.map(operators, valueOf))
+  return operators[""].length === written.length
+    ? Either.right(valueOf(written))
+    : Either.left(
+      new InvalidInput({
+        input: `--filter ${name}`,
+        problem: "it stands with an operator and without: keep one of them"
+      })
+    )
+}
+
+/**
+ * The filters as the list's Schema takes them. A name that is written several times has several values; `null` stands
+ * for none at all.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const parse = (texts: ReadonlyArray<string>): Either.Either<Filters, InvalidInput> =>
+  Either.flatMap(
+    Either.all(texts.map(split)),
+    (written) => Either.all(Record.map(Arr.groupBy(written, ({ name }) => name), filterOf))
+  )

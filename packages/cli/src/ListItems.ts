@@ -1,0 +1,163 @@
+/**
+ * `stevedore list` and `stevedore projects`: the items of a list, one a line, as they come.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import type { Marked } from "@stevedore/core/Checkpoints"
+import * as Checkpoints from "@stevedore/core/Checkpoints"
+import type * as List from "@stevedore/core/List"
+import * as Lists from "@stevedore/core/Lists"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Configuration from "./Configuration.js"
+import * as Filters from "./Filters.js"
+import { InvalidInput } from "./InvalidInput.js"
+import { Output } from "./Output.js"
+import * as Printable from "./Printable.js"
+
+/**
+ * What the command takes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends Configuration.Given {
+  /** The name of a list, `folders/ID/contents`, or the path of any other. */
+  readonly resource: string
+  /** As {@link Filters.parse} takes them. */
+  readonly filter: ReadonlyArray<string>
+  readonly sort: ReadonlyArray<List.Sort<string>>
+  readonly pageSize: Option.Option<number>
+  /** The most items to print. */
+  readonly limit: Option.Option<number>
+  /** A file that holds the place to go on from, and is kept up to date. */
+  readonly resume: Option.Option<string>
+  /** Whether items that are not what their Schema says are left out. */
+  readonly skipInvalid: boolean
+  readonly json: boolean
+}
+
+type AnyList = List.Walks<object, Readonly<Record<string, unknown>>, string>
+
+const lists: Readonly<Record<string, AnyList>> = {
+  projects: Lists.projects.untyped,
+  data: Lists.data.untyped,
+  docs: Lists.docs.untyped,
+  insights: Lists.insights.untyped,
+  highlights: Lists.highlights.untyped,
+  tags: Lists.tags.untyped,
+  channels: Lists.channels.untyped,
+  contacts: Lists.contacts.untyped,
+  folders: Lists.folders.untyped,
+  users: Lists.users.untyped
+}
+
+const AnyRecord = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+
+/**
+ * The list of a name.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> => {
+  if (resource.startsWith("/")) return Either.right(Lists.make({ path: resource, item: AnyRecord }).untyped)
+  const folder = /^folders\/([^/]+)\/contents$/.exec(resource)?.[1]
+  if (folder !== undefined) return Either.right(Lists.folderContents(folder).untyped)
+  return Either.fromNullable(Object.hasOwn(lists, resource) ? lists[resource] : undefined, () =>
+    new InvalidInput({
+      input: resource,
+      problem: `no such list. There are ${Object.keys(lists).join(", ")}, folders/ID/contents, and any other by its ` +
+        "path, such as /v1/projects/templates"
+    }))
+}
+
+const shownFields = [["id"], ["title", "name", "text", "email"], ["created_at"]]
+
+/**
+ * An item as a line of columns: its id, what it is called, and when it was created.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const line = (item: object): string => {
+  const fields = new Map<string, unknown>(Object.entries(item))
+  return Printable.columns(shownFields.map((names) => {
+    const found = names.map((name) => fields.get(name)).find((value) => typeof value === "string")
+    return typeof found === "string" ? found : ""
+  }))
+}
+
+const CheckpointFile = Schema.parseJson(Checkpoints.Checkpoint)
+
+const readCheckpoint = (path: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const text = yield* Effect.map(fs.readFileString(path), Option.some).pipe(
+      Effect.catchIf(
+        (error) => error._tag === "SystemError" && error.reason === "NotFound",
+        () => Effect.succeed(Option.none<string>())
+      )
+    )
+    return yield* Effect.transposeMapOption(text, Schema.decode(CheckpointFile))
+  }).pipe(Effect.mapError(() =>
+    new InvalidInput({
+      input: "--resume",
+      problem: `${path} holds no place to go on from: remove it to begin at the start, or name another file`
+    })
+  ))
+
+// beside the target and then in its place: what is there is always a whole one
+const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const text = yield* Schema.encode(CheckpointFile)(at)
+    yield* fs.writeFileString(`${path}.new`, text)
+    yield* fs.rename(`${path}.new`, path)
+  }).pipe(Effect.mapError(({ message }) => new InvalidInput({ input: "--resume", problem: message })))
+
+const print = (items: ReadonlyArray<object>, json: boolean) =>
+  Effect.flatMap(Output, (output) => json ? output.json(items) : output.lines(items.map(line)))
+
+// After a crash some lines may come twice, and none is missing: the place is written behind what was printed.
+const printMarked = (chunk: Chunk.Chunk<Marked<object>>, options: Options) =>
+  Effect.zipRight(
+    print(Chunk.toReadonlyArray(chunk).map(({ item }) => item), options.json),
+    Option.match(Option.all([options.resume, Chunk.last(chunk)]), {
+      onNone: () => Effect.void,
+      onSome: ([path, { at }]) => writeCheckpoint(path, at)
+    })
+  )
+
+/**
+ * Prints the items of a list. A reader that goes away (`| head`) ends the walk: no page is asked for that nobody reads.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (options: Options) =>
+  Effect.gen(function*() {
+    const list = yield* listOf(options.resource)
+    const filters = yield* Filters.parse(options.filter)
+    const from = Option.flatten(yield* Effect.transposeMapOption(options.resume, readCheckpoint))
+    const items = list.marked({
+      ...filters,
+      sort: options.sort,
+      pageSize: Option.getOrUndefined(options.pageSize),
+      from: Option.getOrUndefined(from),
+      onInvalid: options.skipInvalid ? "skip" : "fail"
+    })
+    const wanted = Option.match(options.limit, {
+      onNone: () => items,
+      onSome: (limit) => Stream.take(items, limit)
+    })
+    yield* Effect.provide(
+      Stream.runForEachChunk(wanted, (chunk) => printMarked(chunk, options)),
+      Configuration.layer(options)
+    )
+  })

@@ -1,0 +1,54 @@
+import { Args, CliConfig, Options, ValidationError } from "@effect/cli"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FastCheck } from "effect"
+import * as Arguments from "../src/Arguments.js"
+
+const option = (...words: ReadonlyArray<string>) =>
+  Options.processCommandLine(Arguments.wholeNumber("parts", { from: 1, to: 10_000 }), words, CliConfig.defaultConfig)
+    .pipe(
+      Effect.map(([, , value]) => value),
+      Effect.provide(NodeContext.layer)
+    )
+
+const argument = (word: string) =>
+  Args.validate(Arguments.text("PATH", "A file"), [word], CliConfig.defaultConfig).pipe(
+    Effect.map(([, value]) => value),
+    Effect.provide(NodeContext.layer)
+  )
+
+describe("Arguments", () => {
+  it.prop("words after -- cannot be taken for options, and those before stay as they are", [
+    FastCheck.array(FastCheck.string().filter((word) => word !== "--")),
+    FastCheck.array(FastCheck.string())
+  ], ([before, after]) => {
+    const words = Arguments.afterDashes([...before, "--", ...after])
+    assert.deepStrictEqual(words.slice(0, before.length), before)
+    assert.isTrue(
+      words.slice(before.length).every((word, index) => word === after[index] || word === `./${after[index]}`)
+    )
+    assert.isTrue(words.slice(before.length).every((word) => !word.startsWith("-")))
+    assert.deepStrictEqual(Arguments.afterDashes(before), before)
+  })
+
+  it.effect("a whole number within its bounds is taken", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* option("--parts", "1"), 1)
+      assert.strictEqual(yield* option("--parts=10000"), 10_000)
+    }))
+
+  it.effect.each(["0", "10001", "1.5", "1e3", "-1", "x", " 1", ""])(
+    "--parts %j is wrong usage",
+    (given) =>
+      Effect.gen(function*() {
+        assert.isTrue(ValidationError.isValidationError(yield* Effect.flip(option("--parts", given))))
+      })
+  )
+
+  it.effect("an argument that is empty, or looks like an option, is wrong usage", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* argument("a b"), "a b")
+      assert.isTrue(ValidationError.isValidationError(yield* Effect.flip(argument("--no-such-option"))))
+      assert.isTrue(ValidationError.isValidationError(yield* Effect.flip(argument(""))))
+    }))
+})

@@ -1,0 +1,122 @@
+import { Error as PlatformError, FileSystem } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import { ConfigProvider, Effect, Option, Redacted } from "effect"
+import * as Configuration from "../src/Configuration.js"
+
+const nothing: Configuration.Given = {
+  baseUrl: Option.none(),
+  tokenFile: Option.none(),
+  profile: Option.none(),
+  allowInsecureHttp: false
+}
+
+const files = new Map(Object.entries({
+  "token": "api.file\n",
+  "two-tokens": "api.one api.two",
+  "profile.json": `{ "encryptionHeaders": { "X-Enc": "on" }, "download": "link" }`,
+  "typo.json": `{ "encryptionHeader": {} }`,
+  "wrong.json": `{ "download": "stream" }`,
+  "cut.json": `{ "download": `
+}))
+
+const environment: ReadonlyArray<readonly [string, string]> = [
+  ["STEVEDORE_BASE_URL", "https://host.example/api"],
+  ["STEVEDORE_TOKEN", "api.variable"]
+]
+
+const resolve = (given: Partial<Configuration.Given>, variables = environment) =>
+  Configuration.resolve({ ...nothing, ...given }).pipe(
+    Effect.withConfigProvider(ConfigProvider.fromMap(new Map(variables))),
+    Effect.provide(FileSystem.layerNoop({
+      readFileString: (path) =>
+        Effect.mapError(
+          Effect.fromNullable(files.get(path)),
+          () =>
+            new PlatformError.SystemError({
+              reason: "NotFound",
+              module: "FileSystem",
+              method: "readFileString",
+              pathOrDescriptor: path
+            })
+        )
+    }))
+  )
+
+const refusal = (given: Partial<Configuration.Given>, variables = environment) =>
+  Effect.map(Effect.flip(resolve(given, variables)), ({ message }) => message)
+
+describe("Configuration", () => {
+  it.effect("comes from the environment, with the standard profile", () =>
+    Effect.gen(function*() {
+      const service = yield* resolve({})
+      assert.strictEqual(service.baseUrl, "https://host.example/api")
+      assert.strictEqual(Redacted.value(service.token), "api.variable")
+      assert.deepStrictEqual(service.profile, ServiceProfile.standard)
+    }))
+
+  it.effect("an option goes before the environment", () =>
+    Effect.gen(function*() {
+      const service = yield* resolve(
+        {
+          baseUrl: Option.some("https://other.example/"),
+          tokenFile: Option.some("token"),
+          profile: Option.some("dovetail")
+        },
+        [...environment, ["STEVEDORE_PROFILE", "no-such-file"]]
+      )
+      assert.strictEqual(service.baseUrl, "https://other.example")
+      assert.strictEqual(Redacted.value(service.token), "api.file")
+      assert.deepStrictEqual(service.profile, ServiceProfile.dovetail)
+    }))
+
+  it.effect("a profile's own base URL holds when no other is given", () =>
+    Effect.gen(function*() {
+      const service = yield* resolve({}, [["STEVEDORE_TOKEN", "api.x"], ["STEVEDORE_PROFILE", "dovetail"]])
+      assert.strictEqual(service.baseUrl, "https://dovetail.com/api")
+    }))
+
+  it.effect("a profile file changes what it names, and the rest is as in standard", () =>
+    Effect.gen(function*() {
+      const { profile } = yield* resolve({ profile: Option.some("profile.json") })
+      assert.deepStrictEqual(profile, {
+        ...ServiceProfile.standard,
+        encryptionHeaders: { "x-enc": "on" },
+        download: "link"
+      })
+    }))
+
+  it.effect("what is missing is named, with the variable and the option that would give it", () =>
+    Effect.gen(function*() {
+      assert.match(yield* refusal({}, []), /^STEVEDORE_BASE_URL: not set.*--base-url/)
+      assert.match(yield* refusal({}, environment.slice(0, 1)), /^STEVEDORE_TOKEN: not set.*--token-file/)
+    }))
+
+  it.effect("a value that cannot be right is named, and a token never shown", () =>
+    Effect.gen(function*() {
+      assert.match(yield* refusal({ baseUrl: Option.some("host") }), /^--base-url: expected a URL/)
+      assert.match(yield* refusal({}, [["STEVEDORE_BASE_URL", "host"], ["STEVEDORE_TOKEN", "t"]]), /STEVEDORE_BASE_URL/)
+      assert.match(yield* refusal({ tokenFile: Option.some("two-tokens") }), /^--token-file: two-tokens: expected/)
+      assert.notInclude(yield* refusal({ tokenFile: Option.some("two-tokens") }), "api.one")
+      assert.match(
+        yield* refusal({ tokenFile: Option.some("none") }),
+        /^--token-file: none cannot be read \(NotFound\)/
+      )
+    }))
+
+  it.effect("http to another host is refused unless it is allowed", () =>
+    Effect.gen(function*() {
+      const baseUrl = Option.some("http://host.example")
+      assert.match(yield* refusal({ baseUrl }), /^--base-url: expected https/)
+      assert.strictEqual((yield* resolve({ baseUrl, allowInsecureHttp: true })).baseUrl, "http://host.example")
+      assert.strictEqual((yield* resolve({ baseUrl: Option.some("http://127.0.0.1:1") })).baseUrl, "http://127.0.0.1:1")
+    }))
+
+  it.effect("a profile file that is none is refused, with the place in it", () =>
+    Effect.gen(function*() {
+      assert.match(yield* refusal({ profile: Option.some("typo.json") }), /typo\.json is no profile: encryptionHeader:/)
+      assert.match(yield* refusal({ profile: Option.some("wrong.json") }), /wrong\.json is no profile: download:/)
+      assert.match(yield* refusal({ profile: Option.some("cut.json") }), /cut\.json is no profile:/)
+      assert.match(yield* refusal({ profile: Option.some("constructor") }), /constructor cannot be read/)
+    }))
+})

@@ -1,0 +1,39 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Either } from "effect"
+import * as Filters from "../src/Filters.js"
+
+describe("Filters", () => {
+  it("a name is given a value, several values, or operators with values", () => {
+    assert.deepStrictEqual(
+      Filters.parse([
+        "title.contains=a=b.c",
+        "folder_id=x",
+        "folder_id=y",
+        "created_at.gte=2024-01-01",
+        "created_at.lt=2025-01-01",
+        "parent_folder_id=null",
+        "name="
+      ]),
+      Either.right({
+        title: { contains: "a=b.c" },
+        folder_id: ["x", "y"],
+        created_at: { gte: "2024-01-01", lt: "2025-01-01" },
+        parent_folder_id: null,
+        name: ""
+      })
+    )
+  })
+
+  it("nothing is no filter", () => {
+    assert.deepStrictEqual(Filters.parse([]), Either.right({}))
+  })
+
+  it.each(["title", "=x", ".contains=x", "title.=x", "a.b.c=x", "__proto__=x"])("%s is refused, by name", (text) => {
+    const refusal = Either.flip(Filters.parse([text]))
+    assert.isTrue(Either.isRight(refusal) && refusal.right.input.includes(text))
+  })
+
+  it("a name with an operator and without is refused", () => {
+    assert.isTrue(Either.isLeft(Filters.parse(["title=x", "title.contains=y"])))
+  })
+})

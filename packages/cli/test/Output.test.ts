@@ -1,0 +1,100 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import * as Output from "../src/Output.js"
+
+const makeSink = (options: { readonly isTTY: boolean; readonly fails?: string }) => {
+  const written: Array<string> = []
+  const listeners = new Set<() => void>()
+  const sink: Output.Sink = {
+    isTTY: options.isTTY,
+    columns: 40,
+    write: (text, done) => {
+      if (options.fails === undefined) {
+        written.push(text)
+        done()
+      } else {
+        done(Object.assign(new Error("write"), { code: options.fails }))
+      }
+      return true
+    },
+    on: (_, listener) => listeners.add(listener),
+    off: (_, listener) => listeners.delete(listener)
+  }
+  return { sink, written, listeners }
+}
+
+const run = <A, E>(
+  program: (output: Output.Service) => Effect.Effect<A, E>,
+  streams: { readonly out: Output.Sink; readonly error: Output.Sink }
+) => Effect.provide(Effect.flatMap(Output.Output, program), Output.layer(streams))
+
+describe("Output", () => {
+  it.effect("lines and JSON go to standard output, notes to standard error", () =>
+    Effect.gen(function*() {
+      const out = makeSink({ isTTY: false })
+      const error = makeSink({ isTTY: false })
+      yield* run(
+        (output) =>
+          Effect.all([
+            output.lines(["a", "b"]),
+            output.lines([]),
+            output.json([{ a: "\u001b" }, null]),
+            output.note("one\u001b\ntwo"),
+            output.status("50%")
+          ]),
+        { out: out.sink, error: error.sink }
+      )
+      assert.deepStrictEqual(out.written, ["a\nb\n", "{\"a\":\"\\u001b\"}\nnull\n"])
+      assert.deepStrictEqual(error.written, ["one\ufffd\ntwo\n"])
+    }))
+
+  it.effect("a status line is replaced, taken away before anything else is written, and at the end", () =>
+    Effect.gen(function*() {
+      const terminal = makeSink({ isTTY: true })
+      yield* run(
+        (output) =>
+          Effect.all([
+            output.status("1%"),
+            output.status("2%"),
+            output.status("2%"),
+            output.lines(["done"]),
+            output.note("note"),
+            output.status("3%")
+          ]),
+        { out: terminal.sink, error: terminal.sink }
+      )
+      assert.deepStrictEqual(terminal.written, [
+        "1%",
+        "\r\u001b[K2%",
+        "\r\u001b[K",
+        "done\n",
+        "note\n",
+        "3%",
+        "\r\u001b[K"
+      ])
+    }))
+
+  it.effect("the width is that of the terminal, and there is none without a terminal", () =>
+    Effect.gen(function*() {
+      const out = makeSink({ isTTY: true }).sink
+      assert.deepStrictEqual(
+        yield* run(({ columns }) => columns, { out, error: makeSink({ isTTY: true }).sink }),
+        Option.some(40)
+      )
+      assert.deepStrictEqual(
+        yield* run(({ columns }) => columns, { out, error: makeSink({ isTTY: false }).sink }),
+        Option.none()
+      )
+    }))
+
+  it.effect("a reader that is gone fails results as closed, and notes not at all", () =>
+    Effect.gen(function*() {
+      const gone = makeSink({ isTTY: false, fails: "EPIPE" })
+      const full = makeSink({ isTTY: false, fails: "ENOSPC" })
+      const streams = { out: gone.sink, error: gone.sink }
+      assert.isTrue((yield* Effect.flip(run((output) => output.lines(["a"]), streams))).closed)
+      assert.isFalse((yield* Effect.flip(run((output) => output.json([1]), { ...streams, out: full.sink }))).closed)
+      yield* run((output) => output.note("a"), streams)
+      assert.strictEqual(gone.listeners.size, 0)
+    }))
+})

@@ -1,0 +1,32 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import * as Printable from "../src/Printable.js"
+
+// whatever a terminal may obey: C0, DEL and C1, and the marks that turn the direction of writing
+const commands = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/
+
+const text = FastCheck.string({
+  unit: FastCheck.oneof(
+    FastCheck.constantFrom("\u001b", "\n", "\u009b", "\u202e", "\t"),
+    FastCheck.string({ minLength: 1, maxLength: 1 })
+  )
+})
+
+describe("Printable", () => {
+  it.prop("a line holds no command to the terminal, and no line of its own", [text], ([given]) => {
+    assert.notMatch(Printable.line(given), commands)
+    assert.strictEqual(Printable.line(given).length, given.length)
+  })
+
+  it.prop("a column never ends before its end", [FastCheck.array(text)], ([given]) => {
+    const columns = given.length === 0 ? [] : Printable.columns(given).split("\t")
+    assert.strictEqual(columns.length, given.length)
+    assert.notMatch(columns.join(""), commands)
+  })
+
+  it.prop("JSON is one line without commands, and loses nothing", [FastCheck.dictionary(text, text)], ([given]) => {
+    const line = Printable.json(given)
+    assert.notMatch(line, commands)
+    assert.deepStrictEqual(JSON.parse(line), JSON.parse(JSON.stringify(given)))
+  })
+})

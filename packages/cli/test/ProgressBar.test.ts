@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import { Duration, FastCheck, Option } from "effect"
+import * as ProgressBar from "../src/ProgressBar.js"
+
+const progress = FastCheck.record({
+  phase: FastCheck.constantFrom<UploadProgress["phase"]>("preparing", "uploading", "completing", "completed", "failed"),
+  size: FastCheck.integer({ min: 1, max: 10_000_000_000 }),
+  part: FastCheck.double({ min: 0, max: 1, noNaN: true }),
+  speed: FastCheck.option(FastCheck.integer({ min: 1, max: 2_000_000_000 }), { nil: undefined })
+}).map(({ part, phase, size, speed }): UploadProgress => {
+  const sent = Math.floor(size * part)
+  return {
+    phase,
+    size,
+    sent,
+    confirmed: sent,
+    parts: { total: 10, confirmed: 3 },
+    sessions: 1,
+    speed: Option.fromNullable(speed),
+    timeLeft: Option.map(Option.fromNullable(speed), (one) => Duration.seconds((size - sent) / one))
+  }
+})
+
+const at = (sent: number, phase: UploadProgress["phase"] = "uploading"): UploadProgress => ({
+  phase,
+  size: 1_000_000_000,
+  sent,
+  confirmed: sent,
+  parts: { total: 60, confirmed: 27 },
+  sessions: 1,
+  speed: Option.some(12_500_000),
+  timeLeft: Option.some(Duration.seconds(44))
+})
+
+describe("ProgressBar", () => {
+  it.prop("is one line of ASCII, never wider than the terminal", [progress, FastCheck.integer({ min: 0, max: 300 })], (
+    [now, columns]
+  ) => {
+    const line = ProgressBar.render(now, columns)
+    assert.isAtMost(line.length, columns)
+    assert.match(line, /^[\x20-\x7e]*$/)
+  })
+
+  it.prop("tells the percentage on every terminal of 5 columns or more", [
+    progress,
+    FastCheck.integer({ min: 5, max: 300 })
+  ], ([now, columns]) => {
+    assert.match(ProgressBar.render(now, columns), /\d%/)
+  })
+
+  it.prop("is full only when the service says that the file is complete", [progress], ([now]) => {
+    const line = ProgressBar.render(now, 200)
+    assert.strictEqual(/\[#+\]/.test(line), now.phase === "completed")
+    assert.strictEqual(line.includes("100%"), now.phase === "completed")
+  })
+
+  it("leaves out the least needed first as the terminal narrows", () => {
+    const widths = [100, 50, 40, 28, 10, 5].map((columns) => ProgressBar.render(at(450_000_000), columns))
+    assert.deepStrictEqual(widths, [
+      "[##################----------------------]  45%  450.0 MB of 1.0 GB  12.5 MB/s  44s left",
+      "[#####--------]  45%  450.0 MB of 1.0 GB  44s left",
+      "[##########-------------]  45%  44s left",
+      "[####-------]  45%  44s left",
+      " 45%",
+      " 45%"
+    ])
+  })
+
+  it("is a plain line for a log", () => {
+    assert.strictEqual(ProgressBar.plain(at(450_000_000)), "45%, 450.0 MB of 1.0 GB, 12.5 MB/s, 44s left")
+    assert.strictEqual(
+      ProgressBar.plain(at(1_000_000_000, "completing")),
+      "99%, 1.0 GB of 1.0 GB, 12.5 MB/s, completing"
+    )
+  })
+})

@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RequestRejected } from "@stevedore/core/ServiceError"
+import { SourceUnreadable } from "@stevedore/core/SourceError"
+import { Duration, Option, Schema } from "effect"
+import * as Reports from "../src/Reports.js"
+
+const decode = Schema.decodeUnknownSync(Reports.UploadReport, { onExcessProperty: "error" })
+
+const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+const file = {
+  id: "1kf00nQk9yfWKfsTDni8aO",
+  name: "interview.mp4",
+  status: "pending" as const,
+  created_at: "2025-01-01T00:00:00.000Z"
+}
+
+describe("Reports", () => {
+  it("a failure has its tag, its fields and its message, without what is not there", () => {
+    const error = new RequestRejected({
+      operation: "initiateUpload",
+      status: 422,
+      issues: [{ code: "UnprocessableContent", path: ["name"] }],
+      attempts: 2
+    })
+    const report = overTheWire(Reports.failed("a.mp4", error))
+    assert.deepStrictEqual(report, {
+      type: "failed",
+      path: "a.mp4",
+      error: {
+        _tag: "RequestRejected",
+        operation: "initiateUpload",
+        status: 422,
+        issues: [{ code: "UnprocessableContent", path: ["name"] }],
+        attempts: 2,
+        message: error.message
+      }
+    })
+    assert.strictEqual(decode(report).type, "failed")
+  })
+
+  it("the name of a file that is missing is told", () => {
+    const report = Reports.failed("a.mp4", new SourceUnreadable({ name: "a.mp4", reason: "NotFound" }))
+    assert.strictEqual(report.error._tag, "SourceUnreadable")
+    assert.strictEqual(report.error["reason"], "NotFound")
+  })
+
+  it("a success has the record with every field that the service sent, and the counts", () => {
+    const report = overTheWire(Reports.completed("a.mp4", Object.assign({}, file, { unknown: 1 }), {
+      bytes: 5,
+      parts: 1,
+      sessions: 2,
+      took: Duration.millis(1234.5678)
+    }))
+    assert.deepStrictEqual(report, {
+      type: "completed",
+      path: "a.mp4",
+      file: { ...file, unknown: 1 },
+      bytes: 5,
+      parts: 1,
+      sessions: 2,
+      seconds: 1.235
+    })
+  })
+
+  it("what is not known yet is null, which JSON has, and never infinite, which it has not", () => {
+    const now = {
+      phase: "uploading",
+      size: 10,
+      sent: 5,
+      confirmed: 0,
+      parts: { total: 1, confirmed: 0 },
+      sessions: 1
+    } as const
+    const unknown = overTheWire(Reports.progress("a", { ...now, speed: Option.none(), timeLeft: Option.none() }))
+    const endless = overTheWire(
+      Reports.progress("a", { ...now, speed: Option.some(0.4), timeLeft: Option.some(Duration.infinity) })
+    )
+    assert.deepStrictEqual(decode(unknown), { type: "progress", path: "a", ...now, speed: null, timeLeft: null })
+    assert.deepStrictEqual(decode(endless), { type: "progress", path: "a", ...now, speed: 0, timeLeft: null })
+  })
+})
