@@ -1,78 +1,218 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  HttpObjectStorage,
-  RetryPolicy,
-  ServiceApi,
-  ServiceConfig,
-  TransferGate,
-  Uploads,
-  UploadSources
-} from "@stevedore/core"
-import type { SandboxOptions } from "@stevedore/testing"
-import { FaultScript, Sandbox, SandboxHttp } from "@stevedore/testing"
-import { Effect, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
+import { ObjectStorage, RetryPolicy, UploadError, Uploads, UploadSources } from "@stevedore/core"
+import { FaultScript, Sandbox } from "@stevedore/testing"
+import { Chunk, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
+import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
-const Live = (options: SandboxOptions.Options = {}) => {
-  const sandbox = Sandbox.layerMemory({ recommendedPartSize: 5_242_880, ...options })
-  return Layer.mergeAll(ServiceApi.layer, HttpObjectStorage.layer, TransferGate.layer()).pipe(
-    Layer.provide(ServiceConfig.layer({ baseUrl: "https://api.sandbox.test", token: Redacted.make("api.sandbox") })),
-    Layer.provide(SandboxHttp.layerClient),
-    Layer.provideMerge(sandbox)
+const isUploadError = Schema.is(UploadError.UploadError)
+
+/** The most PUTs that were in flight at once. */
+const countingStorage = (seen: { most: number }) =>
+  Layer.effect(
+    ObjectStorage.ObjectStorage,
+    Effect.map(ObjectStorage.ObjectStorage, (storage) => {
+      let inFlight = 0
+      return {
+        ...storage,
+        put: (request) =>
+          Effect.acquireUseRelease(
+            Effect.sync(() => {
+              inFlight += 1
+              seen.most = Math.max(seen.most, inFlight)
+            }),
+            () => Effect.zipRight(Effect.sleep("1 second"), storage.put(request)),
+            () => Effect.sync(() => inFlight -= 1)
+          )
+      }
+    })
   )
-}
-
-const bytes = (size: number): Uint8Array => Uint8Array.from({ length: size }, (_, index) => (index * 31) % 251)
-const small = UploadSources.fromBytes("notes.txt", bytes(1000), { mediaType: "text/plain" })
-const large = UploadSources.fromBytes("interview.mp4", bytes(12_000_000), { mediaType: "video/mp4" })
-
-/** Lets waits pass: retries and time-outs run on the test's clock. */
-const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const fiber = yield* Effect.fork(effect)
-    yield* Effect.forkDaemon(Effect.forever(Effect.zipRight(TestClock.adjust("1 second"), Effect.yieldNow()))).pipe(
-      Effect.flatMap((clock) => Effect.ensuring(Fiber.await(fiber), Fiber.interrupt(clock)))
-    )
-    return yield* Fiber.join(fiber)
-  })
 
 describe("Uploads", () => {
-  it.effect("a small file goes up by one PUT, byte for byte", () =>
-    Effect.gen(function*() {
-      const file = yield* Uploads.upload(small)
-      assert.strictEqual(file.name, "notes.txt")
-      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(1000))
-      assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
-    }).pipe(Effect.provide(Live())))
+  describe("upload", () => {
+    it.effect("a small file goes up by one PUT, byte for byte", () =>
+      Effect.gen(function*() {
+        const file = yield* Uploads.upload(sourceOf(1000))
+        assert.strictEqual(file.name, "interview.mp4")
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(1000))
+        assert.deepStrictEqual(file.sent, {
+          bytes: 1000,
+          parts: 1,
+          sessions: 1,
+          checksum: { algorithm: "crc32", value: "tAOEHw==" }
+        })
+        assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
+      }).pipe(Effect.provide(tiny())))
 
-  it.effect("a large file goes up in parts, byte for byte", () =>
-    Effect.gen(function*() {
-      const file = yield* Uploads.upload(large, { strategy: "multipart" })
-      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(12_000_000))
-      assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
-    }).pipe(Effect.provide(Live())))
+    it.effect.prop(
+      "whatever the size and the number of parts, storage ends up with the source",
+      { size: Schema.Int.pipe(Schema.between(1, 200)), concurrency: Schema.Int.pipe(Schema.between(1, 32)) },
+      ({ concurrency, size }) =>
+        Effect.gen(function*() {
+          const file = yield* Uploads.upload(sourceOf(size), { strategy: "multipart", concurrency })
+          assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(size))
+          assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
+        }).pipe(Effect.provide(tiny())),
+      { fastCheck: { numRuns: 15 } }
+    )
 
-  it.effect("a stream goes up in parts, byte for byte", () =>
-    Effect.gen(function*() {
-      const content = bytes(12_000_000)
-      const stream = Stream.range(0, 11).pipe(Stream.map((n) => content.subarray(n * 1_000_000, (n + 1) * 1_000_000)))
-      const source = UploadSources.fromStreamOnce("s", stream, { size: content.length })
-      const file = yield* Uploads.upload(source, { strategy: "multipart" })
-      assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
-    }).pipe(Effect.provide(Live())))
+    it.effect("a stream that can be read only once goes up in parts, byte for byte", () =>
+      Effect.gen(function*() {
+        const chunks = Stream.fromIterable(bytes(95)).pipe(Stream.map((byte) => Uint8Array.of(byte)))
+        const source = UploadSources.fromStreamOnce("s.bin", chunks, { size: 95 })
+        const file = yield* Uploads.upload(source, { strategy: "multipart" })
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+      }).pipe(Effect.provide(tiny())))
 
-  it.effect("parts that storage refuses for a while, and a lost answer to Complete, do not matter", () =>
-    Effect.gen(function*() {
-      const file = yield* patiently(Uploads.upload(large, { strategy: "multipart" }))
-      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(12_000_000))
-      assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
-    }).pipe(Effect.provide(Live({
-      faults: FaultScript.on("put").times(2).answer(503, "SlowDown").and(FaultScript.on("complete").loseAnswer())
-    }))))
+    it.effect("a stream that gives fewer bytes than declared is SourceChanged, and Complete is not sent", () =>
+      Effect.gen(function*() {
+        const source = UploadSources.fromStream("s.bin", Stream.succeed(bytes(50)), { size: 95 })
+        const error = yield* Effect.flip(Uploads.upload(source, { strategy: "multipart" }))
+        assert.strictEqual(error._tag, "SourceChanged")
+        assert.lengthOf(requestsOf(yield* Sandbox.report, "completeLarge"), 0)
+      }).pipe(Effect.provide(tiny())))
 
-  it.effect("without retries the first refusal is the error", () =>
+    it.effect("no more parts are in flight than the concurrency allows", () => {
+      const seen = { most: 0 }
+      return Effect.gen(function*() {
+        yield* inTime(Uploads.upload(sourceOf(200), { strategy: "multipart", concurrency: 3 }))
+        assert.strictEqual(seen.most, 3)
+      }).pipe(Effect.provide(countingStorage(seen)), Effect.provide(tiny()))
+    })
+
+    it.effect("no more parts are in flight than the gate allows, over all files", () => {
+      const seen = { most: 0 }
+      return Effect.gen(function*() {
+        yield* inTime(Effect.all(
+          [1, 2, 3].map((n) => Uploads.upload(sourceOf(100, `${n}.mp4`), { strategy: "multipart" })),
+          { concurrency: "unbounded" }
+        ))
+        assert.strictEqual(seen.most, 5)
+      }).pipe(Effect.provide(countingStorage(seen)), Effect.provide(tiny({ limit: 5 })))
+    })
+
+    it.effect.each([
+      { what: "an empty source", source: sourceOf(0), options: {}, tag: "EmptySource" },
+      { what: "too many parts", source: sourceOf(95), options: { parts: 10_001 }, tag: "InvalidPartCount" },
+      { what: "parts below the least size", source: sourceOf(95), options: { parts: 11 }, tag: "InvalidPartCount" },
+      { what: "a concurrency of 0", source: sourceOf(95), options: { concurrency: 0 }, tag: "InvalidUploadOption" },
+      { what: "a concurrency of 33", source: sourceOf(95), options: { concurrency: 33 }, tag: "InvalidUploadOption" },
+      { what: "no session", source: sourceOf(95), options: { maxSessions: 0 }, tag: "InvalidUploadOption" },
+      { what: "a long name", source: sourceOf(95, "n".repeat(1025)), options: {}, tag: "InvalidSource" },
+      { what: "no name", source: sourceOf(95, ""), options: {}, tag: "InvalidSource" }
+    ])("$what is refused before any request", ({ options, source, tag }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Uploads.upload(source, options))
+        assert.strictEqual(error._tag, tag)
+        assert.strictEqual(error.attempts, 0)
+        assert.lengthOf((yield* Sandbox.report).requests, 0)
+      }).pipe(Effect.provide(tiny())))
+
+    it.effect.each(
+      [
+        { size: 10_000_000_001, strategy: "auto", limit: 10_000_000_000, path: "multipart" },
+        { size: 10_000_000_001, strategy: "multipart", limit: 10_000_000_000, path: "multipart" },
+        { size: 5_000_000_001, strategy: "single", limit: 5_000_000_000, path: "single" }
+      ] as const
+    )(
+      "$size bytes by $strategy exceed $limit, known before any request",
+      ({ limit, path, size, strategy }) =>
+        Effect.gen(function*() {
+          const source = UploadSources.fromStream("big.bin", Stream.never, { size })
+          const error = yield* Effect.flip(Uploads.upload(source, { strategy }))
+          assert.strictEqual(error._tag, "SizeExceeded")
+          if (error._tag === "SizeExceeded") {
+            assert.deepStrictEqual([error.size, error.limit, error.path], [size, limit, path])
+          }
+          assert.lengthOf((yield* Sandbox.report).requests, 0)
+        }).pipe(Effect.provide(tiny()))
+    )
+
+    it.effect("interruption stops every request at once, and nothing is completed", () =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.fork(Uploads.upload(sourceOf(95), { strategy: "multipart" }))
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.interrupt(fiber)
+        const { requests } = yield* Sandbox.report
+        const puts = requests.filter((request) => request.operation === "putPart")
+        assert.deepStrictEqual(puts.map((request) => request.outcome), Array.from({ length: 4 }, () => "aborted"))
+        assert.isTrue(requests.every((request) => request.outcome !== "open"))
+      }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("answer") }))))
+
+    it.effect("interruption settles at once during a back-off", () =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.fork(Uploads.upload(sourceOf(95)))
+        yield* TestClock.adjust("1 millis")
+        yield* Fiber.interrupt(fiber)
+        const seen = (yield* Sandbox.report).requests.length
+        yield* TestClock.adjust("1 hour")
+        assert.lengthOf((yield* Sandbox.report).requests, seen)
+      }).pipe(
+        Effect.provide(tiny({ backOff: true, faults: FaultScript.on("putSingle").always().answer(503) })),
+        Effect.provide(RetryPolicy.layer({ base: "1 minute", cap: "1 hour" }))
+      ))
+  })
+
+  describe("start", () => {
+    it.effect("progress never goes back, never passes the size, and ends with the upload", () =>
+      Effect.gen(function*() {
+        const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", concurrency: 2 })
+        const seen = yield* Effect.fork(Stream.runCollect(handle.progress.changes))
+        const file = yield* inTime(handle.await)
+        const progress = Chunk.toReadonlyArray(yield* Fiber.join(seen))
+        const confirmed = progress.map((now) => now.confirmed)
+        assert.deepStrictEqual(confirmed, [...confirmed].sort((a, b) => a - b))
+        assert.isTrue(progress.every((now) => now.sent <= 200 && now.confirmed <= now.sent))
+        assert.strictEqual(progress[0]?.phase, "preparing")
+        assert.isAbove(new Set(confirmed).size, 3)
+        const last = progress.at(-1)
+        assert.strictEqual(last?.phase, "completed")
+        assert.strictEqual(last?.confirmed, 200)
+        assert.deepStrictEqual(last?.parts, { total: 20, confirmed: 20 })
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(200))
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(tiny({ faults: FaultScript.on("putPart").always().delay("1 second") }))
+      ))
+
+    it.effect("cancel stops every request and ends the progress", () =>
+      Effect.gen(function*() {
+        const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart" })
+        yield* TestClock.adjust("1 second")
+        yield* handle.cancel
+        assert.strictEqual((yield* handle.progress.get).phase, "failed")
+        assert.isTrue((yield* Sandbox.report).requests.every((request) => request.outcome !== "open"))
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("body") }))
+      ))
+  })
+
+  describe("uploadAll", () => {
+    it.effect("one bad file does not stop the others, and each has its outcome", () =>
+      Effect.gen(function*() {
+        const sources = [sourceOf(95, "a.mp4"), sourceOf(0, "empty.mp4"), sourceOf(50, "b.mp4")]
+        const outcomes = yield* Stream.fromIterable(sources).pipe(Uploads.uploadAll, Stream.runCollect)
+        const told = Chunk.toReadonlyArray(outcomes).map((outcome) =>
+          `${outcome.source.name} ${outcome._tag === "Failed" ? outcome.error._tag : outcome._tag}`
+        )
+        assert.deepStrictEqual(told.sort(), ["a.mp4 Uploaded", "b.mp4 Uploaded", "empty.mp4 EmptySource"])
+      }).pipe(Effect.provide(tiny())))
+
+    it.effect("the sources are taken as they are needed: a stream of files may be endless", () =>
+      Effect.gen(function*() {
+        let made = 0
+        const endless = Stream.repeatEffect(Effect.sync(() => sourceOf(20, `${++made}.mp4`)))
+        const first = yield* endless.pipe(Uploads.uploadAll({ files: 2 }), Stream.take(5), Stream.runCollect)
+        assert.strictEqual(Chunk.size(first), 5)
+        assert.isBelow(made, 30)
+      }).pipe(Effect.provide(tiny())))
+  })
+
+  it.effect("every failure is a typed error that says how often it was tried", () =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(Uploads.upload(small).pipe(Effect.provide(RetryPolicy.none)))
-      assert.strictEqual(error._tag, "StorageUnavailable")
-      assert.strictEqual(error.attempts, 1)
-    }).pipe(Effect.provide(Live({ faults: FaultScript.on("put").times(1).answer(503, "SlowDown") }))))
+      const error = yield* inTime(Effect.flip(Uploads.upload(sourceOf(95))))
+      assert.isTrue(isUploadError(error))
+      assert.strictEqual(error.attempts, 5)
+      assert.strictEqual(Option.getOrUndefined(Option.some(error._tag)), "ServiceUnavailable")
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("complete").always().answer(503) }))))
 })

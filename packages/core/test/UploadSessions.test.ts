@@ -1,0 +1,177 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RetryPolicy, ServiceProfile, Uploads, UploadSources } from "@stevedore/core"
+import { FaultScript, Sandbox } from "@stevedore/testing"
+import { Effect, Stream } from "effect"
+import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
+
+const multipart = (options: Uploads.UploadAllOptions = {}) =>
+  Uploads.upload(sourceOf(95), { strategy: "multipart", ...options })
+
+describe("UploadSessions", () => {
+  it.effect("URLs that have ended lead to a new session, in which everything is sent again", () =>
+    Effect.gen(function*() {
+      const file = yield* inTime(multipart())
+      assert.strictEqual(file.sent.sessions, 2)
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+      const report = yield* Sandbox.report
+      assert.lengthOf(requestsOf(report, "initiateLarge"), 2)
+      const second = requestsOf(report, "putPart").filter((request) => request.fileId === file.id)
+      assert.deepStrictEqual(new Set(second.map((request) => request.part)), new Set([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]))
+      assert.deepStrictEqual(report.breaches, [])
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").part(7).expire() }))))
+
+  it.effect("an ended URL is refused before it is sent, once its own deadline is past by the server's clock", () =>
+    Effect.gen(function*() {
+      const error = yield* inTime(Effect.flip(multipart({ maxSessions: 1 })))
+      assert.strictEqual(error._tag, "UrlExpired")
+      if (error._tag === "UrlExpired") assert.strictEqual(error.reason, "Deadline")
+      assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
+    }).pipe(
+      Effect.provide(tiny({
+        backOff: true,
+        urlLifetime: "10 seconds",
+        clockOffsetMillis: 7_200_000,
+        faults: FaultScript.on("putPart").always().answer(503)
+      })),
+      Effect.provide(RetryPolicy.layer({ base: "40 seconds", cap: "40 seconds", attempts: 100 }))
+    ))
+
+  it.effect("at most maxSessions are opened", () =>
+    Effect.gen(function*() {
+      const error = yield* inTime(Effect.flip(multipart({ maxSessions: 2 })))
+      assert.strictEqual(error._tag, "UrlExpired")
+      assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 2)
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().expire() }))))
+
+  it.effect("a source that can be read only once has one session", () =>
+    Effect.gen(function*() {
+      const source = UploadSources.fromStreamOnce("s.bin", Stream.succeed(bytes(95)), { size: 95 })
+      const error = yield* inTime(Effect.flip(Uploads.upload(source, { strategy: "multipart" })))
+      assert.strictEqual(error._tag, "UrlExpired")
+      assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 1)
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").expire() }))))
+
+  it.effect("a signature that does not match fails at once, naming the signed headers and what was sent", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Uploads.upload(sourceOf(95)))
+      assert.strictEqual(error._tag, "SignatureMismatch403")
+      if (error._tag === "SignatureMismatch403") {
+        assert.deepStrictEqual(error.signedHeaders, ["x-amz-server-side-encryption"])
+        assert.deepStrictEqual([...error.sentHeaders].sort(), [
+          "content-length",
+          "content-type",
+          "x-amz-server-side-encryption"
+        ])
+      }
+      const report = yield* Sandbox.report
+      assert.lengthOf(requestsOf(report, "put"), 1)
+      assert.lengthOf(requestsOf(report, "initiate"), 1)
+    }).pipe(Effect.provide(tiny({
+      profile: ServiceProfile.extend(ServiceProfile.standard, {
+        encryptionHeaders: { "x-amz-server-side-encryption": "AES256" }
+      })
+    }))))
+
+  it.effect("a signed header that the profile does not have is named before anything is sent", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Uploads.upload(sourceOf(95)))
+      assert.strictEqual(error._tag, "SignedHeaderMissing")
+      if (error._tag === "SignedHeaderMissing") {
+        assert.deepStrictEqual(error.headers, ["x-amz-server-side-encryption-aws-kms-key-id"])
+      }
+      assert.lengthOf(requestsOf(yield* Sandbox.report, "put"), 0)
+    }).pipe(Effect.provide(tiny({
+      encryptionHeaders: {
+        "x-amz-server-side-encryption": "aws:kms",
+        "x-amz-server-side-encryption-aws-kms-key-id": "key-1"
+      },
+      profile: ServiceProfile.standard
+    }))))
+
+  it.effect("a part in doubt is put again when storage refuses the etags, and only that part", () =>
+    Effect.gen(function*() {
+      const file = yield* inTime(multipart())
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+      const puts = requestsOf(yield* Sandbox.report, "putPart")
+      const times = (part: number) => puts.filter((request) => request.part === part).length
+      assert.deepStrictEqual([times(1), times(3), times(5), times(9)], [1, 3, 1, 1])
+      assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 1)
+    }).pipe(Effect.provide(tiny({
+      faults: FaultScript.on("putPart").part(3).loseAnswer()
+        .and(FaultScript.on("complete").times(5).answer(502))
+    }))))
+
+  it.effect.each([
+    { what: "a 503", fault: FaultScript.on("putPart").times(3).answer(503, "SlowDown") },
+    { what: "a 500 with a page of a proxy", fault: FaultScript.on("putPart").times(2).html(500) },
+    { what: "a broken connection", fault: FaultScript.on("putPart").part(2).times(2).reset() },
+    { what: "a connection that breaks in the body", fault: FaultScript.on("putPart").part(4).resetAfter(3) },
+    { what: "a lost answer", fault: FaultScript.on("putPart").part(5).loseAnswer() },
+    { what: "a connection that stalls", fault: FaultScript.on("putPart").part(1).stall("connect") },
+    { what: "a body that stalls", fault: FaultScript.on("putPart").part(1).stall("body") },
+    { what: "an answer that does not come", fault: FaultScript.on("putPart").part(9).stall("answer") },
+    { what: "a RequestTimeout", fault: FaultScript.on("putPart").part(6).answer(400, "RequestTimeout") },
+    { what: "an IncompleteBody", fault: FaultScript.on("putPart").part(6).answer(400, "IncompleteBody") },
+    { what: "an OperationAborted", fault: FaultScript.on("putPart").part(6).answer(409, "OperationAborted") },
+    { what: "a lost answer to Complete", fault: FaultScript.on("complete").times(2).loseAnswer() },
+    { what: "a 502 to Complete", fault: FaultScript.on("complete").times(2).answer(502) },
+    { what: "a rate limit at Complete", fault: FaultScript.on("complete").times(1).retryAfter(7) },
+    { what: "a rate limit at initiate", fault: FaultScript.on("initiateLarge").times(1).retryAfter(7) }
+  ])("$what does not matter: storage ends up with the source", ({ fault }) =>
+    Effect.gen(function*() {
+      const file = yield* inTime(multipart())
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+      assert.strictEqual(file.sent.sessions, 1)
+      assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
+    }).pipe(Effect.provide(tiny({ faults: fault }))))
+
+  it.effect.each([
+    { status: 301, code: "PermanentRedirect", tag: "StorageRejected" },
+    { status: 307, code: "TemporaryRedirect", tag: "StorageRejected" },
+    { status: 400, code: "InvalidArgument", tag: "StorageRejected" },
+    { status: 403, code: "AccessDenied", tag: "StorageForbidden" },
+    { status: 403, code: "SignatureDoesNotMatch", tag: "SignatureMismatch403" },
+    { status: 404, code: "NoSuchUpload", tag: "StorageRejected" },
+    { status: 412, code: "PreconditionFailed", tag: "StorageRejected" }
+  ])("$status $code is not tried again", ({ code, status, tag }) =>
+    Effect.gen(function*() {
+      const error = yield* inTime(Effect.flip(multipart({ concurrency: 1 })))
+      assert.strictEqual(error._tag, tag)
+      assert.strictEqual(error.attempts, 1)
+      const report = yield* Sandbox.report
+      assert.lengthOf(requestsOf(report, "putPart"), 1)
+      assert.lengthOf(requestsOf(report, "completeLarge"), 0)
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().answer(status, code) }))))
+
+  it.effect("a server that always fails gets exactly the policy's attempts", () =>
+    Effect.gen(function*() {
+      const error = yield* inTime(Effect.flip(multipart({ concurrency: 1 })))
+      assert.strictEqual(error._tag, "StorageUnavailable")
+      assert.strictEqual(error.attempts, 7)
+      assert.lengthOf(requestsOf(yield* Sandbox.report, "putPart"), 7)
+    }).pipe(
+      Effect.provide(tiny({ faults: FaultScript.on("putPart").always().answer(500) })),
+      Effect.provide(RetryPolicy.layer({ attempts: 7 }))
+    ))
+
+  it.effect("an etag that cannot be read is an error that names the CORS setting", () =>
+    Effect.gen(function*() {
+      const error = yield* inTime(Effect.flip(multipart()))
+      assert.strictEqual(error._tag, "EtagMissing")
+      assert.include(error.message, "Access-Control-Expose-Headers")
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").part(2).omitEtag() }))))
+
+  it.effect("a single PUT whose answers about Complete are all lost ends in a file, not in a failure", () =>
+    Effect.gen(function*() {
+      const file = yield* inTime(Uploads.upload(sourceOf(95)))
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("complete").always().loseAnswer() }))))
+
+  it.effect("when neither Complete nor the file can be asked, the error says that it is unknown", () =>
+    Effect.gen(function*() {
+      const error = yield* inTime(Effect.flip(Uploads.upload(sourceOf(95))))
+      assert.strictEqual(error._tag, "CompletionUnknown")
+    }).pipe(Effect.provide(tiny({
+      faults: FaultScript.on("complete").always().loseAnswer().and(FaultScript.on("file").always().reset())
+    }))))
+})
