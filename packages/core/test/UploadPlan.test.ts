@@ -86,7 +86,7 @@ describe("UploadPlan", () => {
       for (const right of [atLeast, atMost]) {
         if (atLeast <= atMost) assertCovers(size, right, within)
       }
-    }, { fastCheck: { numRuns: 3000 } })
+    }, { fastCheck: { numRuns: 1200 } })
 
     it("are equal with a smaller last one where that gives exactly this many parts", () => {
       assert.deepStrictEqual(lengths(20_000_000, 3), [6_666_667, 6_666_667, 6_666_666])
