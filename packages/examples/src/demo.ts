@@ -2,8 +2,8 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import * as Measure from "@stevedore/cli/Measure"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
-import { Lists, Uploads } from "@stevedore/core"
-import { FileSource, NodeDownloads, NodeStevedore } from "@stevedore/node"
+import { Downloads, Lists, Uploads } from "@stevedore/core"
+import { FileSource, NodeStevedore } from "@stevedore/node"
 import { Cause, Console, Data, Duration, Effect, Option, Stream } from "effect"
 import * as SampleFiles from "./SampleFiles.js"
 
@@ -28,7 +28,7 @@ const quarter = (confirmed: number, size: number): number => Math.floor((4 * con
 
 const showQuarters = (progress: Uploads.UploadHandle["progress"]) =>
   progress.changes.pipe(
-    Stream.filter(({ parts, phase }) => phase === "uploading" && parts.total > 1),
+    Stream.filter(({ confirmed, phase }) => phase === "uploading" && confirmed > 0),
     Stream.changesWith((before, now) => quarter(before.confirmed, now.size) === quarter(now.confirmed, now.size)),
     Stream.runForEach((now) =>
       row("", "", Measure.bytes(now.confirmed), `${now.parts.confirmed} of ${now.parts.total} parts are in storage`)
@@ -40,8 +40,7 @@ const upload = (path: string) =>
     const source = yield* FileSource.fromPath(path)
     const running = yield* Uploads.start(source)
     const [took, file] = yield* Effect.timed(Effect.zipRight(showQuarters(running.progress), running.await))
-    const { parts } = yield* running.progress.get
-    const way = parts.total === 1 ? "in a single PUT" : `in ${parts.total} parts`
+    const way = file.sent.parts === 1 ? "in a single PUT" : `in ${file.sent.parts} parts`
     yield* row("uploaded", source.name, Measure.bytes(source.size), pace(source.size, took), way)
     return file.id
   }))
@@ -50,7 +49,7 @@ const download = (fileId: string, original: string, copy: string) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     const fs = yield* FileSystem.FileSystem
-    const [took] = yield* Effect.timed(NodeDownloads.toFile(fileId, copy))
+    const [took] = yield* Effect.timed(Stream.run(Downloads.stream(fileId), fs.sink(copy)))
     const difference = yield* SampleFiles.firstDifference(original, copy)
     if (Option.isSome(difference)) {
       return yield* new DemoFailed({ message: `${copy} differs from ${original} at byte ${difference.value}` })
