@@ -1,0 +1,212 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Recovery, RetryPolicy } from "@stevedore/core"
+import { Duration, Effect, FastCheck as fc, Fiber, Layer, Random, TestClock } from "effect"
+
+const failure = (
+  recovery: Recovery.Recovery,
+  attempts = 1,
+  retryAfter?: Duration.DurationInput
+): Recovery.Recoverable => ({
+  recovery,
+  attempts,
+  ...(retryAfter === undefined ? {} : { retryAfter: Duration.decode(retryAfter) })
+})
+
+/** The times at which a request was made that always fails, in milliseconds from the first. */
+const timesOf = (
+  fail: (attempt: number) => Recovery.Recoverable,
+  policy: RetryPolicy.Options = {},
+  options: Parameters<typeof RetryPolicy.retry>[1] = {}
+) =>
+  Effect.gen(function*() {
+    const times: Array<number> = []
+    const request = (attempt: number) =>
+      Effect.clockWith((clock) =>
+        Effect.flatMap(clock.currentTimeMillis, (now) => {
+          times.push(now)
+          return Effect.fail(fail(attempt))
+        })
+      )
+    const fiber = yield* RetryPolicy.retry(request, options).pipe(
+      Effect.flip,
+      Effect.provide(RetryPolicy.layer(policy)),
+      Effect.fork
+    )
+    yield* TestClock.adjust("1 day")
+    const error = yield* Fiber.join(fiber)
+    return { error, times: times.map((time) => time - (times[0] ?? 0)) }
+  })
+
+const waitsOf = (times: ReadonlyArray<number>): ReadonlyArray<number> =>
+  times.slice(1).map((time, index) => time - (times[index] ?? 0))
+
+describe("RetryPolicy", () => {
+  describe("the number of attempts", () => {
+    it.effect.prop("is exactly the policy's, the first included, for what a repeat can help", {
+      attempts: fc.integer({ min: 1, max: 12 }),
+      recovery: fc.constantFrom("retry" as const, "slowDown" as const)
+    }, ({ attempts, recovery }) =>
+      Effect.gen(function*() {
+        const { error, times } = yield* timesOf((attempt) => failure(recovery, attempt), { attempts })
+        assert.lengthOf(times, attempts)
+        assert.strictEqual(error.attempts, attempts)
+      }), { fastCheck: { numRuns: 12 } })
+
+    it.effect("is 5 unless the policy says otherwise", () =>
+      Effect.map(timesOf((attempt) => failure("retry", attempt)), ({ times }) => assert.lengthOf(times, 5)))
+
+    it.effect.each(["none", "newSession"] as const)(
+      "is 1 for what no repeat helps: %s",
+      (recovery) =>
+        Effect.map(timesOf((attempt) => failure(recovery, attempt)), ({ times }) => assert.lengthOf(times, 1))
+    )
+
+    it.effect("is 2 for what is repeated once", () =>
+      Effect.map(timesOf((attempt) => failure("retryOnce", attempt)), ({ times }) => assert.lengthOf(times, 2)))
+
+    it.effect.each([0, -3, 0.5, 1])("is never below 1: a policy of %d", (attempts) =>
+      Effect.map(
+        timesOf((attempt) => failure("retry", attempt), { attempts }),
+        ({ times }) => assert.lengthOf(times, 1)
+      ))
+
+    it.effect("is 1 where repeats are switched off", () =>
+      Effect.gen(function*() {
+        let count = 0
+        const request = (attempts: number) =>
+          Effect.suspend(() => Effect.fail(failure("retry", attempts + 0 * count++)))
+        yield* Effect.flip(Effect.provide(RetryPolicy.retry(request), RetryPolicy.none))
+        assert.strictEqual(count, 1)
+      }))
+
+    it.effect("is counted anew each time that the effect runs", () =>
+      Effect.gen(function*() {
+        const seen: Array<number> = []
+        const request = RetryPolicy.retry((attempt) => {
+          seen.push(attempt)
+          return attempt < 3 ? Effect.fail(failure("retry", attempt)) : Effect.succeed(attempt)
+        })
+        for (const _ of [1, 2]) {
+          const fiber = yield* Effect.fork(request)
+          yield* TestClock.adjust("1 day")
+          assert.strictEqual(yield* Fiber.join(fiber), 3)
+        }
+        assert.deepStrictEqual(seen, [1, 2, 3, 1, 2, 3])
+      }))
+
+    it.effect("is narrowed by `while`", () =>
+      Effect.map(
+        timesOf((attempt) => failure("retry", attempt), {}, { while: (error) => error.attempts < 3 }),
+        ({ times }) => assert.lengthOf(times, 3)
+      ))
+  })
+
+  describe("the wait", () => {
+    it.effect.prop("is random between nothing and a back-off that doubles up to its cap", {
+      seed: fc.integer(),
+      base: fc.integer({ min: 1, max: 5000 }),
+      cap: fc.integer({ min: 1, max: 60_000 })
+    }, ({ base, cap, seed }) =>
+      Effect.gen(function*() {
+        const { times } = yield* Effect.withRandom(
+          timesOf((attempt) => failure("retry", attempt), {
+            attempts: 10,
+            base: Duration.millis(base),
+            cap: Duration.millis(cap)
+          }),
+          Random.make(seed)
+        )
+        waitsOf(times).forEach((wait, index) => {
+          assert.isAtLeast(wait, 0)
+          assert.isAtMost(wait, Math.min(cap, base * 2 ** index) + 1)
+        })
+      }), { fastCheck: { numRuns: 12 } })
+
+    it.effect("takes all of that room: full jitter, not a little", () =>
+      Effect.gen(function*() {
+        const policy = RetryPolicy.make()
+        const waits = yield* Effect.replicateEffect(RetryPolicy.wait(policy, failure("retry", 1)), 500)
+        const shares = waits.map((wait) => Duration.toMillis(wait) / 500)
+        assert.isBelow(Math.min(...shares), 0.1)
+        assert.isAbove(Math.max(...shares), 0.9)
+        assert.approximately(shares.reduce((sum, share) => sum + share, 0) / shares.length, 0.5, 0.1)
+      }).pipe(Effect.withRandom(Random.make("jitter"))))
+
+    it.prop("has a longest back-off that never falls with the attempts and never passes the cap", {
+      attempt: fc.integer({ min: 1, max: 2000 }),
+      base: fc.integer({ min: 0, max: 10_000 }),
+      cap: fc.integer({ min: 0, max: 100_000 })
+    }, ({ attempt, base, cap }) => {
+      const policy = RetryPolicy.make({ base: Duration.millis(base), cap: Duration.millis(cap) })
+      const longest = Duration.toMillis(RetryPolicy.longestBackOff(policy, attempt))
+      assert.isAtMost(longest, cap)
+      assert.isAtMost(longest, Duration.toMillis(RetryPolicy.longestBackOff(policy, attempt + 1)))
+      assert.strictEqual(longest, Math.min(cap, base * 2 ** Math.min(attempt - 1, 30)))
+    })
+
+    it.effect.prop("is exactly what the server asks, up to the longest that is waited for", {
+      millis: fc.integer({ min: 0, max: 60_000 })
+    }, ({ millis }) =>
+      Effect.gen(function*() {
+        const { times } = yield* timesOf((attempt) => failure("slowDown", attempt, Duration.millis(millis)), {
+          attempts: 4
+        })
+        assert.deepStrictEqual(times, [0, millis, 2 * millis, 3 * millis])
+      }), { fastCheck: { numRuns: 12 } })
+
+    it.effect("is not made when the server asks for more than that: the error comes at once, with the wish", () =>
+      Effect.gen(function*() {
+        const { error, times } = yield* timesOf((attempt) => failure("slowDown", attempt, "60001 millis"))
+        assert.deepStrictEqual(times, [0])
+        assert.deepStrictEqual(error.retryAfter, Duration.millis(60_001))
+        const longer = yield* timesOf((attempt) => failure("slowDown", attempt, "60001 millis"), {
+          attempts: 2,
+          longestRetryAfter: "2 minutes"
+        })
+        assert.deepStrictEqual(longer.times, [0, 60_001])
+      }))
+
+    it.effect("ends at once when it is interrupted, and nothing is asked after it", () =>
+      Effect.gen(function*() {
+        let count = 0
+        const request = (attempt: number) =>
+          Effect.suspend(() => {
+            count++
+            return Effect.fail(failure("slowDown", attempt, "30 seconds"))
+          })
+        const fiber = yield* Effect.fork(Effect.flip(RetryPolicy.retry(request)))
+        yield* TestClock.adjust("10 seconds")
+        yield* Fiber.interrupt(fiber)
+        yield* TestClock.adjust("1 day")
+        assert.strictEqual(count, 1)
+      }))
+  })
+
+  it.effect("tells of each repeat before its wait, and of none that is not made", () =>
+    Effect.gen(function*() {
+      const told: Array<readonly [number, number]> = []
+      const { times } = yield* timesOf((attempt) => failure("retry", attempt), { attempts: 4 }, {
+        onRetry: (error, wait) => Effect.sync(() => told.push([error.attempts, Math.floor(Duration.toMillis(wait))]))
+      })
+      assert.deepStrictEqual(told.map(([attempt]) => attempt), [1, 2, 3])
+      waitsOf(times).forEach((wait, index) => assert.approximately(wait, told[index]?.[1] ?? NaN, 1))
+    }))
+
+  describe("the policy in force", () => {
+    it.effect("is read when the operation runs, so that it can be replaced for one effect", () =>
+      Effect.gen(function*() {
+        const attempts = Effect.map(RetryPolicy.RetryPolicy, (policy) => policy.attempts)
+        assert.strictEqual(yield* attempts, 5)
+        assert.strictEqual(yield* Effect.provide(attempts, RetryPolicy.layer({ attempts: 8 })), 8)
+        assert.strictEqual(yield* Effect.provide(attempts, RetryPolicy.none), 1)
+      }))
+
+    it.effect("is handed on by a layer that is built under it", () =>
+      Effect.gen(function*() {
+        const attempts = Effect.map(RetryPolicy.RetryPolicy, (policy) => policy.attempts)
+        const built = Layer.provide(RetryPolicy.layerInForce, RetryPolicy.layer({ attempts: 7 }))
+        assert.strictEqual(yield* Effect.provide(attempts, built), 7)
+        assert.strictEqual(yield* Effect.provide(attempts, RetryPolicy.layerInForce), 5)
+      }))
+  })
+})
