@@ -36,7 +36,7 @@ export const Checkpoint = Schema.Struct({
   /** Of the filters and the sort: a walk goes on with the same only. */
   fingerprint: Schema.String,
   /** The cursor of the page; absent for the first. */
-  cursor: Schema.optional(Schema.String),
+  cursor: Schema.optionalWith(Schema.String, { exact: true }),
   /** The number of the page in the walk, from 0. */
   page: Schema.NonNegativeInt,
   /** How many items of the page have been passed. */

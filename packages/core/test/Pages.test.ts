@@ -14,7 +14,7 @@ const allItems = <E>(pages: Stream.Stream<{ readonly items: ReadonlyArray<unknow
 const walked = (walk: Pages.Walk = projects) => {
   const given: Array<unknown> = []
   return Pages.walk(walk).pipe(
-    Stream.runForEach((page) => Effect.sync(() => given.push(...page.items))),
+    Stream.runForEach((page) => Effect.sync(() => page.items.forEach((item) => given.push(item)))),
     Effect.either,
     Effect.map((end) => ({ given, end }))
   )

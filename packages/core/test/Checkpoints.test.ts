@@ -1,0 +1,243 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Checkpoints, type List, Lists } from "@stevedore/core"
+import { Chunk, Duration, Effect, FastCheck as fc, Schema, Stream, TestClock } from "effect"
+import { type Item, item, items, keysetPage } from "./fixtures/fakeLists.js"
+import { fakeService, refusal } from "./fixtures/fakeService.js"
+
+const things = Lists.make({
+  path: "/v1/things",
+  item: Schema.Struct({ id: Schema.String, title: Schema.String }),
+  filters: Schema.Struct({ colour: Schema.optional(Schema.String) }),
+  sorts: ["title"]
+})
+
+const throughJson = (checkpoint: Checkpoints.Checkpoint): Checkpoints.Checkpoint =>
+  Schema.decodeSync(Schema.parseJson(Checkpoints.Checkpoint))(
+    Schema.encodeSync(Schema.parseJson(Checkpoints.Checkpoint))(checkpoint)
+  )
+
+/** A list that changes under the walk, and whose cursors can end. */
+const changingList = (initial: ReadonlyArray<Item>) => {
+  const state = { items: initial, cursorsHold: true }
+  return {
+    state,
+    ...fakeService(({ query }) =>
+      query.has("page[start_cursor]") && !state.cursorsHold
+        ? refusal(400, "ValidationError", "page.start_cursor")
+        : keysetPage(state.items, query)
+    )
+  }
+}
+
+type Options = List.ItemOptions<"title"> & { readonly colour?: string | undefined }
+
+const marked = (options?: Options) => Effect.map(Stream.runCollect(things.marked(options)), Chunk.toReadonlyArray)
+
+const ids = (marks: ReadonlyArray<Checkpoints.Marked<Item>>) => marks.map(({ item }) => item.id)
+
+const sizes = { count: fc.integer({ min: 1, max: 30 }), pageSize: fc.integer({ min: 1, max: 12 }) }
+
+describe("Checkpoints", () => {
+  it.effect.prop(
+    "going on from any checkpoint loses nothing and repeats nothing, with the same page size or another",
+    { ...sizes, resumedPageSize: sizes.pageSize, stop: fc.nat(29) },
+    ({ count, pageSize, resumedPageSize, stop }) => {
+      const list = changingList(items(count))
+      return Effect.gen(function*() {
+        const before = yield* Stream.runCollect(Stream.take(things.marked({ pageSize }), stop % count + 1))
+        const marks = Chunk.toReadonlyArray(before)
+        const from = marks.at(-1)?.at
+        const after = yield* marked({ pageSize: resumedPageSize, from: from && throughJson(from) })
+        assert.deepStrictEqual([...ids(marks), ...ids(after)], items(count).map(({ id }) => id))
+      }).pipe(Effect.provide(list.layer))
+    },
+    { fastCheck: { numRuns: 40 } }
+  )
+
+  it.effect.prop(
+    "also when items came and went meanwhile: what is new behind the place is given, what was given is not",
+    {
+      ...sizes,
+      stop: fc.nat(29),
+      removed: fc.array(fc.nat(29), { maxLength: 8 }),
+      inserted: fc.uniqueArray(fc.nat(29), { maxLength: 8 })
+    },
+    ({ count, inserted, pageSize, removed, stop }) => {
+      const list = changingList(items(count))
+      return Effect.gen(function*() {
+        const place = stop % count + 1
+        const marks = Chunk.toReadonlyArray(
+          yield* Stream.runCollect(Stream.take(things.marked({ pageSize }), place))
+        )
+        list.state.items = [
+          ...items(count).filter((_, index) => !removed.includes(index)),
+          ...inserted.map((index) => item(index + 0.5))
+        ].sort((a, b) => Number(a.id) - Number(b.id))
+        const after = ids(yield* marked({ pageSize, from: marks.at(-1)?.at }))
+        const given = ids(marks)
+        assert.deepStrictEqual(after.filter((id) => given.includes(id)), [])
+        const owed = list.state.items.map(({ id }) => id).filter((id) => Number(id) > place - 1)
+        assert.deepStrictEqual(after.filter((id) => Number(id) > place - 1), owed)
+      }).pipe(Effect.provide(list.layer))
+    },
+    { fastCheck: { numRuns: 40 } }
+  )
+
+  it.effect("behind the last item of a page the place is the next page, which alone is requested", () => {
+    const list = changingList(items(20))
+    return Effect.gen(function*() {
+      const marks = yield* marked({ pageSize: 10 })
+      assert.deepInclude(marks[9]?.at, { cursor: "after-9", page: 1, position: 0 })
+      assert.deepInclude(marks[10]?.at, { cursor: "after-9", page: 1, position: 1 })
+      list.received.length = 0
+      assert.strictEqual((yield* marked({ pageSize: 10, from: marks[9]?.at })).length, 10)
+      assert.strictEqual(list.received.length, 1)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("behind the last item of a list nothing comes, until something new does", () => {
+    const list = changingList(items(5))
+    return Effect.gen(function*() {
+      const from = (yield* marked()).at(-1)?.at
+      assert.deepStrictEqual(yield* marked({ from }), [])
+      list.state.items = items(6)
+      assert.deepStrictEqual(ids(yield* marked({ from })), ["5"])
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("other filters, another sort or another list are refused before any request", () => {
+    const list = changingList(items(20))
+    return Effect.gen(function*() {
+      const from = (yield* marked({ colour: "red", pageSize: 10 }))[3]?.at
+      list.received.length = 0
+      const mismatch = (options: Options) => Effect.flip(marked({ ...options, from }))
+      assert.deepInclude(yield* mismatch({ colour: "blue" }), { _tag: "CheckpointMismatch", what: "filters" })
+      assert.deepInclude(yield* mismatch({ colour: "red", sort: "title:asc" }), { _tag: "CheckpointMismatch" })
+      assert.deepInclude(yield* Effect.flip(Stream.runDrain(Lists.projects({ from }))), {
+        _tag: "CheckpointMismatch",
+        what: "list"
+      })
+      assert.strictEqual(list.received.length, 0)
+      yield* marked({ colour: "red", from })
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a cursor that is not taken any more fails with its age", () => {
+    const list = changingList(items(20))
+    return Effect.gen(function*() {
+      const from = (yield* marked({ pageSize: 10 }))[12]?.at
+      yield* TestClock.adjust("3 hours")
+      list.state.cursorsHold = false
+      const error = yield* Effect.flip(marked({ pageSize: 10, from }))
+      assert.strictEqual(error._tag, "CursorRejected")
+      assert.strictEqual(error._tag === "CursorRejected" && Duration.toHours(error.age), 3)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a service that names no place is understood all the same, for an old cursor", () => {
+    let holds = true
+    const list = fakeService(({ query }) =>
+      query.has("page[start_cursor]") && !holds ? refusal(400, "ValidationError") : keysetPage(items(20), query)
+    )
+    return Effect.gen(function*() {
+      const from = (yield* marked({ pageSize: 10 }))[12]?.at
+      holds = false
+      assert.strictEqual((yield* Effect.flip(marked({ pageSize: 10, from })))._tag, "CursorRejected")
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect.prop(
+    "restart begins again and leaves out what was given, and nothing that is new",
+    { ...sizes, stop: fc.nat(29), inserted: fc.uniqueArray(fc.nat(29), { maxLength: 5 }) },
+    ({ count, inserted, pageSize, stop }) => {
+      const list = changingList(items(count))
+      const options = { pageSize, onCursorRejected: "restart" as const }
+      return Effect.gen(function*() {
+        const before = Chunk.toReadonlyArray(
+          yield* Stream.runCollect(Stream.take(things.marked(options), stop % count + 1))
+        )
+        const from = before.at(-1)?.at
+        list.state.items = [...items(count), ...inserted.map((index) => item(index + 0.5))]
+          .sort((a, b) => Number(a.id) - Number(b.id))
+        // a service whose cursors end at once, but for the walk that begins anew
+        let refusals = 1
+        const handler = fakeService(({ query }) =>
+          query.has("page[start_cursor]") && refusals-- > 0
+            ? refusal(400, "ValidationError", "page.start_cursor")
+            : keysetPage(list.state.items, query)
+        )
+        const after = yield* Effect.provide(marked({ ...options, from: from && throughJson(from) }), handler.layer)
+        const rejected = from?.cursor !== undefined
+        const given = ids(before)
+        assert.deepStrictEqual(ids(after).filter((id) => given.includes(id)), [])
+        const owed = list.state.items.map(({ id }) => id).filter((id) => !given.includes(id))
+        if (rejected) assert.deepStrictEqual(ids(after), owed)
+      }).pipe(Effect.provide(list.layer))
+    },
+    { fastCheck: { numRuns: 40 } }
+  )
+
+  it.effect("a cursor that ends in the middle of a walk is restarted too", () => {
+    let requests = 0
+    const list = fakeService(({ query }) =>
+      ++requests === 3 ? refusal(400, "ValidationError", "page.start_cursor") : keysetPage(items(40), query)
+    )
+    return Effect.gen(function*() {
+      const all = yield* Stream.runCollect(things({ pageSize: 10, onCursorRejected: "restart" }))
+      assert.deepStrictEqual(Chunk.toReadonlyArray(all), items(40))
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a service that rejects every cursor is not asked for ever", () => {
+    const list = changingList(items(40))
+    list.state.cursorsHold = false
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(marked({ pageSize: 10, onCursorRejected: "restart" }))
+      assert.strictEqual(error._tag, "CursorRejected")
+      assert.strictEqual(list.received.length, 4)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a checkpoint that remembers its page only is not restarted: it could not say what was given", () => {
+    const list = changingList(items(40))
+    return Effect.gen(function*() {
+      const from = (yield* marked({ pageSize: 10 }))[25]?.at
+      list.state.cursorsHold = false
+      const error = yield* Effect.flip(marked({ pageSize: 10, from, onCursorRejected: "restart" }))
+      assert.strictEqual(error._tag, "CursorRejected")
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("items without an id are known by what they hold", () => {
+    const nameless = Lists.make({ path: "/v1/nameless", item: Schema.Struct({ name: Schema.String }) })
+    const list = fakeService(() =>
+      new Response(JSON.stringify({
+        data: [{ name: "a" }, { name: "b" }, { name: "a" }, { name: "c" }],
+        page: {}
+      }))
+    )
+    return Effect.gen(function*() {
+      const marks = Chunk.toReadonlyArray(yield* Stream.runCollect(nameless.marked()))
+      const rest = yield* Stream.runCollect(nameless({ from: marks[1]?.at }))
+      assert.deepStrictEqual(Chunk.toReadonlyArray(rest), [{ name: "a" }, { name: "c" }])
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a stored checkpoint is small: one page's hashes at the most", () => {
+    const list = changingList(items(1000))
+    return Effect.gen(function*() {
+      const largest = Math.max(
+        ...(yield* marked()).map(({ at }) => JSON.stringify(Schema.encodeSync(Checkpoints.Checkpoint)(at)).length)
+      )
+      assert.isAtMost(largest, 2_100)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.prop(
+    "every checkpoint survives the way through JSON",
+    { checkpoint: Checkpoints.Checkpoint },
+    ({ checkpoint }) => {
+      assert.deepStrictEqual(throughJson(checkpoint), checkpoint)
+    }
+  )
+})

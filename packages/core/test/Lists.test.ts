@@ -1,0 +1,391 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type List, type ListError, ListRecords, Lists, type ServiceApi } from "@stevedore/core"
+import { Chunk, DateTime, Effect, Either, FastCheck as fc, Option, Schema, Stream } from "effect"
+import { type FakePage, item, items, keysetList, pageAnswer, scriptedList } from "./fixtures/fakeLists.js"
+import { fakeService } from "./fixtures/fakeService.js"
+
+const Item = Schema.Struct({ id: Schema.String, title: Schema.String })
+const things = Lists.make({ path: "/v1/things", item: Item, sorts: ["title"] })
+
+const empty = () => fakeService(() => pageAnswer({ data: [] }))
+
+/** What a walk sends, beside the page. */
+const sent = <E>(walk: Effect.Effect<unknown, E, ServiceApi.ServiceApi>) =>
+  Effect.gen(function*() {
+    const list = empty()
+    yield* Effect.provide(walk, list.layer)
+    return list.received.map(({ path, query }) => {
+      query.delete("page[limit]")
+      return `${path}?${decodeURIComponent(query.toString())}`
+    })
+  })
+
+const refused = <A>(stream: Stream.Stream<A, ListError.ListError, ServiceApi.ServiceApi>) =>
+  Effect.gen(function*() {
+    const list = empty()
+    const error = yield* Effect.provide(Effect.flip(Stream.runDrain(stream)), list.layer)
+    return { error, requests: list.received.length }
+  })
+
+describe("Lists", () => {
+  describe("what is asked for", () => {
+    const day = new Date("2024-05-01T12:00:00.000+02:00")
+    const zoned = DateTime.unsafeMakeZoned("2024-06-01T00:00:00Z", { timeZone: "Europe/Berlin" })
+
+    it.effect("every list has its path", () =>
+      Effect.gen(function*() {
+        const all: ReadonlyArray<List.Walks<unknown, unknown, never>> = [
+          Lists.projects,
+          Lists.data,
+          Lists.docs,
+          Lists.insights,
+          Lists.highlights,
+          Lists.tags,
+          Lists.channels,
+          Lists.contacts,
+          Lists.folders,
+          Lists.folderContents("F1"),
+          Lists.users
+        ]
+        assert.deepStrictEqual(all.map(({ path }) => path), [
+          "/v1/projects",
+          "/v1/data",
+          "/v1/docs",
+          "/v1/insights",
+          "/v1/highlights",
+          "/v1/tags",
+          "/v1/channels",
+          "/v1/contacts",
+          "/v1/folders",
+          "/v1/folders/F1/contents",
+          "/v1/users"
+        ])
+        const list = empty()
+        yield* Effect.forEach(all, (one) => Stream.runDrain(one())).pipe(Effect.provide(list.layer))
+        assert.deepStrictEqual(list.received.map(({ path }) => path), all.map(({ path }) => path))
+      }))
+
+    it.effect("text, one id and several, in deep brackets", () =>
+      Effect.gen(function*() {
+        const queries = yield* sent(
+          Effect.all([
+            Stream.runDrain(Lists.projects({ title: { contains: "a&b" } })),
+            Stream.runDrain(Lists.projects({ title: { equal_to: "x" }, folder_id: "f" })),
+            Stream.runDrain(Lists.projects({ folder_id: ["f", "g"] }))
+          ])
+        )
+        assert.deepStrictEqual(queries, [
+          "/v1/projects?filter[title][contains]=a&b",
+          "/v1/projects?filter[folder_id]=f&filter[title][equal_to]=x",
+          "/v1/projects?filter[folder_id][0]=f&filter[folder_id][1]=g"
+        ])
+      }))
+
+    it.effect("times in UTC, booleans, and null for the root", () =>
+      Effect.gen(function*() {
+        const queries = yield* sent(
+          Effect.all([
+            Stream.runDrain(Lists.docs({ created_at: { gte: day, lt: zoned }, published: false })),
+            Stream.runDrain(Lists.folders({ parent_folder_id: null })),
+            Stream.runDrain(Lists.highlights({ tag_id: "t", updated_at: { lte: day } }))
+          ])
+        )
+        assert.deepStrictEqual(queries, [
+          "/v1/docs?filter[created_at][gte]=2024-05-01T10:00:00.000Z" +
+          "&filter[created_at][lt]=2024-06-01T00:00:00.000Z&filter[published]=false",
+          "/v1/folders?filter[parent_folder_id]=null",
+          "/v1/highlights?filter[tag_id]=t&filter[updated_at][lte]=2024-05-01T10:00:00.000Z"
+        ])
+      }))
+
+    it.effect("sorts in their order, each by itself", () =>
+      Effect.gen(function*() {
+        const queries = yield* sent(
+          Effect.all([
+            Stream.runDrain(Lists.projects({ sort: "title:asc" })),
+            Stream.runDrain(Lists.contacts({ sort: ["name:desc", "created_at:asc"] }))
+          ])
+        )
+        assert.deepStrictEqual(queries, [
+          "/v1/projects?sort=title:asc",
+          "/v1/contacts?sort=name:desc&sort=created_at:asc"
+        ])
+      }))
+
+    it.effect("an undefined filter is none", () =>
+      Effect.gen(function*() {
+        const queries = yield* sent(Stream.runDrain(Lists.projects({ title: undefined, sort: undefined })))
+        assert.deepStrictEqual(queries, ["/v1/projects?"])
+      }))
+
+    it.effect("filters go out with every page", () => {
+      const list = keysetList(items(250))
+      return Effect.gen(function*() {
+        yield* Stream.runDrain(things({ sort: "title:asc" }))
+        assert.deepStrictEqual(list.received.map(({ query }) => query.get("sort")), Array(3).fill("title:asc"))
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    it("filters that exclude each other do not compile", () => {
+      // @ts-expect-error one of contains and equal_to
+      Lists.projects({ title: { contains: "a", equal_to: "b" } })
+      // @ts-expect-error one of gt and gte
+      Lists.data({ created_at: { gt: day, gte: day } })
+      // @ts-expect-error at least one end
+      Lists.data({ created_at: {} })
+      // @ts-expect-error one of project_id, tag_id and highlight_id
+      Lists.highlights({ project_id: "p", tag_id: "t" })
+      // @ts-expect-error a filter of other lists
+      Lists.tags({ title: { contains: "a" } })
+      // @ts-expect-error a sort of other lists
+      Lists.tags({ sort: "title:asc" })
+      // @ts-expect-error no such direction
+      Lists.projects({ sort: "title:up" })
+      // @ts-expect-error a list without filters
+      things({ title: "a" })
+    })
+  })
+
+  describe("what is refused before any request", () => {
+    const untyped = (
+      name: string,
+      list: List.Walks<unknown, Readonly<Record<string, unknown>>, string>,
+      options: object
+    ) => [name, list, { ...options }] as const
+
+    it.effect.each([
+      untyped("both texts", Lists.projects.untyped, { title: { contains: "a", equal_to: "b" } }),
+      untyped("no text", Lists.projects.untyped, { title: {} }),
+      untyped("both lower ends", Lists.data.untyped, { created_at: { gt: "2024-01-01", gte: "2024-01-01" } }),
+      untyped("no end", Lists.data.untyped, { created_at: {} }),
+      untyped("no date", Lists.data.untyped, { created_at: { gt: "yesterday" } }),
+      untyped("two of the three", Lists.highlights.untyped, { project_id: "p", highlight_id: "h" }),
+      untyped("an unknown filter", Lists.tags.untyped, { title: { contains: "a" } }),
+      untyped("an unknown operator", Lists.projects.untyped, { title: { like: "a" } }),
+      untyped("no ids at all", Lists.projects.untyped, { folder_id: [] }),
+      untyped("an empty id", Lists.projects.untyped, { folder_id: "" }),
+      untyped("an unknown sort", Lists.tags.untyped, { sort: "title:asc" }),
+      untyped("too far ahead", Lists.tags.untyped, { ahead: 3 }),
+      untyped("an id that leads elsewhere", Lists.folderContents("..").untyped, {}),
+      untyped("an empty id in the path", Lists.folderContents("").untyped, {})
+    ])("%s", ([_, list, options]) =>
+      Effect.gen(function*() {
+        const { error, requests } = yield* refused(list(options))
+        assert.strictEqual(error._tag, "InvalidListOption")
+        assert.notInclude(error.message, "yesterday")
+        assert.strictEqual(requests, 0)
+      }))
+
+    it.effect("the refusal names the option and what would be right", () =>
+      Effect.gen(function*() {
+        const { error } = yield* refused(Lists.highlights.untyped({ project_id: "p", tag_id: "t" }))
+        assert.include(error.message, "expected only one of project_id, tag_id and highlight_id")
+        const other = yield* refused(Lists.projects.untyped({ title: { contains: "a", equal_to: "b" } }))
+        assert.include(other.error.message, "expected one of contains and equal_to at title")
+        const unknown = yield* refused(Lists.projects.untyped({ colour: "red" }))
+        assert.include(unknown.error.message, "this list has no such filter at colour")
+      }))
+
+    it.effect.each([0, 101, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+      "a page size of %s",
+      (pageSize) =>
+        Effect.gen(function*() {
+          const { error, requests } = yield* refused(Lists.projects({ pageSize }))
+          assert.deepInclude(error, { _tag: "InvalidPageSize", pageSize, maximum: 100, attempts: 0 })
+          assert.strictEqual(requests, 0)
+        })
+    )
+
+    it.effect.each([1, 100])("but not a page size of %i", (pageSize) => {
+      const list = empty()
+      return Effect.gen(function*() {
+        yield* Stream.runDrain(Lists.projects({ pageSize }))
+        assert.strictEqual(list.received[0]?.query.get("page[limit]"), String(pageSize))
+      }).pipe(Effect.provide(list.layer))
+    })
+  })
+
+  describe("items", () => {
+    it.effect("unknown fields are kept, at any depth", () => {
+      const record = {
+        ...ListRecords.Project.make({ id: "1", title: "a", type: "project", created_at: "2024", deleted: false }),
+        author: { id: "2", name: null, mood: "good" },
+        colour: { name: "red" }
+      }
+      const list = fakeService(() => pageAnswer({ data: [record] }))
+      return Effect.gen(function*() {
+        assert.deepStrictEqual(Option.getOrThrow(yield* Lists.projects.first()), record)
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    const broken: ReadonlyArray<FakePage> = [
+      { data: [item(1), item(2)], has_more: true, next_cursor: "a", total_count: 5 },
+      { data: [item(3), { id: "4", title: { secret: "value" } }, item(5)], total_count: 6 }
+    ]
+
+    it.effect("a broken item ends the walk after those before it; the error says where, and never the value", () =>
+      Effect.gen(function*() {
+        const given: Array<string> = []
+        const error = yield* Effect.flip(Stream.runForEach(things(), ({ id }) => Effect.sync(() => given.push(id))))
+        assert.deepStrictEqual(given, ["1", "2", "3"])
+        assert.deepInclude(error, { _tag: "ItemInvalid", index: 1, itemId: "4", field: "title" })
+        assert.deepStrictEqual("page" in error && error.page, { path: "/v1/things", index: 1, cursor: "a" })
+        assert.notInclude(error.message, "secret")
+        assert.include(error.message, "Item 2 (id 4) of page 2 of /v1/things, cursor a")
+      }).pipe(Effect.provide(scriptedList(broken).layer)))
+
+    it.effect("skip leaves broken items out and counts them", () =>
+      Effect.gen(function*() {
+        const ids = yield* Stream.runCollect(Stream.map(things({ onInvalid: "skip" }), ({ id }) => id))
+        assert.deepStrictEqual(Chunk.toReadonlyArray(ids), ["1", "2", "3", "5"])
+        const pages = yield* Stream.runCollect(things.pages({ onInvalid: "skip" }))
+        assert.deepStrictEqual(Chunk.toReadonlyArray(pages).map(({ skipped }) => skipped), [0, 1])
+      }).pipe(Effect.provide(scriptedList(broken).layer)))
+
+    it.effect("results give each item, or what is wrong with it", () =>
+      Effect.gen(function*() {
+        const results = Chunk.toReadonlyArray(yield* Stream.runCollect(things.results()))
+        assert.deepStrictEqual(
+          results.map((result) => Either.isRight(result) ? result.right.id : result.left._tag),
+          ["1", "2", "3", "ItemInvalid", "5"]
+        )
+      }).pipe(Effect.provide(scriptedList(broken).layer)))
+
+    it.effect("an answer that is no page is InvalidResponse, with the page", () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(things.first())
+        assert.strictEqual(error._tag, "InvalidResponse")
+        assert.deepInclude("page" in error && error.page, { path: "/v1/things", index: 0 })
+      }).pipe(Effect.provide(fakeService(() => new Response("{\"data\": {}}")).layer)))
+  })
+
+  describe("the other ways to walk", () => {
+    it.effect("take(n) of items makes ceil(n / 100) requests, and none for 0", () => {
+      const list = keysetList(items(1000))
+      return Effect.gen(function*() {
+        for (const n of [0, 1, 100, 101, 250, 300]) {
+          list.received.length = 0
+          assert.strictEqual(yield* Stream.runCount(Stream.take(things(), n)), n)
+          assert.strictEqual(list.received.length, Math.ceil(n / 100))
+        }
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    it.effect("pages give items, place, cursors and total", () => {
+      const list = keysetList(items(25))
+      return Effect.gen(function*() {
+        const pages = Chunk.toReadonlyArray(yield* Stream.runCollect(things.pages({ pageSize: 10 })))
+        assert.deepStrictEqual(
+          pages.map(({ items, ...page }) => ({ ...page, count: items.length })),
+          [
+            {
+              count: 10,
+              skipped: 0,
+              index: 0,
+              cursor: undefined,
+              nextCursor: "after-9",
+              isLast: false,
+              totalCount: 25
+            },
+            {
+              count: 10,
+              skipped: 0,
+              index: 1,
+              cursor: "after-9",
+              nextCursor: "after-19",
+              isLast: false,
+              totalCount: 25
+            },
+            { count: 5, skipped: 0, index: 2, cursor: "after-19", nextCursor: undefined, isLast: true, totalCount: 25 }
+          ]
+        )
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    it.effect("page gives one page: the first, or that of a cursor", () => {
+      const list = keysetList(items(25))
+      return Effect.gen(function*() {
+        const first = yield* things.page({ pageSize: 10 })
+        const second = yield* things.page({ pageSize: 10, cursor: first.nextCursor })
+        assert.deepStrictEqual([...first.items, ...second.items], items(20))
+        assert.strictEqual(list.received.length, 2)
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    it.effect("first asks for one item, and gives none of an empty list", () => {
+      const list = keysetList(items(5))
+      return Effect.gen(function*() {
+        assert.deepStrictEqual(yield* things.first(), Option.some(item(0)))
+        assert.deepStrictEqual(list.received.map(({ query }) => query.get("page[limit]")), ["1"])
+        assert.deepStrictEqual(yield* Effect.provide(things.first(), empty().layer), Option.none())
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    it.effect("count is the service's own, by one small request", () => {
+      const list = keysetList(items(250))
+      return Effect.gen(function*() {
+        assert.strictEqual(yield* things.count(), 250)
+        assert.strictEqual(list.received.length, 1)
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    it.effect("count counts where the service gives no total", () => {
+      const list = scriptedList([{ data: items(3), next_cursor: "a" }, { data: items(2) }])
+      return Effect.gen(function*() {
+        assert.strictEqual(yield* things.count(), 5)
+      }).pipe(Effect.provide(list.layer))
+    })
+  })
+
+  describe("collect", () => {
+    it.effect("a whole list is complete, without a request too many", () => {
+      const list = keysetList(items(250))
+      return Effect.gen(function*() {
+        assert.deepStrictEqual(yield* things.collect({ atMost: 250 }), {
+          items: items(250),
+          seen: 250,
+          skipped: 0,
+          duplicates: 0,
+          firstTotal: 250,
+          lastTotal: 250,
+          complete: true
+        })
+        assert.strictEqual(list.received.length, 3)
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    it.effect.prop("what is not complete says where to go on", [fc.integer({ min: 0, max: 60 })], ([atMost]) => {
+      const list = keysetList(items(60), 20)
+      return Effect.gen(function*() {
+        const first = yield* things.collect({ atMost })
+        assert.strictEqual(first.items.length, atMost)
+        assert.strictEqual(first.complete, atMost === 60)
+        assert.strictEqual(list.received.length, Math.ceil(atMost / 20))
+        if (first.complete) return
+        const second = yield* things.collect({ atMost: 100, from: first.next })
+        assert.deepStrictEqual([...first.items, ...second.items], items(60))
+        assert.isTrue(second.complete)
+      }).pipe(Effect.provide(list.layer))
+    }, { fastCheck: { numRuns: 20 } })
+
+    it.effect("duplicates and broken items are counted, totals are the first and the last", () => {
+      const list = scriptedList([
+        { data: [item(1), item(2)], next_cursor: "a", total_count: 4 },
+        { data: [item(2), { id: "3" }], total_count: 3 }
+      ])
+      return Effect.gen(function*() {
+        const report = yield* things.collect({ atMost: 10, onInvalid: "skip" })
+        assert.deepInclude(report, { seen: 4, skipped: 1, duplicates: 1, firstTotal: 4, lastTotal: 3, complete: true })
+        assert.deepStrictEqual(report.items.map(({ id }) => id), ["1", "2", "2"])
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    it.effect("a list that leads nowhere is never complete", () => {
+      const list = scriptedList([{ data: [item(1)], has_more: true, next_cursor: null }])
+      return Effect.gen(function*() {
+        assert.isFalse((yield* things.collect({ atMost: 1 })).complete)
+        assert.strictEqual((yield* Effect.flip(things.collect({ atMost: 2 })))._tag, "PaginationBroken")
+      }).pipe(Effect.provide(list.layer))
+    })
+  })
+})
