@@ -2,13 +2,11 @@
  * A small language for what goes wrong, and when. A script reads as a sentence, is a value, and can be written into a file.
  *
  * @example
- * ```ts
  * import { FaultScript } from "@stevedore/testing"
  *
  * export const badDay = FaultScript.on("put").times(2).answer(503, "SlowDown")
  *   .and(FaultScript.on("putPart").part(3).resetAfter(65_536))
  *   .and(FaultScript.on("complete").loseAnswer())
- * ```
  *
  * @since 0.1.0
  */
@@ -101,7 +99,11 @@ export type Rule = typeof Rule.Type
 export class FaultScript extends Schema.Class<FaultScript>("@stevedore/testing/FaultScript")({
   rules: Schema.Array(Rule)
 }) {
-  /** This script, and then the other. */
+  /**
+   * This script, and then the other.
+   *
+   * @since 0.1.0
+   */
   and(that: FaultScript): FaultScript {
     return new FaultScript({ rules: [...this.rules, ...that.rules] })
   }

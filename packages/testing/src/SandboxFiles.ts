@@ -69,12 +69,10 @@ export const chooseParts = (
   size: number,
   settings: Pick<Settings, "recommendedPartSize" | "minimumPartSize">
 ): number => {
-  const partSize = Math.max(
-    settings.recommendedPartSize,
-    settings.minimumPartSize,
-    Math.ceil(size / LARGEST_PART_COUNT)
-  )
-  return Math.max(1, Math.ceil(size / partSize))
+  const partSize = Math.max(settings.recommendedPartSize, Math.ceil(size / LARGEST_PART_COUNT))
+  // clients make the parts equal: more than this many of them would all be too small
+  const most = Math.max(1, Math.floor(size / settings.minimumPartSize))
+  return Math.min(Math.ceil(size / partSize), most)
 }
 
 /**

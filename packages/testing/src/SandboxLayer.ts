@@ -106,7 +106,6 @@ export const layer = (
  * expiry, back-off and stalls. Every layer is a sandbox of its own.
  *
  * @example
- * ```ts
  * import { Uploads, UploadSources } from "@stevedore/core"
  * import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
  * import { Effect } from "effect"
@@ -117,7 +116,6 @@ export const layer = (
  *   const file = yield* Uploads.upload(notes)
  *   return yield* Sandbox.stored(file.id)
  * }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").loseAnswer() })))
- * ```
  *
  * @since 0.1.0
  * @category layers

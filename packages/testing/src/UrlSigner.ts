@@ -96,7 +96,6 @@ const SIGNATURE = "X-Amz-Signature"
  * Signs a URL.
  *
  * @example
- * ```ts
  * import { UrlSigner } from "@stevedore/testing"
  * import { Redacted } from "effect"
  *
@@ -104,7 +103,6 @@ const SIGNATURE = "X-Amz-Signature"
  *   { accessKeyId: "AKIDEXAMPLE", secretAccessKey: Redacted.make("secret"), region: "us-east-1" },
  *   { method: "PUT", origin: "https://storage.test", path: "/bucket/key", at: 0, expiresIn: 10_800 }
  * )
- * ```
  *
  * @since 0.1.0
  * @category constructors

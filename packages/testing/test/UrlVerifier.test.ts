@@ -95,7 +95,7 @@ describe("UrlVerifier", () => {
         )
         assert.strictEqual(outcome._tag, same ? "Right" : "Left")
       }),
-    { fastCheck: { numRuns: 400 } }
+    { fastCheck: { numRuns: 120 } }
   )
 
   refuses("refuses another method", { method: "GET" }, { status: 403, code: "SignatureDoesNotMatch" })

@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, FastCheck, TestClock } from "effect"
+import { ObjectStore, ObjectStoreMemory, SandboxOptions } from "../src/index.js"
+import * as SandboxFiles from "../src/SandboxFiles.js"
+import * as SandboxUploads from "../src/SandboxUploads.js"
+
+const MIB = 1024 * 1024
+
+describe("SandboxFiles", () => {
+  it.effect.prop(
+    "chooses between 1 and 10000 parts, none under the minimum that storage allows, for every size",
+    {
+      size: FastCheck.integer({ min: 1, max: 10_000_000_000 }),
+      recommendedPartSize: FastCheck.integer({ min: 1, max: 5_000_000_000 })
+    },
+    ({ recommendedPartSize, size }) =>
+      Effect.sync(() => {
+        const parts = SandboxFiles.chooseParts(size, { recommendedPartSize, minimumPartSize: 5 * MIB })
+        const partSize = Math.ceil(size / parts)
+        assert.isTrue(parts >= 1 && parts <= 10_000)
+        assert.isTrue(parts === 1 || partSize >= 5 * MIB)
+      }),
+    { fastCheck: { numRuns: 500 } }
+  )
+
+  it("knows the file of a key again", () => {
+    assert.strictEqual(SandboxFiles.fileIdOf(SandboxFiles.keyOf("abc")), "abc")
+    assert.isUndefined(SandboxFiles.fileIdOf("elsewhere/abc"))
+  })
+})
+
+describe("SandboxUploads", () => {
+  const declared = { name: "a", type: undefined, size: 5 }
+
+  it.effect("hands out the store's own URLs when the store signs them itself", () =>
+    Effect.gen(function*() {
+      const asked: Array<ObjectStore.PresignRequest> = []
+      const store: ObjectStore.ObjectStoreService = {
+        ...(yield* ObjectStore.ObjectStore),
+        presign: (request) =>
+          Effect.sync(() => {
+            asked.push(request)
+            return `https://real.test/${request.part?.partNumber ?? "whole"}`
+          })
+      }
+      const uploads = SandboxUploads.make(SandboxOptions.resolve(), store)
+      const single = yield* uploads.initiate(declared)
+      const large = yield* uploads.initiateLarge(declared, 2)
+      assert.strictEqual(single.uploadUrl, "https://real.test/whole")
+      assert.deepStrictEqual(large.urls, ["https://real.test/1", "https://real.test/2"])
+      assert.deepStrictEqual(asked.map(({ expiresIn, headers, method }) => [method, expiresIn, headers]), [
+        ["PUT", 10_800, { "x-amz-server-side-encryption": "aws:kms" }],
+        ["PUT", 10_800, {}],
+        ["PUT", 10_800, {}]
+      ])
+    }).pipe(Effect.provide(ObjectStoreMemory.layer())))
+
+  it.effect("gives the parts of a forgotten upload back to the store", () =>
+    Effect.gen(function*() {
+      const store = yield* ObjectStore.ObjectStore
+      const uploads = SandboxUploads.make(SandboxOptions.resolve(), store)
+      const { fileId, uploadId } = yield* uploads.initiateLarge(declared, 1)
+      const key = SandboxFiles.keyOf(fileId)
+      yield* TestClock.adjust("24 hours")
+      assert.isTrue(Exit.isSuccess(yield* Effect.exit(store.parts(key, uploadId))))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Effect.flip(uploads.completeLarge(fileId, uploadId, []))).status, 404)
+      assert.strictEqual((yield* Effect.flip(store.parts(key, uploadId))).code, "NoSuchUpload")
+    }).pipe(Effect.provide(ObjectStoreMemory.layer())))
+})
