@@ -2,9 +2,9 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import * as Measure from "@stevedore/cli/Measure"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
-import { Downloads, Lists, Uploads } from "@stevedore/core"
-import { FileSource, NodeStevedore } from "@stevedore/node"
-import { Cause, Console, Data, Duration, Effect, Option, Stream } from "effect"
+import { Lists, Uploads } from "@stevedore/core"
+import { FileSource, NodeDownloads, NodeStevedore } from "@stevedore/node"
+import { Cause, Chunk, Console, Data, Duration, Effect, Option, Stream } from "effect"
 import * as SampleFiles from "./SampleFiles.js"
 
 const samples = [
@@ -19,10 +19,10 @@ class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly message: stri
 const row = (what: string, name: string, amount: string, ...details: ReadonlyArray<string>) =>
   Console.log(`  ${what.padEnd(11)} ${name.padEnd(14)} ${amount.padStart(9)}   ${details.join("   ")}`.trimEnd())
 
-const pace = (size: number, took: Duration.Duration): string => {
-  const seconds = Duration.toSeconds(took)
-  return `${seconds.toFixed(2).padStart(5)} s   ${Measure.speed(size / Math.max(seconds, 0.001)).padStart(10)}`
-}
+const seconds = (took: Duration.Duration): string => `${Duration.toSeconds(took).toFixed(2).padStart(5)} s`
+
+const pace = (size: number, took: Duration.Duration): string =>
+  `${seconds(took)}   ${Measure.speed(size / Math.max(Duration.toSeconds(took), 0.001)).padStart(10)}`
 
 const quarter = (confirmed: number, size: number): number => Math.floor((4 * confirmed) / size)
 
@@ -48,28 +48,27 @@ const upload = (path: string) =>
 const download = (fileId: string, original: string, copy: string) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
-    const fs = yield* FileSystem.FileSystem
-    const [took] = yield* Effect.timed(Stream.run(Downloads.stream(fileId), fs.sink(copy)))
+    const [took, file] = yield* Effect.timed(NodeDownloads.toFile(fileId, copy))
     const difference = yield* SampleFiles.firstDifference(original, copy)
     if (Option.isSome(difference)) {
       return yield* new DemoFailed({ message: `${copy} differs from ${original} at byte ${difference.value}` })
     }
-    const size = Number((yield* fs.stat(copy)).size)
-    yield* row("downloaded", path.basename(original), Measure.bytes(size), pace(size, took), "the same, byte for byte")
+    yield* row(
+      "downloaded",
+      path.basename(original),
+      Measure.bytes(file.size),
+      pace(file.size, took),
+      "the same, byte for byte"
+    )
   })
 
 const walk = Effect.gen(function*() {
-  const [took, [pages, items]] = yield* Effect.timed(
-    Stream.runFold(
-      Lists.projects.pages(),
-      [0, 0] as const,
-      ([pages, items], page) => [pages + 1, items + page.items.length] as const
-    )
-  )
+  const [took, pages] = yield* Effect.timed(Stream.runCollect(Lists.projects.pages()))
+  const items = Chunk.reduce(pages, 0, (sum, page) => sum + page.items.length)
   if (items !== projects) {
-    return yield* new DemoFailed({ message: `The list has ${projects} projects, ${items} came` })
+    return yield* new DemoFailed({ message: `The list has ${projects} projects, and ${items} came` })
   }
-  yield* row("listed", "projects", `${items}`, `${Duration.toSeconds(took).toFixed(2).padStart(5)} s`, `${pages} pages`)
+  yield* row("listed", "projects", `${items}`, seconds(took), `${pages.length} pages`)
 })
 
 const demo = Effect.gen(function*() {

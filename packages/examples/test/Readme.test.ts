@@ -2,6 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { DownloadError, ListError, ServiceProfile, UploadError, UploadPlan } from "@stevedore/core"
+import { DownloadTargetError } from "@stevedore/node"
 import { Effect, type Schema } from "effect"
 import { fileURLToPath } from "node:url"
 
@@ -25,7 +26,12 @@ describe("README", () => {
       const named = rows.flatMap((line) =>
         [...(line.split("|")[1] ?? "").matchAll(/`([A-Z]\w+)`/g)].map(([, tag]) => tag ?? "")
       )
-      const tags = [UploadError.UploadError, DownloadError.DownloadError, ListError.ListError].flatMap(tagsOf)
+      const tags = [
+        UploadError.UploadError,
+        DownloadError.DownloadError,
+        DownloadTargetError.DownloadTargetError,
+        ListError.ListError
+      ].flatMap(tagsOf)
       assert.isAbove(tags.length, 30)
       assert.deepStrictEqual(named.sort(), ["ConfigError", ...new Set(tags)].sort())
     }))
