@@ -33,6 +33,7 @@ const floors = [
   ]],
   ["ports", [
     "Checksum",
+    "RetryBudget",
     "RetryPolicy",
     "ServiceConfig",
     "Timeouts",
@@ -51,6 +52,7 @@ const floors = [
   ["engines", [
     "Pages",
     "PartTransfer",
+    "RateLimit",
     "SessionTransfer",
     "TransferGate",
     "UploadCompletion",
