@@ -37,7 +37,8 @@ const bodyOf = (body: SourceBody, contentLength: number): HttpBody.HttpBody => {
     case "NativeBody":
       return HttpBody.raw(body.content, { contentLength })
     case "StreamBody":
-      return HttpBody.stream(body.stream, undefined, contentLength)
+      // without a media type of its own: what is sent is what `putHeaders` gave
+      return HttpBody.stream(body.stream, "", contentLength)
   }
 }
 
@@ -75,7 +76,11 @@ const readStart = (response: HttpClientResponse.HttpClientResponse) =>
     Stream.decodeText(response.stream),
     "",
     (kept, text) => kept.length >= longestErrorDocument ? kept : kept + text
-  )
+  ).pipe(Effect.catchIf(hasNoBody, () => Effect.succeed("")))
+
+// A client may tell an answer without a body by an error.
+const hasNoBody = (error: HttpClientError.HttpClientError): boolean =>
+  error._tag === "ResponseError" && error.reason === "EmptyBody"
 
 const answerOf = (
   response: HttpClientResponse.HttpClientResponse

@@ -1,0 +1,352 @@
+import type { HttpClient } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { HttpObjectStorage, ObjectStorage, SourceError, type StorageError, UploadSources } from "@stevedore/core"
+import { Chunk, Effect, Either, FastCheck as fc, Layer, Option, Stream, TestClock } from "effect"
+import type { SourceBody, SourceSection } from "../src/UploadSource.js"
+import * as FakeHttp from "./fixtures/FakeHttp.js"
+import { deadline, href, hrefs, parse, presigned, signature, signedAt } from "./fixtures/presignedUrls.js"
+
+const text = (words: string): Uint8Array => new TextEncoder().encode(words)
+
+const withStorage = <A, E>(
+  client: HttpClient.HttpClient,
+  use: (storage: ObjectStorage.Service) => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Effect.provide(
+    Effect.flatMap(ObjectStorage.ObjectStorage, use),
+    Layer.provide(HttpObjectStorage.layer, FakeHttp.layer(client))
+  )
+
+type Form = (content: Uint8Array, observe: (chunk: Uint8Array) => void) => SourceBody
+
+const bytesBody: Form = (bytes, observe) => {
+  observe(bytes)
+  return { _tag: "BytesBody", bytes }
+}
+
+const streamBody: Form = (bytes, observe) => ({
+  _tag: "StreamBody",
+  stream: Stream.fromIterable(bytes).pipe(
+    Stream.map((byte) => Uint8Array.of(byte)),
+    Stream.tap((chunk) => Effect.sync(() => observe(chunk)))
+  )
+})
+
+const nativeBody: Form = (bytes, observe) => {
+  observe(bytes)
+  return { _tag: "NativeBody", content: bytes }
+}
+
+const section = (content: Uint8Array, form: Form = bytesBody, length = content.byteLength): SourceSection => ({
+  range: { offset: 0, length },
+  body: (observe) => Effect.sync(() => form(content, observe))
+})
+
+const request = (changes: Partial<ObjectStorage.PutRequest> = {}): ObjectStorage.PutRequest => ({
+  url: presigned({ part: 3 }),
+  section: section(text("hello")),
+  name: "a.txt",
+  headers: {},
+  clockOffset: signedAt,
+  attempt: 2,
+  onSent: () => {},
+  ...changes
+})
+
+const stored = () => new Response("", { headers: { etag: "\"e-1\"", "x-amz-request-id": "REQ7" } })
+
+const put = (
+  answer: FakeHttp.Answer,
+  changes: Partial<ObjectStorage.PutRequest> = {}
+): Effect.Effect<{
+  readonly result: Either.Either<unknown, StorageError.StorageError | SourceError.SourceError>
+  readonly seen: ReadonlyArray<FakeHttp.Seen>
+}> => {
+  const { client, seen } = FakeHttp.make(answer)
+  return Effect.map(
+    Effect.either(withStorage(client, (storage) => storage.put(request(changes)))),
+    (result) => ({ result, seen })
+  )
+}
+
+const errorOf = <A, E>(result: Either.Either<A, E>): E =>
+  Either.isLeft(result) ? result.left : assert.fail("expected an error")
+
+const forms: ReadonlyArray<readonly [string, Form]> = [
+  ["bytes", bytesBody],
+  ["a stream", streamBody],
+  ["a value of the platform", nativeBody]
+]
+
+describe("HttpObjectStorage", () => {
+  describe("put", () => {
+    it.effect.prop(
+      "sends the URL byte-identical, whatever is in it",
+      { href: hrefs },
+      ({ href }) =>
+        Effect.map(put(stored, { url: parse(href) }), ({ seen }) => {
+          assert.strictEqual(seen[0]?.url, href)
+        })
+    )
+
+    it.effect("a URL as signers write it is the same on the wire", () =>
+      Effect.map(put(stored), ({ seen }) => assert.strictEqual(seen[0]?.href, href({ part: 3 }))))
+
+    describe.each(forms)("of %s", (_, form) => {
+      it.effect("sends the bytes with their length and the headers given, and nothing else", () =>
+        Effect.gen(function*() {
+          const headers = { "content-type": "text/plain", "x-amz-server-side-encryption": "aws:kms" }
+          for (const given of [headers, {}]) {
+            const { seen: [one] } = yield* put(stored, { section: section(text("hello"), form), headers: given })
+            assert.strictEqual(one?.method, "PUT")
+            assert.deepStrictEqual(one?.body, text("hello"))
+            assert.strictEqual(one?.contentLength, 5)
+            const { "content-length": length, ...others } = one?.headers ?? {}
+            assert.isTrue(length === undefined || length === "5")
+            assert.deepStrictEqual(others, given)
+          }
+        }))
+
+      it.effect("counts what goes out", () =>
+        Effect.gen(function*() {
+          let sent = 0
+          yield* put(stored, {
+            section: section(text("hello"), form),
+            onSent: (bytes) => {
+              sent += bytes
+            }
+          })
+          assert.strictEqual(sent, 5)
+        }))
+
+      it.effect.each([4, 6])(
+        "that is not as long as declared (%d) is SourceChanged, never a success",
+        (length) =>
+          Effect.gen(function*() {
+            const { result } = yield* put(stored, { section: section(text("hello"), form, length) })
+            assert.include({ ...errorOf(result) }, { _tag: "SourceChanged", name: "a.txt", what: "size" })
+          })
+      )
+    })
+
+    it.effect("bytes that are not as long as declared are not sent at all", () =>
+      Effect.map(
+        put(stored, { section: section(text("hello"), bytesBody, 6) }),
+        ({ seen }) => assert.lengthOf(seen, 0)
+      ))
+
+    it.effect("is a receipt: the etag verbatim, the request id and the checksums", () =>
+      Effect.gen(function*() {
+        const { result } = yield* put(() =>
+          new Response("", {
+            headers: { ETag: "\"e-1\"", "X-Amz-Request-Id": "REQ7", "x-amz-checksum-crc32": "c==" }
+          })
+        )
+        assert.deepStrictEqual(
+          result,
+          Either.right({ etag: "\"e-1\"", requestId: "REQ7", checksums: { crc32: "c==" } })
+        )
+      }))
+
+    it.effect("carries no token and no trace header, also within a span", () =>
+      Effect.gen(function*() {
+        const { seen: [one] } = yield* Effect.withSpan(put(stored), "parent")
+        for (const name of ["authorization", "traceparent", "tracestate", "b3"]) assert.notProperty(one?.headers, name)
+      }))
+
+    it.effect("an early refusal is the answer, though the body was not taken whole", () =>
+      Effect.gen(function*() {
+        const early: Form = () => ({ _tag: "NativeBody", content: text("hel") })
+        const { result } = yield* put(
+          () => new Response("<Error><Code>SignatureDoesNotMatch</Code></Error>", { status: 403 }),
+          { section: section(text("hello"), early), headers: { "content-type": "text/plain" } }
+        )
+        assert.deepInclude({ ...errorOf(result) }, {
+          _tag: "SignatureMismatch403",
+          part: 3,
+          attempts: 2,
+          sentHeaders: ["content-type", "content-length"]
+        })
+      }))
+
+    it.effect("an error in the body of a 200 is a failure", () =>
+      Effect.map(
+        put(() => new Response("<Error><Code>InternalError</Code></Error>", { headers: { etag: "e" } })),
+        ({ result }) => assert.include({ ...errorOf(result) }, { _tag: "StorageUnavailable", status: 200 })
+      ))
+
+    it.effect.each([301, 302, 307, 308])("a %d is not followed", (status) =>
+      Effect.gen(function*() {
+        const { result, seen } = yield* put(() =>
+          new Response(null, { status, headers: { location: "https://elsewhere.test/" } })
+        )
+        assert.lengthOf(seen, 1)
+        assert.include({ ...errorOf(result) }, { _tag: "StorageRejected", status })
+      }))
+
+    it.effect("a URL that has ended by the server's clock is refused before anything is sent or read", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(1000)
+        const unread: SourceSection = { ...section(text("hello")), body: () => Effect.dieMessage("was read") }
+        const { result, seen } = yield* put(stored, { clockOffset: deadline - 1000, section: unread })
+        assert.lengthOf(seen, 0)
+        assert.include({ ...errorOf(result) }, { _tag: "UrlExpired", reason: "Deadline", attempts: 1 })
+        const justBefore = yield* put(stored, { clockOffset: deadline - 1001 })
+        assert.isTrue(Either.isRight(justBefore.result))
+      }))
+
+    it.effect("a 403 that says nothing is judged by the server's clock when it comes", () =>
+      Effect.gen(function*() {
+        const late: FakeHttp.Answer = () => Effect.as(TestClock.adjust("1 second"), new Response("", { status: 403 }))
+        const after = yield* put(late, { clockOffset: deadline - 1000 })
+        assert.strictEqual(errorOf(after.result)._tag, "UrlExpired")
+        const before = yield* put(late, { clockOffset: signedAt })
+        assert.strictEqual(errorOf(before.result)._tag, "SignatureMismatch403")
+      }))
+
+    it.effect("a source that fails on the way is its own error, not the connection's", () =>
+      Effect.gen(function*() {
+        const failure = new SourceError.SourceUnreadable({ name: "a.txt", reason: "Failed", code: "EIO" })
+        const breaking: Form = () => ({ _tag: "StreamBody", stream: Stream.fail(failure) })
+        const { result } = yield* put(stored, { section: section(text("hello"), breaking) })
+        assert.include({ ...errorOf(result) }, { _tag: "SourceUnreadable", reason: "Failed", code: "EIO" })
+      }))
+
+    it.effect.each([["ECONNREFUSED", "no"], ["ECONNRESET", "unknown"], ["EPIPE", "unknown"]])(
+      "a connection that fails with %s is known by its code and origin alone",
+      ([code = "", arrived]) =>
+        Effect.gen(function*() {
+          const error = yield* Effect.flip(
+            withStorage(FakeHttp.broken(code), (storage) => storage.put(request()))
+          )
+          assert.deepInclude(Object.fromEntries(Object.entries(error)), {
+            _tag: "ConnectionFailed",
+            peer: "storage",
+            origin: "https://bucket.storage.test",
+            code,
+            arrived,
+            attempts: 2
+          })
+          assert.notInclude(JSON.stringify(error), signature)
+        })
+    )
+
+    it.effect("a source that can be read again gives each attempt a body of its own", () =>
+      Effect.gen(function*() {
+        const source = UploadSources.fromStream("a.txt", Stream.make(text("hel"), text("lo")), { size: 5 })
+        const { client, seen } = FakeHttp.make(stored)
+        yield* withStorage(client, (storage) =>
+          Effect.scoped(Effect.gen(function*() {
+            const opened = yield* source.open
+            const section = yield* opened.section({ offset: 0, length: 5 })
+            yield* storage.put(request({ section }))
+            yield* storage.put(request({ section }))
+          })))
+        assert.deepStrictEqual(seen.map((one) => new TextDecoder().decode(one.body)), ["hello", "hello"])
+      }))
+
+    it.effect("an answer without a body is read like one with an empty body", () =>
+      Effect.gen(function*() {
+        const done = yield* put(() => new Response(null, { headers: { etag: "e" } }))
+        assert.isTrue(Either.isRight(done.result))
+        const refused = yield* put(() => new Response(null, { status: 503 }))
+        assert.strictEqual(errorOf(refused.result)._tag, "StorageUnavailable")
+      }))
+
+    it.effect("a success whose body breaks off is none", () =>
+      Effect.gen(function*() {
+        const body = new ReadableStream<Uint8Array>({
+          pull: (controller) => controller.error(Object.assign(new Error("gone"), { code: "ECONNRESET" }))
+        })
+        const { result } = yield* put(() => new Response(body, { headers: { etag: "e" } }))
+        assert.include({ ...errorOf(result) }, { _tag: "ConnectionFailed", arrived: "unknown" })
+      }))
+
+    it.effect("the whole answer is read, however long, so that its connection can be used again", () =>
+      Effect.gen(function*() {
+        let left = 200
+        const body = new ReadableStream<Uint8Array>({
+          pull: (controller) => left-- > 0 ? controller.enqueue(new Uint8Array(1024).fill(60)) : controller.close()
+        })
+        const { result } = yield* put(() => new Response(body, { status: 503 }))
+        assert.strictEqual(errorOf(result)._tag, "StorageUnavailable")
+        assert.isAtMost(left, 0)
+      }))
+  })
+
+  describe("get", () => {
+    const get = (
+      answer: FakeHttp.Answer,
+      changes: Partial<ObjectStorage.GetRequest> = {}
+    ) => {
+      const { client, seen } = FakeHttp.make(answer)
+      return withStorage(client, (storage) =>
+        Effect.scoped(Effect.gen(function*() {
+          const { bytes, ...told } = yield* storage.get({ url: presigned(), attempt: 1, ...changes })
+          const chunks = yield* Stream.runCollect(bytes)
+          return {
+            ...told,
+            text: new TextDecoder().decode(Uint8Array.from(Chunk.toReadonlyArray(chunks).flatMap((one) => [...one])))
+          }
+        }))).pipe(Effect.either, Effect.map((result) => ({ result, seen })))
+    }
+
+    it.effect("is the whole object with what is told of it", () =>
+      Effect.gen(function*() {
+        const { result, seen } = yield* get(() =>
+          new Response("hello", { headers: { "content-length": "5", etag: "\"e\"" } })
+        )
+        assert.deepInclude(Either.getOrThrow(result), {
+          etag: Option.some("\"e\""),
+          length: Option.some(5),
+          totalLength: Option.some(5),
+          text: "hello"
+        })
+        assert.strictEqual(seen[0]?.href, href())
+        assert.notProperty(seen[0]?.headers, "range")
+        assert.notProperty(seen[0]?.headers, "authorization")
+      }))
+
+    it.effect.prop("asks for a range as HTTP writes it, and knows the whole length", {
+      start: fc.nat(1000),
+      more: fc.option(fc.nat(1000), { nil: undefined })
+    }, ({ more, start }) =>
+      Effect.gen(function*() {
+        const end = more === undefined ? undefined : start + more
+        const { result, seen } = yield* get(
+          () => new Response("x", { status: 206, headers: { "content-range": `bytes ${start}-${start}/4242` } }),
+          { range: { start, end }, ifMatch: "\"e\"" }
+        )
+        assert.strictEqual(seen[0]?.headers["range"], `bytes=${start}-${end ?? ""}`)
+        assert.strictEqual(seen[0]?.headers["if-match"], "\"e\"")
+        assert.deepInclude(Either.getOrThrow(result), { totalLength: Option.some(4242) })
+      }), { fastCheck: { numRuns: 30 } })
+
+    it.effect.each(
+      [
+        [204, "StorageRejected"],
+        [302, "StorageRejected"],
+        [304, "StorageRejected"],
+        [404, "StorageRejected"],
+        [412, "StorageRejected"],
+        [416, "StorageRejected"],
+        [403, "SignatureMismatch403"],
+        [503, "StorageUnavailable"]
+      ] as const
+    )("a %s is a typed error: %s", ([status, tag]) =>
+      Effect.gen(function*() {
+        const { result } = yield* get(() => new Response(null, { status }))
+        assert.strictEqual(errorOf(result)._tag, tag)
+      }))
+
+    it.effect("bytes that break off are a failed connection, not an end", () =>
+      Effect.gen(function*() {
+        const body = new ReadableStream<Uint8Array>({
+          pull: (controller) => controller.error(Object.assign(new Error(href()), { code: "ECONNRESET" }))
+        })
+        const { result } = yield* get(() => new Response(body))
+        assert.deepInclude({ ...errorOf(result) }, { _tag: "ConnectionFailed", code: "ECONNRESET", arrived: "unknown" })
+        assert.notInclude(JSON.stringify(errorOf(result)), signature)
+      }))
+  })
+})

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ObjectStorage } from "@stevedore/core"
+import { Either, FastCheck as fc } from "effect"
+import { deadline, parse, presigned, signedAt } from "./fixtures/presignedUrls.js"
+
+const encryptionHeaders = {
+  "x-amz-server-side-encryption": "aws:kms",
+  "x-amz-server-side-encryption-aws-kms-key-id": "key-1"
+}
+
+const names = ["content-type", ...Object.keys(encryptionHeaders)]
+
+const headers = (kind: "single" | "part", signedHeaders: ReadonlyArray<string>) =>
+  ObjectStorage.putHeaders({
+    url: presigned({ signedHeaders, ...(kind === "part" ? { part: 3 } : {}) }),
+    kind,
+    mediaType: "video/mp4",
+    encryptionHeaders
+  })
+
+describe("ObjectStorage", () => {
+  describe("the headers of a PUT", () => {
+    it.prop("a single PUT carries the media type and every encryption header, signed or not", {
+      signed: fc.subarray(names)
+    }, ({ signed }) => {
+      assert.deepStrictEqual(
+        headers("single", signed),
+        Either.right({ ...encryptionHeaders, "content-type": "video/mp4" })
+      )
+    })
+
+    it.prop("a part carries what its URL's signed headers list, and no more", { signed: fc.subarray(names) }, (
+      { signed }
+    ) => {
+      const all: Readonly<Record<string, string>> = { ...encryptionHeaders, "content-type": "video/mp4" }
+      assert.deepStrictEqual<unknown>(
+        Either.getOrThrow(headers("part", signed)),
+        Object.fromEntries(signed.map((name) => [name, all[name]]))
+      )
+    })
+
+    it.prop("a signed header that the profile does not have is refused before sending, and named", {
+      kind: fc.constantFrom("single" as const, "part" as const),
+      signed: fc.subarray(names),
+      missing: fc.uniqueArray(fc.constantFrom("x-amz-acl", "x-amz-tagging", "content-md5", "constructor"), {
+        minLength: 1
+      })
+    }, ({ kind, missing, signed }) => {
+      const refused = headers(kind, [...signed, ...missing])
+      const error = Either.isLeft(refused) ? refused.left : assert.fail("expected SignedHeaderMissing")
+      assert.strictEqual(error._tag, "SignedHeaderMissing")
+      assert.deepStrictEqual(error.headers, missing)
+      assert.strictEqual(error.part, kind === "part" ? 3 : undefined)
+      assert.strictEqual(error.attempts, 0)
+    })
+
+    it("the host and the length are the transport's, signed or not", () => {
+      assert.isTrue(Either.isRight(headers("part", ["content-length"])))
+    })
+
+    it("never hold a token", () => {
+      const made = Either.getOrThrow(headers("single", []))
+      assert.notProperty(made, "authorization")
+    })
+  })
+
+  describe("the deadline", () => {
+    const check = (url = presigned({ part: 3 }), clockOffset = 0, attempt = 1) => (now: number) =>
+      ObjectStorage.checkDeadline({ url, clockOffset, attempt }, now)
+
+    it.prop("is judged by the server's clock, however wrong ours is", {
+      error: fc.integer({ min: -1e9, max: 1e9 }),
+      at: fc.integer({ min: signedAt, max: deadline + 10_800_000 })
+    }, ({ at, error }) => {
+      const ours = at + error
+      assert.strictEqual(Either.isRight(check(undefined, -error)(ours)), at < deadline)
+    })
+
+    it("a URL that has ended is an expired one, that was not sent again", () => {
+      const refused = check(undefined, 500, 4)(deadline)
+      const error = Either.isLeft(refused) ? refused.left : assert.fail("expected UrlExpired")
+      assert.deepInclude({ ...error }, {
+        _tag: "UrlExpired",
+        part: 3,
+        reason: "Deadline",
+        deadline: new Date(deadline),
+        serverTime: new Date(deadline + 500),
+        attempts: 3
+      })
+      assert.strictEqual(error.recovery, "newSession")
+    })
+
+    it("a URL that does not say when it ends is never refused", () => {
+      assert.isTrue(Either.isRight(check(parse("https://b.test/k?sig=1"))(8e15)))
+    })
+  })
+})
