@@ -50,14 +50,13 @@ describe("WalkLists", () => {
       yield* nightly
       assert.lengthOf(logged, 250)
       assert.lengthOf(new Set(logged), 250)
-    }).pipe(
-      Effect.provide(RetryPolicy.none),
-      Effect.provide(Layer.mergeAll(
-        KeyValueStore.layerMemory,
-        SandboxLayer.memory({ projects: 250, faults: FaultScript.on("list").after(1).answer(500) }),
-        Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message))))
-      ))
-    )
+    }).pipe(Effect.provide(Layer.mergeAll(
+      KeyValueStore.layerMemory,
+      SandboxLayer.memory({ projects: 250, faults: FaultScript.on("list").after(1).answer(500) }).pipe(
+        Layer.provide(RetryPolicy.none)
+      ),
+      Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message))))
+    )))
   })
 
   it.effect("a list of your own gives what your Schema says", () =>
