@@ -13,6 +13,7 @@ import type { DownloadError } from "./DownloadError.js"
 import { DownloadIncomplete, InvalidRange } from "./DownloadError.js"
 import type { Answer, Asked, Content } from "./internal/downloadAnswer.js"
 import { changed, request } from "./internal/downloadAnswer.js"
+import { unstalled } from "./internal/unstalled.js"
 import { ObjectStorage } from "./ObjectStorage.js"
 import type * as PresignedUrl from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
@@ -45,6 +46,8 @@ export interface Options {
 export interface SectionOptions extends Options {
   /** The etag that other bytes of the file came with: the section is of the same file, or `SourceChanged`. */
   readonly etag?: string | undefined
+  /** Takes everything from `offset` on when the server does not know ranges, and sends everything anyway. */
+  readonly orWhole?: boolean | undefined
 }
 
 /**
@@ -137,8 +140,9 @@ const openSection = (
   options: SectionOptions
 ): Effect.Effect<Section, DownloadError, Scope.Scope> =>
   Effect.gen(function*() {
-    const wanted = yield* wantedOf(content, options)
-    const answer = yield* request(content, wanted)
+    const asked = yield* wantedOf(content, options)
+    const answer = yield* request(content, asked)
+    const wanted = options.orWhole === true && !answer.partial ? { ...asked, end: Option.none() } : asked
     yield* checkSame(content, { etag: wanted.etag, totalLength: Option.none() }, answer)
     if (wanted.start > 0 && Option.exists(answer.totalLength, (total) => wanted.start >= total)) {
       return yield* outside(content.fileId, options)
@@ -198,7 +202,7 @@ const bytesFrom = (transfer: Transfer, answer: Answer, from: number): Stream.Str
   Stream.suspend(() => {
     const { asked, content } = transfer
     let position = from
-    const counted = Stream.map(sliced(unstalled(answer), from - answer.start, asked.end, from), (chunk) => {
+    const counted = Stream.map(sliced(patient(answer), from - answer.start, asked.end, from), (chunk) => {
       position += chunk.byteLength
       return chunk
     })
@@ -254,11 +258,10 @@ const checkSame = (
   return Effect.void
 }
 
-const unstalled = ({ attempt, bytes, peer }: Answer): Stream.Stream<Uint8Array, DownloadError> =>
+const patient = ({ attempt, bytes, peer }: Answer): Stream.Stream<Uint8Array, DownloadError> =>
   Stream.unwrap(
     Effect.map(Timeouts.Timeouts, ({ stall }) =>
-      Stream.timeoutFail(bytes, () =>
-        new TimedOut({ peer, phase: "body", after: stall, attempts: attempt }), stall))
+      unstalled(bytes, stall, () => new TimedOut({ peer, phase: "body", after: stall, attempts: attempt })))
   )
 
 // For a server that does not know ranges and gives everything: leaves out what is there already and what was not asked.
