@@ -1,9 +1,34 @@
 /**
  * @since 0.1.0
  */
+export * as DiskLedger from "./DiskLedger.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as DownloadTargetError from "./DownloadTargetError.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as FileSource from "./FileSource.js"
 
 /**
  * @since 0.1.0
  */
+export * as NodeChecksum from "./NodeChecksum.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as NodeDownloads from "./NodeDownloads.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as NodeStevedore from "./NodeStevedore.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as SafeName from "./SafeName.js"

@@ -1,6 +1,6 @@
 import type { SourceError } from "@stevedore/core/SourceError"
 import { isSourceError, SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
-import type { SourceFingerprint } from "@stevedore/core/UploadSource"
+import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

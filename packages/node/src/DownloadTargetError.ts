@@ -1,0 +1,71 @@
+/**
+ * What can be wrong with the place where a download goes.
+ *
+ * @since 0.1.0
+ */
+import * as Recovery from "@stevedore/core/Recovery"
+import * as Schema from "effect/Schema"
+
+/**
+ * Something is there already, and overwriting was not asked for. Nothing of it was touched.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/node/TargetExists")("TargetExists", {
+  path: Schema.String,
+  attempts: Recovery.noAttempts
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `${JSON.stringify(this.path)} exists already. Download to another path, or ask for overwriting.`
+  }
+}
+
+/**
+ * The file cannot be written: no such directory, no permission, no room, a directory in its place.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@stevedore/node/TargetUnwritable")(
+  "TargetUnwritable",
+  {
+    path: Schema.String,
+    /** The system's code where there is one, such as `ENOSPC`. */
+    code: Schema.optional(Schema.String),
+    attempts: Recovery.noAttempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `${JSON.stringify(this.path)} cannot be written${this.code === undefined ? "" : ` (${this.code})`}. ` +
+      "Check that its directory exists, that it may be written to and that there is room."
+  }
+}
+
+/**
+ * What is wrong with the place where a download goes.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const DownloadTargetError = Schema.Union(TargetExists, TargetUnwritable).annotations({
+  identifier: "DownloadTargetError"
+})
+
+/**
+ * @since 0.1.0
+ * @category errors
+ */
+export type DownloadTargetError = typeof DownloadTargetError.Type

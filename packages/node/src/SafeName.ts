@@ -1,0 +1,54 @@
+/**
+ * Names that came from elsewhere, as names of files here.
+ *
+ * @since 0.1.0
+ */
+
+const longest = 255
+
+const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i
+
+/**
+ * A file name that can be created in any directory of Linux, macOS and Windows, and nowhere else: no separators, no
+ * device names, no leading dash or dot, no control or invisible direction characters, no dot or space at the end, 255
+ * bytes at the most, its extension kept. Never empty: what leaves nothing is `download`.
+ *
+ * The name of a record and a Content-Disposition are what a stranger wrote; they are never a path.
+ *
+ * @example
+ * import { NodeDownloads, SafeName } from "@stevedore/node"
+ *
+ * const saved = NodeDownloads.toFile("1kf00nQk9yfWKfsTDni8aO", SafeName.safeName("../interview.mp4"))
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const safeName = (name: string): string => {
+  const plain = name
+    .normalize("NFC")
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "")
+    .replace(/[/\\:*?"<>|]/g, "_")
+    .replace(/^[\s.\-~]+/, "")
+  const short = withoutEnd(shortened(plain))
+  if (short === "") return "download"
+  const [stem = ""] = short.split(".")
+  return reserved.test(stem.trim()) ? `_${shortened(short, longest - 1)}` : short
+}
+
+const withoutEnd = (name: string): string => name.replace(/[\s.]+$/, "")
+
+const bytes = (text: string): number => new TextEncoder().encode(text).byteLength
+
+const shortened = (name: string, limit = longest): string => {
+  if (bytes(name) <= limit) return name
+  const extension = /\.[^.]{1,16}$/u.exec(name)?.[0] ?? ""
+  const kept = bytes(extension) < limit / 2 ? extension : ""
+  let stem = ""
+  let left = limit - bytes(kept)
+  for (const character of name.slice(0, name.length - kept.length)) {
+    left -= bytes(character)
+    if (left < 0) break
+    stem += character
+  }
+  return `${withoutEnd(stem)}${kept}`
+}

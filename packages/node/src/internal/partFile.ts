@@ -1,0 +1,125 @@
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import { constants } from "node:fs"
+import * as NodeFs from "node:fs/promises"
+import { dirname } from "node:path"
+import type { DownloadTargetError } from "../DownloadTargetError.js"
+import { TargetExists, TargetUnwritable } from "../DownloadTargetError.js"
+
+/**
+ * What a download is written to before it is whole: a file beside its target.
+ *
+ * @internal
+ */
+export interface PartFile {
+  readonly path: string
+  readonly target: string
+  readonly handle: NodeFs.FileHandle
+}
+
+const codeOf = (cause: unknown): string | undefined =>
+  Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
+
+/** @internal */
+export const attempt = <A>(target: string, run: () => Promise<A>): Effect.Effect<A, TargetUnwritable> =>
+  Effect.tryPromise({ try: run, catch: (cause) => new TargetUnwritable({ path: target, code: codeOf(cause) }) })
+
+/** @internal */
+export const exists = (path: string): Effect.Effect<boolean> =>
+  Effect.promise(() => NodeFs.lstat(path).then(() => true, () => false))
+
+/** @internal */
+export const remove = (path: string): Effect.Effect<void> => Effect.promise(() => NodeFs.rm(path, { force: true }))
+
+/**
+ * Open until the scope ends, and then removed unless it is to be kept. One that is kept may be there already.
+ *
+ * @internal
+ */
+export const open = (
+  path: string,
+  target: string,
+  options: {
+    readonly keep: boolean
+    /** Whether it is worth keeping, when its scope ends with a failure. */
+    readonly worth: Effect.Effect<boolean>
+  }
+): Effect.Effect<PartFile, TargetUnwritable, Scope.Scope> => {
+  const flags = constants.O_RDWR | constants.O_CREAT | (options.keep ? 0 : constants.O_EXCL)
+  return Effect.acquireRelease(
+    Effect.map(attempt(target, () => NodeFs.open(path, flags, 0o666)), (handle) => ({ path, target, handle })),
+    ({ handle }, exit) =>
+      Effect.gen(function*() {
+        yield* Effect.promise(() => handle.close().catch(() => undefined))
+        const kept = options.keep && Exit.isFailure(exit) && (yield* options.worth)
+        if (!kept) yield* remove(path)
+      })
+  )
+}
+
+/** @internal */
+export const write = (
+  { handle, target }: PartFile,
+  bytes: Uint8Array,
+  position: number
+): Effect.Effect<void, TargetUnwritable> =>
+  attempt(target, async () => {
+    for (let written = 0; written < bytes.byteLength;) {
+      const left = bytes.byteLength - written
+      written += (await handle.write(bytes, written, left, position + written)).bytesWritten
+    }
+  })
+
+/**
+ * Gives the file its name, as a whole and on disk.
+ *
+ * @internal
+ */
+export const commit = (
+  file: PartFile,
+  options: { readonly overwrite: boolean }
+): Effect.Effect<void, DownloadTargetError> =>
+  Effect.uninterruptible(Effect.gen(function*() {
+    yield* attempt(file.target, () => file.handle.sync())
+    yield* checkOwn(file)
+    yield* options.overwrite ? rename(file) : renameWithoutOverwriting(file)
+    yield* syncDirectory(dirname(file.target))
+  }))
+
+// Two processes may have kept the same part: the one that comes second must not give its name to what is not its own.
+const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
+  Effect.flatMap(
+    attempt(target, () => Promise.all([handle.stat({ bigint: true }), NodeFs.stat(path, { bigint: true })])),
+    ([own, there]) =>
+      own.ino === there.ino && own.dev === there.dev ? Effect.void : Effect.fail(new TargetUnwritable({ path: target }))
+  )
+
+const rename = ({ path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
+  attempt(target, () => NodeFs.rename(path, target))
+
+// A rename would take the place of a file that appeared meanwhile; a link does not.
+const renameWithoutOverwriting = (file: PartFile): Effect.Effect<void, DownloadTargetError> =>
+  Effect.catchAll(
+    attempt(file.target, () => NodeFs.link(file.path, file.target)),
+    (error): Effect.Effect<void, DownloadTargetError> => {
+      if (error.code === "EEXIST") return Effect.fail(new TargetExists({ path: file.target }))
+      if (!linkless.has(error.code ?? "")) return Effect.fail(error)
+      return Effect.if(exists(file.target), {
+        onTrue: () => Effect.fail(new TargetExists({ path: file.target })),
+        onFalse: () => rename(file)
+      })
+    }
+  )
+
+// What file systems without links answer.
+const linkless = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EACCES"])
+
+// Not every system lets a directory be synced; the file has its name all the same.
+const syncDirectory = (path: string): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    const handle = await NodeFs.open(path, "r").catch(() => undefined)
+    await handle?.sync().catch(() => undefined)
+    await handle?.close().catch(() => undefined)
+  })

@@ -1,0 +1,68 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as NodeFs from "node:fs/promises"
+import type { TargetUnwritable } from "../DownloadTargetError.js"
+import type { PartFile } from "./partFile.js"
+import { attempt } from "./partFile.js"
+
+/**
+ * What a part file that was kept is of, and which parts of it are there.
+ *
+ * @internal
+ */
+export const PartJournal = Schema.Struct({
+  version: Schema.Literal(1),
+  fileId: Schema.String,
+  etag: Schema.String,
+  size: Schema.Int.pipe(Schema.positive()),
+  partSize: Schema.Int.pipe(Schema.positive()),
+  parts: Schema.Array(Schema.Int.pipe(Schema.nonNegative()))
+})
+
+/** @internal */
+export type PartJournal = typeof PartJournal.Type
+
+const PartJournalJson = Schema.parseJson(PartJournal)
+
+/** @internal */
+export const pathOf = (partPath: string): string => `${partPath}.json`
+
+/**
+ * None when there is no journal, or none that can be trusted: then the download begins anew.
+ *
+ * @internal
+ */
+export const read = (file: PartFile, fileId: string): Effect.Effect<Option.Option<PartJournal>> =>
+  Effect.gen(function*() {
+    const text = yield* attempt(file.target, () => NodeFs.readFile(pathOf(file.path), "utf8"))
+    const journal = yield* Schema.decode(PartJournalJson)(text)
+    const { size } = yield* attempt(file.target, () => file.handle.stat())
+    return Option.liftPredicate(journal, (one) => one.fileId === fileId && size >= extent(one))
+  }).pipe(Effect.option, Effect.map(Option.flatten))
+
+const extent = ({ partSize, parts, size }: PartJournal): number =>
+  parts.reduce((end, part) => Math.max(end, Math.min(size, (part + 1) * partSize)), 0)
+
+/**
+ * Before anything else is written to the file than what the journal tells.
+ *
+ * @internal
+ */
+export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
+  attempt(file.target, async () => {
+    await NodeFs.rm(pathOf(file.path), { force: true })
+    await file.handle.truncate(0)
+  })
+
+/**
+ * After the bytes that it tells of are on disk.
+ *
+ * @internal
+ */
+export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void, TargetUnwritable> =>
+  attempt(file.target, async () => {
+    await file.handle.datasync()
+    await NodeFs.writeFile(`${pathOf(file.path)}.new`, Schema.encodeSync(PartJournalJson)(journal), { flush: true })
+    await NodeFs.rename(`${pathOf(file.path)}.new`, pathOf(file.path))
+  })

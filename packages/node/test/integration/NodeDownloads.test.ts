@@ -1,0 +1,237 @@
+import { assert, describe, it } from "@effect/vitest"
+import { NodeDownloads } from "@stevedore/node"
+import { Chunk, Effect, Fiber, Option, Stream } from "effect"
+import * as Fs from "node:fs/promises"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import * as ContentServer from "../support/contentServer.js"
+import * as Temporary from "../support/temporary.js"
+
+const MiB = 1024 * 1024
+
+const bytes = Temporary.distinct(5 * MiB + 3)
+
+const entries = (directory: string) => Effect.promise(() => Fs.readdir(directory))
+
+const assertWhole = (path: string, expected: Buffer = bytes) =>
+  Effect.map(
+    Effect.promise(() => Fs.readFile(path)),
+    (actual) => assert.isTrue(actual.equals(expected), "the file on disk is the file")
+  )
+
+const setting = (options: Partial<ContentServer.Settings> = {}) =>
+  Effect.all({
+    served: ContentServer.serve({ bytes, ...options }),
+    directory: Temporary.directory
+  })
+
+describe("NodeDownloads.toFile", () => {
+  for (const mode of ["content", "link"] as const) {
+    for (const ranges of [true, false]) {
+      it.scopedLive(`writes the file whole and leaves nothing else, in ${mode} mode, ranges: ${ranges}`, () =>
+        Effect.gen(function*() {
+          const { directory, served } = yield* setting({ mode, ranges })
+          const path = join(directory, "file")
+          const progress: Array<number> = []
+          const file = yield* NodeDownloads.toFile("f1", path, {
+            partSize: MiB,
+            onProgress: (received) => progress.push(received)
+          }).pipe(Effect.provide(served.layer))
+          assert.deepStrictEqual(file, { fileId: "f1", path, size: bytes.byteLength, etag: Option.some("\"one\"") })
+          yield* assertWhole(path)
+          assert.deepStrictEqual(yield* entries(directory), ["file"])
+          assert.strictEqual(progress.at(-1), bytes.byteLength)
+          assert.deepStrictEqual(progress, [...progress].sort((a, b) => a - b))
+          assert.strictEqual(served.contents().length, ranges ? 6 : 1)
+        }))
+    }
+  }
+
+  it.scopedLive("takes up what was cut, in each part by itself", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({ cut: (answer) => answer % 2 === 0 ? 300_000 : undefined })
+      const path = join(directory, "file")
+      yield* NodeDownloads.toFile("f1", path, { partSize: MiB }).pipe(Effect.provide(served.layer))
+      yield* assertWhole(path)
+    }))
+
+  it.scopedLive("has nothing under the name before everything is there, and nothing at all after a failure", () =>
+    Effect.gen(function*() {
+      const names: Array<ReadonlyArray<string>> = []
+      const directory = yield* Temporary.directory
+      const served = yield* ContentServer.serve({
+        bytes,
+        before: async () => {
+          names.push(await Fs.readdir(directory))
+        },
+        cut: (answer) => answer >= 3 ? 0 : undefined
+      })
+      const error = yield* NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB, concurrency: 1 }).pipe(
+        Effect.flip,
+        Effect.provide(served.layer)
+      )
+      assert.strictEqual(error._tag, "ConnectionFailed")
+      assert.isAbove(names.length, 3)
+      for (const seen of names) assert.notInclude(seen, "file")
+      assert.deepStrictEqual(yield* entries(directory), [])
+    }))
+
+  it.scopedLive("leaves nothing when it is interrupted, and settles at once", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({ before: (answer) => answer < 2 ? undefined : sleep(60_000) })
+      const fiber = yield* NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB }).pipe(
+        Effect.provide(served.layer),
+        Effect.fork
+      )
+      yield* Effect.promise(async () => {
+        for (let turn = 0; turn < 500 && served.contents().length < 3; turn++) await sleep(5)
+      })
+      assert.strictEqual((yield* entries(directory)).length, 1)
+      yield* Fiber.interrupt(fiber).pipe(Effect.timeout("2 seconds"))
+      assert.deepStrictEqual(yield* entries(directory), [])
+    }))
+
+  it.scopedLive("does not touch what is there, unless it is told to", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting()
+      const path = join(directory, "file")
+      yield* Effect.promise(() => Fs.writeFile(path, "mine"))
+      const error = yield* NodeDownloads.toFile("f1", path).pipe(Effect.flip, Effect.provide(served.layer))
+      assert.strictEqual(error._tag, "TargetExists")
+      assert.strictEqual(served.server.requests.length, 0)
+      yield* assertWhole(path, Buffer.from("mine"))
+      yield* NodeDownloads.toFile("f1", path, { overwrite: true }).pipe(Effect.provide(served.layer))
+      yield* assertWhole(path)
+      assert.deepStrictEqual(yield* entries(directory), ["file"])
+    }))
+
+  it.scopedLive("does not overwrite a file that appears while it downloads", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const served = yield* ContentServer.serve({
+        bytes,
+        before: () => Fs.writeFile(join(directory, "file"), "another's")
+      })
+      const path = join(directory, "file")
+      const error = yield* NodeDownloads.toFile("f1", path).pipe(Effect.flip, Effect.provide(served.layer))
+      assert.strictEqual(error._tag, "TargetExists")
+      yield* assertWhole(path, Buffer.from("another's"))
+      assert.deepStrictEqual(yield* entries(directory), ["file"])
+    }))
+
+  it.scopedLive("names the place that cannot be written to", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting()
+      const path = join(directory, "none", "file")
+      const missing = yield* NodeDownloads.toFile("f1", path).pipe(Effect.flip, Effect.provide(served.layer))
+      assert(missing._tag === "TargetUnwritable")
+      assert.deepStrictEqual([missing.path, missing.code], [path, "ENOENT"])
+      const onto = yield* NodeDownloads.toFile("f1", directory, { overwrite: true }).pipe(
+        Effect.flip,
+        Effect.provide(served.layer)
+      )
+      assert.strictEqual(onto._tag, "TargetUnwritable")
+      assert.deepStrictEqual(yield* entries(directory), [])
+    }))
+
+  it.scopedLive("is DownloadIncomplete when the size is not the one that was expected", () =>
+    Effect.gen(function*() {
+      for (const ranges of [true, false]) {
+        const { directory, served } = yield* setting({ ranges })
+        const error = yield* NodeDownloads.toFile("f1", join(directory, "file"), { size: 17 }).pipe(
+          Effect.flip,
+          Effect.provide(served.layer)
+        )
+        assert(error._tag === "DownloadIncomplete")
+        assert.deepStrictEqual([error.expected, error.received], [17, bytes.byteLength])
+        assert.deepStrictEqual(yield* entries(directory), [])
+      }
+    }))
+})
+
+describe("NodeDownloads.toFile that keeps", () => {
+  const failing = (answer: number) => answer >= 3 && answer < 9 ? 0 : undefined
+
+  it.scopedLive("goes on with the parts that are missing, of the same file, and leaves nothing behind in the end", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({ cut: failing })
+      const path = join(directory, "file")
+      const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
+        Effect.provide(served.layer)
+      )
+      assert.strictEqual((yield* Effect.flip(download))._tag, "ConnectionFailed")
+      assert.strictEqual((yield* entries(directory)).length, 2)
+      served.settings.cut = () => undefined
+      const before = served.contents().length
+      yield* download
+      yield* assertWhole(path)
+      assert.deepStrictEqual(yield* entries(directory), ["file"])
+      const ranges = served.contents().slice(before).map(({ headers }) => [headers.range, headers["if-match"]])
+      assert.deepStrictEqual(
+        ranges,
+        [2, 3, 4, 5].map((part) => [
+          `bytes=${part * MiB}-${Math.min((part + 1) * MiB, bytes.byteLength) - 1}`,
+          "\"one\""
+        ])
+      )
+    }))
+
+  it.scopedLive("begins anew when storage has another file by then, and when what was kept cannot be trusted", () =>
+    Effect.gen(function*() {
+      for (const spoil of ["etag", "journal", "length"] as const) {
+        const { directory, served } = yield* setting({ cut: failing })
+        const path = join(directory, "file")
+        const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
+          Effect.provide(served.layer)
+        )
+        yield* Effect.flip(download)
+        served.settings.cut = () => undefined
+        const kept = yield* entries(directory)
+        const part = join(directory, kept.find((name) => name.endsWith(".part")) ?? "")
+        let expected = bytes
+        if (spoil === "etag") {
+          expected = Buffer.from(bytes).reverse()
+          served.settings.bytes = expected
+          served.settings.etag = "\"two\""
+        } else if (spoil === "journal") {
+          yield* Effect.promise(() => Fs.writeFile(`${part}.json`, "{\"version\":1"))
+        } else {
+          yield* Effect.promise(() => Fs.truncate(part, 10))
+        }
+        yield* download
+        yield* assertWhole(path, expected)
+        assert.deepStrictEqual(yield* entries(directory), ["file"])
+      }
+    }))
+
+  it.scopedLive("keeps nothing when there is nothing to go on with", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({ ranges: false, cut: () => 0 })
+      yield* NodeDownloads.toFile("f1", join(directory, "file"), { keep: true }).pipe(
+        Effect.flip,
+        Effect.provide(served.layer)
+      )
+      assert.deepStrictEqual(yield* entries(directory), [])
+    }))
+})
+
+describe("NodeDownloads.downloadAll", () => {
+  it.scopedLive("gives each file's outcome; one that fails does not stop the others", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting()
+      yield* Effect.promise(() => Fs.writeFile(join(directory, "b"), "mine"))
+      const outcomes = yield* Stream.make("a", "b", "c").pipe(
+        Stream.map((name) => ({ fileId: name, path: join(directory, name) })),
+        NodeDownloads.downloadAll({ files: 2 }),
+        Stream.runCollect,
+        Effect.provide(served.layer)
+      )
+      assert.deepStrictEqual(
+        Chunk.toReadonlyArray(outcomes).map((outcome) => [outcome.target.fileId, outcome._tag]).sort(),
+        [["a", "Downloaded"], ["b", "Failed"], ["c", "Downloaded"]]
+      )
+      yield* assertWhole(join(directory, "a"))
+      yield* assertWhole(join(directory, "c"))
+      yield* assertWhole(join(directory, "b"), Buffer.from("mine"))
+    }))
+})

@@ -1,0 +1,69 @@
+import { RetryPolicy, ServiceProfile } from "@stevedore/core"
+import { NodeStevedore } from "@stevedore/node"
+import { Effect, Redacted } from "effect"
+import { Layer } from "effect"
+import * as StorageServer from "./storageServer.js"
+
+export interface Settings {
+  bytes: Buffer
+  etag: string
+  mode: "content" | "link"
+  ranges: boolean
+  /** Breaks an answer with content, by its number from 0, after so many bytes. */
+  cut: (answer: number) => number | undefined
+  /** Runs before an answer with content, by its number from 0. */
+  before: (answer: number) => void | Promise<void>
+}
+
+/** A service with one file and the storage that has its content, on one port. */
+export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
+  Effect.gen(function*() {
+    const settings: Settings = {
+      etag: "\"one\"",
+      mode: "link",
+      ranges: true,
+      cut: () => undefined,
+      before: () => undefined,
+      ...options
+    }
+    let answers = 0
+    let origin = ""
+    const server = yield* StorageServer.serve(async ({ received, response, socket }) => {
+      if (settings.mode === "link" && !received.target.startsWith("/object")) {
+        response.writeHead(200, { "content-type": "application/json" })
+          .end(JSON.stringify({ data: { url: `${origin}/object?X-Amz-Signature=abc` } }))
+        return
+      }
+      const number = answers++
+      await settings.before(number)
+      const { bytes, etag } = settings
+      const condition = received.headers["if-match"]
+      if (condition !== undefined && condition !== etag) {
+        response.writeHead(412).end()
+        return
+      }
+      const range = settings.ranges ? /^bytes=(\d+)-(\d*)$/.exec(received.headers.range ?? "") : null
+      const start = Number(range?.[1] ?? 0)
+      const end = Math.min(
+        range?.[2] === undefined || range[2] === "" ? Infinity : Number(range[2]) + 1,
+        bytes.byteLength
+      )
+      response.writeHead(range === null ? 200 : 206, {
+        etag,
+        "content-length": end - start,
+        ...(range === null ? {} : { "content-range": `bytes ${start}-${end - 1}/${bytes.byteLength}` })
+      })
+      const cut = settings.cut(number)
+      if (cut === undefined || cut >= end - start) response.end(bytes.subarray(start, end))
+      else response.write(bytes.subarray(start, start + cut), () => setTimeout(() => socket.destroy(), 10))
+    })
+    origin = server.origin
+    const layer = NodeStevedore.layer({
+      baseUrl: server.origin,
+      token: Redacted.make("api.secret"),
+      profile: ServiceProfile.extend(ServiceProfile.standard, { download: settings.mode })
+    }).pipe(Layer.provide(RetryPolicy.layer({ attempts: 3, base: "1 millis" })))
+    const contents = () =>
+      server.requests.filter(({ target }) => settings.mode === "content" || target.startsWith("/object"))
+    return { server, settings, layer, contents }
+  })
