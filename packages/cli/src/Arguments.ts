@@ -8,6 +8,7 @@ import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import * as ValidationError from "@effect/cli/ValidationError"
 import type { Sort } from "@stevedore/core/List"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 
 /**
@@ -41,6 +42,26 @@ export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string>
   return dashes === -1
     ? words
     : [...words.slice(0, dashes), ...words.slice(dashes + 1).map((word) => word.startsWith("-") ? `./${word}` : word)]
+}
+
+/**
+ * The command line as the parser takes it in any order: a word for help gives the help of its command, and the log
+ * level stands before the command. Left where it is, either could be taken for a word too many.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const arrange = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const dashes = words.indexOf("--")
+  const [options, names] = dashes === -1 ? [words, []] : [words.slice(0, dashes), words.slice(dashes)]
+  if (options.includes("--help") || options.includes("-h")) {
+    return [...options.filter((word) => !word.startsWith("-")).slice(0, 1), "--help"]
+  }
+  const [others, levels] = Arr.partition(
+    options,
+    (word, index) => word === "--log-level" || word.startsWith("--log-level=") || options[index - 1] === "--log-level"
+  )
+  return [...levels, ...others, ...afterDashes(names)]
 }
 
 /**

@@ -55,6 +55,29 @@ const upload = Command.make(
 
 const fileId = Arguments.text("FILE_ID", "The id of a file at the service")
 
+const download = Command.make(
+  "download",
+  {
+    fileId,
+    output: Options.text("output").pipe(
+      Options.withAlias("o"),
+      Options.withPseudoName("PATH"),
+      Options.withDescription("Where it goes; a directory takes it under its own name. Otherwise here"),
+      Options.optional
+    ),
+    overwrite: Options.boolean("overwrite", { aliases: ["force"] }).pipe(
+      Options.withDescription("Replace a file of that name")
+    ),
+    json: Arguments.json,
+    ...Arguments.connection
+  },
+  (options) => Effect.flatMap(Effect.promise(() => import("./Download.js")), ({ run }) => run(options))
+).pipe(Command.withDescription(describe(
+  "Download a file",
+  "stevedore download 1kf00nQk9yfWKfsTDni8aO",
+  "stevedore download 1kf00nQk9yfWKfsTDni8aO -o interview.mp4 --overwrite"
+)))
+
 const file = Command.make(
   "file",
   { fileId, json: Arguments.json, ...Arguments.connection },
@@ -164,7 +187,7 @@ const root = Command.make("stevedore").pipe(
     "Get files into storage, get them back, and walk lists. Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, " +
       "3 the token is not accepted, 130 interrupted"
   )),
-  Command.withSubcommands([upload, file, projects, list, whoami, sandbox])
+  Command.withSubcommands([upload, download, file, projects, list, whoami, sandbox])
 )
 
 /**
@@ -180,6 +203,6 @@ export const run = (words: ReadonlyArray<string>) =>
       Command.run(root, { name: "stevedore", version, executable: "stevedore" })([
         "node",
         "stevedore",
-        ...Arguments.afterDashes(words)
+        ...Arguments.arrange(words)
       ])
   )

@@ -46,6 +46,15 @@ export const duration = (length: Duration.Duration): string => {
 }
 
 /**
+ * The speed of so many bytes in so long, to follow a time: `, 12.5 MB/s`. Nothing where no time passed.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const pace = (count: number, took: Duration.Duration): string =>
+  Duration.toMillis(took) > 0 ? `, ${speed(count / Duration.toSeconds(took))}` : ""
+
+/**
  * How much of a whole is done, in whole percent: 100 only when all of it is.
  *
  * @since 0.1.0

@@ -53,6 +53,8 @@ export interface Service {
   readonly json: (values: ReadonlyArray<unknown>) => Effect.Effect<void, OutputFailed>
   /** Writes a line to standard error. A reader that is gone is no failure. */
   readonly note: (line: string) => Effect.Effect<void>
+  /** The same without waiting for it, for loggers. */
+  readonly unsafeNote: (line: string) => void
   /**
    * Shows a line at the foot of the terminal in place of the one before it; an empty one takes it away. Nothing where
    * standard error is no terminal.
@@ -120,11 +122,16 @@ export const layer = (streams: { readonly out: Sink; readonly error: Sink }): La
       yield* heard(error)
       let shown = ""
 
-      const erase = Effect.suspend(() => {
-        if (shown === "") return Effect.void
+      const takeErasure = (): string => {
+        const erasure = shown === "" ? "" : eraseLine
         shown = ""
-        return Effect.ignore(write(error, eraseLine))
+        return erasure
+      }
+      const erase = Effect.suspend(() => {
+        const erasure = takeErasure()
+        return erasure === "" ? Effect.void : Effect.ignore(write(error, erasure))
       })
+      const noteOf = (line: string) => `${takeErasure()}${line.split("\n").map(Printable.line).join("\n")}\n`
       yield* Effect.addFinalizer(() => erase)
 
       const print = (lines: ReadonlyArray<string>) =>
@@ -135,11 +142,10 @@ export const layer = (streams: { readonly out: Sink; readonly error: Sink }): La
       return {
         lines: (lines) => print(lines.map(Printable.line)),
         json: (values) => print(values.map(Printable.json)),
-        note: (line) =>
-          Effect.zipRight(
-            erase,
-            Effect.ignore(write(error, `${line.split("\n").map(Printable.line).join("\n")}\n`))
-          ),
+        note: (line) => Effect.suspend(() => Effect.ignore(write(error, noteOf(line)))),
+        unsafeNote: (line) => {
+          error.write(noteOf(line), () => {})
+        },
         status: (line) =>
           Effect.suspend(() => {
             if (error.isTTY !== true || line === shown) return Effect.void

@@ -15,6 +15,19 @@ const bar = (done: number, width: number): string => {
   return `[${"#".repeat(filled)}${"-".repeat(width - filled)}]`
 }
 
+const fitting = (texts: ReadonlyArray<string>, columns: number): string =>
+  texts.find((text) => text.length <= columns) ?? (texts.at(-1) ?? "").trim().slice(0, Math.max(0, columns))
+
+// The first choice of words that leaves room for a bar; where none does, the first that fits without one.
+const drawn = (done: number, choices: ReadonlyArray<ReadonlyArray<string>>, columns: number): string => {
+  const texts = choices.map((words) => [`${String(done).padStart(3)}%`, ...words].join("  "))
+  for (const text of texts) {
+    const room = Math.min(widestBar, columns - text.length - 3)
+    if (room >= narrowestBar) return `${bar(done, room)} ${text}`
+  }
+  return fitting(texts, columns)
+}
+
 // What storage has is known part by part, and of a single PUT only at its end: what was sent moves evenly. It is not
 // done before the service says so.
 const percentOf = (progress: UploadProgress): number =>
@@ -33,18 +46,30 @@ const timeLeft = (progress: UploadProgress): Option.Option<string> =>
  * @category formatting
  */
 export const render = (progress: UploadProgress, columns: number): string => {
-  const done = percentOf(progress)
-  const percent = `${String(done).padStart(3)}%`
   const left = Option.toArray(timeLeft(progress))
   const amount = `${Measure.bytes(progress.sent)} of ${Measure.bytes(progress.size)}`
   const speed = Option.toArray(Option.map(progress.speed, Measure.speed))
-  const candidates = [[amount, ...speed, ...left], [amount, ...left], left, []]
-    .map((words) => [percent, ...words].join("  "))
-  for (const text of candidates) {
-    const room = Math.min(widestBar, columns - text.length - 3)
-    if (room >= narrowestBar) return `${bar(done, room)} ${text}`
-  }
-  return candidates.find((text) => text.length <= columns) ?? percent.trim().slice(0, Math.max(0, columns))
+  return drawn(percentOf(progress), [[amount, ...speed, ...left], [amount, ...left], left, []], columns)
+}
+
+/**
+ * The bar of a download: of the bytes that came, and of how many, where that is known. Never wider than `columns`.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const renderBytes = (
+  { received, size }: { readonly received: number; readonly size: Option.Option<number> },
+  columns: number
+): string => {
+  const amount = Measure.bytes(received)
+  return Option.match(size, {
+    onNone: () => fitting([amount], columns),
+    onSome: (of) => {
+      const done = Measure.percent(received, of)
+      return drawn(done, [[`${amount} of ${Measure.bytes(of)}`], []], columns)
+    }
+  })
 }
 
 /**

@@ -6,6 +6,7 @@
 import { FileRecord } from "@stevedore/core/FileRecord"
 import { UploadError } from "@stevedore/core/UploadError"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import type { UploadedFile } from "@stevedore/core/Uploads"
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -62,7 +63,9 @@ export const Completed = Schema.Struct({
   parts: Schema.Number,
   /** How many sessions were opened. */
   sessions: Schema.Number,
-  seconds: Schema.Number
+  seconds: Schema.Number,
+  /** Of the whole file, as it was sent; null where it could not be computed. */
+  checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String }))
 }).annotations({ identifier: "Completed" })
 
 /**
@@ -161,11 +164,30 @@ export const failed = (path: string, error: UploadError): typeof Failed.Type => 
  */
 export const completed = (
   path: string,
-  file: FileRecord,
-  { took, ...counts }: {
+  { sent, ...file }: UploadedFile,
+  took: Duration.Duration
+): typeof Completed.Type => ({
+  type: "completed",
+  path,
+  file,
+  bytes: sent.bytes,
+  parts: sent.parts,
+  sessions: sent.sessions,
+  seconds: seconds(took) ?? 0,
+  checksum: sent.checksum ?? null
+})
+
+/**
+ * The line of a download.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const downloaded = (
+  { took, ...file }: {
+    readonly fileId: string
+    readonly path: string
     readonly bytes: number
-    readonly parts: number
-    readonly sessions: number
     readonly took: Duration.Duration
   }
-): typeof Completed.Type => ({ type: "completed", path, file, ...counts, seconds: seconds(took) ?? 0 })
+): typeof Downloaded.Type => ({ type: "downloaded", ...file, seconds: seconds(took) ?? 0 })

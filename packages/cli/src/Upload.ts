@@ -3,10 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { FileRecord } from "@stevedore/core/FileRecord"
 import type { UploadError } from "@stevedore/core/UploadError"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
-import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as FileSource from "@stevedore/node/FileSource"
 import * as Clock from "effect/Clock"
@@ -70,8 +68,7 @@ export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore
 }
 
 interface Uploaded {
-  readonly file: FileRecord
-  readonly last: UploadProgress
+  readonly file: Uploads.UploadedFile
   readonly took: Duration.Duration
 }
 
@@ -124,18 +121,17 @@ const uploadOne = (
     const watcher = yield* Effect.forkScoped(watch(path, options.json, upload.progress))
     const file = yield* Effect.ensuring(upload.await, Effect.zipRight(Fiber.interrupt(watcher), output.status("")))
     const endedAt = yield* Clock.currentTimeMillis
-    return { file, last: yield* upload.progress.get, took: Duration.millis(endedAt - startedAt) }
+    return { file, took: Duration.millis(endedAt - startedAt) }
   }))
 
-const tellUploaded = (path: string, json: boolean, { file, last, took }: Uploaded) =>
+const tellUploaded = (path: string, json: boolean, { file, took }: Uploaded) =>
   Effect.flatMap(Output, (output) => {
-    const { parts: { total: parts }, sessions, size: bytes } = last
-    if (json) return output.json([Reports.completed(path, file, { bytes, parts, sessions, took })])
-    const speed = Duration.toMillis(took) === 0
-      ? ""
-      : `, ${Measure.speed(bytes / Duration.toSeconds(took))}`
+    if (json) return output.json([Reports.completed(path, file, took)])
+    const { bytes } = file.sent
     return output.lines([Printable.columns([file.id, path])]).pipe(
-      Effect.zipRight(output.note(`${path} is up: ${Measure.bytes(bytes)} in ${Measure.duration(took)}${speed}`))
+      Effect.zipRight(
+        output.note(`${path} is up: ${Measure.bytes(bytes)} in ${Measure.duration(took)}${Measure.pace(bytes, took)}`)
+      )
     )
   })
 

@@ -31,6 +31,20 @@ describe("Arguments", () => {
     assert.deepStrictEqual(Arguments.afterDashes(before), before)
   })
 
+  it("help is that of the command, and the log level stands before it, wherever they were written", () => {
+    const arranged: ReadonlyArray<readonly [string, string]> = [
+      ["whoami --token-file t --help", "whoami --help"],
+      ["-h", "--help"],
+      ["upload debug --log-level debug x", "--log-level debug upload debug x"],
+      ["whoami --log-level=all --json", "--log-level=all whoami --json"],
+      ["upload a -- --help --log-level b", "upload a ./--help ./--log-level b"],
+      ["projects --limit 3", "projects --limit 3"]
+    ]
+    for (const [written, expected] of arranged) {
+      assert.strictEqual(Arguments.arrange(written.split(" ")).join(" "), expected)
+    }
+  })
+
   it.effect("a whole number within its bounds is taken", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* option("--parts", "1"), 1)

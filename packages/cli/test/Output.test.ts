@@ -58,8 +58,11 @@ describe("Output", () => {
             output.status("2%"),
             output.status("2%"),
             output.lines(["done"]),
+            output.status("3%"),
             output.note("note"),
-            output.status("3%")
+            output.status("4%"),
+            Effect.sync(() => output.unsafeNote("log")),
+            output.status("5%")
           ]),
         { out: terminal.sink, error: terminal.sink }
       )
@@ -68,8 +71,11 @@ describe("Output", () => {
         "\r\u001b[K2%",
         "\r\u001b[K",
         "done\n",
-        "note\n",
         "3%",
+        "\r\u001b[Knote\n",
+        "4%",
+        "\r\u001b[Klog\n",
+        "5%",
         "\r\u001b[K"
       ])
     }))

@@ -67,6 +67,16 @@ describe("ProgressBar", () => {
     ])
   })
 
+  it.prop("of a download is never wider than the terminal either, whether its size is known or not", [
+    FastCheck.integer({ min: 0, max: 10_000_000_000 }),
+    FastCheck.option(FastCheck.integer({ min: 0, max: 10_000_000_000 }), { nil: undefined }),
+    FastCheck.integer({ min: 0, max: 300 })
+  ], ([received, size, columns]) => {
+    const line = ProgressBar.renderBytes({ received, size: Option.fromNullable(size) }, columns)
+    assert.isAtMost(line.length, columns)
+    assert.match(line, /^[\x20-\x7e]*$/)
+  })
+
   it("is a plain line for a log", () => {
     assert.strictEqual(ProgressBar.plain(at(450_000_000)), "45%, 450.0 MB of 1.0 GB, 12.5 MB/s, 44s left")
     assert.strictEqual(

@@ -46,12 +46,10 @@ describe("Reports", () => {
   })
 
   it("a success has the record with every field that the service sent, and the counts", () => {
-    const report = overTheWire(Reports.completed("a.mp4", Object.assign({}, file, { unknown: 1 }), {
-      bytes: 5,
-      parts: 1,
-      sessions: 2,
-      took: Duration.millis(1234.5678)
-    }))
+    const checksum = { algorithm: "crc32", value: "N/eC4Q==" } as const
+    const sent = { bytes: 5, parts: 1, sessions: 2, checksum }
+    const uploaded = Object.assign({}, file, { unknown: 1, sent })
+    const report = overTheWire(Reports.completed("a.mp4", uploaded, Duration.millis(1234.5678)))
     assert.deepStrictEqual(report, {
       type: "completed",
       path: "a.mp4",
@@ -59,7 +57,8 @@ describe("Reports", () => {
       bytes: 5,
       parts: 1,
       sessions: 2,
-      seconds: 1.235
+      seconds: 1.235,
+      checksum
     })
   })
 

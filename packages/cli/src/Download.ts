@@ -1,0 +1,94 @@
+/**
+ * `stevedore download`: a file comes down, whole or not at all.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
+import * as NodeDownloads from "@stevedore/node/NodeDownloads"
+import { safeName } from "@stevedore/node/SafeName"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Configuration from "./Configuration.js"
+import * as Measure from "./Measure.js"
+import { Output } from "./Output.js"
+import * as Printable from "./Printable.js"
+import * as ProgressBar from "./ProgressBar.js"
+import * as Reports from "./Reports.js"
+
+/**
+ * What the command takes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends Configuration.Given {
+  readonly fileId: string
+  /** Where the file goes; a directory takes it under its own name. None: here, under its own name. */
+  readonly output: Option.Option<string>
+  readonly overwrite: boolean
+  readonly json: boolean
+}
+
+const isDirectory = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(
+    Effect.match({ onFailure: () => false, onSuccess: ({ type }) => type === "Directory" })
+  )
+
+// The name was written by whoever uploaded the file: it becomes one that cannot lead anywhere else.
+const targetOf = ({ fileId, output }: Options) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    if (Option.isSome(output) && !(yield* isDirectory(output.value))) return output.value
+    const { name } = yield* Effect.flatMap(ServiceApi, (service) => service.file(fileId))
+    return path.join(Option.getOrElse(output, () => "."), safeName(name))
+  })
+
+const tenTimesASecond = Schedule.spaced("100 millis")
+
+const withProgress = (fileId: string, target: string, options: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    let received = 0
+    let size = Option.none<number>()
+    const draw = Effect.flatMap(output.columns, (columns) =>
+      Option.match(columns, {
+        onNone: () => Effect.void,
+        // the last column stays free: a cursor that wraps leaves a line behind
+        onSome: (width) => output.status(ProgressBar.renderBytes({ received, size }, width - 1))
+      }))
+    const drawing = yield* Effect.fork(Effect.repeat(draw, tenTimesASecond))
+    return yield* NodeDownloads.toFile(fileId, target, {
+      overwrite: options.overwrite,
+      onProgress: (bytes, of) => {
+        received = bytes
+        size = of
+      }
+    }).pipe(Effect.ensuring(Effect.zipRight(Fiber.interrupt(drawing), output.status(""))))
+  })
+
+/**
+ * Downloads a file. The file is there, so a reader of the report that went away is no failure.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (options: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const startedAt = yield* Clock.currentTimeMillis
+    const target = yield* targetOf(options)
+    const { fileId, path, size } = yield* withProgress(options.fileId, target, options)
+    const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
+    yield* options.json
+      ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])
+      : output.lines([Printable.columns([fileId, path])])
+    yield* output.note(
+      `${path} is here: ${Measure.bytes(size)} in ${Measure.duration(took)}${Measure.pace(size, took)}`
+    )
+  }).pipe(Effect.provide(Configuration.layer(options)))

@@ -1,0 +1,63 @@
+/**
+ * The whole program: a command line, with everything that it needs of a process.
+ *
+ * @since 0.1.0
+ */
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import * as CommandLine from "./CommandLine.js"
+import * as Complaint from "./Complaint.js"
+import * as Output from "./Output.js"
+import * as PlainConsole from "./PlainConsole.js"
+
+/**
+ * What the program is given by its process.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Process {
+  /** The words after the program's name. */
+  readonly words: ReadonlyArray<string>
+  readonly out: Output.Sink
+  readonly error: Output.Sink
+}
+
+const console = ({ error, out }: Process) =>
+  Layer.unwrapEffect(Effect.map(Config.option(Config.nonEmptyString("NO_COLOR")), (without) =>
+    PlainConsole.layer({
+      out: Option.isNone(without) && out.isTTY === true,
+      error: Option.isNone(without) && error.isTTY === true
+    })))
+
+const logs = Layer.merge(
+  Layer.unwrapEffect(
+    Effect.map(
+      Output.Output,
+      (output) => Logger.replace(Logger.defaultLogger, Logger.map(Logger.logfmtLogger, output.unsafeNote))
+    )
+  ),
+  Logger.minimumLogLevel(LogLevel.Warning)
+)
+
+/**
+ * Runs the command line and says on standard error why it did not succeed, if it did not. The environment is read by
+ * the `ConfigProvider` in force.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (process: Process) =>
+  CommandLine.run(process.words).pipe(
+    Complaint.tell,
+    Effect.provide(
+      Layer.mergeAll(NodeContext.layer, console(process), logs).pipe(
+        Layer.provideMerge(Output.layer({ out: process.out, error: process.error }))
+      )
+    )
+  )

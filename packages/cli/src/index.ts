@@ -1,0 +1,104 @@
+/**
+ * @since 0.1.0
+ */
+export * as Arguments from "./Arguments.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as CommandLine from "./CommandLine.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Complaint from "./Complaint.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Configuration from "./Configuration.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Download from "./Download.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ExitCode from "./ExitCode.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Filters from "./Filters.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Inspect from "./Inspect.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as InvalidInput from "./InvalidInput.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ListItems from "./ListItems.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Measure from "./Measure.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Output from "./Output.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as PlainConsole from "./PlainConsole.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Printable from "./Printable.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Program from "./Program.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ProgressBar from "./ProgressBar.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Reports from "./Reports.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as SandboxServer from "./SandboxServer.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Upload from "./Upload.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadPaths from "./UploadPaths.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Version from "./Version.js"

@@ -1,0 +1,228 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Reports from "@stevedore/cli/Reports"
+import { Effect, Layer, Schema } from "effect"
+import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
+
+const uploadReports = Schema.decodeUnknownSync(Schema.Array(Reports.UploadReport), { onExcessProperty: "preserve" })
+
+const titlesOf = (stdout: string) =>
+  Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ title: Schema.String })))(jsonLines(stdout))
+    .map(({ title }) => title)
+
+const fixtures = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const bytes = Uint8Array.from({ length: 1_500_000 }, (_, index) => (index * 7919) % 251)
+  yield* fs.writeFile(`${folder}/interview.mp4`, bytes)
+  yield* fs.writeFileString(`${folder}/empty.txt`, "")
+  yield* fs.makeDirectory(`${folder}/notes`)
+  yield* fs.writeFileString(`${folder}/notes/one.txt`, "one")
+  yield* fs.writeFileString(`${folder}/notes/-two.txt`, "two")
+  return { folder, bytes, fs }
+})
+
+const nowhere = { STEVEDORE_BASE_URL: "http://127.0.0.1:1", STEVEDORE_TOKEN: "api.nothing" }
+
+describe("a command line that cannot be right", () => {
+  it.live.each<readonly [string, RegExp]>([
+    ["nothing", /Invalid subcommand/],
+    ["upload", /PATH/],
+    ["upload a --no-such-option", /--no-such-option/],
+    ["upload a --token api.secret", /--token/],
+    ["upload a --concurrency 33", /--concurrency takes a whole number, 1 to 32, not "33"/],
+    ["upload a --parts 0", /--parts/],
+    ["upload a --strategy fast", /auto, single, multipart/],
+    ["upload a b --name c", /^--name: it names one file, and there are 2/],
+    ["download", /FILE_ID/],
+    ["file a b", /unknown argument: 'b'/],
+    ["projects --page-size 101", /--page-size/],
+    ["projects --limit 0", /--limit/],
+    ["list nothing", /^nothing: no such list\. There are projects, /],
+    ["list projects --filter title", /^--filter title: expected/],
+    ["list projects --filter nothing=1", /no such filter at nothing/],
+    ["list projects --sort title", /--sort takes a field and a direction/],
+    ["list projects --sort nothing:asc", /at sort/],
+    ["projects --profile /no/such/file", /^profile: \/no\/such\/file cannot be read/],
+    ["projects --base-url host", /^--base-url: expected a URL/],
+    ["sandbox --port 65536", /--port/],
+    ["sandbox --port 0 --storage-port 0 --directory /dev/null", /^--directory: \/dev\/null cannot be made/]
+  ])("%s ends in 2, and says what is wrong on standard error alone", ([line, words]) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* invoke(line.split(" "), nowhere)
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.match(stderr, words)
+      assert.notInclude(stderr, "\u001b")
+    }))
+
+  it.live("a variable that is missing ends in 2, and is named", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* invoke(["whoami"])
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /^STEVEDORE_BASE_URL: not set/)
+    }))
+})
+
+layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTestServices: true })(
+  "the command line and a sandbox",
+  (it) => {
+    it.scoped("what goes up comes down the same, and its record tells of it", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { bytes, folder, fs } = yield* fixtures
+        const up = yield* invoke(["upload", `${folder}/interview.mp4`, "--name", "../a\u001b.mp4", "--json"], env)
+        assert.strictEqual(up.code, 0, up.stderr)
+        const report = uploadReports(jsonLines(up.stdout)).at(-1)
+        if (report?.type !== "completed") return assert.fail(up.stdout)
+        const { file, parts, path, sessions } = report
+        assert.deepStrictEqual([path, report.bytes, parts, sessions], [`${folder}/interview.mp4`, 1_500_000, 1, 1])
+        assert.deepStrictEqual([file.name, file.type], ["../a\u001b.mp4", "video/mp4"])
+
+        assert.deepStrictEqual(jsonLines((yield* invoke(["file", file.id, "--json"], env)).stdout), [file])
+        const table = yield* invoke(["file", file.id], env)
+        assert.include(table.stdout, `id          ${file.id}\nname        ../a\ufffd.mp4\n`)
+
+        const down = yield* invoke(["download", file.id, "-o", `${folder}/copy.mp4`, "--json"], env)
+        assert.strictEqual(down.code, 0, down.stderr)
+        const [downloaded] = jsonLines(down.stdout).map((line) => Schema.decodeUnknownSync(Reports.Downloaded)(line))
+        assert.deepStrictEqual([downloaded?.path, downloaded?.bytes], [`${folder}/copy.mp4`, 1_500_000])
+        assert.deepStrictEqual(yield* fs.readFile(`${folder}/copy.mp4`), bytes)
+      }))
+
+    it.scoped("a name that the service gives leads nowhere else, and nothing is overwritten unless it is asked for", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder, fs } = yield* fixtures
+        const up = yield* invoke(["upload", `${folder}/notes/one.txt`, "--name", "../../one.txt"], env)
+        const [id = ""] = up.stdout.split("\t")
+        yield* fs.makeDirectory(`${folder}/down`)
+        const download = ["download", id, "--output", `${folder}/down`]
+        const first = yield* invoke(download, env)
+        const [, path = ""] = first.stdout.trimEnd().split("\t")
+        assert.strictEqual(first.code, 0, first.stderr)
+        assert.deepStrictEqual((yield* fs.readDirectory(`${folder}/down`)).map((name) => `${folder}/down/${name}`), [
+          path
+        ])
+        yield* fs.writeFileString(path, "mine")
+        const second = yield* invoke(download, env)
+        assert.strictEqual(second.code, 1)
+        assert.include(second.stderr, "exists already")
+        assert.strictEqual(yield* fs.readFileString(path), "mine")
+        const third = yield* invoke([...download, "--overwrite"], env)
+        assert.strictEqual(third.code, 0, third.stderr)
+        assert.strictEqual(yield* fs.readFileString(path), "one")
+      }))
+
+    it.scoped("a file that fails does not stop the others, and the code is 1 in the end", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder } = yield* fixtures
+        const paths = ["missing.mp4", "empty.txt", "notes", "interview.mp4"].map((name) => `${folder}/${name}`)
+        const ended = yield* invoke(["upload", ...paths, "--json", "--strategy", "multipart"], env)
+        assert.strictEqual(ended.code, 1)
+        const reports = uploadReports(jsonLines(ended.stdout)).filter((report) => report.type !== "progress")
+        assert.deepStrictEqual(
+          reports.map((report) => [report.path, report.type === "failed" ? report.error._tag : report.type]),
+          [
+            [`${folder}/missing.mp4`, "SourceUnreadable"],
+            [`${folder}/empty.txt`, "EmptySource"],
+            [`${folder}/notes/-two.txt`, "completed"],
+            [`${folder}/notes/one.txt`, "completed"],
+            [`${folder}/interview.mp4`, "completed"]
+          ]
+        )
+        assert.match(ended.stderr, /missing\.mp4: "missing\.mp4" does not exist[^]*2 of 5 files did not go up/)
+      }))
+
+    it.scoped("without --json the id and the path are on standard output, and the rest on standard error", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder } = yield* fixtures
+        const ended = yield* invoke(["upload", `${folder}/notes/one.txt`], env)
+        assert.strictEqual(ended.code, 0, ended.stderr)
+        assert.match(ended.stdout, /^\w{22}\t\S+\/one\.txt\n$/)
+        assert.match(ended.stderr, /^\S+\/one\.txt is up: 3 B in .*\n$/)
+      }))
+
+    it.scoped("a token that is not accepted ends in 3, is asked with once, and is never shown", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder, fs } = yield* fixtures
+        yield* fs.writeFileString(`${folder}/token`, "api.wrong-one\n")
+        const wrong = ["--token-file", `${folder}/token`, "--log-level", "all"]
+        const right = { ...env, STEVEDORE_TOKEN: "api.right-one" }
+        const up = yield* invoke(["upload", `${folder}/interview.mp4`, `${folder}/notes`, "--json", ...wrong], right)
+        const list = yield* invoke(["projects", ...wrong], right)
+        const who = yield* invoke(["whoami", ...wrong], right)
+        assert.deepStrictEqual([up.code, list.code, who.code], [3, 3, 3])
+        const reports = uploadReports(jsonLines(up.stdout)).filter((report) => report.type === "failed")
+        assert.strictEqual(reports.length, 3)
+        assert.strictEqual(new Set(reports.map(({ error }) => error["requestId"])).size, 1)
+        for (const { stderr, stdout } of [up, list, who]) {
+          assert.notInclude(stdout + stderr, "wrong-one")
+          assert.notInclude(stdout + stderr, "right-one")
+        }
+        assert.match(who.stderr, /does not accept the token/)
+      }))
+
+    it.scoped("a list is an item a line, and goes on from where it was left", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder } = yield* fixtures
+        const five = ["list", "projects", "--limit", "5", "--sort", "created_at:asc", "--resume", `${folder}/place`]
+        const first = yield* invoke([...five, "--json"], env)
+        const second = yield* invoke([...five, "--json"], env)
+        assert.deepStrictEqual(
+          [first, second].flatMap(({ stdout }) => titlesOf(stdout)),
+          Array.from({ length: 10 }, (_, index) => `Project ${index + 1}`)
+        )
+        const other = yield* invoke(["list", "projects", "--resume", `${folder}/place`], env)
+        assert.deepStrictEqual([other.code, other.stdout], [2, ""])
+        assert.match(other.stderr, /^The checkpoint of \/v1\/projects/)
+        const notOne = yield* invoke(["list", "projects", "--resume", `${folder}/interview.mp4`], env)
+        assert.deepStrictEqual([notOne.code, notOne.stdout], [2, ""])
+      }))
+
+    it.scoped("filters, sort and any path reach the service; projects is the short form of one list", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const filtered = yield* invoke(
+          ["list", "projects", "--filter", "title.contains=24", "--sort", "title:desc", "--limit", "2", "--json"],
+          env
+        )
+        assert.deepStrictEqual(titlesOf(filtered.stdout), ["Project 249", "Project 248"])
+        const anyPath = yield* invoke(["list", "/v1/projects", "--limit", "1"], env)
+        const short = yield* invoke(["projects", "--page-size", "7", "--limit", "1"], env)
+        assert.strictEqual(short.stdout, anyPath.stdout)
+        assert.match(short.stdout, /^\w{22}\tProject 250\t2024-\S+\n$/)
+        assert.strictEqual((yield* invoke(["projects"], env)).stdout.split("\n").length, 251)
+      }))
+
+    it.scoped("whoami says whom the token stands for", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { code, stdout } = yield* invoke(["whoami", "--json"], env)
+        assert.strictEqual(code, 0)
+        assert.property(jsonLines(stdout)[0], "subdomain")
+      }))
+
+    it.scoped("the profile of a file holds, and an option goes before the variable", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder, fs } = yield* fixtures
+        const other = { ...env, STEVEDORE_PROFILE: `${folder}/profile.json` }
+        yield* fs.writeFileString(
+          `${folder}/profile.json`,
+          JSON.stringify({ encryptionHeaders: { "x-amz-other": "1" } })
+        )
+        const upload = ["upload", `${folder}/notes/one.txt`, "--json"]
+        const unsigned = yield* invoke(upload, other)
+        assert.strictEqual(unsigned.code, 1)
+        const report = uploadReports(jsonLines(unsigned.stdout)).at(-1)
+        assert.strictEqual(report?.type === "failed" ? report.error._tag : "", "SignedHeaderMissing")
+        const given = yield* invoke([...upload, "--profile", "standard"], other)
+        assert.strictEqual(given.code, 0, given.stderr)
+      }))
+  }
+)

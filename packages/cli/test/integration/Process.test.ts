@@ -1,0 +1,75 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+import { execFileSync } from "node:child_process"
+import { Sandbox, sandbox } from "./invoke.js"
+import { interrupt, isAlive, run, start } from "./stevedore.js"
+
+describe("the process by itself", () => {
+  it.live("help is no failure, goes to standard output, and is without colours in a pipe", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run(["upload", "--help"])
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.include(stdout, "$ stevedore upload interview.mp4")
+      assert.notInclude(stdout, "\u001b")
+    }))
+
+  it.live("wrong usage ends in 2", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run(["upload", "a", "--no-such-option"])
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.include(stderr, "--no-such-option")
+    }))
+})
+
+layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTestServices: true })(
+  "the process and a sandbox",
+  (it) => {
+    it.scoped("a reader that goes away ends a list quietly, with 0", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const running = yield* start(["projects", "--json"], { env })
+        yield* Stream.runHead(running.lines)
+        running.child.stdout?.destroy()
+        const { code, stderr } = yield* running.ended
+        assert.deepStrictEqual([code, stderr], [0, ""])
+      }))
+
+    it.scoped("Ctrl-C ends an upload with 130, leaves nothing running, and its token was never in the process list", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        yield* fs.writeFileString(`${folder}/large.mp4`, "")
+        yield* fs.truncate(`${folder}/large.mp4`, 4_000_000_000)
+        const upload = yield* start(["upload", "large.mp4", "--json"], { cwd: folder, env })
+        yield* Stream.runHead(Stream.filter(upload.lines, (line) => line.includes("\"uploading\"")))
+        const listed = execFileSync("ps", ["-o", "args=", "-p", `${upload.child.pid}`], { encoding: "utf8" })
+        assert.include(listed, "large.mp4")
+        assert.notInclude(listed, env["STEVEDORE_TOKEN"] ?? "")
+        const { code, stderr } = yield* interrupt(upload)
+        assert.deepStrictEqual([code, stderr], [130, "Interrupted.\n"])
+        assert.isFalse(isAlive(upload.child))
+      }))
+
+    it.scoped("a token that is not accepted ends in 3", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { code, stdout } = yield* run(["whoami"], { env: { ...env, STEVEDORE_TOKEN: "api.wrong" } })
+        assert.deepStrictEqual([code, stdout], [3, ""])
+      }))
+
+    it.scoped("Ctrl-C ends a sandbox with 130, and nothing of what it stored is left", () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const running = yield* start(["sandbox", "--port", "0", "--storage-port", "0", "--directory", folder])
+        yield* Stream.runHead(running.lines)
+        const { code } = yield* interrupt(running)
+        assert.strictEqual(code, 130)
+        assert.isFalse(isAlive(running.child))
+        assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+      }))
+  }
+)

@@ -1,0 +1,82 @@
+import { Listening } from "@stevedore/cli/Reports"
+import { ConfigProvider, Context, Deferred, Effect, Exit, Layer, Schema } from "effect"
+import * as ExitCode from "../../src/ExitCode.js"
+import type { Sink } from "../../src/Output.js"
+import * as Program from "../../src/Program.js"
+
+export interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export type Environment = Readonly<Record<string, string>>
+
+const sinkOf = (onText: (text: string) => void): Sink => ({
+  isTTY: false,
+  write: (text, written) => {
+    onText(text)
+    written()
+    return true
+  },
+  on: () => {},
+  off: () => {}
+})
+
+/** The whole program in this process, as far as it can be told from one of its own. */
+const execute = (words: ReadonlyArray<string>, env: Environment, onOut: (text: string) => void) =>
+  Effect.gen(function*() {
+    let stderr = ""
+    const console = yield* Effect.console
+    const exit = yield* Program.run({
+      words,
+      out: sinkOf(onOut),
+      error: sinkOf((text) => {
+        stderr += text
+      })
+    }).pipe(
+      Effect.withConsole({
+        ...console,
+        log: (...parts) => Effect.sync(() => onOut(`${parts.join(" ")}\n`)),
+        error: (...parts) =>
+          Effect.sync(() => {
+            stderr += `${parts.join(" ")}\n`
+          })
+      }),
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env)))),
+      Effect.exit
+    )
+    return { code: ExitCode.ofExit(exit), stderr, exit }
+  })
+
+export const invoke = (words: ReadonlyArray<string>, env: Environment = {}): Effect.Effect<Ended> =>
+  Effect.suspend(() => {
+    let stdout = ""
+    return Effect.map(
+      execute(words, env, (text) => {
+        stdout += text
+      }),
+      ({ code, stderr }) => ({ code, stderr, stdout })
+    )
+  })
+
+export const jsonLines = (text: string): ReadonlyArray<unknown> =>
+  text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line))
+
+/** A sandbox that runs, and the environment of its clients. */
+export class Sandbox extends Context.Tag("test/Sandbox")<Sandbox, { readonly env: Environment }>() {}
+
+export const sandbox = (...more: ReadonlyArray<string>): Layer.Layer<Sandbox> =>
+  Layer.scoped(
+    Sandbox,
+    Effect.gen(function*() {
+      const first = yield* Deferred.make<string>()
+      const words = ["sandbox", "--port", "0", "--storage-port", "0", "--json", ...more]
+      yield* execute(words, {}, (text) => Deferred.unsafeDone(first, Exit.succeed(text))).pipe(
+        Effect.flatMap(({ stderr }) => Deferred.die(first, new Error(stderr))),
+        Effect.forkScoped
+      )
+      const { api, token } = yield* Schema.decode(Schema.parseJson(Listening))(yield* Deferred.await(first))
+      return { env: { STEVEDORE_BASE_URL: api, STEVEDORE_TOKEN: token } }
+    }).pipe(Effect.orDie)
+  )
