@@ -2,9 +2,9 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import * as Measure from "@stevedore/cli/Measure"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
-import { Lists, Uploads } from "@stevedore/core"
+import { Lists, UploadLedger, Uploads } from "@stevedore/core"
 import { FileSource, NodeDownloads, NodeStevedore } from "@stevedore/node"
-import { Cause, Chunk, Console, Data, Duration, Effect, Option, Stream } from "effect"
+import { Cause, Chunk, Console, Data, Duration, Effect, Layer, Option, Stream } from "effect"
 import * as SampleFiles from "./SampleFiles.js"
 
 const samples = [
@@ -28,7 +28,7 @@ const quarter = (confirmed: number, size: number): number => Math.floor((4 * con
 
 const showQuarters = (progress: Uploads.UploadHandle["progress"]) =>
   progress.changes.pipe(
-    Stream.filter(({ confirmed, phase }) => phase === "uploading" && confirmed > 0),
+    Stream.filter(({ confirmed, parts, phase }) => phase === "uploading" && parts.total > 1 && confirmed > 0),
     Stream.changesWith((before, now) => quarter(before.confirmed, now.size) === quarter(now.confirmed, now.size)),
     Stream.runForEach((now) =>
       row("", "", Measure.bytes(now.confirmed), `${now.parts.confirmed} of ${now.parts.total} parts are in storage`)
@@ -96,7 +96,9 @@ const demo = Effect.gen(function*() {
     yield* Effect.forEach(ids, ([id, file]) => download(id, file.path, `${file.path}.back`))
     yield* walk
   })
-  yield* Effect.provide(program, NodeStevedore.layer({ baseUrl: sandbox.baseUrl, token: sandbox.token }))
+  const stevedore = NodeStevedore.layer({ baseUrl: sandbox.baseUrl, token: sandbox.token })
+  // what is uploaded here is gone at the end: nothing of it is to be written down
+  yield* Effect.provide(program, Layer.merge(stevedore, UploadLedger.none))
 
   const { breaches } = yield* sandbox.report
   if (breaches.length > 0) {

@@ -22,7 +22,14 @@ const run = (directory: string, sandbox: Sandbox.SandboxService) =>
       fromRoot("packages/examples/src/UploadFile.ts")
     ).pipe(
       Command.workingDirectory(directory),
-      Command.env({ STEVEDORE_BASE_URL: sandbox.baseUrl, STEVEDORE_TOKEN: Redacted.value(sandbox.token) }),
+      Command.env({
+        STEVEDORE_BASE_URL: sandbox.baseUrl,
+        STEVEDORE_TOKEN: Redacted.value(sandbox.token),
+        // nothing is written down in the home of whoever runs the tests
+        HOME: directory,
+        XDG_STATE_HOME: directory,
+        LOCALAPPDATA: directory
+      }),
       Command.start
     )
     const [output, errors, code] = yield* Effect.all(
