@@ -75,6 +75,8 @@ export interface SessionTransfer {
   readonly opened: OpenSource
   /** The parts that storage had confirmed before, by their numbers. */
   readonly confirmed: ReadonlyMap<number, PartReceipt>
+  /** Whether an earlier process had begun to fill the session: it may have been sending any part when it ended. */
+  readonly goesOn: boolean
   readonly journal: Journal
 }
 
@@ -110,8 +112,7 @@ const put = (upload: SessionTransfer, part: Part): Effect.Effect<PartReceipt, Up
         partNumber: part.partNumber,
         etag,
         size: part.range.length,
-        // An earlier process may have been sending this part when it ended: then it may be stored twice.
-        attempts: upload.confirmed.size > 0 ? attempts + 1 : attempts,
+        attempts: upload.goesOn ? attempts + 1 : attempts,
         checksum
       })),
       Effect.tap(upload.journal.received)
@@ -135,10 +136,20 @@ const putAll = (upload: SessionTransfer): Effect.Effect<Receipts, UploadError, R
 
 const isDoubtful = (receipt: PartReceipt): boolean => receipt.attempts > 1
 
-// The service answers so when storage refused the etags. A late attempt may have replaced a part that had several.
+// The service answers so when storage refused the etags.
 const isRefusedFinalization = (error: UploadError): boolean =>
   (error._tag === "ServiceUnavailable" && error.status === 502) ||
   (error._tag === "RequestRejected" && error.issues.some((issue) => issue.code === "InvalidPart"))
+
+/**
+ * Whether a refused Complete may be due to a part that had several attempts: a late one may have replaced the one that
+ * the receipt is of.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isRefusedForDoubt = (error: UploadError, receipts: ReadonlyArray<PartReceipt>): boolean =>
+  isRefusedFinalization(error) && receipts.some(isDoubtful)
 
 const putDoubtfulAgain = (
   upload: SessionTransfer,
@@ -176,7 +187,7 @@ const completeWithRepair = (
   receipts: Receipts
 ): Effect.Effect<{ readonly file: FileRecord; readonly receipts: Receipts }, UploadError, Requirements> =>
   Effect.catchAll(completed(upload, receipts), (error) =>
-    isRefusedFinalization(error) && receipts.some(isDoubtful)
+    isRefusedForDoubt(error, receipts)
       ? Effect.logInfo(`Storage refused the parts of ${upload.source.name}: those sent twice are sent again`).pipe(
         Effect.zipRight(upload.monitor.enter("uploading")),
         Effect.zipRight(putDoubtfulAgain(upload, receipts)),

@@ -99,15 +99,20 @@ export interface Options {
   readonly lock: Lock
   /** Whether part URLs are kept. Only for a store that nobody else can read. */
   readonly keepUrls: boolean
+  /**
+   * Removes every key that begins with a prefix and a slash, for a store that can at once, such as a directory.
+   * Omitted: the keys of an upload are removed one by one.
+   */
+  readonly removeAll?: ((prefix: string) => Effect.Effect<void, PlatformError>) | undefined
 }
 
 const Index = Schema.Array(Schema.String)
 const indexKey = "uploads"
-const recordKey = (id: string): string => `upload-${id}`
+const recordKey = (id: string): string => `${id}/record`
 
 // By the session's own file id: receipts of one session can never be taken for another's.
 const receiptKey = (record: UploadRecord, partNumber: number): string =>
-  `upload-${record.id}-${record.session.fileId}-part-${partNumber}`
+  `${record.id}/${record.session.fileId}/${partNumber}`
 
 const indexLockWait = Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(250))
 
@@ -118,6 +123,10 @@ const withIndexLock = (lock: Lock) => <A, E>(effect: Effect.Effect<A, E>): Effec
   )
 
 type StoreError = PlatformError | ParseResult.ParseError
+
+// What could not be decoded is not shown: it may be a URL.
+const describe = (error: StoreError): string =>
+  error._tag === "ParseError" ? "it holds what is no record" : error.message
 
 const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadRecord): UploadRecord => ({
   ...record,
@@ -133,53 +142,68 @@ const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadReco
  */
 export const make = (options: Options): Effect.Effect<Service> =>
   Effect.map(Effect.makeSemaphore(1), (indexTurn) => {
-    const records = options.store.forSchema(UploadRecord)
-    const receipts = options.store.forSchema(PartReceipt)
-    const index = options.store.forSchema(Index)
+    const { store } = options
+    const records = store.forSchema(UploadRecord)
+    const receipts = store.forSchema(PartReceipt)
+    const index = store.forSchema(Index)
 
-    const warn = (what: string) => (error: StoreError) =>
-      Effect.logWarning(`The upload ledger could not be ${what} (${error._tag})`)
+    // A store that is full fails ten thousand times for an upload of as many parts: said once.
+    const told = new Set<string>()
+    const tell = (what: "read" | "written") => (error: StoreError) =>
+      Effect.suspend(() => {
+        const message = `The upload ledger could not be ${what}: ${describe(error)}. The upload goes on without it`
+        if (told.has(what)) return Effect.logDebug(message)
+        told.add(what)
+        return Effect.logWarning(message)
+      })
 
     const written = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<void> =>
-      Effect.catchAll(Effect.asVoid(effect), warn("written"))
+      Effect.catchAll(Effect.asVoid(effect), tell("written"))
 
-    const readIndex = Effect.map(index.get(indexKey), Option.getOrElse((): ReadonlyArray<string> => []))
+    const readIndex = index.get(indexKey).pipe(
+      Effect.catchTag("ParseError", () => Effect.succeedNone),
+      Effect.map(Option.getOrElse((): ReadonlyArray<string> => []))
+    )
 
     const changeIndex = (
       change: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
     ): Effect.Effect<void, StoreError> =>
       Effect.flatMap(readIndex, (ids) => index.set(indexKey, change(ids))).pipe(
-        indexTurn.withPermits(1),
-        withIndexLock(options.lock)
+        withIndexLock(options.lock),
+        indexTurn.withPermits(1)
       )
 
-    const readReceipts = (record: UploadRecord): Effect.Effect<ReadonlyArray<PartReceipt>, StoreError> =>
+    const partNumbers = (record: UploadRecord) => Arr.range(1, record.session.parts)
+
+    const readReceipts = (record: UploadRecord): Effect.Effect<ReadonlyArray<PartReceipt>> =>
       Effect.map(
-        Effect.forEach(
-          Arr.range(1, record.session.parts),
-          (number) => Effect.orElseSucceed(receipts.get(receiptKey(record, number)), Option.none)
-        ),
+        Effect.forEach(partNumbers(record), (number) =>
+          receipts.get(receiptKey(record, number)).pipe(
+            Effect.map(Option.filter((receipt) => receipt.partNumber === number)),
+            Effect.orElseSucceed(Option.none)
+          )),
         Arr.getSomes
       )
 
-    const read = (id: string): Effect.Effect<Option.Option<Unfinished>, StoreError> =>
-      Effect.flatMap(
-        records.get(recordKey(id)),
-        Option.match({
-          onNone: () => Effect.succeedNone,
-          onSome: (record) => Effect.map(readReceipts(record), (receipts) => Option.some({ record, receipts }))
-        })
-      )
-
-    const removeReceipts = (record: UploadRecord) =>
-      Effect.forEach(
-        Arr.range(1, record.session.parts),
-        (number) => options.store.remove(receiptKey(record, number)),
-        { discard: true }
-      )
-
     const find = (id: string): Effect.Effect<Option.Option<Unfinished>> =>
-      Effect.catchAll(read(id), (error) => Effect.as(warn("read")(error), Option.none()))
+      Effect.matchEffect(records.get(recordKey(id)), {
+        onFailure: (error) => Effect.as(tell("read")(error), Option.none()),
+        onSuccess: (found) =>
+          Effect.transposeMapOption(
+            Option.filter(found, (record) => record.id === id),
+            (record) => Effect.map(readReceipts(record), (receipts) => ({ record, receipts }))
+          )
+      })
+
+    // The record goes last: as long as it is there, the next run finds what is left and removes it.
+    const removeOneByOne = (record: UploadRecord) =>
+      Effect.zipRight(
+        Effect.forEach(partNumbers(record), (number) => store.remove(receiptKey(record, number)), { discard: true }),
+        store.remove(recordKey(record.id))
+      )
+
+    const remove = (record: UploadRecord) =>
+      options.removeAll === undefined ? removeOneByOne(record) : options.removeAll(record.id)
 
     return {
       keepUrls: options.keepUrls,
@@ -192,17 +216,14 @@ export const make = (options: Options): Effect.Effect<Service> =>
         ),
       receive: (record, receipt) => written(receipts.set(receiptKey(record, receipt.partNumber), receipt)),
       completing: (record) =>
-        records.set(recordKey(record.id), { ...withoutUrls(record), phase: "completing" }).pipe(
-          written
-        ),
+        written(records.set(recordKey(record.id), { ...withoutUrls(record), phase: "completing" })),
       forget: (record) =>
-        removeReceipts(record).pipe(
-          Effect.zipRight(options.store.remove(recordKey(record.id))),
+        remove(record).pipe(
           Effect.zipRight(changeIndex(Arr.filter((id) => id !== record.id))),
           written
         ),
       unfinished: readIndex.pipe(
-        Effect.catchAll((error) => Effect.as(warn("read")(error), Arr.empty<string>())),
+        Effect.catchAll((error) => Effect.as(tell("read")(error), Arr.empty<string>())),
         Effect.flatMap(Effect.forEach(find)),
         Effect.map(Arr.getSomes)
       )

@@ -7,7 +7,6 @@ import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
@@ -80,8 +79,9 @@ const stillHas = (
 ): Effect.Effect<boolean, SourceError> =>
   Effect.suspend(() => {
     const running = algorithm.begin()
-    return Effect.as(opened.readThrough(part.range, running.update), part).pipe(
-      Effect.map(({ receipt }) => Equal.equals(receipt.checksum, running.value()))
+    return Effect.map(
+      opened.readThrough(part.range, running.update),
+      () => part.receipt.checksum === running.value()
     )
   })
 
@@ -111,7 +111,7 @@ export const isSame = (
   })
 
 /**
- * The time now, by which the life of a session's URLs is judged.
+ * The session of a record, as {@link sessionOf} gives it, at this moment.
  *
  * @since 0.1.0
  * @category constructors

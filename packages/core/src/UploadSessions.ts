@@ -104,6 +104,7 @@ const journalOf = (ledger: UploadLedger.Service, record: UploadRecord): SessionJ
 interface Beginning {
   readonly session: UploadSession
   readonly confirmed: ReadonlyMap<number, PartReceipt>
+  readonly goesOn: boolean
   readonly record: Option.Option<UploadRecord>
 }
 
@@ -114,7 +115,7 @@ const begin = (upload: Upload, book: Book): Effect.Effect<Beginning, ServiceErro
       ? Option.none()
       : Option.some(yield* recordOf(upload, book.id.value, session))
     if (Option.isSome(record)) yield* book.ledger.begin(record.value)
-    return { session, confirmed: new Map(), record }
+    return { session, confirmed: new Map(), goesOn: false, record }
   })
 
 const uploaded = (file: FileRecord, receipts: ReadonlyArray<PartReceipt>): Effect.Effect<Uploaded> =>
@@ -135,7 +136,7 @@ const resume = (
       if (yield* UploadResume.isSame(opened, unfinished, ranges, upload.options.verify)) {
         const confirmed = new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))
         yield* Effect.logInfo(`${upload.source.name} goes on: storage has ${confirmed.size} of ${parts.length} parts`)
-        return Option.some({ session: session.value, confirmed, record: Option.some(unfinished.record) })
+        return Option.some({ session: session.value, confirmed, goesOn: true, record: Option.some(unfinished.record) })
       }
     }
     yield* book.ledger.forget(unfinished.record)
@@ -146,6 +147,10 @@ const isPassing = (error: UploadError): boolean =>
   error.recovery === "retry" || error.recovery === "retryOnce" || error.recovery === "slowDown" ||
   error._tag === "Unauthorized" || error._tag === "Forbidden" || error._tag === "SourceUnreadable" ||
   error._tag === "CompletionUnknown"
+
+// What a session that was fine is refused with once it is gone: the service collected it, or somebody ended it.
+const endsEarlierSession = (error: UploadError): boolean =>
+  error._tag === "StorageRejected" || error._tag === "StorageForbidden" || error._tag === "NotFound"
 
 // A session that ended well is done, and one that no repeat helps is dead: its URLs are not kept. After any other
 // failure, running the upload again goes on where it stood.
@@ -169,7 +174,17 @@ const runSession = (
     return yield* SessionTransfer.run({ ...upload, ...beginning, parts, opened, journal }).pipe(
       Effect.tapError((error) => isPassing(error) ? Effect.void : forget),
       Effect.tap(() => forget),
-      Effect.flatMap(({ file, receipts }) => uploaded(file, receipts))
+      Effect.flatMap(({ file, receipts }) => uploaded(file, receipts)),
+      Effect.catchIf(
+        (error) => beginning.goesOn && endsEarlierSession(error),
+        (error) =>
+          Effect.zipRight(
+            Effect.logInfo(
+              `The earlier session of ${upload.source.name} is gone (${error._tag}): a new one starts over`
+            ),
+            Effect.suspend(() => runSession(upload, book, Option.none()))
+          )
+      )
     )
   }).pipe(Effect.scoped)
 
@@ -203,15 +218,23 @@ const completeEarlier = (
   { receipts, record }: Unfinished
 ): Effect.Effect<Option.Option<Uploaded>, UploadError, ServiceApi> => {
   const { fileId, parts, uploadId } = record.session
+  const { size } = upload.source
   const completion = receipts.length === parts
-    ? UploadCompletion.run({ target: { fileId, uploadId }, receipts, size: upload.source.size })
+    ? UploadCompletion.run({ target: { fileId, uploadId }, receipts, size })
     : Effect.flatMap(ServiceApi, (service) => service.file(fileId))
-  return Effect.zipRight(upload.monitor.enter("completing"), completion).pipe(
-    Effect.flatMap((file) => uploaded(file, receipts)),
+  const mayStillEndWell = (error: UploadError) =>
+    isPassing(error) && !SessionTransfer.isRefusedForDoubt(error, receipts)
+  return upload.monitor.beginSession(parts, receipts.map((receipt) => receipt.size)).pipe(
+    Effect.zipRight(upload.monitor.enter("completing")),
+    Effect.zipRight(completion),
     Effect.matchEffect({
-      onSuccess: (result) => Effect.as(book.ledger.forget(record), Option.some(result)),
-      onFailure: (error) => isPassing(error) ? Effect.fail(error) : Effect.as(book.ledger.forget(record), Option.none())
-    })
+      onFailure: (error) => mayStillEndWell(error) ? Effect.fail(error) : Effect.succeedNone,
+      onSuccess: (file) =>
+        file.status === "failed" || (file.size ?? size) !== size
+          ? Effect.succeedNone
+          : Effect.asSome(uploaded(file, receipts.length === parts ? receipts : []))
+    }),
+    Effect.tap(() => book.ledger.forget(record))
   )
 }
 

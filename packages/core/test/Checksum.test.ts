@@ -1,0 +1,114 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Checksum } from "@stevedore/core"
+import { Effect, FastCheck, Option } from "effect"
+import { createHash } from "node:crypto"
+import * as Zlib from "node:zlib"
+
+const text = (value: string) => new TextEncoder().encode(value)
+
+const bytes = FastCheck.uint8Array({ maxLength: 300 })
+
+const cut = (whole: Uint8Array, places: ReadonlyArray<number>): ReadonlyArray<Uint8Array> => {
+  const offsets = [...places.map((place) => Math.floor(place * whole.length)), 0, whole.length].sort((a, b) => a - b)
+  return offsets.slice(1).map((end, index) => whole.subarray(offsets[index], end))
+}
+
+const places = FastCheck.array(FastCheck.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 })
+
+const base64 = (crc: number) => {
+  const buffer = Buffer.alloc(4)
+  buffer.writeUInt32BE(crc)
+  return buffer.toString("base64")
+}
+
+const withoutCombine: Checksum.ChecksumAlgorithm = {
+  name: "sha256",
+  begin: () => {
+    const hash = createHash("sha256")
+    return { update: (chunk) => hash.update(chunk), value: () => hash.copy().digest("base64") }
+  }
+}
+
+describe("Checksum", () => {
+  it("has the values that storage has: 4 bytes, most significant first, in base64", () => {
+    assert.deepStrictEqual(Checksum.ofBytes(Checksum.crc32, text("123456789")), {
+      algorithm: "crc32",
+      value: base64(0xcbf43926)
+    })
+    assert.strictEqual(Checksum.ofBytes(Checksum.crc32, text("")).value, base64(0))
+    assert.strictEqual(Checksum.ofBytes(Checksum.crc32, new Uint8Array(32)).value, base64(0x190a55ad))
+  })
+
+  it.prop(
+    "is zlib's CRC-32, however the bytes are cut, and wherever they lie in memory",
+    [bytes, places],
+    ([whole, at]) => {
+      const running = Checksum.crc32.begin()
+      for (const chunk of cut(whole, at)) running.update(chunk)
+      assert.strictEqual(running.value(), base64(Zlib.crc32(whole)))
+      assert.strictEqual(running.value(), running.value())
+    }
+  )
+
+  it("is right for long runs too", () => {
+    const long = Uint8Array.from({ length: 3_000_001 }, (_, index) => (index * 31 + (index >>> 9)) & 0xff)
+    assert.strictEqual(Checksum.ofBytes(Checksum.crc32, long).value, base64(Zlib.crc32(long)))
+  })
+
+  it.prop(
+    "of a whole is combined from its parts, whatever the parts, also empty ones",
+    [bytes, places],
+    ([whole, at]) => {
+      const parts = cut(whole, at).map((part) => ({
+        checksum: Checksum.ofBytes(Checksum.crc32, part).value,
+        size: part.length
+      }))
+      assert.deepStrictEqual(
+        Checksum.combineAll(Checksum.crc32, parts),
+        Option.some(Checksum.ofBytes(Checksum.crc32, whole))
+      )
+    }
+  )
+
+  it("combines parts of gigabytes: 10,000 parts of 1 MiB of zeros are zlib's value for all of them", () => {
+    const mebibyte = 1_048_576
+    const zeros = new Uint8Array(mebibyte)
+    const one = Checksum.ofBytes(Checksum.crc32, zeros).value
+    const count = 10_000
+    const combined = Checksum.combineAll(
+      Checksum.crc32,
+      Array.from({ length: count }, () => ({ checksum: one, size: mebibyte }))
+    )
+    // 10,000 MiB as 40 times 250 MiB, each of which is computed
+    let quarter = 0
+    for (let index = 0; index < 250; index++) quarter = Zlib.crc32(zeros, quarter)
+    const large = Checksum.combineAll(
+      Checksum.crc32,
+      Array.from({ length: 40 }, () => ({ checksum: base64(quarter), size: 250 * mebibyte }))
+    )
+    assert.deepStrictEqual(combined, large)
+  })
+
+  it("of a whole is none when a part has none, when there is no part, and when the algorithm cannot combine", () => {
+    const part = { checksum: base64(1), size: 1 }
+    assert.deepStrictEqual(Checksum.combineAll(Checksum.crc32, []), Option.none())
+    assert.deepStrictEqual(Checksum.combineAll(Checksum.crc32, [{ size: 1 }]), Option.none())
+    assert.deepStrictEqual(Checksum.combineAll(Checksum.crc32, [part, { size: 1 }]), Option.none())
+    assert.deepStrictEqual(Checksum.combineAll(withoutCombine, [part, part]), Option.none())
+  })
+
+  it("of a whole that is one part is the part's, also when the algorithm cannot combine", () => {
+    const { algorithm, value } = Checksum.ofBytes(withoutCombine, text("hello"))
+    assert.deepStrictEqual(
+      Checksum.combineAll(withoutCombine, [{ checksum: value, size: 5 }]),
+      Option.some({ algorithm, value })
+    )
+  })
+
+  it.effect("is CRC-32 unless a layer says otherwise", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* Checksum.Algorithm).name, "crc32")
+      const chosen = yield* Checksum.Algorithm.pipe(Effect.provide(Checksum.layer(withoutCombine)))
+      assert.strictEqual(chosen.name, "sha256")
+    }))
+})

@@ -1,0 +1,290 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PresignedUrl } from "@stevedore/core"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
+import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import type { PartReceipt } from "@stevedore/core/UploadSession"
+import { Effect, FastCheck, Logger, LogLevel, Option, TestClock } from "effect"
+import { distinct, openLedger, openLock, openStore, recognizable } from "./fixtures/ledgers.js"
+
+const url = (part: number) =>
+  Option.getOrThrow(PresignedUrl.fromString(
+    `https://storage.test/key?partNumber=${part}&X-Amz-Date=20300101T000000Z&X-Amz-Expires=10800&X-Amz-Signature=s3cret`
+  ))
+
+const recordOf = (id: string, parts = 3, fileId = "file-1"): UploadRecord => ({
+  version: 1,
+  id,
+  service: "https://api.test",
+  name: "interview.mp4",
+  mediaType: "video/mp4",
+  fingerprint: { kind: "file", size: 100, modified: 1000.123456, identity: "1:2" },
+  checksumAlgorithm: "crc32",
+  session: {
+    fileId,
+    uploadId: "upload-1",
+    clockOffset: -250,
+    openedAt: 1_000,
+    parts,
+    urls: [url(1), ...Array.from({ length: parts - 1 }, (_, index) => url(index + 2))]
+  },
+  phase: "uploading",
+  startedAt: 500
+})
+
+const receiptOf = (partNumber: number): PartReceipt => ({
+  partNumber,
+  etag: `"etag-${partNumber}"`,
+  size: 10,
+  attempts: 1,
+  checksum: "y/Q5Jg=="
+})
+
+const logged = () => {
+  const messages: Array<string> = []
+  const layer = Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ logLevel, message }) => {
+      messages.push(`${logLevel.label} ${String(message)}`)
+    })
+  )
+  return { messages, layer }
+}
+
+describe("UploadLedger", () => {
+  it.effect("gives back what was begun and received, whatever the order and the gaps", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const record = recordOf("a", 4)
+      yield* ledger.begin(record)
+      yield* ledger.receive(record, receiptOf(4))
+      yield* ledger.receive(record, receiptOf(2))
+      const found = Option.getOrThrow(yield* ledger.find("a"))
+      assert.deepStrictEqual(found.record, record)
+      assert.deepStrictEqual(found.receipts, [receiptOf(2), receiptOf(4)])
+    }))
+
+  it.effect("takes the last receipt of a part", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const record = recordOf("a")
+      yield* ledger.begin(record)
+      yield* ledger.receive(record, receiptOf(1))
+      yield* ledger.receive(record, { ...receiptOf(1), etag: "\"later\"", attempts: 2 })
+      const { receipts } = Option.getOrThrow(yield* ledger.find("a"))
+      assert.deepStrictEqual(receipts.map(({ etag }) => etag), ["\"later\""])
+    }))
+
+  it.effect("never takes the receipts of one session for those of another", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* ledger.begin(recordOf("a", 3, "file-1"))
+      yield* ledger.receive(recordOf("a", 3, "file-1"), receiptOf(1))
+      yield* ledger.begin(recordOf("a", 3, "file-2"))
+      const found = Option.getOrThrow(yield* ledger.find("a"))
+      assert.strictEqual(found.record.session.fileId, "file-2")
+      assert.deepStrictEqual(found.receipts, [])
+    }))
+
+  it.effect("keeps no URL once Complete is about to be sent, and none at all where they are not to be kept", () =>
+    Effect.gen(function*() {
+      const strict = yield* openLedger({ keepUrls: false })
+      yield* strict.ledger.begin(recordOf("a"))
+      const open = yield* openLedger()
+      yield* open.ledger.begin(recordOf("a"))
+      assert.include([...open.values.values()].join(), "s3cret")
+      yield* open.ledger.completing(recordOf("a"))
+      for (const { ledger, values } of [strict, open]) {
+        assert.notInclude([...values.values()].join(), "s3cret")
+        assert.notInclude([...values.values()].join(), "https://storage.test")
+        const { record } = Option.getOrThrow(yield* ledger.find("a"))
+        assert.strictEqual(record.session.uploadId, "upload-1")
+        assert.strictEqual(record.session.urls, undefined)
+      }
+      const { record } = Option.getOrThrow(yield* open.ledger.find("a"))
+      assert.strictEqual(record.phase, "completing")
+    }))
+
+  it.effect("leaves nothing of an upload that is forgotten, and everything of the others", () =>
+    Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger()
+      yield* ledger.begin(recordOf("a"))
+      yield* ledger.begin(recordOf("b"))
+      const before = new Map(values)
+      yield* ledger.receive(recordOf("a"), receiptOf(1))
+      yield* ledger.receive(recordOf("a"), receiptOf(3))
+      yield* ledger.forget(recordOf("a"))
+      assert.deepStrictEqual(yield* ledger.find("a"), Option.none())
+      assert.deepStrictEqual((yield* ledger.unfinished).map(({ record }) => record.id), ["b"])
+      assert.deepStrictEqual([...values.keys()].sort(), ["b/record", "uploads"])
+      assert.strictEqual(values.get("b/record"), before.get("b/record"))
+    }))
+
+  it.effect("removes an upload at once where the store can", () =>
+    Effect.gen(function*() {
+      const { store } = openStore()
+      const removed: Array<string> = []
+      const ledger = yield* UploadLedger.make({
+        store: { ...store, remove: () => Effect.dieMessage("one by one") },
+        lock: openLock().lock,
+        keepUrls: true,
+        removeAll: (prefix) => Effect.sync(() => removed.push(prefix))
+      })
+      yield* ledger.begin(recordOf("a"))
+      yield* ledger.forget(recordOf("a"))
+      assert.deepStrictEqual(removed, ["a"])
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+    }))
+
+  it.effect("lists every upload that many begin at the same time, and writes to the index in turn", () =>
+    Effect.gen(function*() {
+      const ids = Array.from({ length: 40 }, (_, index) => `upload-${index}`)
+      const { store } = openStore()
+      const slow = {
+        ...store,
+        get: (key: string) => Effect.zipLeft(store.get(key), Effect.yieldNow()),
+        set: (key: string, value: string | Uint8Array) => Effect.zipRight(Effect.yieldNow(), store.set(key, value))
+      }
+      const ledger = yield* UploadLedger.make({ store: slow, lock: openLock().lock, keepUrls: true })
+      yield* Effect.forEach(ids, (id) => ledger.begin(recordOf(id)), { concurrency: "unbounded", discard: true })
+      assert.deepStrictEqual((yield* ledger.unfinished).map(({ record }) => record.id).sort(), [...ids].sort())
+    }))
+
+  it.effect("waits while another process writes to the index, and not for ever", () =>
+    Effect.gen(function*() {
+      const { store } = openStore()
+      const { lock, locked } = openLock()
+      const ledger = yield* UploadLedger.make({ store, lock, keepUrls: true })
+      locked.add("uploads")
+      const waiting = yield* Effect.fork(ledger.begin(recordOf("a")))
+      yield* TestClock.adjust("4 seconds")
+      assert.isTrue(Option.isNone(yield* waiting.poll))
+      yield* TestClock.adjust("2 seconds")
+      assert.isTrue(Option.isSome(yield* waiting.poll))
+      assert.isTrue(Option.isSome(yield* ledger.find("a")))
+    }))
+
+  it.effect.prop(
+    "counts whatever is no record, no receipt and no index as absent, and takes a new record in its place",
+    [
+      FastCheck.constantFrom("a/record", "a/file-1/2", "uploads"),
+      FastCheck.oneof(
+        FastCheck.string(),
+        FastCheck.json(),
+        FastCheck.constantFrom("", "{}", "[1]", "{\"version\":2}", "\"a\"")
+      )
+    ],
+    ([key, garbage]) =>
+      Effect.gen(function*() {
+        const { ledger, values } = yield* openLedger()
+        yield* ledger.begin(recordOf("a"))
+        yield* ledger.receive(recordOf("a"), receiptOf(2))
+        yield* ledger.receive(recordOf("a"), receiptOf(3))
+        values.set(key, garbage)
+        const found = yield* ledger.find("a")
+        if (key === "a/record") assert.isTrue(Option.isNone(found))
+        else {
+          const receipts = Option.getOrThrow(found).receipts.map(({ partNumber }) => partNumber)
+          assert.deepStrictEqual(receipts, key === "uploads" ? [2, 3] : [3])
+        }
+        assert.strictEqual(values.get(key), garbage)
+        yield* ledger.begin(recordOf("a"))
+        assert.isTrue(Option.isSome(yield* ledger.find("a")))
+        assert.deepStrictEqual((yield* ledger.unfinished).map(({ record }) => record.id), ["a"])
+      }).pipe(Logger.withMinimumLogLevel(LogLevel.None)),
+    { fastCheck: { numRuns: 40 } }
+  )
+
+  it.effect("counts a record of a later version, one under a wrong id and a receipt of another part as absent", () =>
+    Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger()
+      yield* ledger.begin(recordOf("a"))
+      yield* ledger.receive(recordOf("a"), receiptOf(1))
+      const record = values.get("a/record") ?? ""
+      values.set("a/file-1/2", values.get("a/file-1/1") ?? "")
+      assert.lengthOf(Option.getOrThrow(yield* ledger.find("a")).receipts, 1)
+      values.set("b/record", record)
+      assert.isTrue(Option.isNone(yield* ledger.find("b")))
+      const later = record.replace("\"version\":1", "\"version\":2")
+      values.set("a/record", later)
+      assert.isTrue(Option.isNone(yield* ledger.find("a")))
+      assert.strictEqual(values.get("a/record"), later)
+    }).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
+
+  it.effect("says once that a store takes nothing more, with its reason, and never fails", () => {
+    const { layer, messages } = logged()
+    return Effect.gen(function*() {
+      const { ledger } = yield* openLedger({ allowed: () => false })
+      yield* ledger.begin(recordOf("a"))
+      yield* Effect.forEach([1, 2, 3], (part) => ledger.receive(recordOf("a"), receiptOf(part)))
+      yield* ledger.completing(recordOf("a"))
+      yield* ledger.forget(recordOf("a"))
+      assert.lengthOf(messages, 1)
+      assert.include(messages.join(), "WARN")
+      assert.include(messages.join(), "no space left on device")
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("shows nothing of what it cannot decode, for it may be a URL", () => {
+    const { layer, messages } = logged()
+    return Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger()
+      yield* ledger.begin(recordOf("a"))
+      values.set("a/record", (values.get("a/record") ?? "").replace("\"version\":1", "\"version\":9"))
+      yield* ledger.find("a")
+      assert.lengthOf(messages, 1)
+      assert.notInclude(messages.join(), "s3cret")
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("writes nothing down where there is none", () =>
+    Effect.gen(function*() {
+      const ledger = yield* UploadLedger.UploadLedger
+      yield* ledger.begin(recordOf("a"))
+      yield* ledger.receive(recordOf("a"), receiptOf(1))
+      assert.isTrue(yield* ledger.lock("a"))
+      assert.isTrue(yield* ledger.lock("a"))
+      assert.deepStrictEqual(yield* ledger.find("a"), Option.none())
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+    }).pipe(Effect.scoped, Effect.provide(UploadLedger.none)))
+
+  it.effect("in memory, one lock has one holder until its scope ends", () =>
+    Effect.gen(function*() {
+      const ledger = yield* UploadLedger.UploadLedger
+      yield* Effect.scoped(Effect.gen(function*() {
+        assert.isTrue(yield* ledger.lock("a"))
+        assert.isFalse(yield* ledger.lock("a"))
+        assert.isTrue(yield* ledger.lock("b"))
+        assert.isFalse(yield* Effect.scoped(ledger.lock("a")))
+        assert.isFalse(yield* ledger.lock("a"))
+      }))
+      assert.isTrue(yield* Effect.scoped(ledger.lock("a")))
+    }).pipe(Effect.provide(UploadLedger.layerMemory)))
+})
+
+describe("UploadLedger.idOf", () => {
+  const source = recognizable(distinct(10))
+  const id = (service: string, changes: Parameters<typeof recognizable>[1] = {}) =>
+    UploadLedger.idOf(service, recognizable(distinct(10), changes))
+
+  it("is the same for the same source and service, whatever its size and date, and safe as a file's name", () => {
+    const first = Option.getOrThrow(UploadLedger.idOf("https://api.test", source))
+    assert.match(first, /^[0-9a-f]{16}$/)
+    assert.deepStrictEqual(id("https://api.test", { fingerprint: { size: 11, modified: 1 } }), Option.some(first))
+  })
+
+  it("differs by service, name, kind and identity", () => {
+    const ids = [
+      id("https://api.test"),
+      id("https://other.test"),
+      id("https://api.test", { name: "other.mp4" }),
+      id("https://api.test", { fingerprint: { kind: "blob" } }),
+      id("https://api.test", { fingerprint: { identity: "1:3" } })
+    ].map(Option.getOrThrow)
+    assert.strictEqual(new Set(ids).size, ids.length)
+  })
+
+  it("is none for a source without an identity", () => {
+    const { identity: _, ...fingerprint } = source.fingerprint
+    assert.deepStrictEqual(UploadLedger.idOf("https://api.test", { name: "a", fingerprint }), Option.none())
+  })
+})

@@ -1,0 +1,567 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Checksum, type UploadOptions, Uploads, type UploadSource } from "@stevedore/core"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
+import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
+import { Deferred, Effect, FastCheck, Fiber, Logger, LogLevel, Option, Redacted, TestClock } from "effect"
+import { distinct, openLedger, recognizable } from "./fixtures/ledgers.js"
+
+const token = "api.resume-token"
+
+const sandbox = (options: SandboxLayer.Options = {}) =>
+  SandboxLayer.memory({ minimumPartSize: 1, token: Redacted.make(token), ...options })
+
+const content = distinct(1000)
+const source = recognizable(content)
+const inParts: UploadOptions.UploadOptions = { strategy: "multipart", parts: 10 }
+
+const few: UploadOptions.UploadOptions = { strategy: "multipart", parts: 4 }
+
+const quietly = Logger.withMinimumLogLevel(LogLevel.None)
+
+/** Lets waits pass: retries run on the test's clock. */
+const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(effect)
+    const clock = yield* Effect.fork(Effect.forever(Effect.zipRight(TestClock.adjust("1 second"), Effect.yieldNow())))
+    return yield* Effect.ensuring(Fiber.join(fiber), Fiber.interrupt(clock))
+  })
+
+const uploadWith = (
+  ledger: UploadLedger.Service,
+  from: UploadSource = source,
+  options: UploadOptions.UploadOptions = inParts
+) => Effect.provideService(Uploads.upload(from, options), UploadLedger.UploadLedger, ledger)
+
+type Moment =
+  | { readonly at: "begin" | "completing" | "forget" }
+  | { readonly at: "receive"; readonly after: number }
+
+/** A ledger that stops its upload for good at a moment, and tells when it has. */
+const stopping = (ledger: UploadLedger.Service, moment: Moment, stopped: Deferred.Deferred<void>) => {
+  const stop = Effect.zipRight(Deferred.succeed(stopped, undefined), Effect.never)
+  let received = 0
+  const service: UploadLedger.Service = {
+    ...ledger,
+    begin: (record) => moment.at === "begin" ? Effect.zipRight(ledger.begin(record), stop) : ledger.begin(record),
+    receive: (record, receipt) =>
+      Effect.suspend(() => {
+        if (moment.at !== "receive") return ledger.receive(record, receipt)
+        return received++ < moment.after ? ledger.receive(record, receipt) : stop
+      }),
+    completing: (record) =>
+      moment.at === "completing" ? Effect.zipRight(ledger.completing(record), stop) : ledger.completing(record),
+    forget: (record) => moment.at === "forget" ? stop : ledger.forget(record)
+  }
+  return service
+}
+
+/** Uploads until a moment, and is then as dead as a process that was killed. */
+const killedAt = (
+  ledger: UploadLedger.Service,
+  moment: Moment,
+  from: UploadSource = source,
+  options: UploadOptions.UploadOptions = inParts
+) =>
+  Effect.gen(function*() {
+    const stopped = yield* Deferred.make<void>()
+    const fiber = yield* Effect.fork(uploadWith(stopping(ledger, moment, stopped), from, options))
+    yield* Effect.raceFirst(
+      Deferred.await(stopped),
+      Effect.zipRight(Fiber.join(fiber), Effect.dieMessage("not stopped"))
+    )
+    yield* Fiber.interrupt(fiber)
+  })
+
+const only = Effect.map(Sandbox.report, ({ breaches, requests }) => {
+  assert.deepStrictEqual(breaches, [])
+  const of = (...operations: ReadonlyArray<string>) =>
+    requests.filter(({ operation }) => operations.includes(operation))
+  return {
+    initiated: of("initiate", "initiateLarge").filter(({ status }) => status === 201).length,
+    put: of("put", "putPart"),
+    completed: of("complete", "completeLarge")
+  }
+})
+
+const numbersOf = (requests: ReadonlyArray<{ readonly part?: number | undefined }>) =>
+  requests.map(({ part }) => part ?? 0).sort((a, b) => a - b)
+
+const confirmed = (ledger: UploadLedger.Service) =>
+  Effect.map(ledger.unfinished, (all) => all.flatMap(({ receipts }) => receipts.map(({ partNumber }) => partNumber)))
+
+/** The upload succeeds with these bytes, and leaves nothing in the ledger. */
+const succeeds = (
+  ledger: UploadLedger.Service,
+  from: UploadSource = source,
+  options: UploadOptions.UploadOptions = inParts,
+  bytes = content
+) =>
+  Effect.gen(function*() {
+    const file = yield* patiently(uploadWith(ledger, from, options))
+    assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes)
+    assert.deepStrictEqual(file.sent.checksum, Checksum.ofBytes(Checksum.crc32, bytes))
+    assert.deepStrictEqual(yield* ledger.unfinished, [])
+    return file
+  })
+
+describe("an upload that was cut off", () => {
+  it.effect.prop(
+    "goes on after any number of parts, however often: right bytes, one session, no confirmed part put again",
+    [
+      FastCheck.integer({ min: 1, max: 30 }),
+      FastCheck.integer({ min: 1, max: 6 }),
+      FastCheck.array(FastCheck.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), {
+        minLength: 1,
+        maxLength: 3
+      })
+    ],
+    ([parts, concurrency, kills]) =>
+      Effect.gen(function*() {
+        const { ledger } = yield* openLedger()
+        const options = { ...inParts, parts, concurrency }
+        const lost: Array<number> = []
+        for (const kill of kills) {
+          const before = yield* confirmed(ledger)
+          const after = Math.floor(kill * (parts - before.length))
+          yield* killedAt(ledger, after < parts ? { at: "receive", after } : { at: "begin" }, source, options)
+          const now = yield* confirmed(ledger)
+          assert.isAtLeast(now.length, before.length + after)
+          const { put } = yield* only
+          lost.push(put.filter(({ outcome, part }) => outcome === "answered" && !now.includes(part ?? 0)).length)
+        }
+        const known = yield* confirmed(ledger)
+        const before = (yield* only).put.length
+        const file = yield* succeeds(ledger, source, options)
+        const { completed, initiated, put } = yield* only
+        assert.strictEqual(initiated, 1)
+        assert.lengthOf(completed, 1)
+        assert.strictEqual(file.sent.parts, parts)
+        const again = numbersOf(put.slice(before))
+        const missing = Array.from({ length: parts }, (_, index) => index + 1).filter((part) => !known.includes(part))
+        assert.deepStrictEqual(again, missing)
+        assert.isAtMost(lost.reduce((sum, count) => sum + count, 0), concurrency * kills.length * kills.length)
+      }).pipe(Effect.provide(sandbox()), quietly),
+    { fastCheck: { numRuns: 15 } }
+  )
+
+  it.effect("before its first part goes on in the session that it had opened", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "begin" })
+      yield* succeeds(ledger)
+      const { initiated, put } = yield* only
+      assert.strictEqual(initiated, 1)
+      assert.lengthOf(put, 10)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("by a time-out of its caller goes on, and progress begins with what storage has", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const cutOff = Effect.flip(uploadWith(ledger).pipe(Effect.timeout("2 seconds")))
+      const fiber = yield* Effect.fork(cutOff)
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "TimeoutException")
+      assert.strictEqual((yield* confirmed(ledger)).length, 9)
+      const confirmedBytes = yield* Effect.scoped(Effect.gen(function*() {
+        const handle = yield* Uploads.start(source, inParts)
+        yield* TestClock.adjust("1 second")
+        const { confirmed, parts } = yield* handle.progress.get
+        assert.deepStrictEqual(parts, { total: 10, confirmed: 9 })
+        return confirmed
+      })).pipe(Effect.provideService(UploadLedger.UploadLedger, ledger))
+      assert.strictEqual(confirmedBytes, 900)
+    }).pipe(
+      Effect.provide(sandbox({ faults: FaultScript.on("putPart").part(10).times(2).stall("answer") })),
+      quietly
+    ))
+
+  it.effect("in a single PUT sends the bytes again in the same session", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const single: UploadOptions.UploadOptions = { strategy: "single" }
+      yield* killedAt(ledger, { at: "receive", after: 0 }, source, single)
+      yield* succeeds(ledger, source, single)
+      const { initiated, put } = yield* only
+      assert.strictEqual(initiated, 1)
+      assert.lengthOf(put, 2)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("starts over with resume: false, and leaves the other's record as it is", () =>
+    Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 5 })
+      const before = new Map(values)
+      const file = yield* uploadWith(ledger, source, { ...inParts, resume: false })
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
+      assert.strictEqual((yield* only).initiated, 2)
+      assert.deepStrictEqual(values, before)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("whose source cannot be recognized starts over and is not written down", () =>
+    Effect.gen(function*() {
+      const { ledger, writes } = yield* openLedger()
+      const { identity: _, ...fingerprint } = source.fingerprint
+      yield* succeeds(ledger, { ...source, fingerprint })
+      assert.strictEqual(writes(), 0)
+    }).pipe(Effect.provide(sandbox())))
+
+  it.effect("repairs a part that storage has of an attempt that the dead process made, also when it had no receipt", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 0 })
+      yield* succeeds(ledger)
+      const { initiated, put } = yield* only
+      assert.strictEqual(initiated, 1)
+      assert.lengthOf(put.filter(({ part }) => part === 10), 2)
+    }).pipe(
+      // as long as the retries of Complete last, the etags are refused
+      Effect.provide(sandbox({ faults: FaultScript.on("completeLarge").times(5).answer(502) })),
+      quietly
+    ))
+})
+
+describe("an upload that was cut off in completing", () => {
+  it.effect("goes on there: Complete is sent with the receipts, and no byte", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "completing" })
+      yield* succeeds(ledger)
+      const { completed, initiated, put } = yield* only
+      assert.strictEqual(initiated, 1)
+      assert.lengthOf(put, 10)
+      assert.lengthOf(completed, 1)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("after the service had accepted it gives the file, and Complete is accepted once", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "forget" })
+      const file = yield* succeeds(ledger)
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
+      const { initiated, put } = yield* only
+      assert.strictEqual(initiated, 1)
+      assert.lengthOf(put, 10)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("with the URLs of its session long dead goes on all the same", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "completing" })
+      yield* TestClock.adjust("4 hours")
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 1)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("without URLs in the ledger goes on all the same", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger({ keepUrls: false })
+      yield* killedAt(ledger, { at: "completing" })
+      yield* succeeds(ledger)
+      const { initiated, put } = yield* only
+      assert.strictEqual(initiated, 1)
+      assert.lengthOf(put, 10)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("asks for the file when a receipt was lost, and finds it", () =>
+    Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger()
+      yield* killedAt(ledger, { at: "forget" })
+      const receipt = [...values.keys()].find((key) => key.endsWith("/4"))
+      assert.isTrue(values.delete(receipt ?? ""))
+      const file = yield* uploadWith(ledger)
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
+      assert.strictEqual(file.sent.checksum, undefined)
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+      assert.strictEqual((yield* only).initiated, 1)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("starts over when a receipt was lost and the service has no file", () =>
+    Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger()
+      yield* killedAt(ledger, { at: "completing" })
+      const receipt = [...values.keys()].find((key) => key.endsWith("/4"))
+      assert.isTrue(values.delete(receipt ?? ""))
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 2)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("starts over when the service had collected the upload", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "completing" })
+      yield* TestClock.adjust("25 hours")
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 2)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("keeps what it has when the service cannot answer, and succeeds the next time", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "completing" })
+      const error = yield* Effect.flip(patiently(uploadWith(ledger)))
+      assert.strictEqual(error._tag, "CompletionUnknown")
+      assert.lengthOf(yield* ledger.unfinished, 1)
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 1)
+    }).pipe(
+      Effect.provide(sandbox({
+        faults: FaultScript.on("completeLarge").times(5).answer(503).and(FaultScript.on("file").times(5).answer(503))
+      })),
+      quietly
+    ))
+
+  it.effect("starts over when parts that may be stored twice are refused, for it has no way back to them", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 5 })
+      yield* killedAt(ledger, { at: "completing" })
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 2)
+    }).pipe(
+      Effect.provide(sandbox({ faults: FaultScript.on("completeLarge").times(5).answer(502) })),
+      quietly
+    ))
+})
+
+describe("a fresh session is opened, and the old one forgotten, when", () => {
+  const startsOver = (
+    options: {
+      readonly between?: Effect.Effect<void>
+      readonly from?: UploadSource
+      readonly bytes?: Uint8Array
+      readonly options?: UploadOptions.UploadOptions
+      readonly keepUrls?: boolean
+      readonly sandbox?: SandboxLayer.Options
+    }
+  ) =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger({ keepUrls: options.keepUrls ?? true })
+      yield* killedAt(ledger, { at: "receive", after: 6 })
+      yield* options.between ?? Effect.void
+      const file = yield* succeeds(ledger, options.from, options.options, options.bytes)
+      const { initiated, put } = yield* only
+      assert.strictEqual(initiated, 2)
+      const sent = numbersOf(put.filter(({ fileId }) => fileId === file.id))
+      assert.deepStrictEqual(sent, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    }).pipe(Effect.provide(sandbox(options.sandbox)), quietly)
+
+  it.effect("the source has another size", () =>
+    startsOver({ from: recognizable(distinct(1001)), bytes: distinct(1001) }))
+
+  it.effect("the source has another date", () =>
+    startsOver({ from: recognizable(content, { fingerprint: { modified: 1000.6 } }) }))
+
+  it.effect("the source has another media type", () =>
+    startsOver({ from: recognizable(content, { mediaType: "audio/wav" }) }))
+
+  it.effect("the source has the same size and date, and other bytes", () =>
+    startsOver({ from: recognizable(distinct(1000, 1)), bytes: distinct(1000, 1) }))
+
+  it.effect("verify is all and one byte of a confirmed part differs", () => {
+    const bytes = content.slice()
+    bytes[250] = (bytes[250] ?? 0) ^ 1
+    return startsOver({ from: recognizable(bytes), bytes, options: { ...inParts, verify: "all" } })
+  })
+
+  it.effect("the URLs have ended", () => startsOver({ between: TestClock.adjust("3 hours") }))
+
+  it.effect("the URLs end within a minute", () => startsOver({ between: TestClock.adjust("10741 seconds") }))
+
+  it.effect("the URLs end within a minute of the server's clock, which is ahead of ours", () =>
+    startsOver({
+      between: TestClock.adjust("2 hours"),
+      sandbox: { urlLifetime: "2 hours", clockOffsetMillis: 3_600_000 }
+    }))
+
+  it.effect("no URLs were kept", () => startsOver({ keepUrls: false }))
+
+  it.effect("the service has collected the session, though its URLs live", () =>
+    startsOver({ between: TestClock.adjust("25 hours"), sandbox: { urlLifetime: "48 hours" } }))
+
+  it.effect("the checksums are of another algorithm", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 }).pipe(
+        Effect.provide(Checksum.layer({ ...Checksum.crc32, name: "crc32c" }))
+      )
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 2)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("the record is no record", () =>
+    Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 })
+      for (const key of values.keys()) if (key.endsWith("/record")) values.set(key, "{\"version\":1,")
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 2)
+    }).pipe(Effect.provide(sandbox()), quietly))
+})
+
+describe("the session goes on when", () => {
+  it.effect("the URLs live for more than a minute", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 })
+      yield* TestClock.adjust("178 minutes")
+      yield* uploadWith(ledger)
+      assert.strictEqual((yield* only).initiated, 1)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("verify is all and every byte is the same", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 })
+      yield* succeeds(ledger, source, { ...inParts, verify: "all" })
+      assert.strictEqual((yield* only).initiated, 1)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("a receipt is no receipt: that part alone is put again", () =>
+    Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 10 - 1 }, source, { ...inParts, concurrency: 1 })
+      values.set([...values.keys()].find((key) => key.endsWith("/3")) ?? "", "garbage")
+      const before = (yield* only).put.length
+      yield* succeeds(ledger)
+      const { initiated, put } = yield* only
+      assert.strictEqual(initiated, 1)
+      assert.deepStrictEqual(numbersOf(put.slice(before)), [3, 10])
+    }).pipe(Effect.provide(sandbox()), quietly))
+})
+
+describe("the ledger of an upload", () => {
+  it.effect("has one upload at a time: the second is told, and the first is not disturbed", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const stopped = yield* Deferred.make<void>()
+      const first = yield* Effect.fork(uploadWith(stopping(ledger, { at: "receive", after: 3 }, stopped)))
+      yield* Deferred.await(stopped)
+      const error = yield* Effect.flip(uploadWith(ledger))
+      assert.strictEqual(error._tag, "UploadLocked")
+      assert.lengthOf(yield* confirmed(ledger), 3)
+      yield* Fiber.interrupt(first)
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 1)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect.prop(
+    "may fail at any write: the upload succeeds",
+    [FastCheck.integer({ min: 0, max: 8 }), FastCheck.boolean()],
+    ([at, forGood]) =>
+      Effect.gen(function*() {
+        const { ledger } = yield* openLedger({ allowed: (write) => forGood ? write < at : write !== at })
+        const file = yield* uploadWith(ledger, source, few)
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
+      }).pipe(Effect.provide(sandbox()), quietly),
+    { fastCheck: { numRuns: 15 } }
+  )
+
+  it.effect.prop(
+    "may have failed at any write before the process was killed: the next one succeeds",
+    [
+      FastCheck.integer({ min: 0, max: 8 }),
+      FastCheck.constantFrom<Moment>({ at: "completing" }, { at: "forget" }, {
+        at: "receive",
+        after: 2
+      })
+    ],
+    ([failing, moment]) =>
+      Effect.gen(function*() {
+        const { ledger } = yield* openLedger({ allowed: (write) => write < failing || write > 8 })
+        yield* killedAt(ledger, moment, source, few)
+        const file = yield* uploadWith(ledger, source, few)
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
+      }).pipe(Effect.provide(sandbox()), quietly),
+    { fastCheck: { numRuns: 15 } }
+  )
+
+  it.effect("holds URLs only while its session lives, and the token never", () =>
+    Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger()
+      const all = () => [...values.entries()].join()
+      yield* killedAt(ledger, { at: "receive", after: 6 })
+      assert.include(all(), "X-Amz-Signature")
+      assert.notInclude(all(), token)
+      yield* killedAt(ledger, { at: "completing" })
+      assert.notInclude(all(), "X-Amz-")
+      assert.notInclude(all(), token)
+      yield* succeeds(ledger)
+      assert.deepStrictEqual([...values.entries()], [["uploads", "[]"]])
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("with keepUrls: false never holds a URL", () =>
+    Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger({ keepUrls: false })
+      for (const moment of [{ at: "begin" }, { at: "receive", after: 6 }, { at: "completing" }] as const) {
+        yield* killedAt(ledger, moment)
+        const all = [...values.entries()].join()
+        assert.isAbove(values.size, 1)
+        for (const secret of [token, "X-Amz-", "Signature", "storage.sandbox.test"]) assert.notInclude(all, secret)
+      }
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("forgets a session that ended in an error that no repeat helps, and keeps one that a repeat may", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const passing = yield* Effect.flip(patiently(uploadWith(ledger)))
+      assert.strictEqual(passing._tag, "StorageUnavailable")
+      assert.lengthOf(yield* ledger.unfinished, 1)
+      const other = recognizable(content, { fingerprint: { identity: "1:3" } })
+      const lasting = yield* Effect.flip(patiently(uploadWith(ledger, other)))
+      assert.strictEqual(lasting._tag, "StorageRejected")
+      assert.lengthOf(yield* ledger.unfinished, 1)
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 2)
+    }).pipe(
+      Effect.provide(sandbox({
+        faults: FaultScript.on("putPart").part(4).times(5).answer(503).and(
+          FaultScript.on("putPart").part(5).after(1).times(1).answer(400, "InvalidRequest")
+        )
+      })),
+      quietly
+    ))
+})
+
+describe("Uploads.unfinished", () => {
+  const withLedger = (ledger: UploadLedger.Service) => Effect.provideService(UploadLedger.UploadLedger, ledger)
+
+  it.effect("tells what storage has of each upload and since when, and no URL", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* TestClock.adjust("1 minute")
+      yield* killedAt(ledger, { at: "receive", after: 6 }, source, { ...inParts, concurrency: 1 })
+      yield* killedAt(ledger, { at: "completing" }, recognizable(content, { name: "other.mp4" }))
+      const [first, second] = yield* withLedger(ledger)(Uploads.unfinished)
+      assert.deepStrictEqual(first, {
+        id: Option.getOrThrow(UploadLedger.idOf("https://api.sandbox.test", source)),
+        service: "https://api.sandbox.test",
+        name: "interview.mp4",
+        mediaType: "video/mp4",
+        size: 1000,
+        phase: "uploading",
+        confirmed: 600,
+        parts: { total: 10, confirmed: 6 },
+        startedAt: new Date(60_000)
+      })
+      assert.strictEqual(second?.phase, "completing")
+      assert.deepStrictEqual(second?.parts, { total: 10, confirmed: 10 })
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("has none that was forgotten; one that runs is not forgotten, nor what is not there", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const stopped = yield* Deferred.make<void>()
+      const running = yield* Effect.fork(uploadWith(stopping(ledger, { at: "receive", after: 3 }, stopped)))
+      yield* Deferred.await(stopped)
+      const [upload] = yield* withLedger(ledger)(Uploads.unfinished)
+      const forget = withLedger(ledger)(Uploads.forget(upload?.id ?? ""))
+      assert.strictEqual((yield* Effect.flip(forget))._tag, "UploadLocked")
+      yield* Fiber.interrupt(running)
+      assert.isTrue(yield* forget)
+      assert.isFalse(yield* forget)
+      assert.isFalse(yield* withLedger(ledger)(Uploads.forget("../../etc")))
+      assert.deepStrictEqual(yield* withLedger(ledger)(Uploads.unfinished), [])
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 2)
+    }).pipe(Effect.provide(sandbox()), quietly))
+})
