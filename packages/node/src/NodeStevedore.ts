@@ -15,6 +15,8 @@ import * as TransferGate from "@stevedore/core/TransferGate"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as DiskLedger from "./DiskLedger.js"
+import * as NodeChecksum from "./NodeChecksum.js"
 
 /**
  * What the layers give.
@@ -25,13 +27,24 @@ import * as Layer from "effect/Layer"
 export type NodeStevedore = ServiceApi.ServiceApi | ObjectStorage | TransferGate.TransferGate
 
 /**
+ * How uploads are written down, so that they go on when they are run again.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface LedgerOptions {
+  /** `false` writes nothing down. Omitted: on disk, as `DiskLedger.layer` does. */
+  readonly ledger?: DiskLedger.Options | false | undefined
+}
+
+/**
  * Where the service is, and by which token. Omitted: the profile is `ServiceProfile.standard`, the base URL the
  * profile's own.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Options extends ServiceConfig.Options, TransferGate.Options {}
+export interface Options extends ServiceConfig.Options, TransferGate.Options, LedgerOptions {}
 
 /**
  * Each option as a `Config`. Omitted: the base URL is read from `STEVEDORE_BASE_URL`, the token from
@@ -40,7 +53,7 @@ export interface Options extends ServiceConfig.Options, TransferGate.Options {}
  * @since 0.1.0
  * @category models
  */
-export interface ConfigOptions extends ServiceConfig.ConfigOptions, TransferGate.Options {}
+export interface ConfigOptions extends ServiceConfig.ConfigOptions, TransferGate.Options, LedgerOptions {}
 
 // No pipelining: a request behind a body of many megabytes would wait for all of it. As many connections as there
 // are requests: how many these are is the business of the gate, and a second limit would only hide its waiting.
@@ -58,18 +71,21 @@ const client = Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher, dispat
 
 const over = (
   config: Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError>,
-  options: TransferGate.Options
+  options: TransferGate.Options & LedgerOptions
 ): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
   Layer.mergeAll(
     Layer.provide(Layer.merge(ServiceApi.layer, HttpObjectStorage.layer), Layer.merge(config, client)),
     TransferGate.layer(options),
+    options.ledger === false ? Layer.empty : DiskLedger.layer(options.ledger),
+    NodeChecksum.layerInForce,
     RetryPolicy.layerInForce,
     Timeouts.layerInForce
   )
 
 /**
- * The service and the storage over undici, with connections of their own, which end with the layer. A
- * `RetryPolicy.layer` or `Timeouts.layer` that is provided to this layer holds for whatever runs with it.
+ * The service and the storage over undici, with connections of their own, which end with the layer. Unfinished uploads
+ * are written down on disk; checksums are computed by Node. A `RetryPolicy.layer`, `Timeouts.layer` or `Checksum.layer`
+ * that is provided to this layer holds for whatever runs with it.
  *
  * @example
  * import { Uploads } from "@stevedore/core"

@@ -1,0 +1,127 @@
+/**
+ * The ledger of unfinished uploads on disk, in a directory that nobody else can read.
+ *
+ * @since 0.1.0
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { homedir } from "node:os"
+import * as Path from "node:path"
+import process from "node:process"
+import * as FileLock from "./internal/fileLock.js"
+import * as PrivateDirectory from "./internal/privateDirectory.js"
+import * as PrivateStore from "./internal/privateStore.js"
+
+/**
+ * Where the ledger lies, and what it keeps.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** A directory for the ledger alone, on a disk of this machine. Omitted: {@link defaultDirectory}. */
+  readonly directory?: string | undefined
+  /**
+   * Whether part URLs are kept: they are the only way back into a session. Without them an upload that is run again
+   * sends everything again, unless all of it was in storage already. Omitted: yes.
+   */
+  readonly keepUrls?: boolean | undefined
+}
+
+/**
+ * Where the state of programs lies on a platform: `$XDG_STATE_HOME/stevedore`, else `~/.local/state/stevedore`;
+ * `~/Library/Application Support/stevedore` on macOS; `%LOCALAPPDATA%\stevedore` on Windows. A variable that is no
+ * absolute path does not count, as the XDG Base Directory Specification says.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const directoryOf = (machine: {
+  readonly platform: NodeJS.Platform
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly home: string
+}): string => {
+  const { environment, home, platform } = machine
+  const { isAbsolute, join } = platform === "win32" ? Path.win32 : Path.posix
+  const given = (variable: string, otherwise: ReadonlyArray<string>): string => {
+    const value = environment[variable]
+    return value !== undefined && isAbsolute(value) ? value : join(home, ...otherwise)
+  }
+  switch (platform) {
+    case "darwin":
+      return join(home, "Library", "Application Support", "stevedore")
+    case "win32":
+      return join(given("LOCALAPPDATA", ["AppData", "Local"]), "stevedore")
+    default:
+      return join(given("XDG_STATE_HOME", [".local", "state"]), "stevedore")
+  }
+}
+
+/**
+ * The ledger's directory on this machine; none for a user without a home.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const defaultDirectory: Effect.Effect<Option.Option<string>> = Effect.sync(
+  Option.liftThrowable(() => directoryOf({ platform: process.platform, environment: process.env, home: homedir() }))
+)
+
+/**
+ * A ledger on disk. Nothing is made before the first upload; then the directory is made with mode 0700 and files
+ * with 0600. A directory that belongs to somebody else, or that others may enter, is not used: a record could be read
+ * or planted there. Whatever goes wrong with it is logged, and the upload goes on without a way back.
+ *
+ * Each record and each receipt is a file of its own, written beside its place and then moved there: a process that is
+ * killed loses at most what it was writing. It is not waited for the disk (`fsync`): a power failure may lose more, and
+ * then those parts are sent again.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service, never, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const given = Option.fromNullable(options.directory)
+    const chosen = Option.isSome(given) ? given : yield* defaultDirectory
+    if (Option.isNone(chosen)) {
+      yield* Effect.logWarning("There is no home directory for the upload ledger: uploads do not survive this process")
+      return yield* UploadLedger.UploadLedger.pipe(Effect.provide(UploadLedger.none))
+    }
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* PrivateDirectory.make(fs, Path.resolve(chosen.value))
+    return yield* UploadLedger.make({
+      ...PrivateStore.make(fs, directory),
+      lock: yield* FileLock.make(fs, directory),
+      keepUrls: options.keepUrls ?? true
+    })
+  })
+
+/**
+ * The ledger on disk, as a layer. `NodeStevedore.layer` has it already.
+ *
+ * @example
+ * import { DiskLedger, NodeStevedore } from "@stevedore/node"
+ * import { Layer, Redacted } from "effect"
+ *
+ * // part URLs are never written down
+ * const strict = NodeStevedore.layer({
+ *   baseUrl: "https://files.example/api",
+ *   token: Redacted.make("api.abc"),
+ *   ledger: { keepUrls: false }
+ * })
+ *
+ * // the same, layer by layer
+ * const alsoStrict = Layer.merge(
+ *   NodeStevedore.layer({ baseUrl: "https://files.example/api", token: Redacted.make("api.abc"), ledger: false }),
+ *   DiskLedger.layer({ keepUrls: false })
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options = {}): Layer.Layer<never> =>
+  Layer.effect(UploadLedger.UploadLedger, make(options)).pipe(Layer.provide(NodeFileSystem.layer))

@@ -1,0 +1,118 @@
+import type { PlatformError } from "@effect/platform/Error"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type { Lock } from "@stevedore/core/UploadLedger"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { randomUUID } from "node:crypto"
+import type { PrivateDirectory } from "./privateDirectory.js"
+import { nameOf } from "./privateStore.js"
+import * as ProcessIdentity from "./processIdentity.js"
+
+const Owner = Schema.parseJson(Schema.Struct({
+  pid: Schema.Int.pipe(Schema.positive()),
+  startedAt: Schema.optional(Schema.String),
+  /** Tells one taking of a lock from every other. */
+  taking: Schema.NonEmptyString
+}))
+
+type Owner = typeof Owner.Type
+
+const folder = "locks"
+
+const isReason = (reason: "NotFound" | "AlreadyExists") => (error: PlatformError): boolean =>
+  error._tag === "SystemError" && error.reason === reason
+
+interface Held {
+  readonly path: string
+  readonly taking: string
+}
+
+interface Found {
+  readonly taking: string
+  readonly owner: Option.Option<Owner>
+}
+
+/**
+ * One lock file an id, with its owner in it, in a private directory. The file is written aside and linked to its place,
+ * which only one can do and which leaves no moment in which it is there without its owner. A lock whose owner is dead
+ * is taken over; a lock that cannot be made at all is as good as taken, for an upload is worth more than its lock.
+ *
+ * @internal
+ */
+export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory): Effect.Effect<Lock> =>
+  Effect.map(ProcessIdentity.make(fs), ({ isAlive, own }) => {
+    const pathOf = (id: string): string => directory.pathOf(`${folder}/${nameOf(id)}`)
+
+    const writeAside = (taking: string) => directory.writeAside(JSON.stringify({ ...own, taking } satisfies Owner))
+
+    const link = ({ path, taking }: Held): Effect.Effect<boolean, PlatformError> =>
+      Effect.flatMap(writeAside(taking), (written) =>
+        fs.link(written, path).pipe(
+          Effect.as(true),
+          Effect.catchIf(isReason("AlreadyExists"), () => Effect.succeed(false)),
+          Effect.ensuring(Effect.ignore(fs.remove(written, { force: true })))
+        ))
+
+    // What is no lock of ours has nobody who could still hold it: by the way it is written it was never half a lock.
+    const read = (path: string): Effect.Effect<Found, PlatformError> =>
+      Effect.flatMap(fs.readFileString(path), (text) =>
+        Effect.match(Schema.decode(Owner)(text), {
+          onFailure: () => ({ taking: text, owner: Option.none() }),
+          onSuccess: (owner) => ({ taking: owner.taking, owner: Option.some(owner) })
+        }))
+
+    const isStill = ({ path, taking }: Held): Effect.Effect<boolean, PlatformError> =>
+      Effect.map(read(path), (found) => found.taking === taking)
+
+    const release = (held: Held): Effect.Effect<void> =>
+      Effect.ignore(Effect.whenEffect(fs.remove(held.path, { force: true }), isStill(held)))
+
+    const replace = ({ path, taking }: Held): Effect.Effect<void, PlatformError> =>
+      Effect.flatMap(writeAside(taking), (written) => fs.rename(written, path))
+
+    // Whoever takes over the lock of a dead owner first takes the lock on that very taking, and looks again: so of
+    // several that found the same owner dead only one replaces it, and none the lock of whoever did.
+    const takeOver = (dead: Held, held: Held): Effect.Effect<Option.Option<Held>, PlatformError> =>
+      Effect.acquireUseRelease(
+        take(pathOf(`${dead.path} ${dead.taking}`)),
+        Option.match({
+          onNone: () => Effect.succeedNone,
+          onSome: () => Effect.whenEffect(Effect.as(replace(held), held), isStill(dead))
+        }),
+        Option.match({ onNone: () => Effect.void, onSome: release })
+      )
+
+    const take = (path: string, patience = 100): Effect.Effect<Option.Option<Held>, PlatformError> =>
+      Effect.gen(function*() {
+        const held = { path, taking: randomUUID() }
+        if (yield* link(held)) return Option.some(held)
+        const { owner, taking } = yield* read(path)
+        if (Option.isSome(owner) && (yield* isAlive(owner.value))) return Option.none()
+        return yield* takeOver({ path, taking }, held)
+      }).pipe(
+        // It was let go after it was found.
+        Effect.catchIf(
+          (error) => isReason("NotFound")(error) && patience > 0,
+          () => Effect.suspend(() => take(path, patience - 1))
+        )
+      )
+
+    let told = false
+    const tell = (error: PlatformError) =>
+      Effect.suspend(() => {
+        const message = `Uploads cannot be locked: ${error.message}. Nothing keeps two processes off the same one`
+        const first = !told
+        told = true
+        return first ? Effect.logWarning(message) : Effect.logDebug(message)
+      })
+
+    return (id) =>
+      Effect.acquireRelease(
+        Effect.zipRight(directory.makeDirectory(folder), take(pathOf(id))).pipe(
+          Effect.map((held) => ({ held, taken: Option.isSome(held) })),
+          Effect.catchAll((error) => Effect.as(tell(error), { held: Option.none<Held>(), taken: true }))
+        ),
+        ({ held }) => Option.match(held, { onNone: () => Effect.void, onSome: release })
+      ).pipe(Effect.map(({ taken }) => taken))
+  })

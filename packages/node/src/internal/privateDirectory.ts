@@ -1,0 +1,121 @@
+import type { PlatformError } from "@effect/platform/Error"
+import { SystemError } from "@effect/platform/Error"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { randomUUID } from "node:crypto"
+import { join } from "node:path"
+import process from "node:process"
+
+/**
+ * A directory that nobody else can enter.
+ *
+ * @internal
+ */
+export interface PrivateDirectory {
+  /** Fails where the directory is there and not private; one that is not there is private. */
+  readonly checked: Effect.Effect<void, PlatformError>
+  /** Makes a directory in it: the path below it, with slashes. */
+  readonly makeDirectory: (path: string) => Effect.Effect<void, PlatformError>
+  /** The path of something in it. */
+  readonly pathOf: (path: string) => string
+  /** Writes a file beside the others, and gives its path: to be moved or linked to its place. */
+  readonly writeAside: (content: string | Uint8Array) => Effect.Effect<string, PlatformError>
+  /** A path for something on its way out. */
+  readonly asidePath: Effect.Effect<string, PlatformError>
+}
+
+const directoryMode = 0o700
+const fileMode = 0o600
+const aside = "temporary"
+
+// What a process that was killed left aside. Nobody writes one small file for this long.
+const longestWrite = Duration.hours(1)
+
+/** @internal */
+export const isMissing = (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === "NotFound"
+
+/** @internal */
+export const problemOf = (
+  info: Pick<FileSystem.File.Info, "mode" | "type" | "uid">,
+  user: number | undefined
+): string | undefined => {
+  if (info.type !== "Directory") return "it is no directory"
+  // Windows has no modes: the folders of a user are closed to others by their access lists.
+  if (user === undefined) return undefined
+  if (Option.exists(info.uid, (uid) => uid !== user)) return "it belongs to another user: choose another directory"
+  return (info.mode & 0o077) === 0 ? undefined : "others may enter it: take that from them with chmod 700"
+}
+
+/** @internal */
+export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effect<PrivateDirectory> =>
+  Effect.gen(function*() {
+    const user = process.platform === "win32" ? undefined : process.geteuid?.()
+
+    const inspected = Effect.flatMap(fs.stat(directory), (info) => {
+      const problem = problemOf(info, user)
+      return problem === undefined ? Effect.void : Effect.fail(
+        new SystemError({
+          reason: "PermissionDenied",
+          module: "FileSystem",
+          method: "stat",
+          pathOrDescriptor: directory,
+          description: problem
+        })
+      )
+    })
+    const checked = Effect.catchIf(inspected, isMissing, () => Effect.void)
+
+    const makeDirectory = (path: string) =>
+      checked.pipe(
+        Effect.zipRight(fs.makeDirectory(join(directory, path), { recursive: true, mode: directoryMode })),
+        Effect.zipRight(inspected)
+      )
+
+    const sweep = Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const names = yield* fs.readDirectory(join(directory, aside))
+      yield* Effect.forEach(names, (name) => {
+        const path = join(directory, aside, name)
+        return Effect.flatMap(
+          fs.stat(path),
+          ({ mtime }) =>
+            Option.exists(mtime, (date) => now - date.getTime() > Duration.toMillis(longestWrite))
+              ? fs.remove(path, { recursive: true, force: true })
+              : Effect.void
+        ).pipe(Effect.ignore)
+      }, { discard: true })
+    }).pipe(Effect.ignore)
+
+    const swept = yield* Effect.once(sweep)
+    const freshPath = Effect.sync(() => join(directory, aside, randomUUID()))
+
+    const write = (path: string, content: string | Uint8Array): Effect.Effect<void, PlatformError> => {
+      const options = { flag: "wx", mode: fileMode } as const
+      const written = typeof content === "string"
+        ? fs.writeFileString(path, content, options)
+        : fs.writeFile(path, content, options)
+      return Effect.tapError(written, () => Effect.ignore(fs.remove(path, { force: true })))
+    }
+
+    return {
+      checked,
+      makeDirectory,
+      pathOf: (path) => join(directory, path),
+      writeAside: (content) =>
+        checked.pipe(
+          Effect.zipRight(swept),
+          Effect.zipRight(freshPath),
+          Effect.tap((path) =>
+            Effect.catchIf(
+              write(path, content),
+              isMissing,
+              () => Effect.zipRight(makeDirectory(aside), write(path, content))
+            )
+          )
+        ),
+      asidePath: Effect.zipRight(makeDirectory(aside), freshPath)
+    }
+  })

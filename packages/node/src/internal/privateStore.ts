@@ -1,0 +1,87 @@
+import type { PlatformError } from "@effect/platform/Error"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { createHash } from "node:crypto"
+import type { PrivateDirectory } from "./privateDirectory.js"
+import { isMissing } from "./privateDirectory.js"
+
+// Windows takes these for devices, whatever follows a dot.
+const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)$/
+
+const isPlain = (segment: string): boolean => /^[a-z0-9][a-z0-9-]{0,63}$/.test(segment) && !devices.test(segment)
+
+/**
+ * A segment of a key as a file's name: of bounded length, without a character that any file system minds, and without
+ * capital letters, for some file systems take them for small ones.
+ *
+ * @internal
+ */
+export const nameOf = (segment: string): string =>
+  isPlain(segment) ? segment : `_${createHash("sha256").update(segment).digest("hex").slice(0, 40)}`
+
+const directoryName = (segments: ReadonlyArray<string>): string => segments.map(nameOf).join("/")
+
+// No directory ends so: a key may be the beginning of another.
+const suffix = ".json"
+
+/**
+ * Keys and values as files of a private directory. A slash in a key is one in the path, so that all keys with the same
+ * beginning are removed at once.
+ *
+ * @internal
+ */
+export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => {
+  const placeOf = (key: string) => {
+    const segments = key.split("/")
+    return {
+      parent: directoryName(segments.slice(0, -1)),
+      path: directory.pathOf(`${directoryName(segments)}${suffix}`)
+    }
+  }
+
+  const read = <A>(key: string, by: (path: string) => Effect.Effect<A, PlatformError>) =>
+    Effect.zipRight(directory.checked, by(placeOf(key).path)).pipe(
+      Effect.map(Option.some),
+      Effect.catchIf(isMissing, () => Effect.succeedNone)
+    )
+
+  const set = (key: string, value: string | Uint8Array): Effect.Effect<void, PlatformError> =>
+    Effect.gen(function*() {
+      const { parent, path } = placeOf(key)
+      const written = yield* directory.writeAside(value)
+      yield* fs.rename(written, path).pipe(
+        Effect.catchIf(isMissing, () => Effect.zipRight(directory.makeDirectory(parent), fs.rename(written, path))),
+        Effect.tapError(() => Effect.ignore(fs.remove(written, { force: true })))
+      )
+    }).pipe(Effect.uninterruptible)
+
+  const files = Effect.map(
+    Effect.catchIf(fs.readDirectory(directory.pathOf(""), { recursive: true }), isMissing, () => Effect.succeed([])),
+    (names) => names.filter((name) => name.endsWith(suffix))
+  )
+
+  // Moved away first, so that it is gone as a whole: a process that is killed leaves no half of it.
+  const removeAll = (prefix: string): Effect.Effect<void, PlatformError> =>
+    Effect.gen(function*() {
+      const removed = yield* directory.asidePath
+      yield* fs.rename(directory.pathOf(directoryName(prefix.split("/"))), removed)
+      yield* fs.remove(removed, { recursive: true, force: true })
+    }).pipe(Effect.catchIf(isMissing, () => Effect.void), Effect.uninterruptible)
+
+  const store = KeyValueStore.make({
+    get: (key) => read(key, fs.readFileString),
+    getUint8Array: (key) => read(key, fs.readFile),
+    set,
+    remove: (key) => Effect.zipRight(directory.checked, fs.remove(placeOf(key).path, { force: true })),
+    size: Effect.map(files, (names) => names.length),
+    clear: Effect.flatMap(
+      files,
+      Effect.forEach((name) => fs.remove(directory.pathOf(name), { force: true }), {
+        discard: true
+      })
+    )
+  })
+  return { store, removeAll }
+}

@@ -1,0 +1,625 @@
+import { Error as PlatformError, FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Checksum, PresignedUrl, UploadLedger } from "@stevedore/core"
+import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import { DiskLedger, NodeChecksum, NodeStevedore } from "@stevedore/node"
+import { Effect, FastCheck, Layer, Logger, LogLevel, Option, Redacted } from "effect"
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import * as Fs from "node:fs/promises"
+import { join } from "node:path"
+import * as FileLock from "../src/internal/fileLock.js"
+import * as PrivateDirectory from "../src/internal/privateDirectory.js"
+import * as PrivateStore from "../src/internal/privateStore.js"
+import * as ProcessIdentity from "../src/internal/processIdentity.js"
+import * as Temporary from "./support/temporary.js"
+
+const isRoot = process.getuid?.() === 0
+
+const url = Option.getOrThrow(PresignedUrl.fromString("https://storage.test/key?X-Amz-Signature=s3cret"))
+
+const recordOf = (id: string, parts = 3): UploadRecord => ({
+  version: 1,
+  id,
+  service: "https://api.test",
+  name: "interview.mp4",
+  mediaType: "video/mp4",
+  fingerprint: { kind: "file", size: 100, modified: 1000.123456, identity: "1:2" },
+  checksumAlgorithm: "crc32",
+  session: { fileId: "AbC", uploadId: "u", clockOffset: 0, openedAt: 0, parts, urls: [url] },
+  phase: "uploading",
+  startedAt: 0
+})
+
+const receiptOf = (partNumber: number) => ({ partNumber, etag: "\"e\"", size: 10, attempts: 1 })
+
+/** A path in a directory that goes with the scope; nothing is there yet. */
+const fresh = Effect.map(Temporary.directory, (path) => join(path, "state", "stevedore"))
+
+const ledgerAt = (directory: string, options: Omit<DiskLedger.Options, "directory"> = {}) =>
+  Effect.provide(DiskLedger.make({ ...options, directory }), NodeContext.layer)
+
+const list = (directory: string) =>
+  Effect.promise(async () => {
+    const names = await Fs.readdir(directory, { recursive: true })
+    return await Promise.all(names.sort().map(async (name) => ({ name, stats: await Fs.stat(join(directory, name)) })))
+  })
+
+const contents = (directory: string) =>
+  Effect.flatMap(list(directory), (entries) =>
+    Effect.promise(async () =>
+      (await Promise.all(
+        entries.filter(({ stats }) => stats.isFile()).map(({ name }) => Fs.readFile(join(directory, name), "utf8"))
+      )).join("\n")
+    ))
+
+const listening = () => {
+  const messages: Array<string> = []
+  const layer = Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ logLevel, message }) => {
+      messages.push(`${logLevel.label} ${String(message)}`)
+    })
+  )
+  return { messages, layer }
+}
+
+const quietly = Logger.withMinimumLogLevel(LogLevel.None)
+
+describe("DiskLedger.directoryOf", () => {
+  const home = "/home/ada"
+  const cases: ReadonlyArray<readonly [string, Parameters<typeof DiskLedger.directoryOf>[0], string]> = [
+    ["Linux", { platform: "linux", environment: {}, home }, "/home/ada/.local/state/stevedore"],
+    ["XDG", { platform: "linux", environment: { XDG_STATE_HOME: "/var/state" }, home }, "/var/state/stevedore"],
+    [
+      "a relative XDG_STATE_HOME, which does not count",
+      { platform: "linux", environment: { XDG_STATE_HOME: "state" }, home },
+      "/home/ada/.local/state/stevedore"
+    ],
+    [
+      "an empty XDG_STATE_HOME",
+      { platform: "freebsd", environment: { XDG_STATE_HOME: "" }, home },
+      "/home/ada/.local/state/stevedore"
+    ],
+    [
+      "macOS, whatever XDG says",
+      { platform: "darwin", environment: { XDG_STATE_HOME: "/var/state" }, home: "/Users/ada" },
+      "/Users/ada/Library/Application Support/stevedore"
+    ],
+    [
+      "Windows",
+      { platform: "win32", environment: { LOCALAPPDATA: "D:\\Data" }, home: "C:\\Users\\ada" },
+      "D:\\Data\\stevedore"
+    ],
+    [
+      "Windows without LOCALAPPDATA",
+      { platform: "win32", environment: {}, home: "C:\\Users\\ada" },
+      "C:\\Users\\ada\\AppData\\Local\\stevedore"
+    ]
+  ]
+  for (const [name, machine, directory] of cases) {
+    it(`knows ${name}`, () => assert.strictEqual(DiskLedger.directoryOf(machine), directory))
+  }
+})
+
+describe("DiskLedger", () => {
+  it.scopedLive("gives another process what this one wrote", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const first = yield* ledgerAt(directory)
+      yield* first.begin(recordOf("a"))
+      yield* first.receive(recordOf("a"), receiptOf(2))
+      const second = yield* ledgerAt(directory)
+      const { receipts, record } = Option.getOrThrow(yield* second.find("a"))
+      assert.deepStrictEqual(record, recordOf("a"))
+      assert.deepStrictEqual(receipts, [receiptOf(2)])
+      assert.lengthOf(yield* second.unfinished, 1)
+    }))
+
+  it.scopedLive("makes directories of mode 0700 and files of mode 0600, whatever the umask", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const umask = process.umask(0)
+      yield* Effect.addFinalizer(() => Effect.sync(() => process.umask(umask)))
+      const ledger = yield* ledgerAt(directory)
+      assert.isTrue(yield* ledger.lock("a"))
+      yield* ledger.begin(recordOf("a"))
+      yield* ledger.receive(recordOf("a"), receiptOf(1))
+      const entries = yield* list(directory)
+      assert.isAtLeast(entries.filter(({ stats }) => stats.isFile()).length, 4)
+      for (const { name, stats } of entries) {
+        assert.strictEqual(stats.mode & 0o777, stats.isDirectory() ? 0o700 : 0o600, name)
+      }
+      assert.strictEqual((yield* Effect.promise(() => Fs.stat(directory))).mode & 0o777, 0o700)
+    }))
+
+  it.scopedLive("makes nothing before there is something to write", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const ledger = yield* ledgerAt(directory)
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+      assert.isTrue(Option.isNone(yield* ledger.find("a")))
+      const made = yield* Effect.promise(() => Fs.stat(directory).then(() => true, () => false))
+      assert.isFalse(made)
+    }))
+
+  it.scopedLive("leaves no file of an upload that is forgotten, and none aside", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const ledger = yield* ledgerAt(directory)
+      yield* Effect.scoped(Effect.gen(function*() {
+        assert.isTrue(yield* ledger.lock("a"))
+        yield* ledger.begin(recordOf("a"))
+        yield* Effect.forEach([1, 2, 3], (part) => ledger.receive(recordOf("a"), receiptOf(part)))
+        yield* ledger.forget(recordOf("a"))
+      }))
+      const files = (yield* list(directory)).filter(({ stats }) => stats.isFile())
+      assert.deepStrictEqual(files.map(({ name }) => name), ["uploads.json"])
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+      yield* ledger.forget(recordOf("never"))
+    }))
+
+  it.scopedLive("touches the disk in proportion to the parts, and forgets them all at once", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      let calls = 0
+      const counting = new Proxy(fs, {
+        get: (target, name: keyof FileSystem.FileSystem) => {
+          calls++
+          return target[name]
+        }
+      })
+      const ledger = yield* DiskLedger.make({ directory: yield* fresh }).pipe(
+        Effect.provideService(FileSystem.FileSystem, counting)
+      )
+      const callsOf = (parts: number) =>
+        Effect.gen(function*() {
+          const before = calls
+          const record = recordOf(`parts-${parts}`, parts)
+          yield* ledger.begin(record)
+          const receipts = Array.from({ length: parts }, (_, index) => receiptOf(index + 1))
+          yield* Effect.forEach(receipts, (receipt) => ledger.receive(record, receipt), {
+            concurrency: 8,
+            discard: true
+          })
+          assert.lengthOf(Option.getOrThrow(yield* ledger.find(record.id)).receipts, parts)
+          const forgetting = calls
+          yield* ledger.forget(record)
+          return { all: calls - before, forgetting: calls - forgetting }
+        })
+      yield* callsOf(10)
+      const few = yield* callsOf(100)
+      const many = yield* callsOf(1_000)
+      assert.isAtMost((many.all - few.all) / 900, 8)
+      assert.strictEqual(many.forgetting, few.forgetting)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("with keepUrls: false writes no URL", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const strict = yield* ledgerAt(directory, { keepUrls: false })
+      yield* strict.begin(recordOf("a"))
+      assert.notInclude(yield* contents(directory), "s3cret")
+      const open = yield* ledgerAt(directory)
+      yield* open.begin(recordOf("a"))
+      assert.include(yield* contents(directory), "s3cret")
+    }))
+
+  it.scopedLive("does not use a directory that others may enter: warns, and the upload goes on", () =>
+    Effect.forEach([0o755, 0o710, 0o702, 0o770], (mode) =>
+      Effect.gen(function*() {
+        const { layer, messages } = listening()
+        const directory = yield* Temporary.directory
+        yield* Effect.promise(() => Fs.chmod(directory, mode))
+        yield* Effect.scoped(Effect.gen(function*() {
+          const ledger = yield* ledgerAt(directory)
+          assert.isTrue(yield* ledger.lock("a"))
+          yield* ledger.begin(recordOf("a"))
+          assert.isTrue(Option.isNone(yield* ledger.find("a")))
+        })).pipe(Effect.provide(layer))
+        assert.deepStrictEqual(yield* list(directory), [])
+        assert.isAtLeast(messages.length, 1)
+        for (const message of messages) assert.include(message, "chmod 700")
+      })))
+
+  it.scopedLive("believes no record that somebody else could have planted", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const ledger = yield* ledgerAt(directory)
+      yield* ledger.begin(recordOf("a"))
+      yield* Effect.promise(() => Fs.chmod(directory, 0o777))
+      assert.isTrue(Option.isNone(yield* ledger.find("a")))
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+    }).pipe(quietly))
+
+  it("tells what is wrong with a directory", () => {
+    const info = { type: "Directory", mode: 0o40700, uid: Option.some(1) } as const
+    assert.strictEqual(PrivateDirectory.problemOf(info, 1), undefined)
+    assert.include(PrivateDirectory.problemOf({ ...info, mode: 0o40750 }, 1), "chmod 700")
+    assert.include(PrivateDirectory.problemOf(info, 2), "another user")
+    assert.include(PrivateDirectory.problemOf({ ...info, type: "File" }, 1), "no directory")
+    assert.strictEqual(PrivateDirectory.problemOf({ ...info, mode: 0o40777 }, undefined), undefined)
+  })
+
+  it.scopedLive("warns and goes on where its directory is a file, or below one", () =>
+    Effect.gen(function*() {
+      const file = yield* Temporary.file("plain", new Uint8Array(1))
+      for (const directory of [file, join(file, "below")]) {
+        const { layer, messages } = listening()
+        yield* Effect.scoped(Effect.gen(function*() {
+          const ledger = yield* ledgerAt(directory)
+          assert.isTrue(yield* ledger.lock("a"))
+          yield* ledger.begin(recordOf("a"))
+          yield* ledger.receive(recordOf("a"), receiptOf(1))
+          yield* ledger.forget(recordOf("a"))
+        })).pipe(Effect.provide(layer))
+        assert.isAtLeast(messages.length, 1)
+        assert.isTrue(messages.every((message) => message.startsWith("WARN")))
+      }
+    }))
+
+  it.scopedLive("warns once and goes on when the disk is full", () =>
+    Effect.gen(function*() {
+      const { layer, messages } = listening()
+      const full = yield* Effect.map(FileSystem.FileSystem, (fs): FileSystem.FileSystem => ({
+        ...fs,
+        writeFileString: (path) =>
+          Effect.zipRight(
+            fs.writeFileString(path, ""),
+            Effect.fail(
+              new PlatformError.SystemError({
+                reason: "Unknown",
+                module: "FileSystem",
+                method: "writeFile",
+                pathOrDescriptor: path,
+                description: "ENOSPC: no space left on device"
+              })
+            )
+          )
+      }))
+      const directory = yield* fresh
+      const ledger = yield* DiskLedger.make({ directory }).pipe(Effect.provideService(FileSystem.FileSystem, full))
+      yield* Effect.scoped(Effect.gen(function*() {
+        assert.isTrue(yield* ledger.lock("a"))
+        yield* ledger.begin(recordOf("a"))
+        yield* Effect.forEach([1, 2, 3], (part) => ledger.receive(recordOf("a"), receiptOf(part)))
+      })).pipe(Effect.provide(layer))
+      assert.lengthOf(messages.filter((message) => message.includes("could not be written")), 1)
+      const files = (yield* list(directory)).filter(({ stats }) => stats.isFile())
+      assert.deepStrictEqual(files, [])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  if (isRoot && process.platform === "linux") {
+    it.scopedLive("warns and goes on on a disk that is really full, and is whole when there is room again", () =>
+      Effect.gen(function*() {
+        const { layer, messages } = listening()
+        const disk = yield* mounted("size=64k,mode=0700")
+        if (Option.isNone(disk)) return
+        const directory = disk.value
+        const ledger = yield* ledgerAt(directory)
+        const record = recordOf("a", 100)
+        yield* Effect.gen(function*() {
+          yield* ledger.begin(record)
+          yield* ledger.receive(record, receiptOf(1))
+          yield* Effect.promise(() =>
+            Fs.writeFile(join(directory, "filler"), new Uint8Array(1_000_000)).catch(() => undefined)
+          )
+          yield* Effect.forEach([2, 3], (part) => ledger.receive(record, receiptOf(part)))
+          assert.deepStrictEqual(Option.getOrThrow(yield* ledger.find("a")).receipts, [receiptOf(1)])
+          yield* Effect.promise(() => Fs.rm(join(directory, "filler")))
+          yield* ledger.receive(record, receiptOf(3))
+          assert.deepStrictEqual(Option.getOrThrow(yield* ledger.find("a")).receipts, [receiptOf(1), receiptOf(3)])
+        }).pipe(Effect.provide(layer))
+        assert.lengthOf(messages, 1)
+        assert.include(messages.join(), "ENOSPC")
+      }))
+  }
+
+  it.scopedLive("sweeps what a dead process left aside, and not what is being written", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const aside = join(directory, "temporary")
+      yield* Effect.promise(async () => {
+        await Fs.mkdir(join(aside, "old-directory"), { recursive: true, mode: 0o700 })
+        await Fs.chmod(directory, 0o700)
+        await Fs.writeFile(join(aside, "old-file"), "x")
+        await Fs.writeFile(join(aside, "old-directory", "receipt"), "x")
+        await Fs.writeFile(join(aside, "new-file"), "x")
+        const longAgo = Date.now() / 1000 - 7200
+        await Fs.utimes(join(aside, "old-file"), longAgo, longAgo)
+        await Fs.utimes(join(aside, "old-directory"), longAgo, longAgo)
+      })
+      const ledger = yield* ledgerAt(directory)
+      yield* ledger.begin(recordOf("a"))
+      assert.deepStrictEqual(yield* Effect.promise(() => Fs.readdir(aside)), ["new-file"])
+    }))
+
+  it.scopedLive("has a directory of its own where none is given", () =>
+    Effect.gen(function*() {
+      const home = process.env.XDG_STATE_HOME
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          if (home === undefined) delete process.env.XDG_STATE_HOME
+          else process.env.XDG_STATE_HOME = home
+        })
+      )
+      const state = yield* Temporary.directory
+      process.env.XDG_STATE_HOME = state
+      if (process.platform === "linux") {
+        assert.deepStrictEqual(yield* DiskLedger.defaultDirectory, Option.some(join(state, "stevedore")))
+      }
+      assert.isTrue(Option.isSome(yield* DiskLedger.defaultDirectory))
+    }))
+})
+
+const mounted = (options: string) =>
+  Effect.flatMap(Temporary.directory, (path) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        try {
+          execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path], { stdio: "ignore" })
+          return Option.some(path)
+        } catch {
+          return Option.none()
+        }
+      }),
+      Option.match({
+        onNone: () => Effect.void,
+        onSome: (disk) => Effect.sync(() => execFileSync("umount", [disk]))
+      })
+    ))
+
+describe("the files of the ledger", () => {
+  it.prop(
+    "have names that every file system takes, one for each key",
+    [FastCheck.array(
+      FastCheck.oneof(FastCheck.string(), FastCheck.constantFrom("con", "lpt1", "..", ".", "A", "a", "x".repeat(5000)))
+    )],
+    ([segments]) => {
+      const names = segments.map(PrivateStore.nameOf)
+      for (const name of names) assert.match(name, /^[a-z0-9_][a-z0-9-]{0,63}$/)
+      assert.strictEqual(new Set(names).size, new Set(segments).size)
+      assert.notInclude(names, "con")
+    }
+  )
+
+  it.effect.prop(
+    "hold what was set last for each key, also where one key is the beginning of another",
+    [FastCheck.array(
+      FastCheck.tuple(
+        FastCheck.constantFrom("a", "a/b", "a/b/c", "A", "a/B", "..", "a/../b", "", "/", "uploads"),
+        FastCheck.option(FastCheck.string())
+      ),
+      { maxLength: 20 }
+    )],
+    ([changes]) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const directory = yield* fresh
+        const { store } = PrivateStore.make(fs, yield* PrivateDirectory.make(fs, directory))
+        const model = new Map<string, string>()
+        for (const [key, value] of changes) {
+          if (value === null) {
+            model.delete(key)
+            yield* store.remove(key)
+          } else {
+            model.set(key, value)
+            yield* store.set(key, value)
+          }
+        }
+        for (const [key] of changes) {
+          assert.deepStrictEqual(yield* store.get(key), Option.fromNullable(model.get(key)))
+        }
+        assert.strictEqual(yield* store.size, model.size)
+        yield* store.clear
+        assert.strictEqual(yield* store.size, 0)
+      }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)),
+    { fastCheck: { numRuns: 20 } }
+  )
+
+  it.scopedLive("are removed with all that begins with the same segments, and nothing else", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { removeAll, store } = PrivateStore.make(fs, yield* PrivateDirectory.make(fs, yield* fresh))
+      yield* Effect.forEach(["a", "a/b", "a/b/c", "ab/c", "b"], (key) => store.set(key, key))
+      yield* removeAll("a")
+      yield* removeAll("never")
+      const left = yield* Effect.filter(["a", "a/b", "a/b/c", "ab/c", "b"], store.has)
+      assert.deepStrictEqual(left, ["a", "ab/c", "b"])
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
+
+const locksAt = (directory: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    return yield* FileLock.make(fs, yield* PrivateDirectory.make(fs, directory))
+  }).pipe(Effect.provide(NodeContext.layer))
+
+const plant = (directory: string, id: string, content: string) =>
+  Effect.promise(async () => {
+    await Fs.mkdir(join(directory, "locks"), { recursive: true, mode: 0o700 })
+    await Fs.writeFile(join(directory, "locks", id), content, { mode: 0o600 })
+  })
+
+const deadProcess = Effect.promise(async () => {
+  const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" })
+  await once(child, "exit")
+  return child.pid ?? 0
+})
+
+describe("the lock of an upload", () => {
+  it.scopedLive("has one holder until its scope ends, also within one process and over several ledgers", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const first = yield* locksAt(directory)
+      const second = yield* locksAt(directory)
+      yield* Effect.scoped(Effect.gen(function*() {
+        assert.isTrue(yield* first("a"))
+        assert.isFalse(yield* first("a"))
+        assert.isFalse(yield* second("a"))
+        assert.isTrue(yield* second("b"))
+        assert.isFalse(yield* Effect.scoped(second("a")))
+        assert.isFalse(yield* second("a"))
+      }))
+      assert.isTrue(yield* second("a"))
+      assert.isTrue(yield* first("b"))
+    }))
+
+  it.scopedLive("leaves no file", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      yield* plant(directory, "dead", JSON.stringify({ pid: yield* deadProcess, taking: "t" }))
+      const lock = yield* locksAt(directory)
+      assert.isTrue(yield* Effect.scoped(lock("a")))
+      assert.isTrue(yield* Effect.scoped(lock("dead")))
+      assert.deepStrictEqual((yield* list(directory)).filter(({ stats }) => stats.isFile()), [])
+    }))
+
+  it.scopedLive("is not taken from a process that lives", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const child = yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const child = spawn(process.execPath, ["-e", "process.stdin.resume()"], {
+            stdio: ["pipe", "ignore", "ignore"]
+          })
+          await once(child, "spawn")
+          return child
+        }),
+        (child) =>
+          Effect.promise(() => {
+            child.kill("SIGKILL")
+            return once(child, "exit")
+          })
+      )
+      yield* plant(directory, "a", JSON.stringify({ pid: child.pid, taking: "t" }))
+      const lock = yield* locksAt(directory)
+      assert.isFalse(yield* lock("a"))
+    }))
+
+  it.scopedLive("of a dead process is taken over, and so is what is no lock", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const lock = yield* locksAt(directory)
+      const pid = yield* deadProcess
+      const planted = [JSON.stringify({ pid, taking: "t" }), "", "{", "[]", JSON.stringify({ pid: -1, taking: "t" })]
+      for (const content of planted) {
+        yield* plant(directory, "a", content)
+        yield* Effect.scoped(Effect.gen(function*() {
+          assert.isTrue(yield* lock("a"), content)
+          assert.isFalse(yield* lock("a"), content)
+        }))
+      }
+    }))
+
+  if (process.platform === "linux") {
+    it.scopedLive("of a dead process whose number another has now is taken over", () =>
+      Effect.gen(function*() {
+        const directory = yield* fresh
+        const lock = yield* locksAt(directory)
+        yield* plant(directory, "a", JSON.stringify({ pid: process.pid, startedAt: "another-start:1", taking: "t" }))
+        assert.isTrue(yield* lock("a"))
+      }))
+
+    it.scopedLive("tells a zombie from a process that lives", () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const { isAlive, own } = yield* ProcessIdentity.make(fs)
+        assert.isTrue(yield* isAlive(own))
+        assert.isTrue(yield* isAlive({ pid: own.pid }))
+        assert.isFalse(yield* isAlive({ ...own, startedAt: `${own.startedAt}0` }))
+        const stat = `${own.pid} (a) b) c) Z ${Array.from({ length: 30 }, (_, index) => index + 4).join(" ")}`
+        const zombies = yield* ProcessIdentity.make({ ...fs, readFileString: () => Effect.succeed(stat) })
+        assert.isFalse(yield* zombies.isAlive(own))
+        assert.deepStrictEqual(ProcessIdentity.parseStat(stat), Option.some({ state: "Z", ticks: "22" }))
+        for (const text of ["", "1 (a)", "1 (a) S 1 2"]) assert.isTrue(Option.isNone(ProcessIdentity.parseStat(text)))
+      }).pipe(Effect.provide(NodeContext.layer)))
+  }
+
+  it.scopedLive("of a dead process is taken over by exactly one of many", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const pid = yield* deadProcess
+      const locks = yield* Effect.replicateEffect(locksAt(directory), 8)
+      for (let round = 0; round < 25; round++) {
+        yield* plant(directory, "a", JSON.stringify({ pid, taking: `round-${round}` }))
+        yield* Effect.scoped(Effect.gen(function*() {
+          const taken = yield* Effect.forEach(locks, (lock) => lock("a"), { concurrency: "unbounded" })
+          assert.lengthOf(taken.filter((one) => one), 1)
+        }))
+      }
+    }))
+
+  it.scopedLive("is held by one at a time when many processes take it, let it go and die with it", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const locks = yield* Effect.replicateEffect(locksAt(directory), 6)
+      const pid = yield* deadProcess
+      let holders = 0
+      let most = 0
+      let times = 0
+      const once = (lock: UploadLedger.Lock) =>
+        Effect.scoped(Effect.gen(function*() {
+          if (!(yield* lock("a"))) return
+          holders++
+          times++
+          most = Math.max(most, holders)
+          yield* Effect.yieldNow()
+          yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+          holders--
+          // every third time as if the process had died with it
+          if (times % 3 === 0) yield* plant(directory, "a", JSON.stringify({ pid, taking: `dead-${times}` }))
+        }))
+      yield* Effect.forEach(locks, (lock) => Effect.repeatN(once(lock), 40), {
+        concurrency: "unbounded",
+        discard: true
+      })
+      assert.strictEqual(most, 1)
+      assert.isAbove(times, 20)
+    }))
+})
+
+describe("NodeStevedore", () => {
+  const options = { baseUrl: "https://api.test", token: Redacted.make("api.x") }
+  const inForce = (layer: ReturnType<typeof NodeStevedore.layer>) =>
+    Effect.all({ ledger: UploadLedger.UploadLedger, algorithm: Checksum.Algorithm }).pipe(Effect.provide(layer))
+
+  it.scopedLive("writes uploads down on disk unless it is told not to, and keeps URLs unless it is told not to", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const { ledger } = yield* inForce(NodeStevedore.layer({ ...options, ledger: { directory, keepUrls: false } }))
+      assert.isFalse(ledger.keepUrls)
+      yield* ledger.begin(recordOf("a"))
+      assert.lengthOf(yield* (yield* ledgerAt(directory)).unfinished, 1)
+      assert.isTrue((yield* inForce(NodeStevedore.layer(options))).ledger.keepUrls)
+      const none = yield* inForce(NodeStevedore.layer({ ...options, ledger: false }))
+      assert.strictEqual(none.ledger, yield* UploadLedger.UploadLedger)
+    }))
+
+  it.scopedLive("computes CRC-32 natively, unless another algorithm is in force", () =>
+    Effect.gen(function*() {
+      const layer = NodeStevedore.layer({ ...options, ledger: false })
+      assert.strictEqual((yield* inForce(layer)).algorithm, NodeChecksum.crc32)
+      const strong = Layer.provide(layer, Checksum.layer(NodeChecksum.sha256))
+      assert.strictEqual((yield* inForce(strong)).algorithm, NodeChecksum.sha256)
+    }))
+})
+
+describe("NodeChecksum", () => {
+  it.prop("is the same CRC-32 as in JavaScript", [FastCheck.uint8Array({ maxLength: 100 })], ([bytes]) => {
+    assert.deepStrictEqual(Checksum.ofBytes(NodeChecksum.crc32, bytes), Checksum.ofBytes(Checksum.crc32, bytes))
+  })
+
+  it("has SHA-256, which does not combine, and can be asked while it runs", () => {
+    const { algorithm, value } = Checksum.ofBytes(NodeChecksum.sha256, new TextEncoder().encode("abc"))
+    assert.strictEqual(algorithm, "sha256")
+    assert.strictEqual(value, "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
+    assert.strictEqual(NodeChecksum.sha256.combine, undefined)
+    const running = NodeChecksum.sha256.begin()
+    running.update(new TextEncoder().encode("ab"))
+    running.value()
+    running.update(new TextEncoder().encode("c"))
+    assert.strictEqual(running.value(), value)
+  })
+})
