@@ -1,4 +1,4 @@
-import { Deferred, Effect, Mailbox, type Scope, type Stream } from "effect"
+import { Deferred, Effect, Exit, Mailbox, type Scope, type Stream } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createRequire } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -75,7 +75,7 @@ export const start = (args: ReadonlyArray<string>, options: Options = {}): Effec
     })
     child.on("close", (code) => {
       Deferred.unsafeDone(ended, Effect.succeed({ code, stdout, stderr }))
-      Effect.runSync(lines.end)
+      lines.unsafeDone(Exit.void)
     })
     return { child, lines: Mailbox.toStream(lines), ended: Deferred.await(ended) }
   })
