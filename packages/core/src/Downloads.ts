@@ -202,7 +202,7 @@ const bytesFrom = (transfer: Transfer, answer: Answer, from: number): Stream.Str
   Stream.suspend(() => {
     const { asked, content } = transfer
     let position = from
-    const counted = Stream.map(sliced(patient(answer), from - answer.start, asked.end, from), (chunk) => {
+    const counted = Stream.map(wantedBytes(transfer, answer, from), (chunk) => {
       position += chunk.byteLength
       return chunk
     })
@@ -264,29 +264,38 @@ const patient = ({ attempt, bytes, peer }: Answer): Stream.Stream<Uint8Array, Do
       unstalled(bytes, stall, () => new TimedOut({ peer, phase: "body", after: stall, attempts: attempt })))
   )
 
-// For a server that does not know ranges and gives everything: leaves out what is there already and what was not asked.
-const sliced = (
-  bytes: Stream.Stream<Uint8Array, DownloadError>,
-  skip: number,
-  end: Option.Option<number>,
+// A server that does not know ranges gives everything: what is there already and what was not asked for is left out.
+const wantedBytes = (
+  { asked }: Transfer,
+  answer: Answer,
   from: number
 ): Stream.Stream<Uint8Array, DownloadError> => {
-  const until = Option.match(end, { onNone: () => Infinity, onSome: (after) => skip + after - from })
-  return Stream.suspend(() => {
+  const bytes = patient(answer)
+  const end = Option.getOrElse(asked.end, () => Infinity)
+  const told = Option.map(answer.length, (length) => answer.start + length)
+  const isExact = answer.start === from && (end === Infinity || Option.exists(told, (after) => after <= end))
+  return isExact ? bytes : sliced(bytes, from - answer.start, end - answer.start)
+}
+
+const sliced = <E>(
+  bytes: Stream.Stream<Uint8Array, E>,
+  start: number,
+  end: number
+): Stream.Stream<Uint8Array, E> =>
+  Stream.suspend(() => {
     let seen = 0
     return bytes.pipe(
       Stream.map((chunk) => {
         const before = seen
         seen += chunk.byteLength
-        return before >= skip && seen <= until
+        return before >= start && seen <= end
           ? chunk
-          : chunk.subarray(Math.max(0, skip - before), Math.max(0, until - before))
+          : chunk.subarray(Math.max(0, start - before), Math.max(0, end - before))
       }),
       Stream.filter((chunk) => chunk.byteLength > 0),
-      Stream.takeUntil(() => seen >= until)
+      Stream.takeUntil(() => seen >= end)
     )
   })
-}
 
 const withAttempts = (error: DownloadError, attempts: number): DownloadError => {
   switch (error._tag) {

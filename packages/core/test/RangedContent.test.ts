@@ -1,0 +1,86 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RangedContent } from "@stevedore/core"
+import { FastCheck as fc, Option } from "effect"
+
+const none = Option.none()
+
+describe("headers", () => {
+  it("ask for what is wanted, and for nothing else", () => {
+    assert.deepStrictEqual(RangedContent.headers({}), {})
+    assert.deepStrictEqual(RangedContent.headers({ range: { start: 5 } }), { range: "bytes=5-" })
+    assert.deepStrictEqual(RangedContent.headers({ range: { start: 0, end: 9 }, ifMatch: "\"a\"" }), {
+      range: "bytes=0-9",
+      "if-match": "\"a\""
+    })
+  })
+})
+
+describe("held", () => {
+  it("is everything for a 200, whatever was asked", () => {
+    assert.deepStrictEqual(
+      RangedContent.held({ status: 200, headers: { "content-length": "10" } }, { range: { start: 3, end: 4 } }),
+      Option.some({ partial: false, start: 0, length: Option.some(10), totalLength: Option.some(10), etag: none })
+    )
+    assert.deepStrictEqual(
+      RangedContent.held({ status: 200, headers: { etag: "\"e\"" } }, {}),
+      Option.some({ partial: false, start: 0, length: none, totalLength: none, etag: Option.some("\"e\"") })
+    )
+  })
+
+  it("is the range of a 206 where it begins as asked, for any range and size", () => {
+    fc.assert(fc.property(fc.nat(1e9), fc.integer({ min: 1, max: 1e9 }), fc.nat(1e9), (start, length, more) => {
+      const total = start + length + more
+      const answer = {
+        status: 206,
+        headers: { "content-range": `bytes ${start}-${start + length - 1}/${total}`, "content-length": String(length) }
+      }
+      const held = {
+        partial: true,
+        start,
+        length: Option.some(length),
+        totalLength: Option.some(total),
+        etag: none
+      }
+      for (const end of [start + length - 1, start + length + 5, undefined]) {
+        assert.deepStrictEqual(RangedContent.held(answer, { range: { start, end } }), Option.some(held))
+      }
+      assert.deepStrictEqual(RangedContent.held(answer, { range: { start: start + 1 } }), none)
+      assert.deepStrictEqual(RangedContent.held(answer, {}), none)
+    }))
+  })
+
+  it("is nothing for another status and for a 206 that does not say what it is", () => {
+    const range = { start: 0, end: 9 }
+    for (
+      const [status, contentRange] of [
+        [204, undefined],
+        [304, undefined],
+        [206, undefined],
+        [206, "bytes */10"],
+        [206, "bytes 0-10/20"],
+        [206, "items 0-9/20"]
+      ] as const
+    ) {
+      assert.deepStrictEqual(
+        RangedContent.held({ status, headers: { "content-range": contentRange } }, { range }),
+        none
+      )
+    }
+  })
+
+  it("knows a range of something whose size is not told", () => {
+    const held = RangedContent.held({ status: 206, headers: { "content-range": "bytes 2-3/*" } }, {
+      range: { start: 2 }
+    })
+    assert.deepStrictEqual(
+      Option.map(held, ({ length, totalLength }) => [length, totalLength]),
+      Option.some([Option.some(2), none])
+    )
+  })
+})
+
+describe("isStrong", () => {
+  it("is what promises equal bytes", () => {
+    assert.deepStrictEqual(["\"a\"", "W/\"a\"", "", "unquoted"].map(RangedContent.isStrong), [true, false, false, true])
+  })
+})

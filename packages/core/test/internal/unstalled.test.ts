@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Duration, Effect, Exit, Fiber, Ref, Stream, TestClock } from "effect"
+import { unstalled } from "../../src/internal/unstalled.js"
+
+const limit = Duration.seconds(10)
+
+describe("unstalled", () => {
+  it.effect("changes nothing of a stream that goes on, however long it takes in all", () =>
+    Effect.gen(function*() {
+      const slow = Stream.range(1, 20).pipe(Stream.rechunk(1), Stream.tap(() => Effect.sleep("9 seconds")))
+      const fiber = yield* Effect.fork(Stream.runCollect(unstalled(slow, limit, () => "stalled")))
+      yield* TestClock.adjust("3 minutes")
+      assert.deepStrictEqual(
+        Chunk.toReadonlyArray(yield* Fiber.join(fiber)),
+        Array.from({ length: 20 }, (_, i) => i + 1)
+      )
+    }))
+
+  it.effect("fails after the limit without a chunk, and ends what it waited for", () =>
+    Effect.gen(function*() {
+      const ended = yield* Ref.make(false)
+      const stuck = Stream.concat(Stream.make(1), Stream.fromEffect(Effect.never)).pipe(
+        Stream.ensuring(Ref.set(ended, true))
+      )
+      const seen = yield* Ref.make(0)
+      const fiber = yield* Effect.fork(
+        Stream.runForEach(unstalled(stuck, limit, () => "stalled"), () => Ref.update(seen, (n) => n + 1))
+      )
+      yield* TestClock.adjust("9999 millis")
+      assert.strictEqual((yield* Fiber.poll(fiber))._tag, "None")
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(yield* Fiber.await(fiber), Exit.fail("stalled"))
+      assert.strictEqual(yield* Ref.get(seen), 1)
+      assert.isTrue(yield* Ref.get(ended))
+    }))
+
+  it.effect("does not take a slow consumer for a stall", () =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(
+        Stream.runForEach(unstalled(Stream.make(1, 2, 3), limit, () => "stalled"), () => Effect.sleep("1 minute"))
+      )
+      yield* TestClock.adjust("3 minutes")
+      assert.deepStrictEqual(yield* Fiber.await(fiber), Exit.void)
+    }))
+
+  it.effect("keeps the stream's own failure, and ends at once when it is interrupted", () =>
+    Effect.gen(function*() {
+      const failure = yield* Effect.flip(Stream.runDrain(unstalled(Stream.fail("own"), limit, () => "stalled")))
+      assert.strictEqual(failure, "own")
+      const ended = yield* Ref.make(false)
+      const stuck = Stream.fromEffect(Effect.never).pipe(Stream.ensuring(Ref.set(ended, true)))
+      const fiber = yield* Effect.fork(Stream.runDrain(unstalled(stuck, limit, () => "stalled")))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(yield* Ref.get(ended))
+    }))
+})
