@@ -89,7 +89,8 @@ export const watched = (watch: Watch): Effect.Effect<PutReceipt, StorageError | 
     const timer: Effect.Effect<never, TimedOut> = Effect.suspend(() => {
       const { limit, phase } = current()
       const idle = clock.unsafeCurrentTimeMillis() - progressAt
-      const left = Duration.toMillis(limit) - idle
+      // Whole milliseconds: a rest too small to move the clock would be slept for ever.
+      const left = Math.ceil(Duration.toMillis(limit) - idle)
       return left > 0
         ? Effect.zipRight(Effect.sleep(Duration.millis(left)), timer)
         : Effect.fail(new TimedOut({ peer: "storage", phase, after: limit, attempts: watch.attempts }))

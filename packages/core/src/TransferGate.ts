@@ -53,7 +53,7 @@ export const make = (options: Options = {}): Effect.Effect<Service> =>
     const opened: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) =>
       now >= closedUntil
         ? Effect.void
-        : Effect.zipRight(Effect.sleep(Duration.millis(closedUntil - now)), Effect.suspend(() => opened)))
+        : Effect.zipRight(Effect.sleep(Duration.millis(Math.ceil(closedUntil - now))), Effect.suspend(() => opened)))
     return {
       pass: (transfer) => semaphore.withPermits(1)(Effect.zipRight(opened, transfer)),
       pause: (duration) =>

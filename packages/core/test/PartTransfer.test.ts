@@ -1,0 +1,184 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  ConnectionError,
+  ObjectStorage,
+  PartTransfer,
+  SourceError,
+  StorageError,
+  TransferGate,
+  UploadMonitor,
+  UploadSources
+} from "@stevedore/core"
+import { Duration, Effect, Exit, Fiber, Layer, Option, TestClock } from "effect"
+import { presigned } from "./fixtures/presignedUrls.js"
+import { inTime } from "./fixtures/uploads.js"
+
+const receipt = { etag: "\"e\"", requestId: undefined, checksums: {} }
+
+type Put = ObjectStorage.Service["put"]
+
+const storage = (put: Put) =>
+  Layer.merge(
+    Layer.succeed(ObjectStorage.ObjectStorage, { put, get: () => Effect.die("not asked for") }),
+    TransferGate.layer()
+  )
+
+const taken: Put = (request) =>
+  Effect.scoped(Effect.as(request.section.body((chunk) => request.onSent(chunk.byteLength)), receipt))
+
+const transfer = (unchanged: Effect.Effect<void, SourceError.SourceError> = Effect.void) =>
+  Effect.gen(function*() {
+    const source = UploadSources.fromBytes("a.bin", new TextEncoder().encode("123456789"))
+    const opened = yield* source.open
+    const monitor = yield* UploadMonitor.make(9)
+    yield* monitor.beginSession(1, [])
+    return yield* PartTransfer.run({
+      source,
+      opened: { ...opened, unchanged },
+      range: { offset: 0, length: 9 },
+      url: presigned({ part: 1 }),
+      kind: "part",
+      encryptionHeaders: {},
+      clockOffset: 0,
+      monitor
+    })
+  }).pipe(Effect.scoped)
+
+const reset = (attempts: number) =>
+  new ConnectionError.ConnectionFailed({ peer: "storage", origin: "https://s", arrived: "unknown", attempts })
+
+describe("PartTransfer", () => {
+  it.effect("the receipt has the checksum of the bytes as they were sent", () =>
+    Effect.gen(function*() {
+      const transferred = yield* transfer()
+      // CRC-32 of "123456789" is cbf43926
+      assert.strictEqual(transferred.checksum, "y/Q5Jg==")
+    }).pipe(Effect.provide(storage(taken))))
+
+  it.effect("a checksum of storage that differs is damage on the way: the part is sent again", () => {
+    let puts = 0
+    return Effect.gen(function*() {
+      const transferred = yield* inTime(transfer())
+      assert.strictEqual(transferred.attempts, 2)
+    }).pipe(
+      Effect.provide(storage((request) =>
+        Effect.map(
+          taken(request),
+          (taken) => ({ ...taken, checksums: { crc32: ++puts === 1 ? "AAAAAA==" : "y/Q5Jg==" } })
+        )
+      ))
+    )
+  })
+
+  it.effect("bytes that could not be seen on their way have no checksum", () =>
+    Effect.gen(function*() {
+      assert.isUndefined((yield* transfer()).checksum)
+    }).pipe(Effect.provide(storage(() => Effect.succeed(receipt)))))
+
+  it.effect("the attempt before is over when the next begins", () => {
+    const events: Array<string> = []
+    return Effect.gen(function*() {
+      yield* inTime(transfer())
+      assert.deepStrictEqual(events, ["begin 1", "end 1", "begin 2", "end 2", "begin 3", "end 3"])
+    }).pipe(Effect.provide(storage((request) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => events.push(`begin ${request.attempt}`)),
+        () => request.attempt < 3 ? Effect.zipRight(Effect.sleep("3 hours"), Effect.fail(reset(1))) : taken(request),
+        () => Effect.zipRight(Effect.sleep("1 second"), Effect.sync(() => events.push(`end ${request.attempt}`)))
+      )
+    )))
+  })
+
+  it.effect("the source is looked at before each attempt: a change is not sent", () => {
+    let puts = 0
+    return Effect.gen(function*() {
+      const changed = Effect.suspend(() =>
+        puts === 0 ? Effect.void : Effect.fail(new SourceError.SourceChanged({ name: "a.bin", what: "size" }))
+      )
+      const error = yield* inTime(Effect.flip(transfer(changed)))
+      assert.strictEqual(error._tag, "SourceChanged")
+      assert.strictEqual(puts, 1)
+    }).pipe(Effect.provide(storage((request) =>
+      Effect.suspend(() => {
+        puts += 1
+        return Effect.fail(reset(request.attempt))
+      })
+    )))
+  })
+
+  it.effect("one SlowDown holds the parts of everybody for as long as this one waits", () =>
+    Effect.gen(function*() {
+      const gate = yield* TransferGate.TransferGate
+      const fiber = yield* Effect.fork(transfer())
+      yield* TestClock.adjust("1 millis")
+      const other = yield* Effect.fork(gate.pass(Effect.void))
+      yield* TestClock.adjust("29 seconds")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(other)))
+      yield* TestClock.adjust("1 seconds")
+      assert.deepStrictEqual(yield* Fiber.poll(other), Option.some(Exit.void))
+      yield* Fiber.join(fiber)
+    }).pipe(Effect.provide(storage((request) =>
+      request.attempt === 1
+        ? Effect.fail(
+          new StorageError.StorageUnavailable({
+            status: 503,
+            code: "SlowDown",
+            retryAfter: Duration.seconds(30),
+            attempts: 1
+          })
+        )
+        : taken(request)
+    ))))
+
+  describe("watched", () => {
+    const watched = (put: Parameters<typeof PartTransfer.watched>[0]["put"], length = 9) =>
+      PartTransfer.watched({ put, length, attempts: 1 })
+
+    const phaseOf = (put: Parameters<typeof PartTransfer.watched>[0]["put"], after: string & `${number} seconds`) =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.fork(Effect.flip(watched(put)))
+        yield* TestClock.adjust(after)
+        const error = yield* Fiber.join(fiber)
+        return error._tag === "TimedOut" ? error.phase : error._tag
+      })
+
+    it.effect("nothing taken is a time-out of the connection", () =>
+      Effect.map(phaseOf(() => Effect.never, "30 seconds"), (phase) => assert.strictEqual(phase, "connect")))
+
+    it.effect("a body without progress is a time-out of the body", () =>
+      Effect.map(
+        phaseOf((onSent) => Effect.zipRight(Effect.sync(() => onSent(3)), Effect.never), "61 seconds"),
+        (phase) => assert.strictEqual(phase, "body")
+      ))
+
+    it.effect("a whole body without an answer is a time-out of the answer", () =>
+      Effect.map(
+        phaseOf((onSent) => Effect.zipRight(Effect.sync(() => onSent(9)), Effect.never), "121 seconds"),
+        (phase) => assert.strictEqual(phase, "answer")
+      ))
+
+    it.effect("a body that makes progress is never a time-out, however long it takes", () =>
+      Effect.gen(function*() {
+        const slowly = (onSent: (bytes: number) => void) =>
+          Effect.as(
+            Effect.repeat(Effect.zipRight(Effect.sync(() => onSent(1)), Effect.sleep("59 seconds")), { times: 99 }),
+            receipt
+          )
+        const fiber = yield* Effect.fork(watched(slowly, 100))
+        yield* TestClock.adjust("2 hours")
+        assert.deepStrictEqual(yield* Fiber.join(fiber), receipt)
+      }))
+
+    it.effect("bytes that are handed over at once are given the time that a slow line takes for them", () =>
+      Effect.gen(function*() {
+        const length = 67_108_864
+        const fiber = yield* Effect.fork(watched(
+          (onSent) =>
+            Effect.zipRight(Effect.sync(() => onSent(length)), Effect.as(Effect.sleep("30 minutes"), receipt)),
+          length
+        ))
+        yield* TestClock.adjust("30 minutes")
+        assert.deepStrictEqual(yield* Fiber.join(fiber), receipt)
+      }))
+  })
+})

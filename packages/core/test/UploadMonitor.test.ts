@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import { UploadMonitor } from "@stevedore/core"
+import { Chunk, Duration, Effect, Fiber, Option, Schema, Stream, TestClock } from "effect"
+
+const Step = Schema.Struct({
+  length: Schema.Int.pipe(Schema.between(1, 100)),
+  sent: Schema.Array(Schema.Int.pipe(Schema.between(0, 150))).pipe(Schema.maxItems(4)),
+  end: Schema.Literal("lost", "confirmed", "inFlight")
+})
+
+describe("UploadMonitor", () => {
+  it.effect.prop(
+    "confirmed never goes down and never passes what was sent, which never passes the size",
+    { steps: Schema.Array(Step).pipe(Schema.minItems(1), Schema.maxItems(20)) },
+    ({ steps }) =>
+      Effect.gen(function*() {
+        const size = steps.reduce((sum, step) => sum + step.length, 0)
+        const monitor = yield* UploadMonitor.make(size)
+        yield* monitor.beginSession(steps.length, [])
+        let before = 0
+        for (const step of steps) {
+          const attempt = monitor.beginAttempt(step.length)
+          for (const bytes of step.sent) attempt.sent(bytes)
+          if (step.end !== "inFlight") attempt[step.end]()
+          const now = yield* monitor.progress.get
+          assert.isAtLeast(now.confirmed, before)
+          assert.isAtMost(now.confirmed, now.sent)
+          assert.isAtMost(now.sent, size)
+          before = now.confirmed
+        }
+        const confirmed = steps.filter((step) => step.end === "confirmed")
+        assert.strictEqual(before, confirmed.reduce((sum, step) => sum + step.length, 0))
+        assert.strictEqual((yield* monitor.progress.get).parts.confirmed, confirmed.length)
+      })
+  )
+
+  it.effect("what a lost attempt had sent does not count", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(100)
+      yield* monitor.beginSession(1, [])
+      const attempt = monitor.beginAttempt(100)
+      attempt.sent(60)
+      assert.strictEqual((yield* monitor.progress.get).sent, 60)
+      attempt.lost()
+      assert.strictEqual((yield* monitor.progress.get).sent, 0)
+    }))
+
+  it.effect("an attempt of an earlier session changes nothing any more", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(100)
+      yield* monitor.beginSession(2, [])
+      monitor.beginAttempt(50).confirmed()
+      const late = monitor.beginAttempt(50)
+      late.sent(50)
+      yield* monitor.beginSession(2, [])
+      late.sent(10)
+      late.confirmed()
+      const now = yield* monitor.progress.get
+      assert.deepStrictEqual(now.parts, { total: 2, confirmed: 0 })
+      assert.strictEqual(now.confirmed, 50)
+      assert.strictEqual(now.sessions, 2)
+    }))
+
+  it.effect("a session that goes on begins with what storage has, which counts for no speed", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(100)
+      yield* monitor.beginSession(4, [25, 25])
+      assert.strictEqual((yield* monitor.progress.get).confirmed, 50)
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual((yield* monitor.progress.get).speed, Option.none())
+      monitor.beginAttempt(25).confirmed()
+      const now = yield* monitor.progress.get
+      assert.deepStrictEqual(now.speed, Option.some(5))
+      assert.deepStrictEqual(now.timeLeft, Option.some(Duration.seconds(5)))
+    }))
+
+  it.effect("changes begin with the present state, come ten times a second at most, and end with the upload", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(100)
+      const changes = yield* Effect.fork(Stream.runCollect(monitor.progress.changes))
+      yield* Effect.repeatN(Effect.yieldNow(), 20)
+      yield* monitor.beginSession(100, [])
+      yield* monitor.enter("uploading")
+      for (let part = 0; part < 100; part++) {
+        monitor.beginAttempt(1).confirmed()
+        yield* TestClock.adjust("10 millis")
+      }
+      yield* monitor.enter("completed")
+      const seen = Chunk.toReadonlyArray(yield* Fiber.join(changes))
+      assert.isAtMost(seen.length, 13)
+      assert.strictEqual(seen[0]?.phase, "preparing")
+      assert.strictEqual(seen.at(-1)?.phase, "completed")
+      assert.strictEqual(seen.at(-1)?.confirmed, 100)
+    }))
+
+  it.effect("changes of an upload that is over give its last state and end", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(100)
+      yield* monitor.enter("failed")
+      const seen = yield* Stream.runCollect(monitor.progress.changes)
+      assert.deepStrictEqual(Chunk.toReadonlyArray(seen).map((now) => now.phase), ["failed"])
+    }))
+})
