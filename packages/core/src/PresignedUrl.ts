@@ -38,18 +38,47 @@ export class PresignedUrl implements Equal.Equal {
    * @since 0.1.0
    */
   readonly [TypeId]: TypeId = TypeId
-  /** Such as `https://bucket.host:443`; safe to print. */
+  /**
+   * Such as `https://bucket.host:443`; safe to print.
+   *
+   * @since 0.1.0
+   */
   readonly origin: string
-  /** The path as it was given; safe to print. */
+  /**
+   * The path as it was given; safe to print.
+   *
+   * @since 0.1.0
+   */
   readonly path: string
-  /** When the URL was signed, in the signer's time. */
+  /**
+   * When the URL was signed, in the signer's time.
+   *
+   * @since 0.1.0
+   */
   readonly signedAt: Option.Option<Date>
-  /** When the URL ends, in the signer's time; none where the URL does not say. */
+  /**
+   * When the URL ends, in the signer's time; none where the URL does not say.
+   *
+   * @since 0.1.0
+   */
   readonly deadline: Option.Option<Date>
-  /** The headers that must be sent as they were signed, in lower case, without `host`. */
+  /**
+   * The headers that must be sent as they were signed, in lower case, without `host`.
+   *
+   * @since 0.1.0
+   */
   readonly signedHeaders: ReadonlyArray<string>
-  /** The part that the URL is for, from 1. */
+  /**
+   * The part that the URL is for, from 1.
+   *
+   * @since 0.1.0
+   */
   readonly partNumber: Option.Option<number>
+  /**
+   * The whole string, for {@link reveal} alone.
+   *
+   * @since 0.1.0
+   */
   readonly #href: Redacted.Redacted<string>
 
   constructor(href: string) {

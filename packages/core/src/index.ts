@@ -243,12 +243,15 @@ export * as UploadSession from "./UploadSession.js"
  */
 export * as UploadSessions from "./UploadSessions.js"
 
-/**
- * The port itself, by its own name: what programs take and pass around.
- *
- * @since 0.1.0
- */
-export type { UploadSource } from "./UploadSource.js"
+export type {
+  /**
+   * The port itself, by its own name: what programs take and pass around.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  UploadSource
+} from "./UploadSource.js"
 
 /**
  * @since 0.1.0
