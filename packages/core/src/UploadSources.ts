@@ -105,13 +105,12 @@ export const fromStream = <E>(
  * import { UploadSources } from "@stevedore/core"
  * import { Stream } from "effect"
  *
- * declare const socket: AsyncIterable<Uint8Array>
- *
- * const recording = UploadSources.fromStreamOnce(
- *   "recording.wav",
- *   Stream.fromAsyncIterable(socket, (cause) => cause),
- *   { size: 96_044, mediaType: "audio/wav" }
- * )
+ * const recording = (socket: AsyncIterable<Uint8Array>) =>
+ *   UploadSources.fromStreamOnce(
+ *     "recording.wav",
+ *     Stream.fromAsyncIterable(socket, (cause) => cause),
+ *     { size: 96_044, mediaType: "audio/wav" }
+ *   )
  *
  * @since 0.1.0
  * @category constructors
