@@ -1,10 +1,13 @@
 import { defineConfig } from "vitest/config"
+import { root } from "./.ci/packages.mjs"
 import { projects } from "./vitest.workspace.js"
 
 export default defineConfig({
   test: {
     projects,
     pool: "forks",
+    // no test writes into the home of whoever runs it
+    env: { XDG_STATE_HOME: `${root}/.cache/state` },
     poolOptions: {
       // state lives in layers, not in modules: a process loads effect once for all the files of a project
       forks: { isolate: false, minForks: 1, maxForks: 2 }

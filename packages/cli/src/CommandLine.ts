@@ -42,6 +42,9 @@ const upload = Command.make(
       Options.withDescription("The file's name at the service. Otherwise its own"),
       Options.optional
     ),
+    noResume: Options.boolean("no-resume").pipe(
+      Options.withDescription("Upload from the beginning, also what was cut off and could go on")
+    ),
     json: Arguments.json,
     ...Arguments.connection
   },
@@ -51,6 +54,24 @@ const upload = Command.make(
   "stevedore upload interview.mp4",
   "stevedore upload interviews/ --concurrency 8",
   "stevedore upload interview.mp4 --json | jq 'select(.type == \"completed\").file.id'"
+)))
+
+const uploads = Command.make(
+  "uploads",
+  {
+    forget: Options.text("forget").pipe(
+      Options.withPseudoName("ID"),
+      Options.withDescription("Forget this one: its file is then uploaded from the beginning"),
+      Options.optional
+    ),
+    json: Arguments.json
+  },
+  (options) => Effect.flatMap(Effect.promise(() => import("./UnfinishedUploads.js")), ({ run }) => run(options))
+).pipe(Command.withDescription(describe(
+  "List the uploads that were cut off, a line each: id, name, size, parts that storage has, phase, age. To go on with " +
+    "one, upload its file again",
+  "stevedore uploads",
+  "stevedore uploads --forget 5f0c2a9be1d04477"
 )))
 
 const fileId = Arguments.text("FILE_ID", "The id of a file at the service")
@@ -182,12 +203,26 @@ const sandbox = Command.make(
   "stevedore sandbox --port 0 --storage-port 0 --projects 250 --json"
 )))
 
+const summaries: Readonly<Record<string, string>> = {
+  upload: "files go up",
+  uploads: "what was cut off and can go on",
+  download: "a file comes down",
+  file: "the record of a file",
+  projects: "the projects",
+  list: "any list of the service",
+  whoami: "whom the token stands for",
+  sandbox: "the service on this machine, to try things on"
+}
+
 const root = Command.make("stevedore").pipe(
-  Command.withDescription(describe(
-    "Get files into storage, get them back, and walk lists. Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, " +
-      "3 the token is not accepted, 130 interrupted"
-  )),
-  Command.withSubcommands([upload, download, file, projects, list, whoami, sandbox])
+  Command.withDescription(HelpDoc.blocks([
+    HelpDoc.p("Get files into storage, get them back, and walk lists. Each command has help of its own."),
+    ...Object.entries(summaries).map(([name, summary]) => HelpDoc.p(`stevedore ${name.padEnd(9)} ${summary}`)),
+    HelpDoc.p(
+      "Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 3 the token is not accepted, 130 interrupted"
+    )
+  ])),
+  Command.withSubcommands([upload, uploads, download, file, projects, list, whoami, sandbox])
 )
 
 /**

@@ -6,7 +6,7 @@
 import { FileRecord } from "@stevedore/core/FileRecord"
 import { UploadError } from "@stevedore/core/UploadError"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
-import type { UploadedFile } from "@stevedore/core/Uploads"
+import type { UnfinishedUpload, UploadedFile } from "@stevedore/core/Uploads"
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -103,6 +103,29 @@ export const Downloaded = Schema.Struct({
 }).annotations({ identifier: "Downloaded" })
 
 /**
+ * A line of `uploads --json`: an upload that was cut off, or that is running.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Unfinished = Schema.Struct({
+  type: Schema.Literal("unfinished"),
+  /** For `uploads --forget`. */
+  id: Schema.String,
+  /** The base URL of the service. */
+  service: Schema.String,
+  name: Schema.String,
+  mediaType: Schema.String,
+  /** In bytes, as `confirmed`. */
+  size: Schema.Number,
+  confirmed: Schema.Number,
+  parts: Schema.Struct({ total: Schema.Number, confirmed: Schema.Number }),
+  phase: Schema.Literal("uploading", "completing"),
+  /** An ISO 8601 date. */
+  startedAt: Schema.String
+}).annotations({ identifier: "Unfinished" })
+
+/**
  * The first line of `sandbox --json`: both servers take requests from now on.
  *
  * @since 0.1.0
@@ -117,6 +140,18 @@ export const Listening = Schema.Struct({
   /** A token that this sandbox takes, and nothing else does. */
   token: Schema.String
 }).annotations({ identifier: "Listening" })
+
+/**
+ * The line for an upload that was cut off.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const unfinished = (upload: UnfinishedUpload): typeof Unfinished.Type => ({
+  type: "unfinished",
+  ...upload,
+  startedAt: upload.startedAt.toISOString()
+})
 
 const seconds = (duration: Duration.Duration): number | null =>
   Duration.isFinite(duration) ? Math.round(Duration.toMillis(duration)) / 1000 : null

@@ -40,6 +40,8 @@ export interface Options extends Configuration.Given {
   readonly concurrency: number
   readonly mediaType: Option.Option<string>
   readonly name: Option.Option<string>
+  /** Whether what was cut off begins anew. */
+  readonly noResume: boolean
   readonly json: boolean
 }
 
@@ -115,7 +117,8 @@ const uploadOne = (
     const wishes: UploadOptions = {
       strategy: options.strategy,
       parts: Option.getOrUndefined(options.parts),
-      concurrency: options.concurrency
+      concurrency: options.concurrency,
+      resume: !options.noResume
     }
     const upload = yield* Uploads.start(source, wishes)
     const watcher = yield* Effect.forkScoped(watch(path, options.json, upload.progress))

@@ -1,0 +1,79 @@
+/**
+ * `stevedore uploads`: what was cut off and can go on.
+ *
+ * @since 0.1.0
+ */
+import * as Uploads from "@stevedore/core/Uploads"
+import * as DiskLedger from "@stevedore/node/DiskLedger"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { InvalidInput } from "./InvalidInput.js"
+import * as Measure from "./Measure.js"
+import { Output } from "./Output.js"
+import * as Printable from "./Printable.js"
+import * as Reports from "./Reports.js"
+
+/**
+ * What the command takes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** The id of an upload to forget. None: all are listed. */
+  readonly forget: Option.Option<string>
+  readonly json: boolean
+}
+
+/**
+ * An unfinished upload as columns: id, name, size, parts that storage has, phase, age.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const row = (upload: Uploads.UnfinishedUpload, now: number): string =>
+  Printable.columns([
+    upload.id,
+    upload.name,
+    Measure.bytes(upload.size),
+    `${upload.parts.confirmed} of ${upload.parts.total} parts`,
+    upload.phase,
+    Measure.duration(Duration.millis(Math.max(0, now - upload.startedAt.getTime())))
+  ])
+
+const forget = (id: string) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    if (!(yield* Uploads.forget(id))) {
+      return yield* new InvalidInput({
+        input: "--forget",
+        problem: `there is no unfinished upload ${JSON.stringify(id)}: stevedore uploads lists them`
+      })
+    }
+    yield* output.note(`${id} is forgotten: its file is uploaded from the beginning when it is uploaded again`)
+  })
+
+const list = (json: boolean) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const uploads = yield* Uploads.unfinished
+    if (json) return yield* output.json(uploads.map(Reports.unfinished))
+    if (uploads.length === 0) return yield* output.note("No upload is unfinished")
+    const now = yield* Clock.currentTimeMillis
+    yield* output.lines(uploads.map((upload) => row(upload, now)))
+    yield* output.note("To go on with one, upload its file again")
+  })
+
+/**
+ * Lists the unfinished uploads of this user on this machine, or forgets one.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (options: Options) =>
+  Effect.gen(function*() {
+    if (Option.isSome(options.forget)) yield* forget(options.forget.value)
+    else yield* list(options.json)
+  }).pipe(Effect.provide(DiskLedger.layer()))
