@@ -42,7 +42,7 @@ export const FileRecord = Schema.Struct({
   /** The media type. */
   type: Schema.optional(Schema.NullOr(Schema.String)),
   /** In bytes; may be absent. */
-  size: Schema.optional(Schema.NullOr(Schema.Number)),
+  size: Schema.optional(Schema.NullOr(Schema.JsonNumber)),
   status: FileStatus,
   author: Schema.optional(Schema.NullOr(Author)),
   /** As the service wrote it: an ISO 8601 date. */

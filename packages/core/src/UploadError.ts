@@ -75,9 +75,9 @@ export class StoredSizeDiffers extends Schema.TaggedError<StoredSizeDiffers>("@s
   {
     fileId: Schema.String,
     /** The source's size in bytes. */
-    expected: Schema.Number,
+    expected: Schema.Int,
     /** The record's. */
-    actual: Schema.Number,
+    actual: Schema.JsonNumber,
     attempts: Recovery.attempts
   }
 ) {

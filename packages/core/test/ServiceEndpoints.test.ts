@@ -284,6 +284,12 @@ describe("ServiceEndpoints", () => {
       assert.strictEqual(problem(read), "data.status")
     })
 
+    it("a size that no number holds names its place", () => {
+      const body = JSON.stringify({ data: { ...record, size: 0 } }).replace("\"size\":0", "\"size\":1e400")
+      const read = ServiceEndpoints.file.respond(standard, { ...answer(undefined), body }, { fileId: "f1" })
+      assert.strictEqual(problem(read), "data.size")
+    })
+
     it("a page is read whole, its items untouched", () => {
       const page = { data: [{ id: 1 }, "x", null], page: { total_count: 3, has_more: false, next_cursor: null } }
       assert.deepStrictEqual(
