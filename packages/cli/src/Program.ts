@@ -3,7 +3,9 @@
  *
  * @since 0.1.0
  */
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -56,7 +58,7 @@ export const run = (process: Process) =>
   CommandLine.run(process.words).pipe(
     Complaint.tell,
     Effect.provide(
-      Layer.mergeAll(NodeContext.layer, console(process), logs).pipe(
+      Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer, console(process), logs).pipe(
         Layer.provideMerge(Output.layer({ out: process.out, error: process.error }))
       )
     )

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Measure from "./Measure.js"
 
@@ -35,7 +36,7 @@ const percentOf = (progress: UploadProgress): number =>
 
 const timeLeft = (progress: UploadProgress): Option.Option<string> =>
   progress.phase === "uploading"
-    ? Option.map(progress.timeLeft, (left) => `${Measure.duration(left)} left`)
+    ? Option.map(progress.timeLeft, (left) => `${Measure.duration(Duration.max(left, Duration.seconds(1)))} left`)
     : Option.some(progress.phase)
 
 /**

@@ -186,6 +186,12 @@ const uploadAll = (files: ReadonlyArray<string>, options: Options) =>
     }
   })
 
+const tellHowToGoOn = ({ noResume }: Options) =>
+  Effect.flatMap(Output, (output) =>
+    noResume
+      ? Effect.void
+      : output.note("Run the same command again: what was cut off goes on where storage had got to."))
+
 /**
  * Uploads what was named, and fails at the end when some of it did not go up.
  *
@@ -196,5 +202,5 @@ export const run = (options: Options) =>
   Effect.gen(function*() {
     const files = yield* UploadPaths.expand(options.paths)
     yield* checkFiles(options, files)
-    yield* uploadAll(files, options)
+    yield* Effect.onInterrupt(uploadAll(files, options), () => tellHowToGoOn(options))
   }).pipe(Effect.provide(Configuration.layer(options)))

@@ -91,6 +91,11 @@ export * as SandboxServer from "./SandboxServer.js"
 /**
  * @since 0.1.0
  */
+export * as UnfinishedUploads from "./UnfinishedUploads.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Upload from "./Upload.js"
 
 /**

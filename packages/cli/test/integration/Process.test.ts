@@ -1,9 +1,10 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import * as Reports from "@stevedore/cli/Reports"
+import { Effect, Layer, Schema, Stream } from "effect"
 import { execFileSync } from "node:child_process"
-import { Sandbox, sandbox } from "./invoke.js"
+import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 import { interrupt, isAlive, run, start } from "./stevedore.js"
 
 describe("the process by itself", () => {
@@ -49,8 +50,15 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         assert.include(listed, "large.mp4")
         assert.notInclude(listed, env["STEVEDORE_TOKEN"] ?? "")
         const { code, stderr } = yield* interrupt(upload)
-        assert.deepStrictEqual([code, stderr], [130, "Interrupted.\n"])
+        assert.strictEqual(code, 130)
+        assert.match(stderr, /^Run the same command again: .*\nInterrupted\.\n$/)
         assert.isFalse(isAlive(upload.child))
+        const left = jsonLines((yield* invoke(["uploads", "--json"])).stdout)
+          .map((line) => Schema.decodeUnknownSync(Reports.Unfinished)(line))
+          .filter(({ service }) => service === env["STEVEDORE_BASE_URL"])
+        assert.deepStrictEqual(left.map(({ name, size }) => [name, size]), [["large.mp4", 4_000_000_000]])
+        const forgotten = yield* Effect.forEach(left, ({ id }) => invoke(["uploads", "--forget", id]))
+        assert.deepStrictEqual(forgotten.map((ended) => ended.code), [0])
       }))
 
     it.scoped("a token that is not accepted ends in 3", () =>

@@ -1,0 +1,32 @@
+import type * as Esbuild from "esbuild"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+
+const { resolve } = createRequire(import.meta.url)
+
+/**
+ * The words that start the command. For tests that start it often it is made into one script, which is up in a third
+ * of a second; with TEST_DIST=1 it is what `npm run build` made.
+ */
+export const command = async (directory: string): Promise<ReadonlyArray<string>> => {
+  if (process.env.TEST_DIST === "1") return [path("../../bin/stevedore.js")]
+  const { build }: typeof Esbuild = createRequire(resolve("tsx"))("esbuild")
+  await build({
+    entryPoints: [path("../../src/bin.ts")],
+    tsconfig: path("../../../../tsconfig.json"),
+    outdir: directory,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    logLevel: "error",
+    // what is CommonJS in it asks for it
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" }
+  })
+  return [join(directory, "bin.mjs")]
+}

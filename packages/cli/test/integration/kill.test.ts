@@ -1,0 +1,310 @@
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import * as Reports from "@stevedore/cli/Reports"
+import * as SandboxServer from "@stevedore/cli/SandboxServer"
+import type { UploadLedger } from "@stevedore/core"
+import { DiskLedger } from "@stevedore/node"
+import { FaultScript, type SandboxOptions } from "@stevedore/testing"
+import { Effect, Option, Random, Redacted, Schedule, Schema } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import * as Fs from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { command } from "./bundle.js"
+
+const number = (variable: string, otherwise: number): number => Number(process.env[variable] ?? otherwise)
+
+// For a longer run: STEVEDORE_KILLS=100 STEVEDORE_KILL_MEGABYTES=300. A run is repeated with STEVEDORE_KILL_SEED.
+const kills = number("STEVEDORE_KILLS", 10)
+const size = number("STEVEDORE_KILL_MEGABYTES", 40) * 1_000_000
+const seed = number("STEVEDORE_KILL_SEED", Date.now() % 1_000_000_007)
+
+const mebibyte = 1_048_576
+const concurrency = 4
+
+const directory = Effect.acquireRelease(
+  Effect.promise(() => Fs.mkdtemp(join(tmpdir(), "stevedore-kill-"))),
+  (path) => Effect.promise(() => Fs.rm(path, { recursive: true, force: true }))
+)
+
+const digest = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
+
+interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const machine = Effect.gen(function*() {
+  const home = yield* directory
+  const words = yield* Effect.promise(() => command(join(home, "bundle")))
+  const path = join(home, "interview.mp4")
+  const bytes = new Uint8Array(size)
+  for (let index = 0, state = seed | 1; index < size; index += 4) {
+    state = Math.imul(state, 1_664_525) + 1_013_904_223
+    for (let byte = 0; byte < 4; byte++) bytes[index + byte] = state >>> (byte * 8)
+  }
+  yield* Effect.promise(() => Fs.writeFile(path, bytes))
+  const state = join(home, "state")
+  const ledger = yield* DiskLedger.make({ directory: join(state, "stevedore") })
+  return { words, path, state, ledger, digest: digest(bytes) }
+})
+
+type Machine = Effect.Effect.Success<typeof machine>
+
+/** A sandbox that tells of every request as it arrives. */
+const sandboxOf = (behaviour: Partial<SandboxOptions.Options> = {}) =>
+  Effect.gen(function*() {
+    let onArrival = () => {}
+    const sandbox = yield* SandboxServer.start(
+      { port: 0, storagePort: 0, directory: Option.none(), token: Option.none(), projects: 0 },
+      {
+        recommendedPartSize: 5 * mebibyte,
+        interceptor: () =>
+          Effect.sync(() => {
+            onArrival()
+            return Option.none()
+          }),
+        ...behaviour
+      }
+    )
+    const requests = Effect.map(sandbox.report, (report) => report.requests)
+    return {
+      ...sandbox,
+      requests,
+      /** What a client that is dead had sent is dealt with. */
+      quiet: requests.pipe(
+        Effect.repeat({
+          schedule: Schedule.spaced("5 millis"),
+          until: (all) => all.every(({ outcome }) => outcome !== "open"),
+          times: 2_000
+        })
+      ),
+      firstArrival: Effect.async<void>((resume) => {
+        onArrival = () => {
+          onArrival = () => {}
+          resume(Effect.void)
+        }
+      })
+    }
+  })
+
+type SandboxOfTest = Effect.Effect.Success<ReturnType<typeof sandboxOf>>
+
+const start = (machine: Machine, sandbox: SandboxOfTest, words: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const child = spawn(process.execPath, [...machine.words, ...words], {
+        env: {
+          PATH: process.env.PATH,
+          HOME: machine.state,
+          XDG_STATE_HOME: machine.state,
+          LOCALAPPDATA: machine.state,
+          STEVEDORE_BASE_URL: sandbox.baseUrl,
+          STEVEDORE_TOKEN: Redacted.value(sandbox.token)
+        },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      return { child, ended: endOf(child) }
+    }),
+    ({ child, ended }) =>
+      Effect.promise(() => {
+        child.kill("SIGKILL")
+        return ended
+      })
+  )
+
+const endOf = (child: ChildProcess): Promise<Ended> =>
+  new Promise((resolve) => {
+    let stdout = ""
+    let stderr = ""
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => stdout += text)
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => stderr += text)
+    child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+
+const uploadWords = ({ path }: Machine) => ["upload", path, "--strategy", "multipart", "--json"]
+
+/** Runs the command, and kills it so long after its first request, if it still runs then. */
+const runKilled = (machine: Machine, sandbox: SandboxOfTest, after: Option.Option<number>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const { child, ended } = yield* start(machine, sandbox, uploadWords(machine))
+    yield* Effect.raceFirst(sandbox.firstArrival, Effect.promise(() => ended))
+    const began = performance.now()
+    if (Option.isSome(after)) {
+      yield* Effect.raceFirst(Effect.sleep(after.value), Effect.promise(() => ended))
+      child.kill("SIGKILL")
+    }
+    const result = yield* Effect.promise(() => ended)
+    yield* sandbox.quiet
+    return { ...result, took: performance.now() - began }
+  }))
+
+const completedIn = (stdout: string) =>
+  Effect.map(
+    Effect.forEach(
+      stdout.split("\n").filter((line) => line !== ""),
+      Schema.decode(Schema.parseJson(Reports.UploadReport))
+    ),
+    (lines) => lines.find((line) => line.type === "completed")
+  )
+
+const onlyUnfinished = (ledger: UploadLedger.Service) =>
+  Effect.map(ledger.unfinished, (all) => {
+    assert.isAtMost(all.length, 1)
+    return Option.fromNullable(all[0])
+  })
+
+interface Tally {
+  kills: number
+  uploads: number
+  sent: number
+  inFlight: number
+  lostReceipts: number
+  sessions: number
+  /** How many kills found the upload so. */
+  found: Record<"before the session" | "uploading" | "completing" | "done", number>
+}
+
+/** One upload from its beginning to its end, by as many processes as it takes. */
+const history = (machine: Machine, duration: number, tally: Tally) =>
+  Effect.gen(function*() {
+    const sandbox = yield* sandboxOf()
+    const most = Math.min(yield* Random.nextIntBetween(1, 5), kills - tally.kills)
+    const confirmed = new Map<string, Set<number>>()
+    let seen = 0
+    let killed = 0
+    let inFlight = 0
+    let beforeSession = 0
+    let fileId: string | undefined
+
+    while (fileId === undefined) {
+      const after = killed < most ? Option.some(yield* Random.nextRange(0, duration)) : Option.none()
+      const { code, signal, stderr, stdout } = yield* runKilled(machine, sandbox, after)
+      const requests = yield* sandbox.requests
+      const news = requests.slice(seen)
+      seen = requests.length
+      const puts = news.filter(({ operation }) => operation === "putPart")
+      for (const { fileId, part } of puts) {
+        assert.isFalse(confirmed.get(fileId ?? "")?.has(part ?? 0) === true, `part ${part} was confirmed and sent again`)
+      }
+      const sent = puts.reduce((sum, { bytesReceived }) => sum + bytesReceived, 0)
+      tally.sent += sent
+      const unfinished = yield* onlyUnfinished(machine.ledger)
+      const finalized = requests.find(({ operation, status }) => operation === "completeLarge" && status === 200)
+
+      if (signal === null) {
+        assert.strictEqual(code, 0, stderr)
+        fileId = (yield* completedIn(stdout))?.file.id
+        assert.isDefined(fileId)
+        assert.isTrue(Option.isNone(unfinished))
+        continue
+      }
+      killed += 1
+      tally.kills += 1
+      if (Option.isNone(unfinished)) {
+        tally.found[finalized === undefined ? "before the session" : "done"] += 1
+        if (finalized === undefined) {
+          beforeSession += 1
+          assert.lengthOf(puts, 0)
+        }
+        fileId = finalized?.fileId
+        continue
+      }
+      const { receipts, record } = unfinished.value
+      tally.found[record.phase] += 1
+      const known = new Set(receipts.map(({ partNumber }) => partNumber))
+      confirmed.set(record.session.fileId, known)
+      const lost = puts.filter(({ part }) => !known.has(part ?? 0))
+      const bytesLost = lost.reduce((sum, { bytesReceived }) => sum + bytesReceived, 0)
+      const partSize = Math.ceil(size / record.session.parts)
+      assert.isAtMost(bytesLost, concurrency * partSize)
+      inFlight += bytesLost
+      tally.inFlight += bytesLost
+      tally.lostReceipts += lost.filter(({ status }) => status === 200).length
+    }
+
+    assert.strictEqual(digest(yield* sandbox.stored(fileId)), machine.digest)
+    const { breaches, requests } = yield* sandbox.report
+    assert.deepStrictEqual(breaches, [])
+    const sent = requests.filter(({ operation }) => operation === "putPart")
+      .reduce((sum, { bytesReceived }) => sum + bytesReceived, 0)
+    assert.isAtMost(sent, size + inFlight)
+    const sessions = requests.filter(({ operation }) => operation === "initiateLarge").length
+    assert.isAtMost(sessions, 1 + beforeSession)
+    tally.sessions += sessions
+    tally.uploads += 1
+  }).pipe(Effect.scoped)
+
+const seconds = (count: number) => count * 1000
+
+describe("stevedore upload, killed with SIGKILL", () => {
+  it.scopedLive(
+    `at ${kills} random instants of ${size / 1_000_000} MB, goes on when it is run again (seed ${seed})`,
+    () =>
+      Effect.gen(function*() {
+        const here = yield* machine
+        const began = performance.now()
+        const { took } = yield* Effect.scoped(Effect.flatMap(sandboxOf(), (sandbox) =>
+          runKilled(here, sandbox, Option.none())))
+        const tally: Tally = {
+          kills: 0,
+          uploads: 0,
+          sent: 0,
+          inFlight: 0,
+          lostReceipts: 0,
+          sessions: 0,
+          found: { "before the session": 0, uploading: 0, completing: 0, done: 0 }
+        }
+        while (tally.kills < kills) yield* history(here, took, tally)
+        console.log(JSON.stringify({
+          seed,
+          megabytes: size / 1_000_000,
+          ...tally,
+          uninterruptedMillis: Math.round(took),
+          seconds: Math.round((performance.now() - began) / 100) / 10
+        }))
+      }).pipe(Effect.withRandom(Random.make(seed)), Effect.provide(NodeContext.layer)),
+    seconds(60 + kills * Math.max(10, size / 10_000_000))
+  )
+
+  it.scopedLive("is listed with what storage has, keeps others off while it lives, and frees them when it is dead", () =>
+    Effect.gen(function*() {
+      const here = yield* machine
+      const sandbox = yield* sandboxOf({ faults: FaultScript.on("putPart").part(3).stall("answer") })
+      const listed = Effect.scoped(Effect.gen(function*() {
+        const { ended } = yield* start(here, sandbox, ["uploads", "--json"])
+        const { stdout } = yield* Effect.promise(() => ended)
+        return yield* Schema.decode(Schema.parseJson(Reports.Unfinished))(stdout)
+      }))
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* start(here, sandbox, uploadWords(here))
+        const receipts = yield* onlyUnfinished(here.ledger).pipe(
+          Effect.map(Option.match({ onNone: () => [], onSome: ({ receipts }) => receipts })),
+          Effect.repeat({ schedule: Schedule.spaced("20 millis"), until: (all) => all.length >= 6, times: 1_000 })
+        )
+        assert.lengthOf(receipts, 6)
+        const second = yield* Effect.scoped(Effect.flatMap(start(here, sandbox, uploadWords(here)), ({ ended }) =>
+          Effect.promise(() => ended)))
+        assert.strictEqual(second.code, 1)
+        assert.include(second.stdout, "UploadLocked")
+        assert.include(second.stderr, "is being uploaded")
+      }))
+      const { confirmed, name, parts, phase } = yield* listed
+      assert.deepStrictEqual({ name, parts, phase }, {
+        name: "interview.mp4",
+        parts: { total: 7, confirmed: 6 },
+        phase: "uploading"
+      })
+      assert.isAbove(confirmed, 0)
+      const third = yield* runKilled(here, sandbox, Option.none())
+      assert.strictEqual(third.code, 0, third.stderr)
+      const fileId = (yield* completedIn(third.stdout))?.file.id ?? ""
+      assert.strictEqual(digest(yield* sandbox.stored(fileId)), here.digest)
+      const requests = yield* sandbox.requests
+      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+      assert.lengthOf(requests.filter(({ operation }) => operation === "putPart"), 8)
+    }).pipe(Effect.provide(NodeContext.layer)), seconds(60))
+})
