@@ -6,9 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import { dual } from "effect/Function"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
@@ -183,7 +181,7 @@ const outcomeOf = (
  *
  * const failures = Stream.range(1, 100).pipe(
  *   Stream.map((number) => UploadSources.fromBytes(`${number}.txt`, new TextEncoder().encode(`${number}`))),
- *   Uploads.uploadAll({ files: 5 }),
+ *   Uploads.uploadAll,
  *   Stream.filter((outcome) => outcome._tag === "Failed"),
  *   Stream.runCount
  * )
@@ -191,25 +189,32 @@ const outcomeOf = (
  * @since 0.1.0
  * @category programs
  */
-export const uploadAll: {
-  (
-    options?: UploadAllOptions
-  ): <E, R>(sources: Stream.Stream<UploadSource, E, R>) => Stream.Stream<UploadOutcome, E, R | Requirements>
-  <E, R>(
-    sources: Stream.Stream<UploadSource, E, R>,
-    options?: UploadAllOptions
-  ): Stream.Stream<UploadOutcome, E, R | Requirements>
-} = dual(
-  (args) => Predicate.hasProperty(args[0], Stream.StreamTypeId),
-  <E, R>(
-    sources: Stream.Stream<UploadSource, E, R>,
-    options: UploadAllOptions = {}
-  ): Stream.Stream<UploadOutcome, E, R | Requirements> =>
-    Stream.mapEffect(sources, (source) => outcomeOf(source, options), {
-      concurrency: Math.max(1, Math.floor(options.files ?? 3)),
-      unordered: true
-    })
-)
+export const uploadAll = <E, R>(
+  sources: Stream.Stream<UploadSource, E, R>,
+  options: UploadAllOptions = {}
+): Stream.Stream<UploadOutcome, E, R | Requirements> =>
+  Stream.mapEffect(sources, (source) => outcomeOf(source, options), {
+    concurrency: Math.max(1, Math.floor(options.files ?? 3)),
+    unordered: true
+  })
+
+/**
+ * {@link uploadAll} with options, for a pipe.
+ *
+ * @example
+ * import { Uploads, type UploadSource } from "@stevedore/core"
+ * import { Stream } from "effect"
+ *
+ * const outcomes = (sources: Iterable<UploadSource>) =>
+ *   Stream.fromIterable(sources).pipe(Uploads.uploadAllWith({ files: 5 }), Stream.runCollect)
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const uploadAllWith =
+  (options: UploadAllOptions) =>
+  <E, R>(sources: Stream.Stream<UploadSource, E, R>): Stream.Stream<UploadOutcome, E, R | Requirements> =>
+    uploadAll(sources, options)
 
 /**
  * An upload that an earlier process left, or that is running: to go on with it, upload the same source again.

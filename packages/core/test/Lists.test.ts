@@ -128,21 +128,21 @@ describe("Lists", () => {
 
     it("filters that exclude each other do not compile", () => {
       // @ts-expect-error one of contains and equal_to
-      Lists.projects({ title: { contains: "a", equal_to: "b" } })
+      void Lists.projects({ title: { contains: "a", equal_to: "b" } })
       // @ts-expect-error one of gt and gte
-      Lists.data({ created_at: { gt: day, gte: day } })
+      void Lists.data({ created_at: { gt: day, gte: day } })
       // @ts-expect-error at least one end
-      Lists.data({ created_at: {} })
+      void Lists.data({ created_at: {} })
       // @ts-expect-error one of project_id, tag_id and highlight_id
-      Lists.highlights({ project_id: "p", tag_id: "t" })
+      void Lists.highlights({ project_id: "p", tag_id: "t" })
       // @ts-expect-error a filter of other lists
-      Lists.tags({ title: { contains: "a" } })
+      void Lists.tags({ title: { contains: "a" } })
       // @ts-expect-error a sort of other lists
-      Lists.tags({ sort: "title:asc" })
+      void Lists.tags({ sort: "title:asc" })
       // @ts-expect-error no such direction
-      Lists.projects({ sort: "title:up" })
+      void Lists.projects({ sort: "title:up" })
       // @ts-expect-error a list without filters
-      things({ title: "a" })
+      void things({ title: "a" })
     })
   })
 

@@ -112,7 +112,7 @@ describe("UploadSources", () => {
 
     it.effect("that fails is a source that cannot be read, without the failure's own words", () =>
       Effect.gen(function*() {
-        const failing = Stream.fail(new Error("token api.5ecre7 refused"))
+        const failing = Stream.fail("token api.5ecre7 refused")
         const source = UploadSources.fromStream("a", failing, { size: 5 })
         const error = yield* Effect.flip(contentOf(source, whole))
         assert.deepStrictEqual(error, new SourceError.SourceUnreadable({ name: "a", reason: "Failed" }))

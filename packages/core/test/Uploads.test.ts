@@ -76,7 +76,7 @@ describe("Uploads", () => {
       return Effect.gen(function*() {
         yield* inTime(Uploads.upload(sourceOf(200), { strategy: "multipart", concurrency: 3 }))
         assert.strictEqual(seen.most, 3)
-      }).pipe(Effect.provide(countingStorage(seen)), Effect.provide(tiny()))
+      }).pipe(Effect.provide(Layer.provideMerge(countingStorage(seen), tiny())))
     })
 
     it.effect("no more parts are in flight than the gate allows, over all files", () => {
@@ -87,7 +87,7 @@ describe("Uploads", () => {
           { concurrency: "unbounded" }
         ))
         assert.strictEqual(seen.most, 5)
-      }).pipe(Effect.provide(countingStorage(seen)), Effect.provide(tiny({ limit: 5 })))
+      }).pipe(Effect.provide(Layer.provideMerge(countingStorage(seen), tiny({ limit: 5 }))))
     })
 
     it.effect.each([
@@ -146,10 +146,11 @@ describe("Uploads", () => {
         const seen = (yield* Sandbox.report).requests.length
         yield* TestClock.adjust("1 hour")
         assert.lengthOf((yield* Sandbox.report).requests, seen)
-      }).pipe(
-        Effect.provide(tiny({ backOff: true, faults: FaultScript.on("putSingle").always().answer(503) })),
-        Effect.provide(RetryPolicy.layer({ base: "1 minute", cap: "1 hour" }))
-      ))
+      }).pipe(Effect.provide(
+        tiny({ backOff: true, faults: FaultScript.on("putSingle").always().answer(503) }).pipe(
+          Layer.provide(RetryPolicy.layer({ base: "1 minute", cap: "1 hour" }))
+        )
+      )))
   })
 
   describe("start", () => {
@@ -202,7 +203,7 @@ describe("Uploads", () => {
       Effect.gen(function*() {
         let made = 0
         const endless = Stream.repeatEffect(Effect.sync(() => sourceOf(20, `${++made}.mp4`)))
-        const first = yield* endless.pipe(Uploads.uploadAll({ files: 2 }), Stream.take(5), Stream.runCollect)
+        const first = yield* endless.pipe(Uploads.uploadAllWith({ files: 2 }), Stream.take(5), Stream.runCollect)
         assert.strictEqual(Chunk.size(first), 5)
         assert.isBelow(made, 30)
       }).pipe(Effect.provide(tiny())))

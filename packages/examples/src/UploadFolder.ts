@@ -11,7 +11,7 @@ export const folder = (directory: string) =>
     const names = yield* fs.readDirectory(directory)
     return yield* Stream.fromIterable(names).pipe(
       Stream.mapEffect((name) => FileSource.fromPath(path.join(directory, name))),
-      Uploads.uploadAll(),
+      Uploads.uploadAll,
       Stream.tap((outcome) =>
         outcome._tag === "Failed"
           ? Effect.logWarning(`${outcome.source.name}: ${outcome.error._tag}`)

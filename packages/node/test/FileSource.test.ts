@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { SourceError } from "@stevedore/core"
 import type { RepeatableSource } from "@stevedore/core/UploadSource"
 import { FileSource } from "@stevedore/node"
 import { Effect, FastCheck } from "effect"
@@ -33,7 +34,8 @@ const read = (
     assert(body._tag === "NativeBody")
     return yield* Effect.tryPromise({
       try: () => collect(body.content, options.betweenChunks),
-      catch: (error) => error
+      catch: (error) =>
+        SourceError.isSourceError(error) ? error : new SourceError.SourceUnreadable({ name: "?", reason: "Failed" })
     })
   }))
 

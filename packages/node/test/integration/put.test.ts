@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { FileSource, NodeStevedore } from "@stevedore/node"
-import { Duration, Effect, Fiber, Redacted, Tracer } from "effect"
+import { Duration, Effect, Fiber, Redacted, Schedule, Tracer } from "effect"
 import { createHash } from "node:crypto"
 import * as Fs from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -243,8 +243,9 @@ layer(Live, { excludeTestServices: true })("a PUT over undici", (it) => {
       yield* put(`${server.origin}/warm`, { source, range: { offset: 0, length: 8 * MiB } })
       const before = process.memoryUsage.rss()
       let peak = before
-      const watch = setInterval(() => peak = Math.max(peak, process.memoryUsage.rss()), 10)
-      yield* Effect.ensuring(put(`${server.origin}/large`, { source }), Effect.sync(() => clearInterval(watch)))
+      const look = Effect.sync(() => peak = Math.max(peak, process.memoryUsage.rss()))
+      const watch = yield* Effect.fork(Effect.repeat(look, Schedule.spaced("10 millis")))
+      yield* Effect.ensuring(put(`${server.origin}/large`, { source }), Fiber.interrupt(watch))
       assert.strictEqual(server.requests.at(-1)?.bytes, 1024 * MiB)
       assert.isBelow((peak - before) / MiB, 100)
     }))
