@@ -1,11 +1,11 @@
 import { NodeContext } from "@effect/platform-node"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import type { UploadLedger } from "@stevedore/core"
 import { DiskLedger } from "@stevedore/node"
 import { FaultScript, type SandboxOptions } from "@stevedore/testing"
-import { Effect, Option, Random, Redacted, Schedule, Schema } from "effect"
+import { Context, Effect, Layer, Option, Random, Redacted, Schema } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import * as Fs from "node:fs/promises"
@@ -28,6 +28,17 @@ const directory = Effect.acquireRelease(
   (path) => Effect.promise(() => Fs.rm(path, { recursive: true, force: true }))
 )
 
+/** Asks until it is so, for half a minute at the most. */
+const soon = <A, R>(
+  effect: Effect.Effect<A, never, R>,
+  isSo: (value: A) => boolean,
+  patience = 3_000
+): Effect.Effect<A, never, R> =>
+  Effect.flatMap(effect, (value) =>
+    isSo(value) || patience === 0
+      ? Effect.succeed(value)
+      : Effect.zipRight(Effect.sleep("10 millis"), soon(effect, isSo, patience - 1)))
+
 const digest = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 
 interface Ended {
@@ -37,19 +48,34 @@ interface Ended {
   readonly stderr: string
 }
 
+/** The command, and a file for it. */
+class Prepared extends Context.Tag("test/Prepared")<Prepared, {
+  readonly words: ReadonlyArray<string>
+  readonly path: string
+  readonly digest: string
+}>() {}
+
+const prepared = Layer.scoped(
+  Prepared,
+  Effect.gen(function*() {
+    const home = yield* directory
+    const words = yield* Effect.promise(() => command(join(home, "bundle")))
+    const path = join(home, "interview.mp4")
+    const bytes = new Uint8Array(size)
+    for (let index = 0, state = seed | 1; index < size; index += 4) {
+      state = Math.imul(state, 1_664_525) + 1_013_904_223
+      for (let byte = 0; byte < 4; byte++) bytes[index + byte] = state >>> (byte * 8)
+    }
+    yield* Effect.promise(() => Fs.writeFile(path, bytes))
+    return { words, path, digest: digest(bytes) }
+  })
+)
+
+/** A user's machine, with nothing written down yet. */
 const machine = Effect.gen(function*() {
-  const home = yield* directory
-  const words = yield* Effect.promise(() => command(join(home, "bundle")))
-  const path = join(home, "interview.mp4")
-  const bytes = new Uint8Array(size)
-  for (let index = 0, state = seed | 1; index < size; index += 4) {
-    state = Math.imul(state, 1_664_525) + 1_013_904_223
-    for (let byte = 0; byte < 4; byte++) bytes[index + byte] = state >>> (byte * 8)
-  }
-  yield* Effect.promise(() => Fs.writeFile(path, bytes))
-  const state = join(home, "state")
+  const state = yield* directory
   const ledger = yield* DiskLedger.make({ directory: join(state, "stevedore") })
-  return { words, path, state, ledger, digest: digest(bytes) }
+  return { ...yield* Prepared, state, ledger }
 })
 
 type Machine = Effect.Effect.Success<typeof machine>
@@ -75,13 +101,7 @@ const sandboxOf = (behaviour: Partial<SandboxOptions.Options> = {}) =>
       ...sandbox,
       requests,
       /** What a client that is dead had sent is dealt with. */
-      quiet: requests.pipe(
-        Effect.repeat({
-          schedule: Schedule.spaced("5 millis"),
-          until: (all) => all.every(({ outcome }) => outcome !== "open"),
-          times: 2_000
-        })
-      ),
+      quiet: soon(requests, (all) => all.every(({ outcome }) => outcome !== "open")),
       firstArrival: Effect.async<void>((resume) => {
         onArrival = () => {
           onArrival = () => {}
@@ -142,14 +162,10 @@ const runKilled = (machine: Machine, sandbox: SandboxOfTest, after: Option.Optio
     return { ...result, took: performance.now() - began }
   }))
 
-const completedIn = (stdout: string) =>
-  Effect.map(
-    Effect.forEach(
-      stdout.split("\n").filter((line) => line !== ""),
-      Schema.decode(Schema.parseJson(Reports.UploadReport))
-    ),
-    (lines) => lines.find((line) => line.type === "completed")
-  )
+const completedIn = (stdout: string): string | undefined =>
+  stdout.split("\n").filter((line) => line !== "")
+    .map((line) => Schema.decodeSync(Schema.parseJson(Reports.UploadReport))(line))
+    .flatMap((report) => report.type === "completed" ? [report.file.id] : [])[0]
 
 const onlyUnfinished = (ledger: UploadLedger.Service) =>
   Effect.map(ledger.unfinished, (all) => {
@@ -188,7 +204,10 @@ const history = (machine: Machine, duration: number, tally: Tally) =>
       seen = requests.length
       const puts = news.filter(({ operation }) => operation === "putPart")
       for (const { fileId, part } of puts) {
-        assert.isFalse(confirmed.get(fileId ?? "")?.has(part ?? 0) === true, `part ${part} was confirmed and sent again`)
+        assert.isFalse(
+          confirmed.get(fileId ?? "")?.has(part ?? 0) === true,
+          `part ${part} was confirmed and sent again`
+        )
       }
       const sent = puts.reduce((sum, { bytesReceived }) => sum + bytesReceived, 0)
       tally.sent += sent
@@ -197,7 +216,7 @@ const history = (machine: Machine, duration: number, tally: Tally) =>
 
       if (signal === null) {
         assert.strictEqual(code, 0, stderr)
-        fileId = (yield* completedIn(stdout))?.file.id
+        fileId = completedIn(stdout)
         assert.isDefined(fileId)
         assert.isTrue(Option.isNone(unfinished))
         continue
@@ -240,71 +259,83 @@ const history = (machine: Machine, duration: number, tally: Tally) =>
 
 const seconds = (count: number) => count * 1000
 
-describe("stevedore upload, killed with SIGKILL", () => {
-  it.scopedLive(
-    `at ${kills} random instants of ${size / 1_000_000} MB, goes on when it is run again (seed ${seed})`,
-    () =>
-      Effect.gen(function*() {
-        const here = yield* machine
-        const began = performance.now()
-        const { took } = yield* Effect.scoped(Effect.flatMap(sandboxOf(), (sandbox) =>
-          runKilled(here, sandbox, Option.none())))
-        const tally: Tally = {
-          kills: 0,
-          uploads: 0,
-          sent: 0,
-          inFlight: 0,
-          lostReceipts: 0,
-          sessions: 0,
-          found: { "before the session": 0, uploading: 0, completing: 0, done: 0 }
-        }
-        while (tally.kills < kills) yield* history(here, took, tally)
-        console.log(JSON.stringify({
-          seed,
-          megabytes: size / 1_000_000,
-          ...tally,
-          uninterruptedMillis: Math.round(took),
-          seconds: Math.round((performance.now() - began) / 100) / 10
-        }))
-      }).pipe(Effect.withRandom(Random.make(seed)), Effect.provide(NodeContext.layer)),
-    seconds(60 + kills * Math.max(10, size / 10_000_000))
-  )
+layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: true, timeout: "1 minute" })(
+  "stevedore upload, killed with SIGKILL",
+  (it) => {
+    it.scoped(
+      `at ${kills} random instants of ${size / 1_000_000} MB, goes on when it is run again (seed ${seed})`,
+      () =>
+        Effect.gen(function*() {
+          const here = yield* machine
+          const began = performance.now()
+          const { took } = yield* Effect.scoped(
+            Effect.flatMap(sandboxOf(), (sandbox) => runKilled(here, sandbox, Option.none()))
+          )
+          const tally: Tally = {
+            kills: 0,
+            uploads: 0,
+            sent: 0,
+            inFlight: 0,
+            lostReceipts: 0,
+            sessions: 0,
+            found: { "before the session": 0, uploading: 0, completing: 0, done: 0 }
+          }
+          while (tally.kills < kills) yield* history(here, took, tally)
+          console.log(JSON.stringify({
+            seed,
+            megabytes: size / 1_000_000,
+            ...tally,
+            uninterruptedMillis: Math.round(took),
+            seconds: Math.round((performance.now() - began) / 100) / 10
+          }))
+        }).pipe(Effect.withRandom(Random.make(seed))),
+      seconds(60 + kills * Math.max(10, size / 10_000_000))
+    )
 
-  it.scopedLive("is listed with what storage has, keeps others off while it lives, and frees them when it is dead", () =>
-    Effect.gen(function*() {
-      const here = yield* machine
-      const sandbox = yield* sandboxOf({ faults: FaultScript.on("putPart").part(3).stall("answer") })
-      const listed = Effect.scoped(Effect.gen(function*() {
-        const { ended } = yield* start(here, sandbox, ["uploads", "--json"])
-        const { stdout } = yield* Effect.promise(() => ended)
-        return yield* Schema.decode(Schema.parseJson(Reports.Unfinished))(stdout)
-      }))
-      yield* Effect.scoped(Effect.gen(function*() {
-        yield* start(here, sandbox, uploadWords(here))
-        const receipts = yield* onlyUnfinished(here.ledger).pipe(
-          Effect.map(Option.match({ onNone: () => [], onSome: ({ receipts }) => receipts })),
-          Effect.repeat({ schedule: Schedule.spaced("20 millis"), until: (all) => all.length >= 6, times: 1_000 })
-        )
-        assert.lengthOf(receipts, 6)
-        const second = yield* Effect.scoped(Effect.flatMap(start(here, sandbox, uploadWords(here)), ({ ended }) =>
-          Effect.promise(() => ended)))
-        assert.strictEqual(second.code, 1)
-        assert.include(second.stdout, "UploadLocked")
-        assert.include(second.stderr, "is being uploaded")
-      }))
-      const { confirmed, name, parts, phase } = yield* listed
-      assert.deepStrictEqual({ name, parts, phase }, {
-        name: "interview.mp4",
-        parts: { total: 7, confirmed: 6 },
-        phase: "uploading"
-      })
-      assert.isAbove(confirmed, 0)
-      const third = yield* runKilled(here, sandbox, Option.none())
-      assert.strictEqual(third.code, 0, third.stderr)
-      const fileId = (yield* completedIn(third.stdout))?.file.id ?? ""
-      assert.strictEqual(digest(yield* sandbox.stored(fileId)), here.digest)
-      const requests = yield* sandbox.requests
-      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
-      assert.lengthOf(requests.filter(({ operation }) => operation === "putPart"), 8)
-    }).pipe(Effect.provide(NodeContext.layer)), seconds(60))
-})
+    it.scoped(
+      "is listed with what storage has, keeps others off while it lives, and frees them when it is dead",
+      () =>
+        Effect.gen(function*() {
+          const here = yield* machine
+          const sandbox = yield* sandboxOf({ faults: FaultScript.on("putPart").part(3).stall("answer") })
+          const listed = Effect.scoped(Effect.gen(function*() {
+            const { ended } = yield* start(here, sandbox, ["uploads", "--json"])
+            const { stdout } = yield* Effect.promise(() => ended)
+            return yield* Schema.decode(Schema.parseJson(Reports.Unfinished))(stdout)
+          }))
+          yield* Effect.scoped(Effect.gen(function*() {
+            yield* start(here, sandbox, uploadWords(here))
+            const receipts = yield* soon(
+              Effect.map(
+                onlyUnfinished(here.ledger),
+                Option.match({ onNone: () => [], onSome: ({ receipts }) => receipts })
+              ),
+              (all) => all.length === 6
+            )
+            assert.lengthOf(receipts, 6)
+            const second = yield* Effect.scoped(
+              Effect.flatMap(start(here, sandbox, uploadWords(here)), ({ ended }) => Effect.promise(() => ended))
+            )
+            assert.strictEqual(second.code, 1)
+            assert.include(second.stdout, "UploadLocked")
+            assert.include(second.stderr, "is being uploaded")
+          }))
+          const { confirmed, name, parts, phase } = yield* listed
+          assert.deepStrictEqual({ name, parts, phase }, {
+            name: "interview.mp4",
+            parts: { total: 7, confirmed: 6 },
+            phase: "uploading"
+          })
+          assert.isAbove(confirmed, 0)
+          const third = yield* runKilled(here, sandbox, Option.none())
+          assert.strictEqual(third.code, 0, third.stderr)
+          const fileId = completedIn(third.stdout) ?? ""
+          assert.strictEqual(digest(yield* sandbox.stored(fileId)), here.digest)
+          const requests = yield* sandbox.requests
+          assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+          assert.lengthOf(requests.filter(({ operation }) => operation === "putPart"), 8)
+        }).pipe(Effect.provide(NodeContext.layer)),
+      seconds(60)
+    )
+  }
+)
