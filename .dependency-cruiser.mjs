@@ -33,6 +33,7 @@ const floors = [
   ]],
   ["ports", [
     "Checksum",
+    "RateLimit",
     "RetryBudget",
     "RetryPolicy",
     "ServiceConfig",
@@ -52,7 +53,6 @@ const floors = [
   ["engines", [
     "Pages",
     "PartTransfer",
-    "RateLimit",
     "SessionTransfer",
     "TransferGate",
     "UploadCompletion",

@@ -64,12 +64,12 @@ export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@ste
 
 /**
  * The phases of a request, each with a time-out of its own: until the connection is made and the first byte is
- * taken, while the body makes progress, from the last byte to the answer, and the whole call.
+ * taken, while the body makes progress, from the last byte to the answer, one attempt of a call (`call`), and all its attempts (`total`).
  *
  * @since 0.1.0
  * @category models
  */
-export const Phase = Schema.Literal("connect", "body", "answer", "call").annotations({ identifier: "Phase" })
+export const Phase = Schema.Literal("connect", "body", "answer", "call", "total").annotations({ identifier: "Phase" })
 
 /**
  * @since 0.1.0
@@ -99,9 +99,11 @@ export class TimedOut extends Schema.TaggedError<TimedOut>("@stevedore/core/Time
     return "retry"
   }
   override get message(): string {
-    return `The ${this.peer} made no progress for ${Duration.format(this.after)} (phase: ${this.phase}) ${
-      Recovery.describeAttempts(this)
-    }${describePage(this.page)}. On a slow line allow more time with Timeouts, or less concurrency.`
+    return `The ${this.peer} ${this.phase === "total" ? "did not do it within" : "made no progress for"} ${
+      Duration.format(this.after)
+    } (phase: ${this.phase}) ${Recovery.describeAttempts(this)}${
+      describePage(this.page)
+    }. On a slow line allow more time with Timeouts, or less concurrency.`
   }
 }
 

@@ -13,6 +13,7 @@ import { UsedCursors } from "./internal/usedCursors.js"
 import { CursorRejected, PaginationBroken } from "./ListError.js"
 import type { Page, PageInfo } from "./Page.js"
 import type { PagePosition } from "./PagePosition.js"
+import * as RateLimit from "./RateLimit.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { PageRequest } from "./ServiceEndpoints.js"
 import type { RequestRejected, ServiceError } from "./ServiceError.js"
@@ -161,6 +162,12 @@ const stepOf =
       return [page, next]
     })
 
+// What nobody has asked for yet must not take the last of the limit from what somebody has
+const mayHurry = Effect.flatMap(
+  ServiceApi,
+  (api) => Effect.map(api.rateLimit, (status) => !Option.exists(status, RateLimit.isNearEnd))
+)
+
 /**
  * The pages of a list, their items as they came. A page is requested when it is asked for, so that `Stream.take` never
  * makes a request too many; it is made again by itself as the retry policy says, and a page that cannot be had ends the
@@ -184,5 +191,5 @@ export const walk = (walk: Walk): Stream.Stream<Page<unknown>, Failure, ServiceA
     const start: Turn = { ...(walk.from ?? { cursor: undefined, index: 0, receivedAt: now }), emptyPages: 0 }
     return walk.ahead === undefined || walk.ahead === 0
       ? Stream.paginateEffect<Turn | PaginationBroken, Page<unknown>, Failure, ServiceApi>(start, step)
-      : fetchedAhead(start, step, { ahead: walk.ahead, mayHurry: Effect.succeed(true) })
+      : fetchedAhead(start, step, { ahead: walk.ahead, mayHurry })
   }))

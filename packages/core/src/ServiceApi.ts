@@ -4,30 +4,34 @@
  * @since 0.1.0
  */
 import * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { arrival, ConnectionFailed, systemCode, TimedOut } from "./ConnectionError.js"
 import type { FileRecord } from "./FileRecord.js"
+import type { Deprecation } from "./internal/deprecations.js"
+import { makeDeprecations } from "./internal/deprecations.js"
+import type { Caller } from "./internal/serviceCall.js"
+import { call, failed, readWhole, repeatedly } from "./internal/serviceCall.js"
 import type { RawPage } from "./Page.js"
 import * as PresignedUrl from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
-import * as RetryPolicy from "./RetryPolicy.js"
+import * as RateLimit from "./RateLimit.js"
+import * as RetryBudget from "./RetryBudget.js"
 import type { ServiceAnswer } from "./ServiceAnswer.js"
 import { errorOf, invalid } from "./ServiceAnswer.js"
 import * as ServiceConfig from "./ServiceConfig.js"
 import * as Endpoints from "./ServiceEndpoints.js"
 import type { ServiceError } from "./ServiceError.js"
 import type { ServiceProfile } from "./ServiceProfile.js"
-import * as Timeouts from "./Timeouts.js"
 import type { MultipartSession, SingleSession } from "./UploadSession.js"
 
 /**
@@ -39,6 +43,16 @@ import type { MultipartSession, SingleSession } from "./UploadSession.js"
 export type DownloadAnswer =
   | (RangedContent.Held & { readonly _tag: "Content"; readonly bytes: Stream.Stream<Uint8Array, ServiceError> })
   | { readonly _tag: "Link"; readonly url: PresignedUrl.PresignedUrl }
+
+export type {
+  /**
+   * A call that the service says it will take away, by its `Deprecation` and `Link` headers.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Deprecation
+}
 
 /**
  * Every call of the service. Each is made again as the retry policy in force says, where that is harmless, and every
@@ -75,75 +89,33 @@ export interface Service {
   readonly listPage: (request: Endpoints.PageRequest) => Effect.Effect<RawPage, ServiceError>
   /** Whom the token stands for. */
   readonly tokenInfo: Effect.Effect<Endpoints.TokenInfo, ServiceError>
+  /** What is left of the token's rate limit; none where no limit is known. */
+  readonly rateLimit: Effect.Effect<Option.Option<RateLimit.Status>>
+  /** The deprecated calls that have been made so far. Each is logged once, as a warning. */
+  readonly deprecations: Effect.Effect<ReadonlyArray<Deprecation>>
 }
 
 /**
+ * How the client can be changed when it is built.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /**
+   * Changes the HTTP client that the calls go through, last of all: its requests have the base URL and the token
+   * already. For headers of your own, a proxy, or metrics; what it repeats is repeated beside the retry policy.
+   */
+  readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
+}
+
+/**
+ * The client of the service, as programs require it.
+ *
  * @since 0.1.0
  * @category tags
  */
 export class ServiceApi extends Context.Tag("@stevedore/core/ServiceApi")<ServiceApi, Service>() {}
-
-interface Caller {
-  readonly config: ServiceConfig.Service
-  readonly client: HttpClient.HttpClient
-}
-
-const failed = (
-  { config }: Caller,
-  error: HttpClientError.HttpClientError,
-  attempts: number
-): ConnectionFailed => {
-  const code = systemCode(error)
-  return new ConnectionFailed({
-    peer: "service",
-    origin: new URL(config.baseUrl).origin,
-    ...(code === undefined ? {} : { code }),
-    arrived: error._tag === "RequestError" ? arrival(code) : "unknown",
-    attempts
-  })
-}
-
-const timedOut = (limits: Timeouts.Limits, attempts: number) => ({
-  duration: limits.call,
-  onTimeout: () => new TimedOut({ peer: "service", phase: "call", after: limits.call, attempts })
-})
-
-const readWhole = (
-  operation: string,
-  response: HttpClientResponse.HttpClientResponse,
-  attempts: number
-): Effect.Effect<ServiceAnswer, HttpClientError.HttpClientError> =>
-  Effect.zipWith(response.text, Clock.currentTimeMillis, (body, receivedAt) => ({
-    operation,
-    status: response.status,
-    headers: response.headers,
-    body,
-    receivedAt,
-    attempts
-  }))
-
-// A call that is not harmless to repeat is made again only when the first is known not to have been carried out.
-const wasNotCarriedOut = (error: ServiceError): boolean =>
-  error._tag === "RateLimited" || (error._tag === "ConnectionFailed" && error.arrived === "no")
-
-const span = (operation: string) =>
-  Effect.withSpan(`ServiceApi.${operation}`, { kind: "client", captureStackTrace: false })
-
-const call =
-  (caller: Caller) =>
-  <Input, Output>(endpoint: Endpoints.Endpoint<Input, Output>) =>
-  (input: Input): Effect.Effect<Output, ServiceError> =>
-    Effect.flatMap(Timeouts.Timeouts, (limits) =>
-      RetryPolicy.retry(
-        (attempt) =>
-          caller.client.execute(endpoint.request(caller.config.profile, input)).pipe(
-            Effect.flatMap((response) => readWhole(endpoint.operation, response, attempt)),
-            Effect.mapError((error) => failed(caller, error, attempt)),
-            Effect.timeoutFail(timedOut(limits, attempt)),
-            Effect.flatMap((answer) => endpoint.respond(caller.config.profile, answer, input))
-          ),
-        { while: (error) => endpoint.repeatable || wasNotCarriedOut(error) }
-      )).pipe(span(endpoint.operation))
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
@@ -204,34 +176,40 @@ const download =
     )
     const isContent = (status: number) =>
       caller.config.profile.download === "content" && (status === 200 || status === 206)
-    return Effect.flatMap(Timeouts.Timeouts, (limits) =>
-      RetryPolicy.retry((attempt) =>
-        Effect.mapError(
-          HttpClient.withScope(caller.client).execute(request),
-          (error) => failed(caller, error, attempt)
-        ).pipe(
-          Effect.flatMap((response) =>
-            isContent(response.status)
-              ? contentOf(caller, response, asked, attempt)
-              : readWhole("download", response, attempt).pipe(
-                Effect.mapError((error) => failed(caller, error, attempt)),
-                Effect.flatMap((answer) => linkOf(caller, answer))
-              )
-          ),
-          Effect.timeoutFail(timedOut(limits, attempt))
-        )
-      )).pipe(span("download"))
+    return repeatedly(
+      caller,
+      { operation: "download", repeatable: true },
+      ({ execute, number }) =>
+        Effect.flatMap(execute(request), (response) =>
+          isContent(response.status)
+            ? contentOf(caller, response, asked, number)
+            : Effect.flatMap(
+              readWhole(caller, "download", response, number),
+              (answer) => linkOf(caller, answer)
+            ))
+    )
   }
+
+// The platform's own span would end with an error that holds the request, and with it the token: each call has a span of
+// ours in its place, and says so to the service itself.
+const withTraceHeaders = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.match(Effect.currentSpan, {
+    onFailure: () => request,
+    onSuccess: (span) => HttpClientRequest.setHeaders(request, HttpTraceContext.toHeaders(span))
+  })
 
 /**
  * The service over an HTTP client. The client must not follow redirects by itself: a redirect would be sent the
- * token. Node's clients do not; for fetch see `BrowserStevedore`.
+ * token. Node's clients do not; for fetch see `BrowserStevedore`. All calls of one client share one rate limit gate and
+ * one budget of repeats.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> = Effect.gen(
-  function*() {
+export const makeWith = (
+  options: Options
+): Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =>
+  Effect.gen(function*() {
     const config = yield* ServiceConfig.ServiceConfig
     const client = (yield* HttpClient.HttpClient).pipe(
       HttpClient.mapRequest((request) =>
@@ -240,9 +218,19 @@ export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | H
           HttpClientRequest.bearerToken(config.token),
           HttpClientRequest.acceptJson
         )
-      )
+      ),
+      HttpClient.mapRequestEffect(withTraceHeaders),
+      HttpClient.withTracerDisabledWhen(() => true),
+      options.transformClient ?? identity
     )
-    const caller: Caller = { config, client }
+    const deprecations = makeDeprecations()
+    const caller: Caller = {
+      config,
+      client,
+      rateLimit: yield* RateLimit.make(config.profile.rateLimit),
+      budget: RetryBudget.make(),
+      noteDeprecation: deprecations.note
+    }
     const of = call(caller)
     return {
       profile: config.profile,
@@ -254,16 +242,43 @@ export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | H
       file: (fileId) => of(Endpoints.file)({ fileId }),
       download: download(caller),
       listPage: of(Endpoints.listPage),
-      tokenInfo: of(Endpoints.tokenInfo)()
+      tokenInfo: of(Endpoints.tokenInfo)(),
+      rateLimit: caller.rateLimit.status,
+      deprecations: deprecations.all
     }
-  }
-)
+  })
 
 /**
+ * {@link makeWith} as it comes, without options.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> = makeWith({})
+
+/**
+ * The layer of {@link makeWith}.
+ *
+ * @example
+ * import { HttpClient, HttpClientRequest } from "@effect/platform"
+ * import { ServiceApi } from "@stevedore/core"
+ *
+ * const api = ServiceApi.layerWith({
+ *   transformClient: HttpClient.mapRequest(HttpClientRequest.setHeader("user-agent", "archive/1.0"))
+ * })
+ *
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> = Layer.effect(
-  ServiceApi,
-  make
-)
+export const layerWith = (
+  options: Options
+): Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =>
+  Layer.effect(ServiceApi, makeWith(options))
+
+/**
+ * The layer of {@link make}.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> = layerWith({})

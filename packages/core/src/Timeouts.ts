@@ -17,6 +17,8 @@ import * as Layer from "effect/Layer"
 export interface Limits {
   /** One attempt of a call to the service, its answer's body included. */
   readonly call: Duration.Duration
+  /** One call to the service over all its attempts, with the waits between them and for the rate limit. */
+  readonly total: Duration.Duration
   /** Until storage has taken the first bytes of a body. */
   readonly connect: Duration.Duration
   /** Without progress while a body is on its way, up or down. */
@@ -33,13 +35,14 @@ export interface Limits {
  */
 export interface Options {
   readonly call?: Duration.DurationInput | undefined
+  readonly total?: Duration.DurationInput | undefined
   readonly connect?: Duration.DurationInput | undefined
   readonly stall?: Duration.DurationInput | undefined
   readonly answer?: Duration.DurationInput | undefined
 }
 
 /**
- * 60 seconds a call, 30 to connect, 60 without progress, 2 minutes for storage's answer, unless the options say
+ * 60 seconds an attempt of a call and 10 minutes all of them, 30 seconds to connect, 60 without progress, 2 minutes for storage's answer, unless the options say
  * otherwise.
  *
  * @since 0.1.0
@@ -47,6 +50,7 @@ export interface Options {
  */
 export const make = (options: Options = {}): Limits => ({
   call: Duration.decode(options.call ?? "60 seconds"),
+  total: Duration.decode(options.total ?? "10 minutes"),
   connect: Duration.decode(options.connect ?? "30 seconds"),
   stall: Duration.decode(options.stall ?? "60 seconds"),
   answer: Duration.decode(options.answer ?? "2 minutes")

@@ -106,12 +106,22 @@ export * as RangedContent from "./RangedContent.js"
 /**
  * @since 0.1.0
  */
+export * as RateLimit from "./RateLimit.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Recovery from "./Recovery.js"
 
 /**
  * @since 0.1.0
  */
 export * as RetryAfter from "./RetryAfter.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as RetryBudget from "./RetryBudget.js"
 
 /**
  * @since 0.1.0

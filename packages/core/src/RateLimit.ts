@@ -1,0 +1,157 @@
+/**
+ * One gate for all calls of a token: it lets them through as the service's rate limit allows, so that the service need
+ * not refuse any.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as MetricBoundaries from "effect/MetricBoundaries"
+import type * as Option from "effect/Option"
+import { RateWindow } from "./internal/rateWindow.js"
+import * as RetryPolicy from "./RetryPolicy.js"
+import { RateLimited } from "./ServiceError.js"
+import type { ServiceProfile } from "./ServiceProfile.js"
+
+/**
+ * What is left of the limit.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Status {
+  /** Calls of a window. */
+  readonly limit: number
+  /** Calls that may still be made, those on their way taken off. */
+  readonly remaining: number
+  /** When the window ends, in milliseconds of our clock; undefined until the service has told. */
+  readonly resetsAt: number | undefined
+}
+
+/**
+ * An answer, as far as the gate reads it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Answer {
+  readonly status: number
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * The gate. It reads `X-RateLimit-*` (Unix time in seconds or milliseconds) and `Retry-After`; what it cannot read says
+ * nothing, and a service that sends none of them is never slowed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  /**
+   * Makes a call when the limit allows it, in the order in which they came. The call is given a function for its answer,
+   * which tells all others what it says. Where the wait would be longer than the retry policy allows, it fails at once
+   * with `RateLimited` and the wait.
+   */
+  readonly pass: <A, E, R>(
+    call: (answered: (answer: Answer) => Effect.Effect<void>) => Effect.Effect<A, E, R>,
+    asked: { readonly operation: string; readonly attempt: number }
+  ) => Effect.Effect<A, E | RateLimited, R>
+  /** None where no limit is known. */
+  readonly status: Effect.Effect<Option.Option<Status>>
+}
+
+/**
+ * Whether so little is left that nothing should be asked that can wait: less than a tenth.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isNearEnd = (status: Status): boolean => status.remaining < status.limit / 10
+
+const waits = Metric.timerWithBoundaries(
+  "stevedore_rate_limit_wait",
+  MetricBoundaries.exponential({ start: 100, factor: 2, count: 12 }).values,
+  "How long calls to the service waited for its rate limit"
+)
+
+// The end of a window is known to a second or two: a limit of a minute must not be longer than a patience of a minute
+const slack = Duration.toMillis("2500 millis")
+
+/**
+ * A gate for one token. `rule` holds until the first answer with headers: `ServiceProfile.dovetail` has one (200 a
+ * minute), `standard` has none.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service> =>
+  Effect.gen(function*() {
+    const turnstile = yield* Effect.makeSemaphore(1)
+    const moved = yield* Effect.makeLatch()
+    const window = new RateWindow(rule)
+
+    const refusal = (asked: { readonly operation: string; readonly attempt: number }, wait: number) =>
+      new RateLimited({
+        operation: asked.operation,
+        status: 429,
+        issues: [],
+        // the policy's own limit is exceeded, so it does not ask again either
+        retryAfter: Duration.millis(wait),
+        attempts: asked.attempt - 1
+      })
+
+    type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+    const enter = (
+      restore: Restore,
+      asked: { readonly operation: string; readonly attempt: number }
+    ): Effect.Effect<void, RateLimited> =>
+      Effect.gen(function*() {
+        const patience = Duration.toMillis((yield* RetryPolicy.RetryPolicy).longestRetryAfter)
+        yield* moved.close
+        const now = yield* Clock.currentTimeMillis
+        const decision = window.decide(now, patience)
+        if (decision._tag === "Go") return window.enter(now)
+        const wait = decision.until - now
+        if (wait > patience + (decision.reason === "window" ? slack : 0)) return yield* refusal(asked, wait)
+        yield* restore(Effect.timeoutOption(moved.await, Duration.millis(wait)))
+        return yield* enter(restore, asked)
+      })
+
+    const tell = (wait: number): Effect.Effect<void> =>
+      wait === 0 ? Effect.void : Effect.all([
+        Metric.update(waits, Duration.millis(wait)),
+        Effect.annotateCurrentSpan("rateLimit.waitMillis", wait),
+        Effect.logDebug(`Waited ${Duration.format(Duration.millis(wait))} for the service's rate limit`)
+      ], { discard: true })
+
+    const pass: Service["pass"] = (call, asked) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          const came = yield* Clock.currentTimeMillis
+          yield* restore(turnstile.take(1))
+          yield* Effect.ensuring(enter(restore, asked), turnstile.release(1))
+          const enteredAt = yield* Clock.currentTimeMillis
+          let isAnswered = false
+          const answered = (answer: Answer) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) => {
+              isAnswered = true
+              window.answer(answer.status, answer.headers, { enteredAt, now })
+              return moved.open
+            })
+          const left = Effect.suspend(() => {
+            window.leave(isAnswered)
+            return moved.open
+          })
+          return yield* Effect.ensuring(restore(Effect.zipRight(tell(enteredAt - came), call(answered))), left)
+        })
+      )
+
+    return {
+      pass,
+      status: Effect.map(Clock.currentTimeMillis, (now) => window.status(now))
+    }
+  })

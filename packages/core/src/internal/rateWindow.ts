@@ -1,0 +1,232 @@
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as RetryAfter from "../RetryAfter.js"
+
+type Headers = Readonly<Record<string, string | undefined>>
+
+/** What an answer says about the limit: how many calls are left, until when. Times in milliseconds of our clock. */
+export interface Told {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetsAt: number
+}
+
+const wholeNumber = (text: string | undefined): Option.Option<number> =>
+  text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Option.some(Number(text)) : Option.none()
+
+// Seconds of Unix time reach this number in the year 5138, milliseconds reached it in 1973
+const firstMilliseconds = 1e11
+
+const longestWindow = Duration.toMillis("1 day")
+
+/**
+ * `X-RateLimit-*` of an answer. The end of the window is Unix time of the server's clock, in seconds or milliseconds,
+ * and is taken against the answer's own `Date`, which is cut to whole seconds: so the wait may be a second too long, and
+ * is never too short. What cannot be read, has passed, or is more than a day away says nothing.
+ *
+ * @internal
+ */
+export const told = (headers: Headers, now: number): Option.Option<Told> => {
+  const date = Date.parse(headers["date"] ?? "")
+  const serverNow = Number.isNaN(date) ? now : date
+  return Option.all({
+    limit: wholeNumber(headers["x-ratelimit-limit"]),
+    remaining: wholeNumber(headers["x-ratelimit-remaining"]),
+    reset: wholeNumber(headers["x-ratelimit-reset"])
+  }).pipe(
+    Option.map(({ limit, remaining, reset }) => ({
+      limit,
+      remaining,
+      resetsAt: now + (reset < firstMilliseconds ? reset * 1000 : reset) - serverNow
+    })),
+    Option.filter(({ limit, resetsAt }) => limit > 0 && resetsAt > now && resetsAt - now <= longestWindow)
+  )
+}
+
+/** A rule that holds until the headers tell another. */
+export interface Rule {
+  readonly requests: number
+  readonly windowSeconds: number
+}
+
+/** A wait ends sooner when an answer comes. */
+export type Decision =
+  | { readonly _tag: "Go" }
+  | { readonly _tag: "Wait"; readonly until: number; readonly reason: "window" | "retryAfter" }
+
+const go: Decision = { _tag: "Go" }
+
+const longestAsking = Duration.toMillis("5 seconds")
+
+// How far the end of one window may seem to move, the server's `Date` being cut to whole seconds
+const sameWindow = 1500
+
+interface Window {
+  readonly limit: number
+  /** The least that an answer has told. */
+  remaining: number
+  /** The most, and how many answers have told: what is missing in between went to others. */
+  highest: number
+  answers: number
+  firstToldAt: number
+  lastToldAt: number
+  /** Undefined until an answer of this window has come. */
+  resetsAt: number | undefined
+}
+
+const untold = (limit: number): Window => ({
+  limit,
+  remaining: limit,
+  highest: limit,
+  answers: 0,
+  firstToldAt: 0,
+  lastToldAt: 0,
+  resetsAt: undefined
+})
+
+/** How much others use: for each call of ours, and in a millisecond. */
+interface Others {
+  readonly each: number
+  readonly rate: number
+}
+
+/**
+ * What is known of the service's limit, and whether a call may go now. Calls on their way count as made; what other
+ * clients of the same window use is learnt from how fast the count falls, and as much is left to them.
+ *
+ * @internal
+ */
+export class RateWindow {
+  private window: Window | undefined
+  private headersSeen = false
+  private inFlight = 0
+  private enteredAt = 0
+  private closedUntil = 0
+  private closedSince = 0
+  /** How long a call takes, lately. */
+  private latency = 0
+  /** In the windows before this one. */
+  private othersBefore: Others = { each: 0, rate: 0 }
+
+  constructor(private readonly rule: Rule | undefined) {
+    this.window = rule && untold(rule.requests)
+  }
+
+  /** `patience` in milliseconds: a longer closure is not believed for longer than that, one call goes and asks. */
+  decide(now: number, patience: number): Decision {
+    if (now < this.closedUntil) {
+      const isDue = this.closedUntil - now > patience && now - this.closedSince >= patience
+      if (!isDue) return { _tag: "Wait", until: this.closedUntil, reason: "retryAfter" }
+      this.closedSince = now
+      return go
+    }
+    this.beginAnew(now)
+    if (this.window === undefined || this.inFlight === 0 && this.window.resetsAt === undefined) return go
+    if (this.window.resetsAt === undefined) return this.askFirst(this.window, now)
+    return this.hasRoom(this.window, now) ? go : { _tag: "Wait", until: this.window.resetsAt, reason: "window" }
+  }
+
+  // Of a window that nobody has told about yet, one call finds out how much of it others have used. It is not waited
+  // for very long: it may hang.
+  private askFirst({ remaining }: Window, now: number): Decision {
+    const until = this.enteredAt + longestAsking
+    if (now < until) return { _tag: "Wait", until, reason: "window" }
+    return this.inFlight < remaining ? go : { _tag: "Wait", until: now + longestAsking, reason: "window" }
+  }
+
+  private hasRoom(window: Window, now: number): boolean {
+    const ours = this.inFlight + 1
+    const { each, rate } = this.othersOf(window)
+    // whichever is more: they may keep pace with us, or have a pace of their own
+    const others = Math.max(ours * each, rate * (now - window.lastToldAt + this.latency))
+    // two standard deviations more than are to be expected, but never so much that nothing is left to us
+    const reserve = Math.min(others + 2 * Math.sqrt(others), window.limit / 4)
+    return window.remaining >= ours + reserve
+  }
+
+  private othersOf({ answers, firstToldAt, highest, lastToldAt, remaining }: Window): Others {
+    if (answers < 2) return this.othersBefore
+    const ours = answers - 1
+    const others = Math.max(0, highest - remaining - ours)
+    return {
+      each: Math.max(this.othersBefore.each, others / ours),
+      rate: Math.max(this.othersBefore.rate, others / Math.max(1, lastToldAt - firstToldAt))
+    }
+  }
+
+  private beginAnew(now: number): void {
+    if (this.window?.resetsAt !== undefined && now >= this.window.resetsAt) this.next(untold(this.window.limit))
+  }
+
+  private next(window: Window): void {
+    if (this.window !== undefined && this.window.answers > 0) {
+      const { each, rate } = this.othersOf(this.window)
+      this.othersBefore = { each: each / 2, rate: rate / 2 }
+    }
+    this.window = window
+  }
+
+  enter(now: number): void {
+    this.inFlight++
+    this.enteredAt = now
+  }
+
+  /** A call without an answer may have been counted all the same. */
+  leave(answered: boolean): void {
+    this.inFlight--
+    if (!answered && this.window !== undefined) this.window.remaining--
+  }
+
+  /** `enteredAt`: when the call that is answered was let through. */
+  answer(status: number, headers: Headers, { enteredAt, now }: { enteredAt: number; now: number }): void {
+    this.latency = this.latency === 0 ? now - enteredAt : (3 * this.latency + now - enteredAt) / 4
+    Option.match(told(headers, now), {
+      onNone: () => this.count(status, now),
+      onSome: (limit) => this.learn(limit, now)
+    })
+    if (status === 429) this.close(RetryAfter.fromHeaders(headers, now), now)
+  }
+
+  // A gateway that could not reach the service says nothing about its limit
+  private count(status: number, now: number): void {
+    if (this.window === undefined || status >= 500) return
+    if (this.headersSeen) {
+      if (this.window.resetsAt === undefined) this.window = undefined
+    } else {
+      this.window.remaining--
+      if (this.rule !== undefined) this.window.resetsAt ??= now + this.rule.windowSeconds * 1000
+    }
+  }
+
+  private learn({ limit, remaining, resetsAt }: Told, now: number): void {
+    this.headersSeen = true
+    const known = this.window?.resetsAt
+    if (this.window === undefined || known === undefined || resetsAt > known + sameWindow) {
+      this.next({ limit, remaining, highest: remaining, answers: 1, firstToldAt: now, lastToldAt: now, resetsAt })
+    } else if (resetsAt >= known - sameWindow) {
+      this.window.answers++
+      this.window.lastToldAt = now
+      this.window.remaining = Math.min(this.window.remaining, remaining)
+      this.window.highest = Math.max(this.window.highest, remaining)
+    }
+  }
+
+  private close(retryAfter: Duration.Duration | undefined, now: number): void {
+    if (retryAfter !== undefined) {
+      this.closedUntil = Math.max(this.closedUntil, now + Duration.toMillis(retryAfter))
+      this.closedSince = now
+    } else if (this.window !== undefined) {
+      this.window.remaining = 0
+    }
+  }
+
+  /** What is left, less the calls on their way; none where nothing is known. */
+  status(now: number): Option.Option<{ limit: number; remaining: number; resetsAt: number | undefined }> {
+    this.beginAnew(now)
+    if (this.window === undefined) return Option.none()
+    const { limit, remaining, resetsAt } = this.window
+    return now < this.closedUntil
+      ? Option.some({ limit, remaining: 0, resetsAt: this.closedUntil })
+      : Option.some({ limit, remaining: Math.max(0, remaining - this.inFlight), resetsAt })
+  }
+}

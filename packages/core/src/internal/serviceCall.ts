@@ -1,0 +1,136 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientError from "@effect/platform/HttpClientError"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { arrival, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
+import type * as RateLimit from "../RateLimit.js"
+import type * as RetryBudget from "../RetryBudget.js"
+import * as RetryPolicy from "../RetryPolicy.js"
+import type { ServiceAnswer } from "../ServiceAnswer.js"
+import type * as ServiceConfig from "../ServiceConfig.js"
+import type * as Endpoints from "../ServiceEndpoints.js"
+import type { ServiceError } from "../ServiceError.js"
+import * as Timeouts from "../Timeouts.js"
+import type { makeDeprecations } from "./deprecations.js"
+
+/** What all calls of a client share. */
+export interface Caller {
+  readonly config: ServiceConfig.Service
+  readonly client: HttpClient.HttpClient
+  readonly rateLimit: RateLimit.Service
+  readonly budget: RetryBudget.RetryBudget
+  readonly noteDeprecation: ReturnType<typeof makeDeprecations>["note"]
+}
+
+export const failed = (
+  { config }: Caller,
+  error: HttpClientError.HttpClientError,
+  attempts: number
+): ConnectionFailed => {
+  const code = systemCode(error)
+  return new ConnectionFailed({
+    peer: "service",
+    origin: new URL(config.baseUrl).origin,
+    ...(code === undefined ? {} : { code }),
+    arrived: error._tag === "RequestError" ? arrival(code) : "unknown",
+    attempts
+  })
+}
+
+const timedOut = (phase: "call" | "total", limits: Timeouts.Limits, attempts: number) => ({
+  duration: limits[phase],
+  onTimeout: () => new TimedOut({ peer: "service", phase, after: limits[phase], attempts })
+})
+
+export const readWhole = (
+  caller: Caller,
+  operation: string,
+  response: HttpClientResponse.HttpClientResponse,
+  attempts: number
+): Effect.Effect<ServiceAnswer, ConnectionFailed> =>
+  Effect.zipWith(
+    Effect.mapError(response.text, (error) => failed(caller, error, attempts)),
+    Clock.currentTimeMillis,
+    (body, receivedAt) => ({
+      operation,
+      status: response.status,
+      headers: response.headers,
+      body,
+      receivedAt,
+      attempts
+    })
+  )
+
+// A call that is not harmless to repeat is made again only when the first is known not to have been carried out.
+const wasNotCarriedOut = (error: ServiceError): boolean =>
+  error._tag === "RateLimited" || (error._tag === "ConnectionFailed" && error.arrived === "no")
+
+const span = (operation: string) =>
+  Effect.withSpan(`ServiceApi.${operation}`, { kind: "client", captureStackTrace: false })
+
+interface Attempt {
+  readonly number: number
+  /** Sends the request, when the rate limit allows it, and tells what the answer's headers say. */
+  readonly execute: (
+    request: HttpClientRequest.HttpClientRequest
+  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ConnectionFailed, Scope.Scope>
+}
+
+const executing =
+  (caller: Caller, number: number, answered: (answer: RateLimit.Answer) => Effect.Effect<void>): Attempt["execute"] =>
+  (request) =>
+    HttpClient.withScope(caller.client).execute(request).pipe(
+      Effect.mapError((error) => failed(caller, error, number)),
+      Effect.tap(({ headers, status }) =>
+        Effect.zipRight(
+          answered({ status, headers }),
+          caller.noteDeprecation({ method: request.method, path: request.url, headers })
+        )
+      )
+    )
+
+/** Every call is made like this: through the gate, in time, and again where that helps, is harmless and is paid for. */
+export const repeatedly = <A, R>(
+  caller: Caller,
+  endpoint: { readonly operation: string; readonly repeatable: boolean },
+  attempt: (attempt: Attempt) => Effect.Effect<A, ServiceError, R>
+): Effect.Effect<A, ServiceError, R> =>
+  Effect.flatMap(Timeouts.Timeouts, (limits) => {
+    let last = 0
+    return RetryPolicy.retry(
+      (number) => {
+        last = number
+        return caller.rateLimit.pass(
+          (answered) =>
+            attempt({ number, execute: executing(caller, number, answered) }).pipe(
+              Effect.timeoutFail(timedOut("call", limits, number))
+            ),
+          { operation: endpoint.operation, attempt: number }
+        ).pipe(Effect.tap(() => Effect.sync(() => caller.budget.refund(number))))
+      },
+      { while: (error) => (endpoint.repeatable || wasNotCarriedOut(error)) && caller.budget.spend(error) }
+    ).pipe(Effect.timeoutFail({
+      duration: limits.total,
+      onTimeout: () => timedOut("total", limits, last).onTimeout()
+    }))
+  }).pipe(span(endpoint.operation))
+
+export const call =
+  (caller: Caller) =>
+  <Input, Output>(endpoint: Endpoints.Endpoint<Input, Output>) =>
+  (input: Input): Effect.Effect<Output, ServiceError> =>
+    repeatedly(
+      caller,
+      endpoint,
+      ({ execute, number }) =>
+        Effect.scoped(
+          execute(endpoint.request(caller.config.profile, input)).pipe(
+            Effect.flatMap((response) => readWhole(caller, endpoint.operation, response, number))
+          )
+        ).pipe(
+          Effect.flatMap((answer) => endpoint.respond(caller.config.profile, answer, input))
+        )
+    )

@@ -1,0 +1,358 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RateLimit, RetryPolicy, ServiceError } from "@stevedore/core"
+import {
+  Clock,
+  Duration,
+  Effect,
+  Either,
+  FastCheck as fc,
+  Fiber,
+  Logger,
+  LogLevel,
+  Metric,
+  Option,
+  Random
+} from "effect"
+import { told } from "../src/internal/rateWindow.js"
+import { strictLimit } from "./fixtures/strictLimit.js"
+import { inVirtualTime } from "./fixtures/virtualTime.js"
+
+const rule = { requests: 200, windowSeconds: 60 }
+
+const asked = { operation: "listPage", attempt: 1 }
+
+const answerOf = (headers: RateLimit.Answer["headers"] = {}, status = 200): RateLimit.Answer => ({ status, headers })
+
+const windowOf = (remaining: number, resetsAt: number, limit = 200) => ({
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(remaining),
+  "x-ratelimit-reset": String(resetsAt)
+})
+
+/** One call that takes a while on its way, is judged by the server in the middle, and is answered. */
+const callTo = (
+  gate: RateLimit.Service,
+  server: ReturnType<typeof strictLimit>,
+  latency: Effect.Effect<Duration.DurationInput> = Effect.succeed("100 millis")
+) =>
+  gate.pass((answered) =>
+    Effect.gen(function*() {
+      yield* Effect.flatMap(latency, Effect.sleep)
+      const answer = yield* server.ours
+      yield* Effect.flatMap(latency, Effect.sleep)
+      yield* answered(answer)
+      return answer.status
+    }), asked)
+
+/** What it gives, and how long it took. */
+const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.timed(effect), ([took, result]) => ({ result, millis: Duration.toMillis(took) }))
+
+const start = Date.UTC(2030, 0, 1)
+
+/** A time so many seconds after the beginning of a test, as the header has it. */
+const at = (seconds: number) => start / 1000 + seconds
+
+const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.asVoid(inVirtualTime(effect, start))
+
+const passAtOnce = (gate: RateLimit.Service, answer: RateLimit.Answer) =>
+  gate.pass((answered) => answered(answer), asked)
+
+describe("RateLimit", () => {
+  describe("against a strict server of 200 a minute", () => {
+    const settings: ReadonlyArray<readonly [string, typeof rule | undefined, "seconds" | "milliseconds"]> = [
+      ["the profile's rule", rule, "seconds"],
+      ["no rule", undefined, "seconds"],
+      ["milliseconds", rule, "milliseconds"]
+    ]
+    it.effect.each(settings)(
+      "205 calls from 50 fibers meet no 429 and wait for one window: %s",
+      ([_, rule, unit]) =>
+        inTime(Effect.gen(function*() {
+          const server = strictLimit({ limit: 200, unit })
+          const gate = yield* RateLimit.make(rule)
+          const { millis } = yield* timed(
+            Effect.forEach(Array(205), () => callTo(gate, server), { concurrency: 50 })
+          )
+          assert.deepStrictEqual(server.state, { refused: 0, admitted: 205 })
+          assert.isAtLeast(millis, 60_000)
+          assert.isAtMost(millis, 62_000)
+        }))
+    )
+
+    it.effect("also when answers overtake each other", () =>
+      inTime(Effect.gen(function*() {
+        const server = strictLimit({ limit: 200 })
+        const gate = yield* RateLimit.make(rule)
+        const latency = Effect.map(Random.nextIntBetween(10, 2000), Duration.millis)
+        yield* timed(Effect.forEach(Array(405), () => callTo(gate, server, latency), { concurrency: 50 }))
+        assert.deepStrictEqual(server.state, { refused: 0, admitted: 405 })
+      })).pipe(Effect.withRandom(Random.make("overtaking"))))
+
+    it.effect("also when the server tells nothing and the profile's rule holds", () =>
+      inTime(Effect.gen(function*() {
+        const server = strictLimit({ limit: 200, silent: true })
+        const gate = yield* RateLimit.make(rule)
+        yield* timed(Effect.forEach(Array(405), () => callTo(gate, server), { concurrency: 50 }))
+        assert.deepStrictEqual(server.state, { refused: 0, admitted: 405 })
+      })))
+
+    const others: ReadonlyArray<readonly [string, number, Duration.DurationInput]> = [
+      ["a few", 1, "5 seconds"],
+      ["steadily", 1, "500 millis"],
+      ["in a hurry", 1, "50 millis"],
+      ["in bursts", 10, "5 seconds"],
+      ["far more than fit in", 1, "20 millis"]
+    ]
+    it.effect.each(others)(
+      "also when others share the window: %s",
+      ([_, size, every]) =>
+        inTime(Effect.gen(function*() {
+          const server = strictLimit({ limit: 200 })
+          const gate = yield* RateLimit.make(rule)
+          const other = yield* Effect.fork(Effect.forever(
+            Effect.zipRight(Effect.sleep(every), Effect.replicateEffect(server.theirs, size))
+          ))
+          yield* timed(Effect.forEach(Array(205), () => callTo(gate, server), { concurrency: 50 }))
+          yield* Fiber.interrupt(other)
+          assert.deepStrictEqual(server.state, { refused: 0, admitted: 205 })
+        }))
+    )
+
+    it.effect("also when others have used most of the window before", () =>
+      inTime(Effect.gen(function*() {
+        const server = strictLimit({ limit: 200 })
+        yield* Effect.replicateEffect(server.theirs, 190)
+        const gate = yield* RateLimit.make(rule)
+        yield* timed(Effect.forEach(Array(50), () => callTo(gate, server), { concurrency: 50 }))
+        assert.deepStrictEqual(server.state, { refused: 0, admitted: 50 })
+      })))
+  })
+
+  it.effect.prop(
+    "no order of concurrency, latency and limit meets a 429",
+    {
+      limit: fc.integer({ min: 1, max: 40 }),
+      concurrency: fc.integer({ min: 1, max: 60 }),
+      latency: fc.integer({ min: 0, max: 3000 }),
+      calls: fc.integer({ min: 1, max: 90 })
+    },
+    ({ calls, concurrency, latency, limit }) =>
+      inTime(Effect.gen(function*() {
+        const server = strictLimit({ limit, windowMillis: 10_000 })
+        const gate = yield* RateLimit.make({ requests: limit, windowSeconds: 10 })
+        yield* timed(
+          Effect.forEach(Array(calls), () => callTo(gate, server, Effect.succeed(Duration.millis(latency))), {
+            concurrency
+          })
+        )
+        assert.deepStrictEqual(server.state, { refused: 0, admitted: calls })
+      })),
+    { fastCheck: { numRuns: 50 } }
+  )
+
+  it.effect("a service that sends no headers is never slowed, whatever the number of calls", () =>
+    inTime(Effect.gen(function*() {
+      const gate = yield* RateLimit.make()
+      const call = gate.pass((answered) => Effect.zipRight(Effect.sleep("1 second"), answered(answerOf())), asked)
+      const { millis } = yield* timed(Effect.replicateEffect(call, 1000, { concurrency: "unbounded", discard: true }))
+      assert.strictEqual(millis, 1000)
+      assert.deepStrictEqual(yield* gate.status, Option.none())
+    })))
+
+  it.effect("a service that stops sending headers is not slowed any more", () =>
+    inTime(Effect.gen(function*() {
+      const gate = yield* RateLimit.make()
+      yield* passAtOnce(gate, answerOf(windowOf(0, at(5))))
+      yield* timed(passAtOnce(gate, answerOf()))
+      const call = gate.pass((answered) => Effect.zipRight(Effect.sleep("1 second"), answered(answerOf())), asked)
+      const { millis } = yield* timed(Effect.replicateEffect(call, 100, { concurrency: "unbounded", discard: true }))
+      assert.strictEqual(millis, 1000)
+    })))
+
+  describe("what a 429 says", () => {
+    it.effect("holds all, for exactly the time it says", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "2" }, 429))
+        const went: Array<number> = []
+        yield* timed(
+          Effect.forEach(Array(10), () =>
+            gate.pass(() => Effect.map(Clock.currentTimeMillis, (now) => went.push(now)), asked), {
+            concurrency: "unbounded"
+          })
+        )
+        assert.deepStrictEqual(went, Array(10).fill(start + 2000))
+      })))
+
+    it.effect("above the policy's patience fails at once, with the wait", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "100000" }, 429))
+        const error = yield* Effect.flip(passAtOnce(gate, answerOf()))
+        assert.instanceOf(error, ServiceError.RateLimited)
+        assert.strictEqual(error.attempts, 0)
+        assert.deepStrictEqual(
+          Option.map(Option.fromNullable(error.retryAfter), Duration.toSeconds),
+          Option.some(100_000)
+        )
+      })))
+
+    it.effect("is asked about again after that patience: it may have been nonsense", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "100000" }, 429))
+        yield* Effect.sleep("60 seconds")
+        yield* passAtOnce(gate, answerOf())
+        assert.isTrue(Either.isLeft(yield* Effect.either(passAtOnce(gate, answerOf()))))
+      })))
+
+    it.effect("a policy with more patience waits", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "300" }, 429))
+        const { millis } = yield* timed(passAtOnce(gate, answerOf()))
+        assert.strictEqual(millis, 300_000)
+      })).pipe(Effect.provide(RetryPolicy.layer({ longestRetryAfter: "10 minutes" }))))
+
+    it.effect.each(["soon", "-5", "", "2 seconds"])(
+      "nonsense is no hint: %o",
+      (header) =>
+        inTime(Effect.gen(function*() {
+          const gate = yield* RateLimit.make()
+          yield* passAtOnce(gate, answerOf({ "retry-after": header }, 429))
+          yield* passAtOnce(gate, answerOf())
+        }))
+    )
+  })
+
+  describe("headers", () => {
+    const now = Date.UTC(2030, 0, 1)
+    const inSeconds = now / 1000
+
+    it.each([
+      ["seconds", windowOf(5, inSeconds + 30), { limit: 200, remaining: 5, resetsAt: now + 30_000 }],
+      ["milliseconds", windowOf(5, now + 30_000), { limit: 200, remaining: 5, resetsAt: now + 30_000 }]
+    ])("Unix time in %s is understood", (_, headers, expected) => {
+      assert.deepStrictEqual(told(headers, now), Option.some(expected))
+    })
+
+    it("the end is taken against the server's own clock", () => {
+      const headers = { ...windowOf(5, inSeconds + 3630), date: new Date(now + 3_600_000).toUTCString() }
+      assert.deepStrictEqual(Option.map(told(headers, now), ({ resetsAt }) => resetsAt), Option.some(now + 30_000))
+    })
+
+    it.each([
+      { ...windowOf(5, inSeconds + 30), "x-ratelimit-reset": "tomorrow" },
+      { ...windowOf(5, inSeconds + 30), "x-ratelimit-remaining": "-1" },
+      { ...windowOf(5, inSeconds + 30), "x-ratelimit-remaining": "many" },
+      { ...windowOf(5, inSeconds + 30), "x-ratelimit-limit": "0" },
+      windowOf(5, inSeconds - 1),
+      windowOf(5, 30),
+      windowOf(5, inSeconds + 90_000),
+      { "x-ratelimit-remaining": "0" },
+      {}
+    ])("nonsense, a time that has passed or is far away, and half of it say nothing: %o", (headers) => {
+      assert.deepStrictEqual(told(headers, now), Option.none())
+    })
+
+    it.prop("no header is a defect", [fc.dictionary(
+      fc.constantFrom(
+        "x-ratelimit-limit",
+        "x-ratelimit-remaining",
+        "x-ratelimit-reset",
+        "date"
+      ),
+      fc.string()
+    )], ([headers]) => {
+      assert.isBoolean(Option.isSome(told(headers, now)))
+    })
+  })
+
+  describe("waiting", () => {
+    it.effect("shows in a metric, on the span and in the log", () =>
+      inTime(Effect.gen(function*() {
+        const logged: Array<string> = []
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "3" }, 429))
+        const before = yield* countOfWaits
+        const attributes = gate.pass(
+          () => Effect.map(Effect.orDie(Effect.currentSpan), (span) => span.attributes.get("rateLimit.waitMillis")),
+          asked
+        ).pipe(
+          Effect.withSpan("call"),
+          Effect.provide(Logger.replace(
+            Logger.defaultLogger,
+            Logger.make(({ logLevel, message }) => logged.push(`${logLevel._tag}: ${message}`))
+          )),
+          Logger.withMinimumLogLevel(LogLevel.Debug)
+        )
+        assert.deepStrictEqual((yield* timed(attributes)).result, 3000)
+        assert.deepStrictEqual(logged, ["Debug: Waited 3s for the service's rate limit"])
+        assert.strictEqual((yield* countOfWaits) - before, 1)
+      })))
+
+    it.effect("calls go in the order in which they came", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "3" }, 429))
+        const went: Array<number> = []
+        yield* timed(Effect.forEach(
+          [1, 2, 3, 4, 5],
+          (n) => gate.pass(() => Effect.sync(() => went.push(n)), asked),
+          { concurrency: "unbounded" }
+        ))
+        assert.deepStrictEqual(went, [1, 2, 3, 4, 5])
+      })))
+
+    it.effect("a call that is interrupted while it waits leaves the way free", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "3" }, 429))
+        const fibers = yield* Effect.replicateEffect(Effect.fork(passAtOnce(gate, answerOf())), 3)
+        yield* Effect.sleep("1 second")
+        yield* Effect.forEach(fibers, Fiber.interrupt)
+        const { millis } = yield* timed(passAtOnce(gate, answerOf()))
+        assert.strictEqual(millis, 2000)
+      })))
+
+    it.live("an interrupt settles within 50 milliseconds", () =>
+      Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "30" }, 429))
+        const fibers = yield* Effect.replicateEffect(Effect.fork(passAtOnce(gate, answerOf())), 20)
+        yield* Effect.sleep("20 millis")
+        const [took] = yield* Effect.timed(Effect.forEach(fibers, Fiber.interrupt, { concurrency: "unbounded" }))
+        assert.isBelow(Duration.toMillis(took), 50)
+      }))
+  })
+
+  it.effect("the first call of a window that hangs does not hold the others for ever", () =>
+    inTime(Effect.gen(function*() {
+      const gate = yield* RateLimit.make(rule)
+      yield* Effect.fork(gate.pass(() => Effect.never, asked))
+      yield* Effect.yieldNow()
+      const { millis } = yield* timed(passAtOnce(gate, answerOf()))
+      assert.strictEqual(millis, 5000)
+    })))
+
+  it.effect("the status takes off the calls on their way, and says when the end is near", () =>
+    inTime(Effect.gen(function*() {
+      const gate = yield* RateLimit.make()
+      yield* passAtOnce(gate, answerOf(windowOf(21, at(30))))
+      const before = Option.getOrThrow(yield* gate.status)
+      assert.deepStrictEqual(before, { limit: 200, remaining: 21, resetsAt: start + 30_000 })
+      assert.isFalse(RateLimit.isNearEnd(before))
+      yield* Effect.replicateEffect(Effect.fork(gate.pass(() => Effect.never, asked)), 2)
+      yield* Effect.yieldNow()
+      const after = Option.getOrThrow(yield* gate.status)
+      assert.strictEqual(after.remaining, 19)
+      assert.isTrue(RateLimit.isNearEnd(after))
+    })))
+})
+
+const countOfWaits = Effect.map(Metric.snapshot, (pairs) => {
+  const pair = pairs.find(({ metricKey }) => metricKey.name === "stevedore_rate_limit_wait")
+  const state: unknown = pair?.metricState
+  return typeof state === "object" && state !== null && "count" in state ? Number(state.count) : 0
+})

@@ -1,0 +1,47 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Recovery, RetryBudget } from "@stevedore/core"
+import { Duration, FastCheck as fc } from "effect"
+
+const failure = (fields: Partial<Recovery.Recoverable> = {}): Recovery.Recoverable => ({
+  recovery: "retry",
+  attempts: 1,
+  ...fields
+})
+
+describe("RetryBudget", () => {
+  it("100 repeats without a success use it up", () => {
+    const budget = RetryBudget.make()
+    for (let repeat = 0; repeat < 100; repeat++) assert.isTrue(budget.spend(failure()))
+    assert.isFalse(budget.spend(failure()))
+  })
+
+  it("a success gives back what its last repeat cost, or 1 where it needed none", () => {
+    const budget = RetryBudget.make(10)
+    budget.spend(failure())
+    budget.refund(2)
+    assert.strictEqual(budget.left(), 10)
+    budget.spend(failure())
+    budget.refund(1)
+    assert.strictEqual(budget.left(), 6)
+  })
+
+  it("a wait that the service asked for costs nothing", () => {
+    const budget = RetryBudget.make(0)
+    assert.isTrue(budget.spend(failure({ recovery: "slowDown" })))
+    assert.isTrue(budget.spend(failure({ retryAfter: Duration.seconds(1) })))
+    assert.isFalse(budget.spend(failure()))
+  })
+
+  it.prop("it never holds less than nothing or more than at the start", [
+    fc.nat(100),
+    fc.array(fc.oneof(fc.constant("spend" as const), fc.integer({ min: 1, max: 5 })))
+  ], ([capacity, steps]) => {
+    const budget = RetryBudget.make(capacity)
+    for (const step of steps) {
+      if (step === "spend") budget.spend(failure())
+      else budget.refund(step)
+      assert.isAtLeast(budget.left(), 0)
+      assert.isAtMost(budget.left(), capacity)
+    }
+  })
+})

@@ -1,0 +1,297 @@
+import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Lists, RetryPolicy, ServiceApi, ServiceProfile, Timeouts } from "@stevedore/core"
+import { Clock, Duration, Effect, Fiber, Logger, Option, Schema, Stream } from "effect"
+import { items, keysetPage } from "../fixtures/fakeLists.js"
+import { type FakeService, fakeService, type Handler, json, refusal } from "../fixtures/fakeService.js"
+import { strictLimit } from "../fixtures/strictLimit.js"
+import { inVirtualTime } from "../fixtures/virtualTime.js"
+
+const file = { id: "f1", name: "a.txt", status: "completed", created_at: "2030-01-01T00:00:00Z" }
+
+const found = () => json({ data: file })
+
+const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.asVoid(inVirtualTime(effect))
+
+const theFile = Effect.flatMap(ServiceApi.ServiceApi, (api) => api.file("f1"))
+
+const elapsed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.timed(effect), ([took, result]) => ({ result, millis: Duration.toMillis(took) }))
+
+const withService = <A, E>(
+  handler: Handler,
+  use: (service: FakeService) => Effect.Effect<A, E, ServiceApi.ServiceApi>,
+  options?: Parameters<typeof fakeService>[1]
+) => {
+  const service = fakeService(handler, options)
+  return inTime(Effect.provide(use(service), service.layer))
+}
+
+const limited = (retryAfter?: string) =>
+  new Response("", { status: 429, headers: retryAfter === undefined ? {} : { "retry-after": retryAfter } })
+
+describe("a call of the service", () => {
+  describe("a 429", () => {
+    it.effect("for ever is asked exactly as often as the policy says", () =>
+      withService(() => limited("1"), ({ received }) =>
+        Effect.gen(function*() {
+          const { millis, result } = yield* elapsed(Effect.flip(theFile))
+          assert.deepInclude(result, { _tag: "RateLimited", attempts: 5 })
+          assert.strictEqual(received.length, 5)
+          assert.strictEqual(millis, 4000)
+        })))
+
+    it.effect("holds all other calls too, for exactly that time", () =>
+      withService((_, index) => index === 0 ? limited("2") : found(), ({ received }) =>
+        Effect.gen(function*() {
+          const first = yield* Effect.fork(theFile)
+          yield* Effect.sleep("1 second")
+          const { millis } = yield* elapsed(Effect.replicateEffect(theFile, 20, { concurrency: "unbounded" }))
+          assert.strictEqual(millis, 1000)
+          yield* Fiber.join(first)
+          assert.strictEqual(received.length, 22)
+        })))
+
+    it.effect("with a date is waited for until that date", () =>
+      withService(
+        (_, index) => index === 0 ? limited(new Date(Date.UTC(2030, 0, 1, 0, 0, 7)).toUTCString()) : found(),
+        () => Effect.map(elapsed(theFile), ({ millis }) => assert.strictEqual(millis, 7000))
+      ))
+
+    it.effect("above the cap fails at once with the wait", () =>
+      withService(() => limited("100000"), ({ received }) =>
+        Effect.gen(function*() {
+          const { millis, result } = yield* elapsed(Effect.flip(theFile))
+          assert.strictEqual(millis, 0)
+          assert.strictEqual(received.length, 1)
+          assert.deepInclude(result, { _tag: "RateLimited", retryAfter: Duration.seconds(100_000) })
+        })))
+
+    it.effect("that cannot be read is no hint and no crash", () =>
+      withService((_, index) => index === 0 ? limited("next week") : found(), ({ received }) =>
+        Effect.gen(function*() {
+          yield* theFile
+          assert.strictEqual(received.length, 2)
+        })))
+
+    it.effect("is not asked again where the policy has no repeats", () =>
+      withService(() => limited("1"), ({ received }) =>
+        Effect.gen(function*() {
+          yield* Effect.flip(Effect.provide(theFile, RetryPolicy.none))
+          assert.strictEqual(received.length, 1)
+        })))
+  })
+
+  it.effect("205 calls from 50 fibers at 200 a minute meet no 429, downloads among them", () => {
+    const server = strictLimit({ limit: 200 })
+    const handler: Handler = ({ path }) =>
+      Effect.zipRight(
+        Effect.sleep("50 millis"),
+        Effect.map(server.ours, (answer) =>
+          path.endsWith("/download") ? new Response("bytes", answer) : json({ data: file }, answer))
+      )
+    return withService(handler, () =>
+      Effect.gen(function*() {
+        const api = yield* ServiceApi.ServiceApi
+        const download = Effect.scoped(Effect.gen(function*() {
+          const answer = yield* api.download("f1")
+          if (answer._tag === "Content") yield* Stream.runDrain(answer.bytes)
+        }))
+        yield* Effect.forEach(
+          Array(205),
+          (_, index) => index % 10 === 0 ? download : Effect.asVoid(theFile),
+          { concurrency: 50, discard: true }
+        )
+        assert.deepStrictEqual(server.state, { refused: 0, admitted: 205 })
+      }), { profile: ServiceProfile.extend(ServiceProfile.dovetail, { download: "content" }) })
+  })
+
+  it.effect("the limit that is left can be asked for", () => {
+    const server = strictLimit({ limit: 200 })
+    return withService(
+      () => Effect.map(server.ours, (answer) => json({ data: file }, answer)),
+      () =>
+        Effect.gen(function*() {
+          const api = yield* ServiceApi.ServiceApi
+          assert.deepStrictEqual(yield* api.rateLimit, Option.none())
+          yield* theFile
+          const now = yield* Clock.currentTimeMillis
+          assert.deepStrictEqual(
+            yield* api.rateLimit,
+            Option.some({ limit: 200, remaining: 199, resetsAt: now + 60_000 })
+          )
+        })
+    )
+  })
+
+  describe("repeats", () => {
+    it.effect("end when the client's budget is used up, and not before", () =>
+      withService(() => refusal(503, "InternalError"), ({ received }) =>
+        Effect.gen(function*() {
+          yield* Effect.replicateEffect(Effect.flip(theFile), 100, { concurrency: 10 })
+          assert.strictEqual(received.length, 200)
+        })))
+
+    it.effect("come back with successes", () => {
+      let fails = true
+      return withService(
+        () => fails ? refusal(503, "InternalError") : found(),
+        ({ received }) =>
+          Effect.gen(function*() {
+            yield* Effect.replicateEffect(Effect.flip(theFile), 50, { concurrency: 10 })
+            fails = false
+            yield* Effect.replicateEffect(theFile, 500, { concurrency: 10 })
+            fails = true
+            received.length = 0
+            yield* Effect.replicateEffect(Effect.flip(theFile), 25)
+            assert.strictEqual(received.length, 125)
+          })
+      )
+    })
+
+    it.effect("of an initiate: only when it is known not to have been carried out", () => {
+      const initiate = Effect.flatMap(
+        ServiceApi.ServiceApi,
+        (api) => api.initiateUpload({ name: "a", mediaType: "text/plain", size: 1 })
+      )
+      const attemptsAfter = (handler: Handler) => {
+        const service = fakeService(handler)
+        return Effect.as(
+          Effect.provide(Effect.flip(initiate), service.layer),
+          service.received
+        ).pipe(Effect.map(({ length }) => length))
+      }
+      return inTime(Effect.gen(function*() {
+        assert.strictEqual(yield* attemptsAfter(() => Effect.fail("refused")), 5)
+        assert.strictEqual(yield* attemptsAfter(() => limited("1")), 5)
+        assert.strictEqual(yield* attemptsAfter(() => Effect.fail("reset")), 1)
+        assert.strictEqual(yield* attemptsAfter(() => refusal(503, "InternalError")), 1)
+        assert.strictEqual(yield* attemptsAfter(() => Effect.never), 1)
+      }))
+    })
+  })
+
+  describe("time-outs", () => {
+    const silent: Handler = () => Effect.never
+
+    it.effect("by attempt cover the body too", () =>
+      withService(
+        () => new Response(new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode("{")) })),
+        ({ received }) =>
+          Effect.gen(function*() {
+            const { millis, result } = yield* elapsed(Effect.flip(Effect.provide(theFile, RetryPolicy.none)))
+            assert.deepInclude(result, { _tag: "TimedOut", phase: "call", attempts: 1 })
+            assert.strictEqual(millis, 60_000)
+            assert.strictEqual(received.length, 1)
+          })
+      ))
+
+    it.effect("by call cover all attempts and waits", () =>
+      withService(silent, () =>
+        Effect.gen(function*() {
+          const { millis, result } = yield* elapsed(
+            Effect.flip(theFile).pipe(Timeouts.with({ call: "40 seconds", total: "100 seconds" }))
+          )
+          assert.deepInclude(result, { _tag: "TimedOut", phase: "total", after: Duration.seconds(100), attempts: 3 })
+          assert.strictEqual(millis, 100_000)
+        })))
+
+    it.effect("do not count the wait for the rate limit as an attempt", () =>
+      withService((_, index) => index === 0 ? limited("50") : found(), ({ received }) =>
+        Effect.gen(function*() {
+          yield* theFile.pipe(Timeouts.with({ call: "1 second" }))
+          assert.strictEqual(received.length, 2)
+        })))
+  })
+
+  it.live("an interrupt settles within 50 milliseconds, on the way, in a back-off and before the gate", () =>
+    Effect.gen(function*() {
+      for (const handler of [() => Effect.never, () => refusal(503, "InternalError"), () => limited("30")]) {
+        const service = fakeService(handler)
+        const fibers = yield* Effect.replicateEffect(
+          Effect.fork(Effect.provide(theFile, RetryPolicy.layer({ base: "1 minute" }))),
+          10
+        ).pipe(Effect.provide(service.layer))
+        yield* Effect.sleep("30 millis")
+        const [took] = yield* Effect.timed(Effect.forEach(fibers, Fiber.interrupt, { concurrency: "unbounded" }))
+        assert.isBelow(Duration.toMillis(took), 50)
+      }
+    }))
+
+  describe("deprecations", () => {
+    const logging = (logged: Array<string>) =>
+      Effect.provide(Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ logLevel, message }) => logged.push(`${logLevel._tag}: ${message}`))
+      ))
+
+    it.effect("are logged once an endpoint, whatever the id, and can be read", () => {
+      const logged: Array<string> = []
+      const headers = { deprecation: "true", link: "<https://docs.test/insights>; rel=\"deprecation\"" }
+      return withService(({ path }) =>
+        path === "/v1/projects"
+          ? json({ data: [], page: {} })
+          : path === "/v1/insights"
+          ? json({ data: [], page: {} }, { headers })
+          : json({ data: file }, { headers: { deprecation: "@1688169599" } }), () =>
+        Effect.gen(function*() {
+          const api = yield* ServiceApi.ServiceApi
+          yield* Effect.replicateEffect(Stream.runDrain(Lists.insights()), 3)
+          yield* Stream.runDrain(Lists.projects())
+          yield* api.file("1kf00nQk9yfWKfsTDni8aO")
+          yield* api.file("2kf00nQk9yfWKfsTDni8aO")
+          assert.deepStrictEqual(yield* api.deprecations, [
+            { endpoint: "GET /v1/insights", ...headers },
+            { endpoint: "GET /v1/files/{id}", deprecation: "@1688169599", link: undefined }
+          ])
+          assert.deepStrictEqual(logged, [
+            "Warning: The service has deprecated GET /v1/insights (true): see <https://docs.test/insights>; " +
+            "rel=\"deprecation\"",
+            "Warning: The service has deprecated GET /v1/files/{id} (@1688169599)"
+          ])
+        }).pipe(logging(logged)))
+    })
+  })
+
+  it.effect("the client can be transformed: its requests have the base URL and the token already", () => {
+    const urls: Array<string> = []
+    return withService(() => found(), ({ received }) =>
+      Effect.gen(function*() {
+        yield* theFile
+        assert.deepStrictEqual(urls, ["https://service.test/api/v1/files/f1"])
+        assert.deepInclude(received[0]?.headers, { "user-agent": "archive/1.0", authorization: "Bearer api.secret" })
+      }), {
+      transformClient: (client) =>
+        client.pipe(
+          HttpClient.tapRequest(({ url }) => Effect.sync(() => urls.push(url))),
+          HttpClient.mapRequest(HttpClientRequest.setHeader("user-agent", "archive/1.0"))
+        )
+    })
+  })
+
+  describe("pages ahead", () => {
+    const things = Lists.make({ path: "/v1/things", item: Schema.Struct({ id: Schema.String, title: Schema.String }) })
+
+    const requestsWhileTheFirstPageIsRead = (remaining: number) =>
+      Effect.gen(function*() {
+        const service = fakeService(({ query }) => {
+          const response = keysetPage(items(500), query)
+          response.headers.set("x-ratelimit-limit", "200")
+          response.headers.set("x-ratelimit-remaining", String(remaining--))
+          response.headers.set("x-ratelimit-reset", String(Date.UTC(2030, 0, 1) / 1000 + 60))
+          return response
+        })
+        const walk = things.pages({ ahead: 2 }).pipe(
+          Stream.mapEffect(() => Effect.zipRight(Effect.sleep("1 second"), Effect.sync(() => service.received.length))),
+          Stream.runHead
+        )
+        return Option.getOrThrow(yield* Effect.provide(walk, service.layer))
+      })
+
+    it.effect("are not fetched while the rate limit is near its end", () =>
+      inTime(Effect.gen(function*() {
+        assert.strictEqual(yield* requestsWhileTheFirstPageIsRead(150), 3)
+        assert.strictEqual(yield* requestsWhileTheFirstPageIsRead(15), 1)
+      })))
+  })
+})
