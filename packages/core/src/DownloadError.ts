@@ -48,8 +48,8 @@ export class DownloadIncomplete extends Schema.TaggedError<DownloadIncomplete>("
  */
 export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/core/InvalidRange")("InvalidRange", {
   fileId: Schema.String,
-  offset: Schema.Number,
-  length: Schema.optional(Schema.Number),
+  offset: Recovery.AnyNumber,
+  length: Schema.optional(Recovery.AnyNumber),
   attempts: Recovery.noAttempts
 }) {
   /**

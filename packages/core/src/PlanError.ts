@@ -38,18 +38,6 @@ export class SizeExceeded extends Schema.TaggedError<SizeExceeded>("@stevedore/c
   }
 }
 
-// A wish may be NaN or infinite, and JSON has neither: the error has to cross wires all the same.
-const AnyNumber = Schema.transform(
-  Schema.Union(Schema.JsonNumber, Schema.Literal("NaN", "Infinity", "-Infinity")),
-  Schema.Number,
-  {
-    strict: true,
-    decode: Number,
-    encode: (number) =>
-      Number.isFinite(number) ? number : Number.isNaN(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity"
-  }
-)
-
 /**
  * The number of parts asked for cannot be: outside 1 to 10000, or it would give parts that storage refuses.
  *
@@ -59,7 +47,7 @@ const AnyNumber = Schema.transform(
 export class InvalidPartCount extends Schema.TaggedError<InvalidPartCount>("@stevedore/core/InvalidPartCount")(
   "InvalidPartCount",
   {
-    parts: AnyNumber,
+    parts: Recovery.AnyNumber,
     /** The file's size in bytes. */
     size: Schema.Int,
     /** The least that would be right. */

@@ -67,6 +67,24 @@ export const noAttempts = Schema.NonNegativeInt.pipe(
 )
 
 /**
+ * A number of the caller's that an error repeats: it may be NaN or infinite, and JSON has neither, but the error has to
+ * cross wires all the same.
+ *
+ * @since 0.1.0
+ * @category fields
+ */
+export const AnyNumber = Schema.transform(
+  Schema.Union(Schema.JsonNumber, Schema.Literal("NaN", "Infinity", "-Infinity")),
+  Schema.Number,
+  {
+    strict: true,
+    decode: Number,
+    encode: (number) =>
+      Number.isFinite(number) ? number : Number.isNaN(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity"
+  }
+).annotations({ identifier: "AnyNumber" })
+
+/**
  * A time that ends, encoded in milliseconds. An infinite one has no form in JSON, and errors cross wires.
  *
  * @since 0.1.0

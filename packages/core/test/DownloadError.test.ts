@@ -1,0 +1,18 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DownloadError } from "@stevedore/core"
+import { assertSurvivesJson } from "./fixtures/encoding.js"
+
+describe("DownloadError", () => {
+  it.prop("every error decodes from its encoded form", { error: DownloadError.DownloadError }, ({ error }) => {
+    assertSurvivesJson(DownloadError.DownloadError, error)
+  }, { fastCheck: { numRuns: 300 } })
+
+  it.each([NaN, Infinity, -1, 0.5])("a range from %d survives JSON, which has no such number", (offset) => {
+    const error = new DownloadError.InvalidRange({ fileId: "f", offset, length: offset })
+    assertSurvivesJson(DownloadError.DownloadError, error)
+  })
+
+  it.prop("every error says something", { error: DownloadError.DownloadError }, ({ error }) => {
+    assert.isAbove(error.message.length, 20)
+  })
+})
