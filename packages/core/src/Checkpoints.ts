@@ -42,9 +42,9 @@ export const Checkpoint = Schema.Struct({
   /** How many items of the page have been passed. */
   position: Schema.NonNegativeInt,
   /** When the cursor was received, in milliseconds of Unix time. */
-  receivedAt: Schema.NonNegative.pipe(Schema.finite()),
+  receivedAt: Schema.NonNegativeInt,
   /** When the checkpoint was taken, in milliseconds of Unix time. */
-  takenAt: Schema.NonNegative.pipe(Schema.finite()),
+  takenAt: Schema.NonNegativeInt,
   /**
    * Whether `passed` names the items of this page, or of the whole walk. A walk with `onCursorRejected: "restart"`
    * remembers the whole.
@@ -54,7 +54,7 @@ export const Checkpoint = Schema.Struct({
    * Hashes of the ids of the items that have been passed, the last first. By them, and not by counting, a resumed walk
    * leaves out what it has given: a page may have changed meanwhile.
    */
-  passed: Schema.List(Schema.JsonNumber)
+  passed: Schema.List(Schema.NonNegativeInt)
 }).annotations({ identifier: "Checkpoint" })
 
 /**
@@ -102,8 +102,8 @@ export const start = (options: {
   fingerprint: options.fingerprint,
   page: 0,
   position: 0,
-  receivedAt: options.now,
-  takenAt: options.now,
+  receivedAt: Math.floor(options.now),
+  takenAt: Math.floor(options.now),
   remembers: options.remembers,
   passed: List.empty()
 })

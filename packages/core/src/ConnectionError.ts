@@ -64,7 +64,8 @@ export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@ste
 
 /**
  * The phases of a request, each with a time-out of its own: until the connection is made and the first byte is
- * taken, while the body makes progress, from the last byte to the answer, one attempt of a call (`call`), and all its attempts (`total`).
+ * taken, while the body makes progress, from the last byte to the answer, one attempt of a call (`call`), and all its
+ * attempts (`total`).
  *
  * @since 0.1.0
  * @category models

@@ -124,7 +124,8 @@ class Run<A> {
 
   private placeBehind(page: Page<unknown>, index: number, now: number): Checkpoint {
     const { fingerprint, path } = this.prepared
-    const known = { version: 1 as const, path, fingerprint, takenAt: now, receivedAt: now, remembers: this.remembers }
+    const at = Math.floor(now)
+    const known = { version: 1 as const, path, fingerprint, takenAt: at, receivedAt: at, remembers: this.remembers }
     return index + 1 === page.items.length && page.nextCursor !== undefined
       ? {
         ...known,
