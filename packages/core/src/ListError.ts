@@ -69,9 +69,10 @@ export class CursorRejected extends Schema.TaggedError<CursorRejected>("@stevedo
     return "none"
   }
   override get message(): string {
-    return `The service does not take the cursor of ${PagePosition.describe(this.page)}, ${
-      Duration.format(this.age)
-    } old. Walk again from the start; with onCursorRejected: "restart" the walk does so by itself and leaves out what ` +
+    const age = Duration.toMillis(this.age) === 0 ? "" : `, ${Duration.format(this.age)} old`
+    return `The service does not take the cursor of ${
+      PagePosition.describe(this.page)
+    }${age}. Walk again from the start; with onCursorRejected: "restart" the walk does so by itself and leaves out what ` +
       "it has given, provided that its checkpoints were taken with the same option."
   }
 }
