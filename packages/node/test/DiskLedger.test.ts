@@ -67,25 +67,33 @@ const listening = () => {
 
 const quietly = Logger.withMinimumLogLevel(LogLevel.None)
 
+// The default directory is told from the process's own environment, so a test of it has to change that.
+const stateHome = (): string | undefined => process.env.XDG_STATE_HOME
+
+const setStateHome = (directory: string | undefined): void => {
+  if (directory === undefined) delete process.env.XDG_STATE_HOME
+  else process.env.XDG_STATE_HOME = directory
+}
+
 describe("DiskLedger.directoryOf", () => {
-  const home = "/home/ada"
+  const home = "/homes/ada"
   const cases: ReadonlyArray<readonly [string, Parameters<typeof DiskLedger.directoryOf>[0], string]> = [
-    ["Linux", { platform: "linux", environment: {}, home }, "/home/ada/.local/state/stevedore"],
+    ["Linux", { platform: "linux", environment: {}, home }, "/homes/ada/.local/state/stevedore"],
     ["XDG", { platform: "linux", environment: { XDG_STATE_HOME: "/var/state" }, home }, "/var/state/stevedore"],
     [
       "a relative XDG_STATE_HOME, which does not count",
       { platform: "linux", environment: { XDG_STATE_HOME: "state" }, home },
-      "/home/ada/.local/state/stevedore"
+      "/homes/ada/.local/state/stevedore"
     ],
     [
       "an empty XDG_STATE_HOME",
       { platform: "freebsd", environment: { XDG_STATE_HOME: "" }, home },
-      "/home/ada/.local/state/stevedore"
+      "/homes/ada/.local/state/stevedore"
     ],
     [
       "macOS, whatever XDG says",
-      { platform: "darwin", environment: { XDG_STATE_HOME: "/var/state" }, home: "/Users/ada" },
-      "/Users/ada/Library/Application Support/stevedore"
+      { platform: "darwin", environment: { XDG_STATE_HOME: "/var/state" }, home: "/homes/ada" },
+      "/homes/ada/Library/Application Support/stevedore"
     ],
     [
       "Windows",
@@ -337,15 +345,10 @@ describe("DiskLedger", () => {
 
   it.scopedLive("has a directory of its own where none is given", () =>
     Effect.gen(function*() {
-      const home = process.env.XDG_STATE_HOME
-      yield* Effect.addFinalizer(() =>
-        Effect.sync(() => {
-          if (home === undefined) delete process.env.XDG_STATE_HOME
-          else process.env.XDG_STATE_HOME = home
-        })
-      )
+      const before = stateHome()
+      yield* Effect.addFinalizer(() => Effect.sync(() => setStateHome(before)))
       const state = yield* Temporary.directory
-      process.env.XDG_STATE_HOME = state
+      setStateHome(state)
       if (process.platform === "linux") {
         assert.deepStrictEqual(yield* DiskLedger.defaultDirectory, Option.some(join(state, "stevedore")))
       }

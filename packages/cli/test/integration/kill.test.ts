@@ -13,6 +13,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { command } from "./bundle.js"
 
+const searchPath = process.env.PATH
+
 const number = (variable: string, otherwise: number): number => Number(process.env[variable] ?? otherwise)
 
 // For a longer run: STEVEDORE_KILLS=100 STEVEDORE_KILL_MEGABYTES=300. A run is repeated with STEVEDORE_KILL_SEED.
@@ -118,7 +120,7 @@ const start = (machine: Machine, sandbox: SandboxOfTest, words: ReadonlyArray<st
     Effect.sync(() => {
       const child = spawn(process.execPath, [...machine.words, ...words], {
         env: {
-          PATH: process.env.PATH,
+          PATH: searchPath,
           HOME: machine.state,
           XDG_STATE_HOME: machine.state,
           LOCALAPPDATA: machine.state,
