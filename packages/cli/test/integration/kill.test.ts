@@ -85,14 +85,14 @@ type Machine = Effect.Effect.Success<typeof machine>
 /** A sandbox that tells of every request as it arrives. */
 const sandboxOf = (behaviour: Partial<SandboxOptions.Options> = {}) =>
   Effect.gen(function*() {
-    let onArrival = () => {}
+    let onArrival: (operation: string) => void = () => {}
     const sandbox = yield* SandboxServer.start(
       { port: 0, storagePort: 0, directory: Option.none(), token: Option.none(), projects: 0 },
       {
         recommendedPartSize: 5 * mebibyte,
-        interceptor: () =>
+        interceptor: ({ operation }) =>
           Effect.sync(() => {
-            onArrival()
+            onArrival(operation)
             return Option.none()
           }),
         ...behaviour
@@ -104,12 +104,14 @@ const sandboxOf = (behaviour: Partial<SandboxOptions.Options> = {}) =>
       requests,
       /** What a client that is dead had sent is dealt with. */
       quiet: soon(requests, (all) => all.every(({ outcome }) => outcome !== "open")),
-      firstArrival: Effect.async<void>((resume) => {
-        onArrival = () => {
-          onArrival = () => {}
-          resume(Effect.void)
-        }
-      })
+      arrival: (of: (operation: string) => boolean) =>
+        Effect.async<void>((resume) => {
+          onArrival = (operation) => {
+            if (!of(operation)) return
+            onArrival = () => {}
+            resume(Effect.void)
+          }
+        })
     }
   })
 
@@ -149,14 +151,23 @@ const endOf = (child: ChildProcess): Promise<Ended> =>
 
 const uploadWords = ({ path }: Machine) => ["upload", path, "--strategy", "multipart", "--json"]
 
-/** Runs the command, and kills it so long after its first request, if it still runs then. */
-const runKilled = (machine: Machine, sandbox: SandboxOfTest, after: Option.Option<number>) =>
+interface Kill {
+  /** Milliseconds after the first request, or after Complete arrived. */
+  readonly after: number
+  readonly atComplete: boolean
+}
+
+/** Runs the command, and kills it, if it still runs then. */
+const runKilled = (machine: Machine, sandbox: SandboxOfTest, kill: Option.Option<Kill>) =>
   Effect.scoped(Effect.gen(function*() {
     const { child, ended } = yield* start(machine, sandbox, uploadWords(machine))
-    yield* Effect.raceFirst(sandbox.firstArrival, Effect.promise(() => ended))
+    const over = Effect.promise(() => ended)
+    yield* Effect.raceFirst(sandbox.arrival(() => true), over)
     const began = performance.now()
-    if (Option.isSome(after)) {
-      yield* Effect.raceFirst(Effect.sleep(after.value), Effect.promise(() => ended))
+    if (Option.isSome(kill)) {
+      const { after, atComplete } = kill.value
+      if (atComplete) yield* Effect.raceFirst(sandbox.arrival((operation) => operation === "completeLarge"), over)
+      yield* Effect.raceFirst(Effect.sleep(after), over)
       child.kill("SIGKILL")
     }
     const result = yield* Effect.promise(() => ended)
@@ -176,6 +187,8 @@ const onlyUnfinished = (ledger: UploadLedger.Service) =>
   })
 
 interface Tally {
+  /** What an upload takes that nobody kills, in milliseconds. */
+  duration: number
   kills: number
   uploads: number
   sent: number
@@ -186,8 +199,15 @@ interface Tally {
   found: Record<"before the session" | "uploading" | "completing" | "done", number>
 }
 
+/** One in five while Complete is on its way, which is soon over; the others evenly over the time of an upload. */
+const randomKill = (duration: number) =>
+  Effect.gen(function*() {
+    const atComplete = (yield* Random.next) < 0.2
+    return { atComplete, after: yield* Random.nextRange(0, atComplete ? 20 : duration) }
+  })
+
 /** One upload from its beginning to its end, by as many processes as it takes. */
-const history = (machine: Machine, duration: number, tally: Tally) =>
+const history = (machine: Machine, tally: Tally) =>
   Effect.gen(function*() {
     const sandbox = yield* sandboxOf()
     const most = Math.min(yield* Random.nextIntBetween(1, 5), kills - tally.kills)
@@ -199,8 +219,9 @@ const history = (machine: Machine, duration: number, tally: Tally) =>
     let fileId: string | undefined
 
     while (fileId === undefined) {
-      const after = killed < most ? Option.some(yield* Random.nextRange(0, duration)) : Option.none()
-      const { code, signal, stderr, stdout } = yield* runKilled(machine, sandbox, after)
+      const fresh = confirmed.size === 0
+      const kill = killed < most ? Option.some(yield* randomKill(tally.duration)) : Option.none()
+      const { code, signal, stderr, stdout, took } = yield* runKilled(machine, sandbox, kill)
       const requests = yield* sandbox.requests
       const news = requests.slice(seen)
       seen = requests.length
@@ -218,6 +239,7 @@ const history = (machine: Machine, duration: number, tally: Tally) =>
 
       if (signal === null) {
         assert.strictEqual(code, 0, stderr)
+        if (fresh) tally.duration = Math.min(tally.duration, took)
         fileId = completedIn(stdout)
         assert.isDefined(fileId)
         assert.isTrue(Option.isNone(unfinished))
@@ -274,6 +296,7 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
             Effect.flatMap(sandboxOf(), (sandbox) => runKilled(here, sandbox, Option.none()))
           )
           const tally: Tally = {
+            duration: took,
             kills: 0,
             uploads: 0,
             sent: 0,
@@ -282,12 +305,12 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
             sessions: 0,
             found: { "before the session": 0, uploading: 0, completing: 0, done: 0 }
           }
-          while (tally.kills < kills) yield* history(here, took, tally)
+          while (tally.kills < kills) yield* history(here, tally)
           console.log(JSON.stringify({
             seed,
             megabytes: size / 1_000_000,
             ...tally,
-            uninterruptedMillis: Math.round(took),
+            duration: Math.round(tally.duration),
             seconds: Math.round((performance.now() - began) / 100) / 10
           }))
         }).pipe(Effect.withRandom(Random.make(seed))),
