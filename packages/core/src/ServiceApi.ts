@@ -31,6 +31,7 @@ import { errorOf, invalid } from "./ServiceAnswer.js"
 import * as ServiceConfig from "./ServiceConfig.js"
 import * as Endpoints from "./ServiceEndpoints.js"
 import type { ServiceError } from "./ServiceError.js"
+import { NotFound } from "./ServiceError.js"
 import type { ServiceProfile } from "./ServiceProfile.js"
 import type { MultipartSession, SingleSession } from "./UploadSession.js"
 
@@ -190,6 +191,16 @@ const download =
     )
   }
 
+// An id is one segment of a path. No file has one that means another path, or that cannot be written in a URL.
+const canBeFileId = (fileId: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(fileId)
+
+const forFile = <A, R>(
+  operation: string,
+  fileId: string,
+  request: () => Effect.Effect<A, ServiceError, R>
+): Effect.Effect<A, ServiceError, R> =>
+  canBeFileId(fileId) ? request() : Effect.fail(new NotFound({ operation, status: 404, issues: [], attempts: 0 }))
+
 // The platform's own span would end with an error that holds the request, and with it the token: each call has a span of
 // ours in its place, and says so to the service itself.
 const withTraceHeaders = (request: HttpClientRequest.HttpClientRequest) =>
@@ -237,10 +248,11 @@ export const makeWith = (
       baseUrl: config.baseUrl,
       initiateUpload: of(Endpoints.initiateUpload),
       initiateLargeUpload: of(Endpoints.initiateLargeUpload),
-      completeUpload: of(Endpoints.completeUpload),
-      completeLargeUpload: of(Endpoints.completeLargeUpload),
-      file: (fileId) => of(Endpoints.file)({ fileId }),
-      download: download(caller),
+      completeUpload: (input) => forFile("completeUpload", input.fileId, () => of(Endpoints.completeUpload)(input)),
+      completeLargeUpload: (input) =>
+        forFile("completeLargeUpload", input.fileId, () => of(Endpoints.completeLargeUpload)(input)),
+      file: (fileId) => forFile("file", fileId, () => of(Endpoints.file)({ fileId })),
+      download: (fileId, asked) => forFile("download", fileId, () => download(caller)(fileId, asked)),
       listPage: of(Endpoints.listPage),
       tokenInfo: of(Endpoints.tokenInfo)(),
       rateLimit: caller.rateLimit.status,

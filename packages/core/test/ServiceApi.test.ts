@@ -132,6 +132,27 @@ const errorOf = <A>(result: Either.Either<A, unknown>): ServiceError.ServiceErro
 }
 
 describe("ServiceApi", () => {
+  describe.each(["", ".", "..", "\ud800"])("a file id of %j means no file, and is not asked for", (fileId) => {
+    it.effect.each(
+      [
+        ["file", (api: ServiceApi.Service) => api.file(fileId)],
+        ["download", (api: ServiceApi.Service) => Effect.scoped(api.download(fileId))],
+        ["completeUpload", (api: ServiceApi.Service) => api.completeUpload({ fileId })],
+        [
+          "completeLargeUpload",
+          (api: ServiceApi.Service) => api.completeLargeUpload({ fileId, uploadId: "u", parts: [part] })
+        ]
+      ] as const
+    )("%s", ([, use]) =>
+      Effect.gen(function*() {
+        const { result, seen } = yield* withApi<unknown, ServiceError.ServiceError>(use, () => FakeHttp.json({}))
+        assert(Either.isLeft(result))
+        assert.strictEqual(result.left._tag, "NotFound")
+        assert.strictEqual(result.left.attempts, 0)
+        assert.lengthOf(seen, 0)
+      }))
+  })
+
   describe.each(calls)("$operation", ({ call, good, method, operation, path, repeatable }) => {
     it.effect("goes to the base URL with its path, with the bearer token, and asks for JSON", () =>
       Effect.gen(function*() {
