@@ -10,7 +10,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import * as PresignedUrl from "./PresignedUrl.js"
+import type * as PresignedUrl from "./PresignedUrl.js"
 import type * as RangedContent from "./RangedContent.js"
 import type { SourceError } from "./SourceError.js"
 import type { StorageError } from "./StorageError.js"
@@ -33,6 +33,11 @@ export interface PutRequest {
   readonly headers: Readonly<Record<string, string>>
   /** The server's clock less ours, in milliseconds. */
   readonly clockOffset: number
+  /**
+   * When a URL is taken to end that does not say so itself, in milliseconds of the server's clock. Omitted: such a URL
+   * is taken to live.
+   */
+  readonly assumedDeadline?: number | undefined
   /** From 1. */
   readonly attempt: number
   /** Told the number of bytes each time that some were handed to the network. */
@@ -125,16 +130,20 @@ export const putHeaders = (
  * @category validation
  */
 export const checkDeadline = (
-  request: Pick<PutRequest, "url" | "clockOffset" | "attempt">,
+  request: Pick<PutRequest, "url" | "clockOffset" | "assumedDeadline" | "attempt">,
   now: number
 ): Either.Either<void, UrlExpired> => {
   const serverNow = now + request.clockOffset
-  return PresignedUrl.hasEnded(request.url, serverNow)
+  const deadline = Option.orElse(
+    request.url.deadline,
+    () => Option.map(Option.fromNullable(request.assumedDeadline), (at) => new Date(at))
+  )
+  return Option.exists(deadline, (at) => at.getTime() <= serverNow)
     ? Either.left(
       new UrlExpired({
         part: Option.getOrUndefined(request.url.partNumber),
         reason: "Deadline",
-        deadline: Option.getOrUndefined(request.url.deadline),
+        deadline: Option.getOrUndefined(deadline),
         serverTime: new Date(serverNow),
         attempts: request.attempt - 1
       })

@@ -38,6 +38,8 @@ export interface PartTransfer {
   readonly encryptionHeaders: Readonly<Record<string, string>>
   /** The server's clock less ours, in milliseconds. */
   readonly clockOffset: number
+  /** When a URL is taken to end that does not say so itself, in milliseconds of the server's clock. */
+  readonly assumedDeadline?: number | undefined
   readonly monitor: UploadMonitor
 }
 
@@ -147,6 +149,7 @@ const attempt = (
           name: transfer.source.name,
           headers,
           clockOffset: transfer.clockOffset,
+          assumedDeadline: transfer.assumedDeadline,
           attempt: number,
           onSent: (bytes) => {
             counts.sent(bytes)

@@ -106,6 +106,7 @@ const put = (upload: SessionTransfer, part: Part): Effect.Effect<PartReceipt, Up
       kind: upload.session._tag === "SingleSession" ? "single" : "part",
       encryptionHeaders: profile.encryptionHeaders,
       clockOffset: upload.session.clockOffset,
+      assumedDeadline: upload.session.openedAt + profile.urlLifetimeSeconds * 1000,
       monitor: upload.monitor
     })).pipe(
       Effect.map(({ attempts, checksum, etag }): PartReceipt => ({

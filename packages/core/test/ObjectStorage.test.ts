@@ -76,6 +76,14 @@ describe("ObjectStorage", () => {
       assert.strictEqual(Either.isRight(check(undefined, -error)(ours)), at < deadline)
     })
 
+    it("a URL that does not say when it ends has the deadline that the profile assumes", () => {
+      const url = parse("https://bucket.storage.test/key")
+      const at = (now: number) =>
+        Either.isRight(ObjectStorage.checkDeadline({ url, clockOffset: 0, assumedDeadline: 1000, attempt: 1 }, now))
+      assert.deepStrictEqual([at(999), at(1000)], [true, false])
+      assert.isTrue(Either.isRight(ObjectStorage.checkDeadline({ url, clockOffset: 0, attempt: 1 }, 1e15)))
+    })
+
     it("a URL that has ended is an expired one, that was not sent again", () => {
       const refused = check(undefined, 500, 4)(deadline)
       const error = Either.isLeft(refused) ? refused.left : assert.fail("expected UrlExpired")
