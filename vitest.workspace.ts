@@ -8,7 +8,10 @@ const againstDist = process.env.TEST_DIST === "1"
 
 const alias = (path: string) =>
   againstDist
-    ? [{ find: /^(?:\.\.\/)+src\/(.*)\.js$/, replacement: `${path}/dist/$1.js` }]
+    // what is not published is not built: its own modules stay as they are, over the built ones of the others
+    ? existsSync(`${path}/tsconfig.build.json`)
+      ? [{ find: /^(?:\.\.\/)+src\/(.*)\.js$/, replacement: `${path}/dist/$1.js` }]
+      : []
     : [
       { find: /^@stevedore\/([^/]+)$/, replacement: `${root}/packages/$1/src/index.ts` },
       { find: /^@stevedore\/([^/]+)\/(.+)$/, replacement: `${root}/packages/$1/src/$2.ts` }

@@ -182,10 +182,10 @@ describe("a sandbox over sockets", () => {
       assert.deepStrictEqual(seen.at(-1), ["put", "aborted"])
     }).pipe(Effect.provide(inMemory({ faults: FaultScript.on("put").stall("answer") }))))
 
-  it.scopedLive("takes and gives 192 MiB without holding them in memory", () =>
+  it.scopedLive("takes and gives 384 MiB without holding them in memory", () =>
     Effect.gen(function*() {
       const mib = 1024 * 1024
-      const size = 192 * mib
+      const size = 384 * mib
       const chunk = new Uint8Array(mib).fill(7)
       const { id, url } = yield* Calls.initiate(size)
       let peak = 0
@@ -209,6 +209,6 @@ describe("a sandbox over sockets", () => {
       const received = yield* Stream.runFold(watch(download.stream), 0, (total, piece) => total + piece.byteLength)
       assert.strictEqual(received, size)
       // client and server are this one process
-      assert.isBelow(peak, 96 * mib)
+      assert.isBelow(peak, 192 * mib)
     }).pipe(Effect.provide(served(directory))))
 })
