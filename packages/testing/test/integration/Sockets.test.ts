@@ -196,7 +196,7 @@ describe("a sandbox over sockets", () => {
           return piece
         })
       const { status } = yield* Calls.storage("PUT", url, {
-        body: Calls.lazy(watch(Stream.take(Stream.repeatValue(chunk), 192)), size),
+        body: Calls.lazy(watch(Stream.take(Stream.repeatValue(chunk), size / mib)), size),
         headers: Calls.ENCRYPTION
       })
       assert.strictEqual(status, 200)
