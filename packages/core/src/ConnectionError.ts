@@ -42,6 +42,11 @@ export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@ste
     code: Schema.optional(Schema.String),
     /** `no` when the connection was never made; otherwise the request may have been carried out. */
     arrived: Schema.Literal("no", "unknown"),
+    /**
+     * What else it may be, where the platform does not tell: in a browser a request that CORS forbids looks like a
+     * network that is down. Only where no request to the origin has ever succeeded.
+     */
+    hint: Schema.optional(Schema.Literal("cors")),
     /** In a walk of a list: the page that could not be had. */
     page: Schema.optional(PagePosition.PagePosition),
     attempts: Recovery.attempts
@@ -58,8 +63,16 @@ export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@ste
       this.code === undefined ? "" : ` (${this.code})`
     } ${Recovery.describeAttempts(this)}${
       describePage(this.page)
-    }. Check the network and that the address is right, then run it again.`
+    }. Check the network and that the address is right, then run it again.${
+      this.hint === undefined ? "" : ` ${hints[this.hint]}`
+    }`
   }
+}
+
+const hints: Record<NonNullable<ConnectionFailed["hint"]>, string> = {
+  cors:
+    "No request of this page to that origin has succeeded yet: its CORS rules may not allow the page's origin, the " +
+    "method PUT or the headers that were sent."
 }
 
 /**

@@ -36,6 +36,8 @@ const bodyOf = (body: SourceBody, contentLength: number): HttpBody.HttpBody => {
       return HttpBody.raw(body.bytes, { contentLength })
     case "NativeBody":
       return HttpBody.raw(body.content, { contentLength })
+    case "BlobBody":
+      return HttpBody.raw(body.blob, { contentLength })
     case "StreamBody":
       // without a media type of its own: what is sent is what `putHeaders` gave
       return HttpBody.stream(body.stream, "", contentLength)
@@ -100,6 +102,8 @@ const counted = (body: SourceBody, request: PutRequest): Effect.Effect<SourceBod
         : Effect.fail(changed(request, body.bytes.byteLength))
     case "StreamBody":
       return Effect.succeed({ ...body, stream: exactly(body.stream, { name: request.name, size: length }) })
+    case "BlobBody":
+      return body.blob.size === length ? Effect.succeed(body) : Effect.fail(changed(request, body.blob.size))
     case "NativeBody":
       return Effect.succeed(body)
   }
@@ -131,7 +135,8 @@ const put =
         HttpClientRequest.setBody(bodyOf(body, length)),
         HttpClientRequest.setHeaders(request.headers),
         (bare) => Effect.flatMap(client.execute(bare), answerOf),
-        Effect.mapError((error) => failureOf(error, request))
+        Effect.mapError((error) => failureOf(error, request)),
+        (sending) => body._tag === "BlobBody" ? Effect.zipLeft(sending, body.observed, { concurrent: true }) : sending
       )
       const receipt = yield* interpretPut(answer, {
         url: request.url,

@@ -226,7 +226,7 @@ export const makeWith = (
       HttpClient.mapRequest((request) =>
         request.pipe(
           HttpClientRequest.prependUrl(config.baseUrl),
-          HttpClientRequest.bearerToken(config.token),
+          config.token === undefined ? identity : HttpClientRequest.bearerToken(config.token),
           HttpClientRequest.acceptJson
         )
       ),

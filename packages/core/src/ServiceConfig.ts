@@ -21,9 +21,22 @@ import * as ServiceProfile from "./ServiceProfile.js"
 export interface Service {
   /** Origin and path without a slash at the end, such as `https://host/api`. */
   readonly baseUrl: string
-  /** Sent as the bearer token to the service, and to nobody else. */
-  readonly token: Redacted.Redacted<string>
+  /**
+   * Sent as the bearer token to the service, and to nobody else. None: no Authorization header is sent, for a server of
+   * your own between here and the service has the token.
+   */
+  readonly token: Redacted.Redacted<string> | undefined
   readonly profile: ServiceProfile.ServiceProfile
+}
+
+/**
+ * The same with a token.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ServiceWithToken extends Service {
+  readonly token: Redacted.Redacted<string>
 }
 
 /**
@@ -88,6 +101,25 @@ export const parseToken = (
     : Either.left(text === "" ? "expected a token, found nothing" : "expected a token of visible ASCII characters")
 }
 
+/**
+ * Checks the options of {@link layerWithoutToken}. The error names the field.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either<Service, ConfigError.ConfigError> => {
+  const profile = options.profile ?? ServiceProfile.standard
+  const baseUrl = options.baseUrl ?? profile.baseUrl
+  return Either.map(
+    baseUrl === undefined
+      ? Either.left(
+        ConfigError.MissingData(["baseUrl"], "expected a base URL: neither the options nor the profile have one")
+      )
+      : inField("baseUrl", parseBaseUrl(baseUrl, options.allowInsecureHttp)),
+    (baseUrl) => ({ baseUrl, token: undefined, profile })
+  )
+}
+
 const inField = <A>(field: string, checked: Either.Either<A, string>): Either.Either<A, ConfigError.ConfigError> =>
   Either.mapLeft(checked, (problem) => ConfigError.InvalidData([field], problem))
 
@@ -97,19 +129,12 @@ const inField = <A>(field: string, checked: Either.Either<A, string>): Either.Ei
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: Options): Either.Either<Service, ConfigError.ConfigError> => {
-  const profile = options.profile ?? ServiceProfile.standard
-  const baseUrl = options.baseUrl ?? profile.baseUrl
-  return Either.all({
-    baseUrl: baseUrl === undefined
-      ? Either.left(
-        ConfigError.MissingData(["baseUrl"], "expected a base URL: neither the options nor the profile have one")
-      )
-      : inField("baseUrl", parseBaseUrl(baseUrl, options.allowInsecureHttp)),
-    token: inField("token", parseToken(options.token)),
-    profile: Either.right(profile)
-  })
-}
+export const make = (options: Options): Either.Either<ServiceWithToken, ConfigError.ConfigError> =>
+  Either.zipWith(
+    makeWithoutToken(options),
+    inField("token", parseToken(options.token)),
+    (config, token) => ({ ...config, token })
+  )
 
 /**
  * The configuration from options. What is malformed fails the layer with a `ConfigError` that names the field, before
@@ -130,6 +155,18 @@ export const make = (options: Options): Either.Either<Service, ConfigError.Confi
  */
 export const layer = (options: Options): Layer.Layer<ServiceConfig, ConfigError.ConfigError> =>
   Layer.effect(ServiceConfig, Effect.suspend(() => make(options)))
+
+/**
+ * The configuration for a server of your own between here and the service, which knows its users by itself and has the
+ * token: none is sent. A page has no token to keep.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerWithoutToken = (
+  options: Omit<Options, "token">
+): Layer.Layer<ServiceConfig, ConfigError.ConfigError> =>
+  Layer.effect(ServiceConfig, Effect.suspend(() => makeWithoutToken(options)))
 
 /**
  * Each option as a `Config`; what is left out is read from `STEVEDORE_BASE_URL` and `STEVEDORE_TOKEN`.
@@ -183,7 +220,7 @@ const tokenFrom = ({ token }: ConfigOptions): Config.Config<Redacted.Redacted<st
  * @since 0.1.0
  * @category constructors
  */
-export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<Service, ConfigError.ConfigError> =>
+export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWithToken, ConfigError.ConfigError> =>
   Effect.gen(function*() {
     const profile = yield* (options.profile ?? Config.succeed(ServiceProfile.standard))
     const allowInsecureHttp = yield* (options.allowInsecureHttp ?? Config.succeed(false))

@@ -156,8 +156,11 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("@steve
     return "none"
   }
   override get message(): string {
-    return `The service refused ${this.operation} with ${this.status} (${describe(this)}). Change what it names; ` +
-      "where it names a field that you did not write, the profile does not fit the service."
+    return `The service refused ${this.operation} with ${this.status} (${describe(this)}). ${
+      this.status >= 300 && this.status < 400
+        ? "It points elsewhere, to a sign-in page perhaps, and no call is sent elsewhere: check the base URL."
+        : "Change what it names; where it names a field that you did not write, the profile does not fit the service."
+    }`
   }
 }
 

@@ -21,7 +21,9 @@ export const SourceFingerprint = Schema.Struct({
   /** When it was changed last, in milliseconds since 1970. */
   modified: Schema.optional(Schema.Number),
   /** What it is beside its name, such as a file's device and inode. */
-  identity: Schema.optional(Schema.String)
+  identity: Schema.optional(Schema.String),
+  /** A checksum of a sample of the content, for a source whose size and date do not tell enough. */
+  sample: Schema.optional(Schema.String)
 }).annotations({ identifier: "SourceFingerprint" })
 
 /**

@@ -11,9 +11,10 @@ import type { SourceFingerprint } from "./SourceFingerprint.js"
 import type { ByteRange } from "./UploadPlan.js"
 
 /**
- * The bytes of one attempt, in a form that a storage adapter can send: bytes in memory, a Stream, or a value of the
+ * The bytes of one attempt, in a form that a storage adapter can send: bytes in memory, a Stream, a value of the
  * platform that goes to the socket without a detour (on Node an async iterable, whose chunks are valid until the next
- * one is asked for; in a browser a `Blob`).
+ * one is asked for), or a `Blob`, whose bytes never pass through the program that sends it: to have them seen by the
+ * observer the adapter runs `observed` beside the request, and waits for both.
  *
  * @since 0.1.0
  * @category models
@@ -22,6 +23,7 @@ export type SourceBody =
   | { readonly _tag: "BytesBody"; readonly bytes: Uint8Array }
   | { readonly _tag: "StreamBody"; readonly stream: Stream.Stream<Uint8Array, SourceError> }
   | { readonly _tag: "NativeBody"; readonly content: unknown }
+  | { readonly _tag: "BlobBody"; readonly blob: Blob; readonly observed: Effect.Effect<void, SourceError> }
 
 /**
  * Sees each chunk on its way out, before it is sent: to count and to hash. It must not keep the chunk: its memory may

@@ -44,6 +44,12 @@ describe("ConnectionError", () => {
     assert.isUndefined(ConnectionError.systemCode(error))
   })
 
+  it("a hint at CORS says which rules to look at", () => {
+    const failed = { peer: "storage", origin: "https://bucket.test", arrived: "unknown", attempts: 1 } as const
+    assert.include(new ConnectionError.ConnectionFailed({ ...failed, hint: "cors" }).message, "CORS rules")
+    assert.notInclude(new ConnectionError.ConnectionFailed(failed).message, "CORS")
+  })
+
   it("a connection that failed can be tried again, and says where and how often", () => {
     const error = new ConnectionError.ConnectionFailed({
       peer: "storage",

@@ -169,6 +169,24 @@ describe("HttpObjectStorage", () => {
         })
       }))
 
+    it.effect("a Blob goes out as it is, and its bytes are seen beside it", () =>
+      Effect.gen(function*() {
+        let observed = ""
+        const blob: Form = (bytes, observe) => ({
+          _tag: "BlobBody",
+          blob: new Blob([new Uint8Array(bytes)]),
+          observed: Effect.sync(() => {
+            observed += new TextDecoder().decode(bytes)
+            observe(bytes)
+          })
+        })
+        const { result } = yield* put(stored, { section: section(text("hello"), blob) })
+        assert.isTrue(Either.isRight(result))
+        assert.strictEqual(observed, "hello")
+        const short = yield* put(stored, { section: section(text("hello"), blob, 6) })
+        assert.include({ ...errorOf(short.result) }, { _tag: "SourceChanged", what: "size" })
+      }))
+
     it.effect("an error in the body of a 200 is a failure", () =>
       Effect.map(
         put(() => new Response("<Error><Code>InternalError</Code></Error>", { headers: { etag: "e" } })),

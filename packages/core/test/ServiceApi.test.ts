@@ -154,6 +154,18 @@ describe("ServiceApi", () => {
   })
 
   describe.each(calls)("$operation", ({ call, good, method, operation, path, repeatable }) => {
+    it.effect("a configuration without a token sends no Authorization header at all", () =>
+      Effect.gen(function*() {
+        const { client, seen } = FakeHttp.make(() => Response.json({ data: record }))
+        yield* Effect.flatMap(ServiceApi.ServiceApi, (api) => api.file("f1")).pipe(
+          Effect.provide(ServiceApi.layer),
+          Effect.provide(ServiceConfig.layerWithoutToken({ baseUrl: "https://page.test/api" })),
+          Effect.provide(FakeHttp.layer(client))
+        )
+        assert.lengthOf(seen, 1)
+        assert.notProperty(seen[0]?.headers, "authorization")
+      }))
+
     it.effect("goes to the base URL with its path, with the bearer token, and asks for JSON", () =>
       Effect.gen(function*() {
         const { result, seen: [request] } = yield* withApi(call, () => FakeHttp.json(good))

@@ -93,6 +93,15 @@ describe("ServiceConfig", () => {
       assert.strictEqual(service.profile, ServiceProfile.standard)
     })
 
+    it("without a token it is the same otherwise", () => {
+      const { token: _, ...rest } = Either.getOrThrow(ServiceConfig.make({ baseUrl: "https://files.test/api/", token }))
+      assert.deepStrictEqual(
+        Either.getOrThrow(ServiceConfig.makeWithoutToken({ baseUrl: "https://files.test/api/" })),
+        { ...rest, token: undefined }
+      )
+      assert.isTrue(Either.isLeft(ServiceConfig.makeWithoutToken({ baseUrl: "nowhere" })))
+    })
+
     it("takes the profile's base URL where the options have none, and theirs where they have one", () => {
       const { dovetail } = ServiceProfile
       assert.strictEqual(
@@ -210,7 +219,7 @@ describe("ServiceConfig", () => {
           )
         )
         assert.strictEqual(service.baseUrl, "https://files.test")
-        assert.strictEqual(Redacted.value(service.token), secret)
+        assert.deepStrictEqual(service.token, Redacted.make(secret))
       }))
   })
 })

@@ -33,6 +33,7 @@ const contentOf = (section: SourceSection): Effect.Effect<ReadonlyArray<number>,
         case "StreamBody":
           return Effect.map(Stream.runCollect(body.stream), (chunks) => [...chunks].flatMap((chunk) => [...chunk]))
         case "NativeBody":
+        case "BlobBody":
           return Effect.die("a stream has no native body")
       }
     })
