@@ -1,0 +1,36 @@
+/** Programs as one script each: so they start as an application does that is shipped, and not by a compiler. */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { build } from "esbuild"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** A folder of its own, which goes with the scope. */
+export const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "stevedore-bench-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
+
+/** Bundles modules of this package, by their paths under `src` without ending, into a folder: there they are `.mjs`. */
+export const programs = (modules: ReadonlyArray<string>, outdir: string): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    await build({
+      entryPoints: modules.map((module) => fileURLToPath(new URL(`./${module}.ts`, import.meta.url))),
+      outbase: fileURLToPath(new URL(".", import.meta.url)),
+      tsconfig: fileURLToPath(new URL("../../../tsconfig.json", import.meta.url)),
+      outdir,
+      outExtension: { ".js": ".mjs" },
+      bundle: true,
+      splitting: true,
+      platform: "node",
+      format: "esm",
+      target: "node20",
+      logLevel: "error",
+      // what is CommonJS in it asks for it
+      banner: {
+        js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);"
+      }
+    })
+  })

@@ -1,0 +1,39 @@
+/** What goes wrong in a list, and what a client is expected to make of it. */
+
+export const names = [
+  "none",
+  "emptyPage",
+  "cursorRepeated",
+  "moreWithoutCursor",
+  "shortPages",
+  "walkedTwice",
+  "failsOnce",
+  "outage",
+  "retryAfterSeconds",
+  "retryAfterDate",
+  "retryAfterLong"
+] as const
+
+export type Fault = typeof names[number]
+
+/**
+ * How a walk has to end: with every item, once; or with a typed error, since there is no way to every item.
+ */
+export interface Expectation {
+  readonly title: string
+  readonly end: "everything" | "error"
+}
+
+export const expectations: Readonly<Record<Fault, Expectation>> = {
+  none: { title: "nothing is wrong", end: "everything" },
+  emptyPage: { title: "an empty page in the middle, with a next cursor", end: "everything" },
+  cursorRepeated: { title: "the server repeats a cursor", end: "error" },
+  moreWithoutCursor: { title: "there is more, but no cursor to it", end: "error" },
+  shortPages: { title: "asked for 100 a page, the server gives 50", end: "everything" },
+  walkedTwice: { title: "the same list walked twice", end: "everything" },
+  failsOnce: { title: "a page fails once with 500", end: "everything" },
+  outage: { title: "a page fails until the client gives up; then the program goes on", end: "everything" },
+  retryAfterSeconds: { title: "429, `Retry-After: 2`", end: "everything" },
+  retryAfterDate: { title: "429, `Retry-After` as a date 2 to 3 s ahead", end: "everything" },
+  retryAfterLong: { title: "429, `Retry-After: 100000` (27 hours)", end: "error" }
+}
