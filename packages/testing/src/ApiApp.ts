@@ -8,6 +8,7 @@ import * as HttpRouter from "@effect/platform/HttpRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
@@ -156,19 +157,26 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
     ? ListResources.seedProjects(settings.projects)
     : settings.projects
 
-  const recordsOf = (name: string): ReadonlyArray<ListRecord> =>
-    settings.lists[name] ?? (name === "projects" ? projects : [])
+  const lists = new Map<string, ReadonlyArray<ListRecord>>([["projects", projects], ...Object.entries(settings.lists)])
+
+  const makePage = (path: string, query: ListQuery.ListQuery, fault: Option.Option<Fault.Fault>) =>
+    Either.gen(function*() {
+      const found = Option.getOrUndefined(Option.filter(fault, Fault.isPageFault))
+      const records = lists.get(path) ?? []
+      if (found === undefined) {
+        return yield* ListPage.make(records, query, settings.largestPage)
+      }
+      const changed = yield* ListPage.changeList(records, query, found)
+      lists.set(path, changed)
+      const largest = found._tag === "ShortPage" ? found.items : settings.largestPage
+      const page = yield* ListPage.make(changed, query, Math.min(largest, settings.largestPage))
+      return yield* ListPage.applyFault(page, query, found)
+    })
 
   const list = (name: string, resource: ListResources.Resource): Endpoint => (tools, id) =>
     Effect.gen(function*() {
-      const records = recordsOf(name.replace("{id}", id))
       const query = yield* ListQuery.parse(resource, name, searchOf(tools.request.url))
-      const page = yield* ListPage.make(records, query, settings.largestPage)
-      const fault = Option.filter(tools.fault, Fault.isPageFault)
-      const answer = yield* Option.match(fault, {
-        onNone: () => Effect.succeed(page),
-        onSome: (found) => ListPage.applyFault(page, query, found)
-      })
+      const answer = yield* makePage(name.replace("{id}", id), query, tools.fault)
       return resource.deprecated
         ? HttpServerResponse.setHeaders(json(answer), {
           deprecation: "true",

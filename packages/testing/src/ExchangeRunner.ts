@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Connection from "./Connection.js"
 import type * as Exchange from "./Exchange.js"
-import type * as Fault from "./Fault.js"
+import * as Fault from "./Fault.js"
 import * as Identifiers from "./Identifiers.js"
 import type { Settings } from "./SandboxOptions.js"
 import type * as SandboxRecorder from "./SandboxRecorder.js"
@@ -163,6 +163,17 @@ const withAnswerBody = (
   })
 }
 
+// it is judged by when it arrived, and stored when nobody waits for it any more
+const landLate = (tools: Tools, handler: Handler, { duration }: Fault.LandLate) =>
+  tools.body.pipe(
+    // the memory of a chunk may be used again by its owner
+    Stream.map((chunk) => new Uint8Array(chunk)),
+    Stream.runCollect,
+    Effect.flatMap((chunks) =>
+      Effect.forkDaemon(Effect.delay(handler({ ...tools, body: Stream.fromChunk(chunks) }), duration))
+    )
+  )
+
 const withoutEtag = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setBody(
     HttpServerResponse.empty({ status: response.status, headers: Headers.remove(response.headers, "etag") }),
@@ -220,6 +231,8 @@ export const make = (
       switch (found?._tag) {
         case "Answer":
           return server.refuse(found, requestId)
+        case "SlowDown":
+          return server.refuse(new Fault.Answer({ status: 503, code: "SlowDown" }), requestId)
         case "Html":
           return html(found.status)
         case "Reset":
@@ -239,14 +252,19 @@ export const make = (
       const incoming = declaresBody(request)
         ? Stream.mapError(request.stream, ({ cause }) => broken(cause))
         : Stream.empty
-      const response = yield* handler({
+      const tools: Tools = {
         request,
         body: counted(isReading(operation) ? incoming : transform(incoming), recording.received),
         serverTime: yield* clock,
         requestId,
         recording,
         fault
-      })
+      }
+      if (found?._tag === "LandLate") {
+        yield* landLate(tools, handler, found)
+        return yield* breakConnection
+      }
+      const response = yield* handler(tools)
 
       if (found?._tag === "LoseAnswer") {
         return yield* breakConnection

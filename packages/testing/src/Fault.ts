@@ -103,6 +103,28 @@ export class OmitEtag extends Schema.TaggedClass<OmitEtag>("@stevedore/testing/F
 export class Expire extends Schema.TaggedClass<Expire>("@stevedore/testing/Fault/Expire")("Expire", {}) {}
 
 /**
+ * A storm: from the first request that meets it on, for so long, every one is answered 503 `SlowDown`. A turn of a rule is a
+ * whole storm.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class SlowDown extends Schema.TaggedClass<SlowDown>("@stevedore/testing/Fault/SlowDown")("SlowDown", {
+  duration: Schema.DurationFromMillis
+}) {}
+
+/**
+ * The body arrives whole, the connection breaks, and only so much later the bytes are stored: over those of a repeat that
+ * was faster. The last write of a part wins, whoever believes to have been the last.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class LandLate extends Schema.TaggedClass<LandLate>("@stevedore/testing/Fault/LandLate")("LandLate", {
+  duration: Schema.DurationFromMillis
+}) {}
+
+/**
  * The page's `next_cursor` is the cursor that asked for it. The first page was asked for without one, so it stays as it is.
  *
  * @since 0.1.0
@@ -141,12 +163,73 @@ export class CorruptPage
 {}
 
 /**
+ * The page says that there is no more, and has a next cursor all the same. The list goes on behind it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class DenyMore extends Schema.TaggedClass<DenyMore>("@stevedore/testing/Fault/DenyMore")("DenyMore", {}) {}
+
+/**
+ * The cursor is refused, as one that has become too old: 400 `ValidationError` at `page.start_cursor`. The first page is
+ * asked for without one, so it stays as it is.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class RejectCursor
+  extends Schema.TaggedClass<RejectCursor>("@stevedore/testing/Fault/RejectCursor")("RejectCursor", {})
+{}
+
+/**
+ * The page holds no more than `items`, whatever was asked for. Nothing is lost behind it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class ShortPage extends Schema.TaggedClass<ShortPage>("@stevedore/testing/Fault/ShortPage")("ShortPage", {
+  items: Schema.Int.pipe(Schema.positive())
+}) {}
+
+/**
+ * Before the page is made, a record appears in the list: a copy of its first one with an id of its own, created a second
+ * after the newest. An empty list stays empty.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class ItemAppears
+  extends Schema.TaggedClass<ItemAppears>("@stevedore/testing/Fault/ItemAppears")("ItemAppears", {})
+{}
+
+/**
+ * Before the page is made, the record vanishes behind which the page begins: the last one that the client has seen. The
+ * first page begins behind none, so it stays as it is.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class ItemVanishes
+  extends Schema.TaggedClass<ItemVanishes>("@stevedore/testing/Fault/ItemVanishes")("ItemVanishes", {})
+{}
+
+/**
  * Faults that make sense for a page of a list only.
  *
  * @since 0.1.0
  * @category models
  */
-export const PageFault = Schema.Union(RepeatCursor, EmptyPage, DropCursor, CorruptPage)
+export const PageFault = Schema.Union(
+  RepeatCursor,
+  EmptyPage,
+  DropCursor,
+  CorruptPage,
+  DenyMore,
+  RejectCursor,
+  ShortPage,
+  ItemAppears,
+  ItemVanishes
+)
 
 /**
  * @since 0.1.0
@@ -160,7 +243,19 @@ export type PageFault = typeof PageFault.Type
  * @since 0.1.0
  * @category models
  */
-export const Fault = Schema.Union(Answer, Html, LoseAnswer, Reset, Stall, Delay, OmitEtag, Expire, PageFault)
+export const Fault = Schema.Union(
+  Answer,
+  Html,
+  LoseAnswer,
+  Reset,
+  Stall,
+  Delay,
+  OmitEtag,
+  Expire,
+  SlowDown,
+  LandLate,
+  PageFault
+)
 
 /**
  * Everything that can go wrong in one exchange.

@@ -1,5 +1,6 @@
 /**
- * A small language for what goes wrong, and when. A script reads as a sentence, is a value, and can be written into a file.
+ * A small language for what goes wrong, and when. A script reads as a sentence, is a value, can be written into a file, and
+ * prints as the sentence that it is.
  *
  * @example
  * import { FaultScript } from "@stevedore/testing"
@@ -11,101 +12,53 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
-import * as Exchange from "./Exchange.js"
+import type * as Exchange from "./Exchange.js"
 import * as Fault from "./Fault.js"
-
-/**
- * What a rule is about: an operation, or a family of them. `put` is the single PUT and the part PUT, `initiate` and
- * `complete` are both of theirs; `putSingle`, `initiateSingle` and `completeSingle` leave the large ones out.
- *
- * @since 0.1.0
- * @category models
- */
-export const Target = Schema.Union(
-  Exchange.Operation,
-  Schema.Literal("putSingle", "initiateSingle", "completeSingle")
-)
-
-/**
- * @since 0.1.0
- * @category models
- */
-export type Target = typeof Target.Type
-
-const members: Readonly<Record<Target, ReadonlyArray<Exchange.Operation>>> = {
-  initiate: ["initiate", "initiateLarge"],
-  initiateSingle: ["initiate"],
-  initiateLarge: ["initiateLarge"],
-  put: ["put", "putPart"],
-  putSingle: ["put"],
-  putPart: ["putPart"],
-  complete: ["complete", "completeLarge"],
-  completeSingle: ["complete"],
-  completeLarge: ["completeLarge"],
-  file: ["file"],
-  download: ["download"],
-  list: ["list"],
-  get: ["get"],
-  tokenInfo: ["tokenInfo"]
-}
-
-const storageOperations: ReadonlyArray<Exchange.Operation> = ["put", "putPart", "get"]
-
-const isAtStorage = (target: Target): boolean =>
-  members[target].every((operation) => storageOperations.includes(operation))
-
-const isFitting = (target: Target, fault: Fault.Fault): boolean => {
-  if (Fault.isPageFault(fault)) {
-    return target === "list"
-  }
-  return fault._tag === "Expire" || fault._tag === "OmitEtag"
-    ? isAtStorage(target)
-    : true
-}
-
-/**
- * One rule: the fault that the next `times` requests for `target` meet, after `skip` of them have passed. `times` is null for
- * a rule that never ends.
- *
- * @since 0.1.0
- * @category models
- */
-export const Rule = Schema.Struct({
-  target: Target,
-  part: Schema.optional(Schema.Int.pipe(Schema.between(1, 10_000))),
-  skip: Schema.optionalWith(Schema.NonNegativeInt, { default: () => 0 }),
-  times: Schema.optionalWith(Schema.NullOr(Schema.NonNegativeInt), { default: () => 1 }),
-  fault: Fault.Fault
-}).pipe(
-  Schema.filter(({ fault, target }) => isFitting(target, fault) || `${fault._tag} is no fault of "${target}"`)
-)
-
-/**
- * @since 0.1.0
- * @category models
- */
-export type Rule = typeof Rule.Type
+import * as FaultRule from "./FaultRule.js"
+import type * as FaultSentence from "./FaultSentence.js"
+import * as FaultArbitrary from "./internal/faultArbitrary.js"
+import * as Sentences from "./internal/faultSentence.js"
+import * as FaultTurns from "./internal/faultTurns.js"
 
 /**
  * Rules in order. A request meets the first rule that is about it and has turns left, so rules about the same operation
- * happen one after the other.
+ * happen one after the other. `clockSkewMillis` is how far the servers' clocks are ahead of the client's; negative when they
+ * are behind.
  *
  * @since 0.1.0
  * @category models
  */
 export class FaultScript extends Schema.Class<FaultScript>("@stevedore/testing/FaultScript")({
-  rules: Schema.Array(Rule)
+  rules: Schema.Array(FaultRule.Rule),
+  clockSkewMillis: Schema.optionalWith(Schema.Int, { default: () => 0 })
 }) {
   /**
-   * This script, and then the other.
+   * This script, and then the other. Skews of the clock add up.
    *
    * @since 0.1.0
    */
   and(that: FaultScript): FaultScript {
-    return new FaultScript({ rules: [...this.rules, ...that.rules] })
+    return all([this, that])
+  }
+
+  /**
+   * The script as it is written in a program.
+   *
+   * @since 0.1.0
+   */
+  override toString(): string {
+    const skew = Duration.millis(Math.abs(this.clockSkewMillis))
+    const direction = this.clockSkewMillis > 0 ? "ahead" : "behind"
+    const [first, ...others] = [
+      ...(this.clockSkewMillis === 0
+        ? []
+        : [`FaultScript.clockSkew(${Sentences.durationWords(skew)}, "${direction}")`]),
+      ...this.rules.map(Sentences.ofRule)
+    ]
+    return [first ?? "FaultScript.empty", ...others.map((sentence) => `  .and(${sentence})`)].join("\n")
   }
 }
 
@@ -118,117 +71,91 @@ export class FaultScript extends Schema.Class<FaultScript>("@stevedore/testing/F
 export const empty: FaultScript = new FaultScript({ rules: [] })
 
 /**
- * One script after the other.
+ * One script after the other. Skews of the clock add up.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const all = (scripts: Iterable<FaultScript>): FaultScript =>
-  new FaultScript({ rules: [...scripts].flatMap(({ rules }) => rules) })
-
-/**
- * The first half of a sentence: which requests, and how many of them.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Aim<Self> {
-  /** Of this part only. */
-  readonly part: (number: number) => Self
-  /** The next `count` requests. Default 1. */
-  readonly times: (count: number) => Self
-  /** Every request from here on. */
-  readonly always: () => Self
-  /** Lets `count` requests pass first. */
-  readonly after: (count: number) => Self
+export const all = (scripts: Iterable<FaultScript>): FaultScript => {
+  const every = [...scripts]
+  return new FaultScript({
+    rules: every.flatMap(({ rules }) => rules),
+    clockSkewMillis: every.reduce((skew, { clockSkewMillis }) => skew + clockSkewMillis, 0)
+  })
 }
 
 /**
- * The second half: what happens to them, whatever they ask for.
+ * The clocks of the service and of its storage differ from the client's, from the beginning on.
+ *
+ * @example
+ * import { FaultScript } from "@stevedore/testing"
+ *
+ * export const late = FaultScript.clockSkew("10 minutes", "behind")
  *
  * @since 0.1.0
- * @category models
+ * @category constructors
  */
-export interface AnyFault {
-  /** Not handled; `status` is answered, with a code that the table of errors has, or any other. */
-  readonly answer: (
-    status: number,
-    code?: string,
-    options?: { readonly retryAfter?: number | string | undefined }
-  ) => FaultScript
-  /** Not handled; 429 from the service, 503 from the storage, with `Retry-After`: seconds, a date, or nonsense. */
-  readonly retryAfter: (value: number | string) => FaultScript
-  /** Not handled; a gateway's HTML page is answered. */
-  readonly html: (status: number) => FaultScript
-  /** Handled, and then the connection breaks before the answer. */
-  readonly loseAnswer: () => FaultScript
-  /** The connection breaks before anything is handled. */
-  readonly reset: () => FaultScript
-  /** The connection breaks after so many bytes of the body on its way. */
-  readonly resetAfter: (bytes: number) => FaultScript
-  /** Silence for ever: before anything, after `afterBytes` of the body on its way, or instead of the answer. */
-  readonly stall: (phase: Fault.StallPhase, options?: { readonly afterBytes?: number | undefined }) => FaultScript
-  /** Handled as usual, so much later. */
-  readonly delay: (duration: Duration.DurationInput) => FaultScript
+export const clockSkew = (by: Duration.DurationInput, direction: "ahead" | "behind"): FaultScript => {
+  const millis = Math.round(Duration.toMillis(by))
+  return new FaultScript({ rules: [], clockSkewMillis: direction === "ahead" ? millis : -millis })
 }
 
 /**
- * What happens to requests at the storage only.
+ * What a random script is made of.
  *
  * @since 0.1.0
  * @category models
  */
-export interface StorageFault {
-  /** The answer has no etag. */
-  readonly omitEtag: () => FaultScript
-  /** The URL counts as expired. */
-  readonly expire: () => FaultScript
+export interface RandomOptions {
+  /** What its rules are about. Default: everything that an upload asks for. */
+  readonly targets?: ReadonlyArray<FaultRule.Target> | undefined
+  /** The most rules. Default 4. */
+  readonly rules?: number | undefined
+  /** Rules about one part name one of the first so many. Default 4. */
+  readonly parts?: number | undefined
+  /** Bodies break or stop within their first so many bytes. Default 64. */
+  readonly bytes?: number | undefined
+  /** The longest delay or storm. Default 30 seconds. */
+  readonly longest?: Duration.DurationInput | undefined
 }
 
 /**
- * What happens to pages of a list only.
+ * Random scripts, for properties. Each ends: it has no rule that is for always. One that fails a property is shrunk to the
+ * rules that matter, and printed as the sentence that it is.
  *
  * @since 0.1.0
- * @category models
+ * @category arbitraries
  */
-export interface ListFault {
-  /** The page's next cursor is the one that asked for it. Waits for a request that has a cursor. */
-  readonly repeatCursor: () => FaultScript
-  /** A page without items in between; nothing is lost behind it. */
-  readonly emptyPage: () => FaultScript
-  /** The page says that there is more, without a cursor. */
-  readonly dropCursor: () => FaultScript
-  /** The page's first record has no id and no title. */
-  readonly corruptPage: () => FaultScript
+export const arbitrary = (options?: RandomOptions): FastCheck.Arbitrary<FaultScript> =>
+  FaultArbitrary.rules(options).map((rules) => new FaultScript({ rules }))
+
+/**
+ * A random script: the same for the same seed and options. Print it (`String(script)`) where a test fails: the sentence can
+ * be pasted into a test of its own.
+ *
+ * @example
+ * import { FaultScript } from "@stevedore/testing"
+ *
+ * export const script = FaultScript.random(42, { targets: ["put", "complete"], rules: 3 })
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const random = (seed: number, options?: RandomOptions): FaultScript =>
+  all(FastCheck.sample(arbitrary(options), { seed, numRuns: 1 }))
+
+interface AllRequests
+  extends
+    FaultSentence.Aim<AllRequests>,
+    FaultSentence.AnyFault<FaultScript>,
+    FaultSentence.StorageFault<FaultScript>,
+    FaultSentence.PutFault<FaultScript>,
+    FaultSentence.ListFault<FaultScript>
+{
+  readonly part: (number: number) => AllRequests
 }
 
-/**
- * Requests at the service that are no lists.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Requests extends Aim<Requests>, AnyFault {}
-
-/**
- * Requests at the storage.
- *
- * @since 0.1.0
- * @category models
- */
-export interface StorageRequests extends Aim<StorageRequests>, AnyFault, StorageFault {}
-
-/**
- * Requests for a page of a list.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ListRequests extends Aim<ListRequests>, AnyFault, ListFault {}
-
-interface AllRequests extends Aim<AllRequests>, AnyFault, StorageFault, ListFault {}
-
-const requests = (rule: Omit<Rule, "fault">): AllRequests => {
+const requests = (rule: Omit<FaultRule.Rule, "fault">): AllRequests => {
   const script = (fault: Fault.Fault) => new FaultScript({ rules: [{ ...rule, fault }] })
   return {
     part: (part) => requests({ ...rule, part }),
@@ -244,7 +171,7 @@ const requests = (rule: Omit<Rule, "fault">): AllRequests => {
         })
       ),
     retryAfter: (value) =>
-      script(new Fault.Answer({ status: isAtStorage(rule.target) ? 503 : 429, retryAfter: String(value) })),
+      script(new Fault.Answer({ status: FaultRule.isAtStorage(rule.target) ? 503 : 429, retryAfter: String(value) })),
     html: (status) => script(new Fault.Html({ status })),
     loseAnswer: () => script(new Fault.LoseAnswer()),
     reset: () => script(new Fault.Reset({})),
@@ -259,7 +186,14 @@ const requests = (rule: Omit<Rule, "fault">): AllRequests => {
     repeatCursor: () => script(new Fault.RepeatCursor()),
     emptyPage: () => script(new Fault.EmptyPage()),
     dropCursor: () => script(new Fault.DropCursor()),
-    corruptPage: () => script(new Fault.CorruptPage())
+    corruptPage: () => script(new Fault.CorruptPage()),
+    denyMore: () => script(new Fault.DenyMore()),
+    rejectCursor: () => script(new Fault.RejectCursor()),
+    shortPage: (items) => script(new Fault.ShortPage({ items })),
+    itemAppears: () => script(new Fault.ItemAppears()),
+    itemVanishes: () => script(new Fault.ItemVanishes()),
+    slowDown: (duration) => script(new Fault.SlowDown({ duration: Duration.decode(duration) })),
+    landLate: (after) => script(new Fault.LandLate({ duration: Duration.decode(after) }))
   }
 }
 
@@ -271,16 +205,12 @@ const requests = (rule: Omit<Rule, "fault">): AllRequests => {
  * @category constructors
  */
 export const on: {
-  (target: "put" | "putSingle" | "putPart" | "get"): StorageRequests
-  (target: "list"): ListRequests
-  (target: Target): Requests
-} = (target: Target) => requests({ target, skip: 0, times: 1 })
-
-const isAbout = (rule: Rule, exchange: Exchange.Exchange): boolean =>
-  members[rule.target].includes(exchange.operation) &&
-  (rule.part === undefined || rule.part === exchange.part) &&
-  // the first page has no cursor that could be repeated
-  (rule.fault._tag !== "RepeatCursor" || exchange.continued)
+  (target: "put" | "putPart"): FaultSentence.PartRequests<FaultScript>
+  (target: "putSingle"): FaultSentence.PutRequests<FaultScript>
+  (target: "get"): FaultSentence.StorageRequests<FaultScript>
+  (target: "list"): FaultSentence.ListRequests<FaultScript>
+  (target: FaultRule.Target): FaultSentence.Requests<FaultScript>
+} = (target: FaultRule.Target) => requests({ target, skip: 0, times: 1 })
 
 /**
  * Makes a script work: an interceptor that counts its turns from now on.
@@ -288,26 +218,4 @@ const isAbout = (rule: Rule, exchange: Exchange.Exchange): boolean =>
  * @since 0.1.0
  * @category conversions
  */
-export const toInterceptor = (script: FaultScript): Effect.Effect<Exchange.Interceptor> =>
-  Effect.sync(() => {
-    const turns = script.rules.map((rule) => ({
-      rule,
-      skip: rule.skip,
-      left: rule.times ?? Number.POSITIVE_INFINITY
-    }))
-    return (exchange) =>
-      Effect.sync(() => {
-        for (const turn of turns) {
-          if (turn.left === 0 || !isAbout(turn.rule, exchange)) {
-            continue
-          }
-          if (turn.skip > 0) {
-            turn.skip -= 1
-            continue
-          }
-          turn.left -= 1
-          return Option.some(turn.rule.fault)
-        }
-        return Option.none()
-      })
-  })
+export const toInterceptor = (script: FaultScript): Effect.Effect<Exchange.Interceptor> => FaultTurns.make(script.rules)

@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import type * as Fault from "./Fault.js"
 import type { ListQuery } from "./ListQuery.js"
 import { valuesAt } from "./ListQuery.js"
+import { seedId } from "./ListResources.js"
 import type { ListRecord } from "./SandboxOptions.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
@@ -103,6 +104,49 @@ export const make = (
     }
   })
 
+const createdMillis = (record: ListRecord): number => {
+  const created = Date.parse(String(valuesAt(record, "created_at")[0]))
+  return Number.isNaN(created) ? 0 : created
+}
+
+const withNewest = (records: ReadonlyArray<ListRecord>): ReadonlyArray<ListRecord> => {
+  const [first] = records
+  if (first === undefined) {
+    return records
+  }
+  const newest = records.reduce((latest, record) => Math.max(latest, createdMillis(record)), 0)
+  return [...records, {
+    ...first,
+    id: seedId("Appeared", records.length),
+    created_at: new Date(newest + 1000).toISOString()
+  }]
+}
+
+const isSameKey = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): boolean =>
+  left.every((key, index) => key === right[index])
+
+/**
+ * What becomes of a list before a page of it is made. Faults that do not change the list leave it as it is.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const changeList = (
+  records: ReadonlyArray<ListRecord>,
+  query: ListQuery,
+  fault: Fault.PageFault
+): Either.Either<ReadonlyArray<ListRecord>, ServiceRefused.ServiceRefused> =>
+  Either.map(startOf(query), ({ after }) => {
+    switch (fault._tag) {
+      case "ItemAppears":
+        return withNewest(records)
+      case "ItemVanishes":
+        return after === null ? records : records.filter((record) => !isSameKey(keyOf(record, query), after))
+      default:
+        return records
+    }
+  })
+
 const withoutIdentity = ({ id: _id, name: _name, title: _title, ...rest }: ListRecord): ListRecord => rest
 
 /**
@@ -116,20 +160,35 @@ export const applyFault = (
   query: ListQuery,
   fault: Fault.PageFault
 ): Either.Either<ListPage, ServiceRefused.ServiceRefused> =>
-  Either.map(startOf(query), (start) => {
+  Either.flatMap(startOf(query), (start) => {
     switch (fault._tag) {
       case "RepeatCursor":
-        return query.startCursor === undefined
-          ? page
-          : { ...page, page: { ...page.page, has_more: true, next_cursor: query.startCursor } }
+        return Either.right(
+          query.startCursor === undefined
+            ? page
+            : { ...page, page: { ...page.page, has_more: true, next_cursor: query.startCursor } }
+        )
       case "EmptyPage":
-        return {
+        return Either.right({
           data: [],
           page: { ...page.page, has_more: true, next_cursor: encodeCursor({ ...start, turn: start.turn + 1 }) }
-        }
+        })
       case "DropCursor":
-        return { ...page, page: { total_count: page.page.total_count, has_more: true } }
+        return Either.right({ ...page, page: { total_count: page.page.total_count, has_more: true } })
       case "CorruptPage":
-        return { ...page, data: page.data.map((record, index) => index === 0 ? withoutIdentity(record) : record) }
+        return Either.right({
+          ...page,
+          data: page.data.map((record, index) => index === 0 ? withoutIdentity(record) : record)
+        })
+      case "DenyMore":
+        return Either.right({ ...page, page: { ...page.page, has_more: false } })
+      case "RejectCursor":
+        return query.startCursor === undefined
+          ? Either.right(page)
+          : Either.left(ServiceRefused.invalid("page.start_cursor", "This cursor is too old"))
+      case "ShortPage":
+      case "ItemAppears":
+      case "ItemVanishes":
+        return Either.right(page)
     }
   })

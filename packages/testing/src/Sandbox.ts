@@ -86,7 +86,11 @@ export const make = (
     const store = yield* ObjectStore.ObjectStore
     const resolved = SandboxOptions.resolve(options)
     const scripted = yield* FaultScript.toInterceptor(resolved.faults)
-    const settings = { ...resolved, interceptor: orElse(scripted, resolved.interceptor) }
+    const settings: SandboxOptions.Settings = {
+      ...resolved,
+      clockOffsetMillis: resolved.clockOffsetMillis + resolved.faults.clockSkewMillis,
+      interceptor: orElse(scripted, resolved.interceptor)
+    }
     const recorder = SandboxRecorder.make()
     const uploads = SandboxUploads.make(settings, store)
     return {

@@ -21,7 +21,17 @@ export * as Fault from "./Fault.js"
 /**
  * @since 0.1.0
  */
+export * as FaultRule from "./FaultRule.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as FaultScript from "./FaultScript.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as FaultSentence from "./FaultSentence.js"
 
 /**
  * @since 0.1.0

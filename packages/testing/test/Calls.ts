@@ -4,6 +4,8 @@ import { Sandbox } from "../src/index.js"
 
 // The calls that a client makes, written by hand: the sandbox is tested against the contract, not against the SDK.
 
+export type Requirements = Sandbox.Sandbox | HttpClient.HttpClient
+
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)

@@ -1,9 +1,29 @@
 import { HttpBody } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Either, Exit, FastCheck, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
-import { Fault, FaultScript, Sandbox, SandboxHttp, SandboxOptions, UrlSigner } from "../src/index.js"
+import { runInNewContext } from "node:vm"
+import { Fault, FaultRule, FaultScript, Sandbox, SandboxHttp, SandboxOptions, UrlSigner } from "../src/index.js"
 import type { Exchange } from "../src/index.js"
 import * as Calls from "./Calls.js"
+
+const isTarget = Schema.is(FaultRule.Target)
+
+const targets: Record<FaultRule.Target, true> = {
+  initiate: true,
+  initiateSingle: true,
+  initiateLarge: true,
+  put: true,
+  putSingle: true,
+  putPart: true,
+  complete: true,
+  completeSingle: true,
+  completeLarge: true,
+  file: true,
+  download: true,
+  list: true,
+  get: true,
+  tokenInfo: true
+}
 
 const sandbox = (faults: FaultScript.FaultScript, options?: SandboxOptions.Options) =>
   Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory({ minimumPartSize: 4, ...options, faults }))
@@ -84,7 +104,7 @@ describe("FaultScript", () => {
       },
       ({ family: { both, large, single }, isLarge }) =>
         Effect.gen(function*() {
-          const meets = (target: FaultScript.Target) =>
+          const meets = (target: FaultRule.Target) =>
             play(FaultScript.on(target).reset(), [exchange(isLarge ? large : both)])
           assert.deepStrictEqual(yield* meets(both), ["Reset"])
           assert.deepStrictEqual(yield* meets(single), [isLarge ? "-" : "Reset"])
@@ -111,6 +131,49 @@ describe("FaultScript", () => {
         assert.deepStrictEqual(read, script)
       }))
 
+    it.effect.prop(
+      "print as the sentence that they are",
+      { script: FaultScript.arbitrary({ targets: Object.keys(targets).filter(isTarget) }), skew: FastCheck.integer() },
+      ({ script, skew }) =>
+        Effect.sync(() => {
+          const skewed = script.and(new FaultScript.FaultScript({ rules: [], clockSkewMillis: skew }))
+          const read: unknown = runInNewContext(String(skewed), { FaultScript })
+          assert.deepStrictEqual(read, skewed)
+        })
+    )
+
+    it("the sentence of a script is the one that was written", () => {
+      const script = FaultScript.clockSkew("90 seconds", "behind")
+        .and(FaultScript.on("putPart").part(3).after(1).times(2).answer(503, "SlowDown"))
+        .and(FaultScript.on("put").always().slowDown("30 seconds"))
+      assert.strictEqual(
+        String(script),
+        [
+          "FaultScript.clockSkew(\"90 seconds\", \"behind\")",
+          "  .and(FaultScript.on(\"putPart\").part(3).after(1).times(2).answer(503, \"SlowDown\"))",
+          "  .and(FaultScript.on(\"put\").always().slowDown(\"30 seconds\"))"
+        ].join("\n")
+      )
+      assert.strictEqual(String(FaultScript.empty), "FaultScript.empty")
+    })
+
+    it.effect.prop(
+      "random ones are the same for the same seed, and end",
+      { seed: FastCheck.integer() },
+      ({ seed }) =>
+        Effect.sync(() => {
+          const script = FaultScript.random(seed, { rules: 6, targets: ["put", "list"] })
+          assert.deepStrictEqual(FaultScript.random(seed, { rules: 6, targets: ["put", "list"] }), script)
+          assert.isAtMost(script.rules.length, 6)
+          assert.isTrue(script.rules.every(({ target, times }) => times !== null && /^(?:put|list)$/.test(target)))
+        })
+    )
+
+    it("random ones differ from seed to seed", () => {
+      const sentences = Array.from({ length: 50 }, (_, seed) => String(FaultScript.random(seed)))
+      assert.isAbove(new Set(sentences).size, 25)
+    })
+
     it("may leave out how often: once", () => {
       const { rules } = Schema.decodeUnknownSync(FaultScript.FaultScript)({
         rules: [{ target: "put", fault: { _tag: "Answer", status: 503 } }]
@@ -128,6 +191,13 @@ describe("FaultScript", () => {
       assert.isTrue(decode("get", "Expire"))
       assert.isFalse(decode("complete", "Expire"))
       assert.isFalse(decode("list", "OmitEtag"))
+      assert.isFalse(decode("get", "LandLate"))
+      const part = (target: string) =>
+        Schema.decodeUnknownEither(FaultScript.FaultScript)({
+          rules: [{ target, part: 1, fault: { _tag: "Reset" } }]
+        })
+      assert.isTrue(Either.isRight(part("put")))
+      assert.isTrue(Either.isLeft(part("putSingle")))
     })
   })
 
@@ -263,6 +333,42 @@ describe("FaultScript", () => {
         assert.strictEqual(Calls.elementOf(body, "ServerTime"), "1970-01-01T00:00:00.000Z")
       }).pipe(Effect.provide(sandbox(FaultScript.on("put").expire()))))
 
+    it.effect("slowDown: a storm from the first PUT that meets it, over every URL", () =>
+      Effect.gen(function*() {
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual((yield* putting).status, 503)
+        yield* TestClock.adjust("29 seconds")
+        const { body, status } = yield* putting
+        assert.deepStrictEqual([status, Calls.codeOf(body)], [503, "SlowDown"])
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* putting).status, 200)
+      }).pipe(Effect.provide(sandbox(FaultScript.on("put").slowDown("30 seconds")))))
+
+    it.effect("landLate: the bytes of the broken attempt are stored over those of the repeat", () =>
+      Effect.gen(function*() {
+        const { id, url } = yield* Calls.initiate(5)
+        yield* Effect.flip(Calls.put(url, hello))
+        assert.isFalse(yield* isStored(id))
+        yield* Calls.put(url, Calls.bytesOf("again"))
+        yield* TestClock.adjust("9 seconds")
+        assert.strictEqual(Calls.textOf(yield* Sandbox.stored(id)), "again")
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(Calls.textOf(yield* Sandbox.stored(id)), "hello")
+      }).pipe(Effect.provide(sandbox(FaultScript.on("put").landLate("10 seconds")))))
+
+    it.effect.each([["ahead", 600_000], ["behind", -600_000]] as const)(
+      "clockSkew: the servers' clock is %s of the client's",
+      ([direction, millis]) =>
+        Effect.gen(function*() {
+          yield* TestClock.adjust("1 hour")
+          const { headers } = yield* Calls.json("GET", "/v1/token/info")
+          assert.strictEqual(Date.parse(headers["date"] ?? ""), 3_600_000 + millis)
+          const { url } = yield* Calls.initiate(5)
+          const signedAt = new Date(3_600_000 + millis).toISOString().replaceAll(/[-:]|\.000/g, "")
+          assert.strictEqual(new URL(url).searchParams.get("X-Amz-Date"), signedAt)
+        }).pipe(Effect.provide(sandbox(FaultScript.clockSkew("10 minutes", direction))))
+    )
+
     it.effect("html and omitEtag work on a read at the storage as well", () =>
       Effect.gen(function*() {
         const id = yield* Calls.uploaded("hello")
@@ -334,6 +440,63 @@ describe("FaultScript", () => {
         const { data } = yield* page()
         assert.deepStrictEqual(data.map(({ id }) => id !== undefined), [false, true])
       }).pipe(Effect.provide(sandbox(FaultScript.on("list").corruptPage(), { projects: 5 }))))
+  })
+
+  describe("a list that changes", () => {
+    const Ids = Schema.Struct({
+      data: Schema.Array(Schema.Struct({ id: Schema.String })),
+      page: Schema.Struct({ has_more: Schema.Boolean, next_cursor: Schema.optional(Schema.NullOr(Schema.String)) })
+    })
+
+    const page = (cursor: string | null | undefined, sort = "created_at:asc") =>
+      Calls.json(
+        "GET",
+        `/v1/projects?page[limit]=2&sort=${sort}${typeof cursor === "string" ? `&page[start_cursor]=${cursor}` : ""}`
+      )
+
+    const walk = (sort?: string) =>
+      Effect.gen(function*() {
+        const pages: Array<typeof Ids.Type> = []
+        do {
+          const { body } = yield* page(pages.at(-1)?.page.next_cursor, sort)
+          pages.push(yield* Schema.decodeUnknown(Ids)(body))
+        } while (typeof pages.at(-1)?.page.next_cursor === "string" && pages.length < 20)
+        return { pages, ids: pages.flatMap(({ data }) => data.map(({ id }) => id.replace(/^(\w)\D+0*/, "$1"))) }
+      })
+
+    it.effect("shortPage: fewer than asked for, and nothing lost behind it", () =>
+      Effect.gen(function*() {
+        const { ids, pages } = yield* walk()
+        assert.deepStrictEqual(pages.map(({ data }) => data.length), [1, 2, 2])
+        assert.deepStrictEqual(ids, ["P1", "P2", "P3", "P4", "P5"])
+      }).pipe(Effect.provide(sandbox(FaultScript.on("list").shortPage(1), { projects: 5 }))))
+
+    it.effect("denyMore: there is no more, and a cursor to it", () =>
+      Effect.gen(function*() {
+        const { ids, pages } = yield* walk()
+        assert.deepStrictEqual(pages.map(({ page }) => page.has_more), [false, true, false])
+        assert.lengthOf(ids, 5)
+      }).pipe(Effect.provide(sandbox(FaultScript.on("list").denyMore(), { projects: 5 }))))
+
+    it.effect("itemAppears: at the end of what is sorted by age, and nothing is repeated", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual((yield* walk()).ids, ["P1", "P2", "P3", "P4", "P5", "A5"])
+        assert.deepStrictEqual((yield* walk("created_at:desc")).ids, ["A5", "P5", "P4", "P3", "P2", "P1"])
+      }).pipe(Effect.provide(sandbox(FaultScript.on("list").after(1).itemAppears(), { projects: 5 }))))
+
+    it.effect("itemVanishes: the record behind the cursor is gone, and no other with it", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual((yield* walk()).ids, ["P1", "P2", "P3", "P4", "P5"])
+        assert.deepStrictEqual((yield* walk()).ids, ["P1", "P3", "P4", "P5"])
+      }).pipe(Effect.provide(sandbox(FaultScript.on("list").itemVanishes(), { projects: 5 }))))
+
+    it.effect("rejectCursor: refused by the name of its parameter", () =>
+      Effect.gen(function*() {
+        const first = yield* Schema.decodeUnknown(Ids)((yield* page(null)).body)
+        const { body, status } = yield* page(first.page.next_cursor)
+        assert.strictEqual(status, 400)
+        assert.include(JSON.stringify(body), "\"path\":\"page.start_cursor\"")
+      }).pipe(Effect.provide(sandbox(FaultScript.on("list").rejectCursor(), { projects: 5 }))))
   })
 
   it.effect("leaves what it says nothing about to the interceptor", () =>
