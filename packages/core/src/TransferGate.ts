@@ -3,23 +3,87 @@
  *
  * @since 0.1.0
  */
-import * as Clock from "effect/Clock"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import type { Claim } from "./internal/admission.js"
+import { Admission } from "./internal/admission.js"
+import type { Outcome } from "./internal/congestion.js"
+import { Congestion } from "./internal/congestion.js"
+
+/**
+ * What the gate should know of a transfer.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Passage {
+  /**
+   * What storage has confirmed when the transfer succeeds, in bytes: the width follows from it. Omitted: every transfer
+   * counts alike.
+   */
+  readonly bytes?: number | undefined
+  /** What is held in memory as long as the transfer runs, in bytes. Omitted: nothing. */
+  readonly buffered?: number | undefined
+  /** Whose transfer it is, compared by identity: owners are served in turn, whatever each has waiting. */
+  readonly owner?: unknown
+}
+
+/**
+ * What the gate does at present.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface State {
+  /** Transfers that may be in flight now. */
+  readonly width: number
+  /** The widest it may become. */
+  readonly limit: number
+  readonly inFlight: number
+  /** Transfers, and claims on memory, that wait. */
+  readonly waiting: number
+  /** Held in memory, over all uploads. */
+  readonly bufferedBytes: number
+  /** How long no transfer may begin; zero when the gate is open. */
+  readonly pausedFor: Duration.Duration
+}
 
 /**
  * A gate that all transfers of a runtime pass.
+ *
+ * It learns its width from what passes: it widens while storage confirms more for it, and goes back when it does not. A
+ * transfer that fails with `TimedOut` narrows it a little, several do by half; one whose error asks for `slowDown`
+ * halves it. A fall in throughput while too little waits to fill the line says nothing, and changes nothing.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Service {
-  /** Runs a transfer when there is room for it, and when storage has not asked everybody to slow down. */
-  readonly pass: <A, E, R>(transfer: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Lets no transfer begin for this long: one SlowDown holds all parts of all files. */
+  /**
+   * Runs a transfer when there is room for it on the line and in memory, and storage has not asked everybody to slow
+   * down. One that is interrupted, waiting or running, gives back at once what it has.
+   */
+  readonly pass: <A, E, R>(transfer: Effect.Effect<A, E, R>, passage?: Passage) => Effect.Effect<A, E, R>
+  /**
+   * Waits for so many bytes of memory, which go back with the scope: for what is held longer than one attempt, such as
+   * a section of a stream that can be read only once. What is held like this is not told to {@link Service.pass} again.
+   */
+  readonly hold: (bytes: number, owner?: unknown) => Effect.Effect<void, never, Scope.Scope>
+  /**
+   * Lets no transfer begin for this long: one SlowDown holds all parts of all files. A transfer that fails with one has
+   * paused the gate for half a second already.
+   */
   readonly pause: (duration: Duration.Duration) => Effect.Effect<void>
+  /** What the gate does at present. */
+  readonly state: Effect.Effect<State>
 }
 
 /**
@@ -39,27 +103,168 @@ export class TransferGate extends Context.Tag("@stevedore/core/TransferGate")<Tr
 export interface Options {
   /** Transfers in flight at the most, over all files. Omitted: 32. */
   readonly limit?: number | undefined
+  /** Transfers in flight at the start. Omitted: 4, or the limit where that is less. */
+  readonly initial?: number | undefined
+  /** `false`: as wide as the limit, always. Omitted: the gate finds its width by what storage confirms. */
+  readonly adaptive?: boolean | undefined
+  /**
+   * What may be held in memory for transfers, over all files, in bytes. A single transfer that needs more has it alone.
+   * Omitted: 256 MiB.
+   */
+  readonly maxBufferedBytes?: number | undefined
 }
 
+const gauges = {
+  inFlight: Metric.gauge("stevedore_transfers_in_flight", { description: "Transfers to storage that are running" }),
+  waiting: Metric.gauge("stevedore_transfers_waiting", { description: "Transfers that wait for their turn" }),
+  width: Metric.gauge("stevedore_transfers_width", { description: "Transfers that may run at once, as measured" }),
+  bufferedBytes: Metric.gauge("stevedore_transfers_buffered_bytes", {
+    description: "Bytes held in memory for transfers"
+  })
+}
+
+type Counts = Record<keyof typeof gauges, number>
+
+// Several gates add up, so each tells how its own counts change
+const report = (before: Counts, now: Counts): void => {
+  for (const name of ["inFlight", "waiting", "width", "bufferedBytes"] as const) {
+    if (now[name] !== before[name]) gauges[name].unsafeModify(now[name] - before[name], [])
+  }
+}
+
+const nothing: Counts = { inFlight: 0, waiting: 0, width: 0, bufferedBytes: 0 }
+
+// The wall clock may be set while a pause or a measurement runs; this one goes on
+const elapsed: Effect.Effect<number> = Effect.clockWith((clock) =>
+  Effect.sync(() => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000)
+)
+
+const errorOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
+  Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
+
+const asksToSlowDown = (error: unknown): boolean =>
+  Predicate.hasProperty(error, "recovery") && error.recovery === "slowDown"
+
+const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Outcome => {
+  if (Exit.isSuccess(exit)) return { _tag: "Confirmed", bytes }
+  const error = errorOf(exit)
+  if (Predicate.isTagged(error, "TimedOut")) return { _tag: "TimedOut" }
+  return asksToSlowDown(error) ? { _tag: "SlowDown" } : { _tag: "Other" }
+}
+
+// The next one in the queue must not find the gate open before anybody has decided how long to wait
+const shortestPause = Duration.millis(500)
+
+const whole = (number: number): number => Math.max(1, Math.floor(number))
+
 /**
- * A gate of its own. Transfers pass in the order in which they came; an interrupted one gives its place back.
+ * A gate of its own. Owners are served in turn, and the transfers of one in the order in which they came.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: Options = {}): Effect.Effect<Service> =>
-  Effect.map(Effect.makeSemaphore(Math.max(1, Math.floor(options.limit ?? 32))), (semaphore) => {
-    let closedUntil = 0
-    const opened: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      now >= closedUntil
-        ? Effect.void
-        : Effect.zipRight(Effect.sleep(Duration.millis(Math.ceil(closedUntil - now))), Effect.suspend(() => opened)))
+export const make = (options: Options = {}): Effect.Effect<Service, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const limit = whole(options.limit ?? 32)
+    const isAdaptive = options.adaptive ?? true
+    const admission = new Admission(options.maxBufferedBytes ?? 268_435_456)
+    const congestion = new Congestion(isAdaptive ? Math.min(limit, whole(options.initial ?? 4)) : limit, limit)
+    const scope = yield* Effect.scope
+    let pausedUntil = Number.NEGATIVE_INFINITY
+    let isTimerRunning = false
+    let reported = nothing
+
+    const tell = (): void => {
+      const now = {
+        inFlight: admission.inFlight,
+        waiting: admission.waiting,
+        width: congestion.width,
+        bufferedBytes: admission.bufferedBytes
+      }
+      report(reported, now)
+      reported = now
+    }
+
+    const admit = (now: number): void => {
+      admission.admit(now >= pausedUntil ? congestion.width : 0)
+      tell()
+    }
+
+    const enter = (claim: Omit<Claim, "admitted">): Effect.Effect<Claim> =>
+      Effect.flatMap(elapsed, (now) =>
+        Effect.async<Claim>((resume) => {
+          const entered: Claim = { ...claim, admitted: () => resume(Effect.succeed(entered)) }
+          admission.enter(entered)
+          admit(now)
+          return leave(entered)
+        }))
+
+    const leave = (claim: Claim): Effect.Effect<void> =>
+      Effect.map(elapsed, (now) => {
+        admission.leave(claim)
+        admit(now)
+      })
+
+    const opened: Effect.Effect<void> = Effect.flatMap(elapsed, (now) => {
+      if (now < pausedUntil) {
+        return Effect.zipRight(Effect.sleep(Duration.millis(Math.ceil(pausedUntil - now))), opened)
+      }
+      isTimerRunning = false
+      admit(now)
+      return Effect.void
+    })
+
+    const measured = <A, E, R>(transfer: Effect.Effect<A, E, R>, bytes: number): Effect.Effect<A, E, R> =>
+      Effect.flatMap(elapsed, (startedAt) => {
+        const number = congestion.began(startedAt)
+        return Effect.onExit(transfer, (exit) =>
+          Effect.map(elapsed, (now) => congestion.ended(number, now, outcomeOf(exit, bytes))))
+      })
+
+    const pause = (duration: Duration.Duration): Effect.Effect<void> =>
+      Effect.flatMap(elapsed, (now) => {
+        pausedUntil = Math.max(pausedUntil, now + Duration.toMillis(duration))
+        if (isTimerRunning) {
+          return Effect.void
+        }
+        isTimerRunning = true
+        return Effect.asVoid(Effect.forkIn(opened, scope))
+      })
+
+    const heeded = <A, E, R>(transfer: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.onExit(transfer, (exit) =>
+        asksToSlowDown(errorOf(exit)) ? pause(shortestPause) : Effect.void)
+
+    yield* Effect.addFinalizer(() => Effect.sync(() => report(reported, nothing)))
+    tell()
+
     return {
-      pass: (transfer) => semaphore.withPermits(1)(Effect.zipRight(opened, transfer)),
-      pause: (duration) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          closedUntil = Math.max(closedUntil, now + Duration.toMillis(duration))
-        })
+      pass: (transfer, { buffered = 0, bytes = 1, owner } = {}) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(
+            restore(enter({ places: 1, bytes: buffered, owner })),
+            (claim) =>
+              heeded(isAdaptive ? measured(restore(transfer), bytes) : restore(transfer)).pipe(
+                Effect.ensuring(leave(claim))
+              )
+          )
+        ),
+      hold: (bytes, owner) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(
+            restore(enter({ places: 0, bytes, owner })),
+            (claim) => Effect.addFinalizer(() => leave(claim))
+          )
+        ),
+      pause,
+      state: Effect.map(elapsed, (now) => ({
+        width: congestion.width,
+        limit,
+        inFlight: admission.inFlight,
+        waiting: admission.waiting,
+        bufferedBytes: admission.bufferedBytes,
+        pausedFor: Duration.millis(Math.max(0, pausedUntil - now))
+      }))
     }
   })
 
@@ -70,8 +275,9 @@ export const make = (options: Options = {}): Effect.Effect<Service> =>
  * import { TransferGate } from "@stevedore/core"
  *
  * const narrow = TransferGate.layer({ limit: 8 })
+ * const fixed = TransferGate.layer({ limit: 8, adaptive: false })
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options: Options = {}): Layer.Layer<TransferGate> => Layer.effect(TransferGate, make(options))
+export const layer = (options: Options = {}): Layer.Layer<TransferGate> => Layer.scoped(TransferGate, make(options))

@@ -5,7 +5,7 @@ import { Duration, Effect, Exit, FastCheck as fc, Fiber, TestClock } from "effec
 const clockMillis = Effect.clockWith((clock) => clock.currentTimeMillis)
 
 describe("TransferGate", () => {
-  it.effect.prop("never lets more through than its limit, and lets everything through in the end", {
+  it.scoped.prop("never lets more through than its limit, and lets everything through in the end", {
     limit: fc.integer({ min: 1, max: 8 }),
     durations: fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 20 })
   }, ({ durations, limit }) =>
@@ -34,7 +34,7 @@ describe("TransferGate", () => {
       assert.isAtLeast(most, 1)
     }), { fastCheck: { numRuns: 12 } })
 
-  it.effect("lets them through in the order in which they came", () =>
+  it.scoped("lets them through in the order in which they came", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make({ limit: 1 })
       const order: Array<number> = []
@@ -48,7 +48,7 @@ describe("TransferGate", () => {
       assert.deepStrictEqual(order, [1, 2, 3, 4])
     }))
 
-  it.effect("a pause holds every transfer that has not begun, and none that has", () =>
+  it.scoped("a pause holds every transfer that has not begun, and none that has", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make()
       const running = yield* Effect.fork(gate.pass(Effect.zipRight(Effect.sleep("1 second"), clockMillis)))
@@ -62,7 +62,7 @@ describe("TransferGate", () => {
       assert.deepStrictEqual(yield* Fiber.join(held), [10_000, 10_000])
     }))
 
-  it.effect.prop("several pauses end when the longest of them does, whatever their order", {
+  it.scoped.prop("several pauses end when the longest of them does, whatever their order", {
     pauses: fc.array(fc.tuple(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 0, max: 5000 })), { minLength: 1 })
   }, ({ pauses }) =>
     Effect.gen(function*() {
@@ -81,7 +81,7 @@ describe("TransferGate", () => {
       )
     }), { fastCheck: { numRuns: 12 } })
 
-  it.effect("a transfer that fails or is interrupted gives its place back", () =>
+  it.scoped("a transfer that fails or is interrupted gives its place back", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make({ limit: 1 })
       yield* Effect.exit(gate.pass(Effect.fail("no")))
@@ -93,7 +93,7 @@ describe("TransferGate", () => {
       assert.deepStrictEqual(yield* Effect.exit(gate.pass(Effect.succeed("yes"))), Exit.succeed("yes"))
     }))
 
-  it.effect("an interruption during a pause is at once, and gives the place back", () =>
+  it.scoped("an interruption during a pause is at once, and gives the place back", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make({ limit: 1 })
       yield* gate.pause(Duration.hours(1))
@@ -105,23 +105,35 @@ describe("TransferGate", () => {
       assert.strictEqual(yield* Fiber.join(next), 3_600_000)
     }))
 
-  it.effect.each([0, -1, 0.5])("is never narrower than one transfer: a limit of %d", (limit) =>
+  it.scoped.each([0, -1, 0.5])("is never narrower than one transfer: a limit of %d", (limit) =>
     Effect.gen(function*() {
       const gate = yield* Effect.provide(TransferGate.TransferGate, TransferGate.layer({ limit }))
       assert.strictEqual(yield* gate.pass(Effect.succeed("through")), "through")
     }))
 
-  it.effect("is 32 wide unless it is told otherwise", () =>
-    Effect.gen(function*() {
-      const gate = yield* Effect.provide(TransferGate.TransferGate, TransferGate.layer())
-      let begun = 0
-      const fiber = yield* Effect.fork(Effect.forEach(
-        Array.from({ length: 40 }),
-        () => gate.pass(Effect.zipRight(Effect.sync(() => begun++), Effect.never)),
-        { concurrency: "unbounded" }
-      ))
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(begun, 32)
-      yield* Fiber.interrupt(fiber)
-    }))
+  it.scoped.each(
+    [
+      [{}, 4],
+      [{ limit: 2 }, 2],
+      [{ initial: 9 }, 9],
+      [{ initial: 99 }, 32],
+      [{ adaptive: false }, 32],
+      [{ adaptive: false, limit: 7 }, 7]
+    ] as const
+  )(
+    "begins as wide as it is told, 4 unless it is told, 32 at the most: %o",
+    ([options, width]) =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make(options)
+        let begun = 0
+        const fiber = yield* Effect.fork(Effect.forEach(
+          Array.from({ length: 40 }),
+          () => gate.pass(Effect.zipRight(Effect.sync(() => begun++), Effect.never)),
+          { concurrency: "unbounded" }
+        ))
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(begun, width)
+        yield* Fiber.interrupt(fiber)
+      })
+  )
 })

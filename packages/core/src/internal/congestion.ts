@@ -1,0 +1,218 @@
+import { Throughput } from "./throughput.js"
+
+/** How a transfer ended, as far as it tells something about the line. */
+export type Outcome =
+  | { readonly _tag: "Confirmed"; readonly bytes: number }
+  | { readonly _tag: "TimedOut" }
+  | { readonly _tag: "SlowDown" }
+  | { readonly _tag: "Other" }
+
+interface Reference {
+  readonly width: number
+  readonly rate: number
+}
+
+interface Trial {
+  readonly direction: "up" | "down"
+  /** The width to go back to, and what was measured there. */
+  readonly from: Reference
+  misses: number
+}
+
+interface Narrowing {
+  readonly from: number
+  /** Transfers with a lower number had begun before: they fail for the old width, not for the new one. */
+  readonly firstNumber: number
+  timeOuts: number
+  /** Whether it was the line's answer to the width, and no bad luck. */
+  isDeserved: boolean
+}
+
+/** More throughput than this, and a wider line is worth its connections; less is noise. */
+const worthwhile = 0.05
+
+/** Less of a loss than this is a good bargain for connections that are not needed. */
+const harmless = 0.03
+
+/** More of a loss than this is no noise. */
+const clear = 0.15
+
+/** More than this up or down, and it is the line that has changed. */
+const changed = 0.3
+
+/** Windows between two trials: at first, and when all of them have failed for long. */
+const patience = { shortest: 8, longest: 64 }
+
+/** From here a round is a commitment of minutes: one is careful with what cannot be taken back soon. */
+const slowTransfer = 10_000
+
+const gently = 1.25
+
+const wider = (width: number, factor: number): number => Math.max(width + 1, Math.floor(factor * width))
+
+/**
+ * How many transfers fit on a line, found by trying. While throughput grows with the width, the width doubles; when it
+ * does not, it goes back. From then on it tries a little more or a little less now and then, ever more seldom while
+ * that is of no use, and at once when the line has changed. Transfers that time out narrow it by one each, down to half;
+ * a SlowDown halves it. What began before a narrowing does not narrow it again.
+ *
+ * @internal
+ */
+export class Congestion {
+  width: number
+  private readonly throughput = new Throughput()
+  private reference: Reference | undefined
+  private trial: Trial | undefined
+  private direction: Trial["direction"] = "up"
+  private narrowing: Narrowing = { from: 1, firstNumber: 0, timeOuts: 0, isDeserved: false }
+  /** Narrowed for good reason: from here on up in small steps. */
+  private isCautious = false
+  /** Windows until the next trial, and how many there are between two. */
+  private rest = 0
+  private patience = patience.shortest
+  private falls = 0
+
+  constructor(initial: number, private readonly limit: number) {
+    this.width = initial
+  }
+
+  began(now: number): number {
+    return this.throughput.began(now, this.width)
+  }
+
+  ended(number: number, now: number, outcome: Outcome): void {
+    const confirmed = outcome._tag === "Confirmed" ? outcome.bytes : undefined
+    const sample = this.throughput.ended(number, now, this.width, confirmed)
+    if (outcome._tag === "TimedOut") this.timedOut(number)
+    else if (outcome._tag === "SlowDown") this.slowedDown(number)
+    else if (sample !== undefined && sample.rate > 0) this.measured(sample.rate, sample.duration >= slowTransfer)
+  }
+
+  private measured(rate: number, isSlow: boolean): void {
+    if (this.trial === undefined) this.held(rate, isSlow)
+    else if (this.trial.direction === "up") this.wider(this.trial, rate, isSlow)
+    else this.narrower(this.trial, rate)
+  }
+
+  private held(rate: number, isSlow: boolean): void {
+    const before = this.reference
+    this.rest--
+    if (before === undefined) {
+      this.reference = { width: this.width, rate }
+      if (this.rest <= 0) this.tryWider(isSlow ? 1.5 : 2)
+      return
+    }
+    const change = rate / before.rate - 1
+    if (change > changed) return this.lineChanged(rate, "up")
+    this.falls = change < -changed ? this.falls + 1 : 0
+    // One bad window is bad luck
+    if (this.falls === 1) return
+    if (this.falls === 2) return this.lineChanged(rate, "down")
+    this.reference = { width: this.width, rate: 0.7 * before.rate + 0.3 * rate }
+    if (this.rest <= 0) this.tryOther()
+  }
+
+  private lineChanged(rate: number, direction: Trial["direction"]): void {
+    this.reference = { width: this.width, rate }
+    this.falls = 0
+    this.patience = patience.shortest
+    this.direction = direction
+    this.tryOther()
+  }
+
+  private wider(trial: Trial, rate: number, isSlow: boolean): void {
+    const growth = rate / trial.from.rate - 1
+    if (growth < worthwhile) return this.missed(trial, false)
+    const expected = this.width / trial.from.width - 1
+    this.accept(rate)
+    if (growth < expected / 2) return
+    if (!this.isCautious) this.tryWider(isSlow ? 1.5 : 2)
+    else if (wider(this.width, gently) < this.narrowing.from) this.tryWider(gently)
+  }
+
+  private narrower(trial: Trial, rate: number): void {
+    const loss = 1 - rate / trial.from.rate
+    if (loss > harmless) return this.missed(trial, loss > clear)
+    // The reference stays, so that many small losses do not add up to a large one
+    this.accept(Math.max(rate, trial.from.rate))
+  }
+
+  private accept(rate: number): void {
+    this.trial = undefined
+    this.reference = { width: this.width, rate }
+    if (this.width > this.narrowing.from) this.isCautious = false
+    if (!this.isCautious) this.patience = patience.shortest
+    this.rest = this.patience
+  }
+
+  // One bad window is bad luck, but less throughput than a narrower line is owed costs with every further one
+  private missed(trial: Trial, isClear: boolean): void {
+    if (isClear || trial.misses++ > 0) return this.giveUp(trial)
+  }
+
+  private giveUp(trial: Trial): void {
+    this.trial = undefined
+    this.reference = trial.from
+    this.direction = trial.direction === "up" ? "down" : "up"
+    this.patience = Math.min(patience.longest, 2 * this.patience)
+    this.rest = this.patience
+    this.resize(trial.from.width)
+  }
+
+  private tryOther(): void {
+    const isAtEnd = this.width === (this.direction === "up" ? this.limit : 1)
+    if (isAtEnd) this.direction = this.direction === "up" ? "down" : "up"
+    if (this.direction === "up") this.tryWider(gently)
+    else this.attempt("down", Math.max(1, Math.min(this.width - 1, Math.ceil(0.75 * this.width))))
+  }
+
+  private tryWider(factor: number): void {
+    this.attempt("up", Math.min(this.limit, wider(this.width, factor)))
+  }
+
+  private attempt(direction: Trial["direction"], width: number): void {
+    this.rest = this.patience
+    if (this.reference === undefined || width === this.width) return
+    this.trial = { direction, from: this.reference, misses: 0 }
+    this.resize(width)
+  }
+
+  private timedOut(number: number): void {
+    if (number >= this.narrowing.firstNumber) this.beginNarrowing()
+    const timeOuts = ++this.narrowing.timeOuts
+    const { from } = this.narrowing
+    // One of many may be a connection that died; several are the line's answer
+    const isTooMuch = timeOuts > 1 && timeOuts >= from / 4
+    this.narrow(Math.max(Math.ceil(from / 2), from - timeOuts), isTooMuch)
+  }
+
+  private slowedDown(number: number): void {
+    if (number < this.narrowing.firstNumber) return
+    this.beginNarrowing()
+    this.narrow(Math.max(1, Math.floor(this.narrowing.from / 2)), true)
+  }
+
+  private beginNarrowing(): void {
+    this.narrowing = { from: this.width, firstNumber: this.throughput.next, timeOuts: 0, isDeserved: false }
+  }
+
+  private narrow(width: number, isTooMuch: boolean): void {
+    const back = this.trial?.direction === "up" ? this.trial.from.width : this.width
+    this.trial = undefined
+    this.reference = undefined
+    this.direction = "up"
+    this.falls = 0
+    if (isTooMuch && !this.narrowing.isDeserved) {
+      this.narrowing.isDeserved = true
+      this.isCautious = true
+      this.patience = Math.min(patience.longest, 4 * this.patience)
+    }
+    this.rest = this.patience
+    this.resize(Math.min(width, back))
+  }
+
+  private resize(width: number): void {
+    this.width = width
+    this.throughput.restart()
+  }
+}
