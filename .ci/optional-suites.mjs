@@ -1,5 +1,8 @@
 // Suites that need something a machine may not have. Each names its files, what it needs and how to get it, and probes for it:
 // vitest.workspace.ts leaves out what the probe does not find, .ci/test.mjs says so, and .ci/run does not accept it.
+import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { root } from "./packages.mjs"
 
 /**
  * @typedef {object} OptionalSuite
@@ -9,8 +12,41 @@
  * @property {() => boolean} probe whether it is there; quick, without side effects
  */
 
+const objectStore = "packages/testing/real-storage/object-store"
+
+const storeRuns = spawnSync(`${root}/${objectStore}`, ["settings"]).status === 0
+
+const store = {
+  needs: "a running object store",
+  install: `On Debian: ${objectStore} run npm test (installs nothing on the system).`,
+  probe: () => storeRuns
+}
+
+/** Where a machine has a Chromium, if it has one. @type {string | undefined} */
+export const chromiumPath = [
+  process.env.CHROMIUM_PATH ?? "",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+].find((path) => path !== "" && existsSync(path))
+
 /** @type {ReadonlyArray<OptionalSuite>} */
-export const optionalSuites = []
+export const optionalSuites = [
+  {
+    files: "packages/browser/test/integration/chromium/**",
+    needs: "a Chromium",
+    install: "On Debian: apt-get install chromium. CHROMIUM_PATH names one that is elsewhere.",
+    probe: () => chromiumPath !== undefined
+  },
+  { files: "packages/testing/test/integration/RealStorage*.test.ts", ...store },
+  {
+    files: "packages/testing/test/integration/LargeFile.test.ts",
+    needs: "a running object store and minutes for 6 GB",
+    install: `On Debian: STEVEDORE_LARGE=1 ${objectStore} run npm test (7 GB of disk while it runs).`,
+    probe: () => storeRuns && process.env.STEVEDORE_LARGE === "1"
+  }
+]
 
 /** @type {ReadonlyArray<OptionalSuite>} */
 export const missingSuites = optionalSuites.filter((suite) => !suite.probe())

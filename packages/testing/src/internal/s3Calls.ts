@@ -1,0 +1,64 @@
+/**
+ * Calls of the AWS SDK as effects that fail as storage does.
+ */
+import type { $Command, S3ClientResolvedConfig, ServiceInputTypes, ServiceOutputTypes } from "@aws-sdk/client-s3"
+import { S3ServiceException } from "@aws-sdk/client-s3"
+import { HttpRequest } from "@smithy/protocol-http"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as StorageRefused from "../StorageRefused.js"
+
+/** A command of the S3 client. */
+export type S3Command<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = $Command<
+  Input,
+  Output,
+  S3ClientResolvedConfig,
+  ServiceInputTypes,
+  ServiceOutputTypes
+>
+
+// what the SDK calls an answer to HEAD, which has no body to say its code in
+const codes: Readonly<Record<string, string>> = { NotFound: "NoSuchKey" }
+
+/** What went wrong, without the request: that one holds the signature. */
+export const refusalOf = (error: unknown): StorageRefused.StorageRefused => {
+  if (error instanceof S3ServiceException) {
+    const status = error.$metadata.httpStatusCode ?? 500
+    const known = StorageRefused.fromStatus(status, codes[error.name] ?? error.name)
+    return error.message === "" || error.message === "UnknownError"
+      ? known
+      : new StorageRefused.StorageRefused({ status, code: known.code, reason: error.message, details: {} })
+  }
+  const code = Predicate.hasProperty(error, "code") && Predicate.isString(error.code)
+    ? error.code
+    : "no reason is known"
+  return StorageRefused.make("ServiceUnavailable", { reason: `The store cannot be reached (${code})` })
+}
+
+/** A call that ends when it is interrupted. */
+export const call = <A>(
+  send: (abortSignal: AbortSignal) => Promise<A>
+): Effect.Effect<A, StorageRefused.StorageRefused> => Effect.tryPromise({ try: send, catch: refusalOf })
+
+/** What an answer has to have. */
+export const required = <A>(
+  value: A | undefined,
+  name: string
+): Effect.Effect<A, StorageRefused.StorageRefused> =>
+  value === undefined
+    ? StorageRefused.make("InternalError", { reason: `The store's answer has no ${name}` })
+    : Effect.succeed(value)
+
+/** The command with headers, also such as the SDK has no name for. */
+export const withHeaders = <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+  command: S3Command<Input, Output>,
+  headers: Readonly<Record<string, string>>
+): S3Command<Input, Output> => {
+  command.middlewareStack.add((next) => (args) => {
+    if (HttpRequest.isInstance(args.request)) {
+      Object.assign(args.request.headers, headers)
+    }
+    return next(args)
+  }, { step: "build", name: "stevedoreHeaders" })
+  return command
+}
