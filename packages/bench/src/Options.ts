@@ -1,0 +1,46 @@
+/** The words of `npm run bench -- [topic...] [--size 1GiB] [--runs 5] [--full] [--print]`. */
+import { parseArgs } from "node:util"
+
+export interface Options {
+  readonly topics: ReadonlyArray<string>
+  readonly size: number | undefined
+  readonly runs: number
+  readonly full: boolean
+  /** Only print: RESULTS.md stays as it is. */
+  readonly print: boolean
+}
+
+const factors: Readonly<Record<string, number>> = {
+  "": 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30
+}
+
+/** `1GiB`, `500MB`, `1024`: bytes; none for what is no size. */
+export const parseSize = (text: string): number | undefined => {
+  const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/.exec(text) ?? []
+  const factor = factors[unit]
+  return digits === "" || factor === undefined ? undefined : Math.round(Number(digits) * factor)
+}
+
+export const parse = (words: ReadonlyArray<string>): Options => {
+  const { positionals, values } = parseArgs({
+    args: [...words],
+    allowPositionals: true,
+    options: {
+      size: { type: "string" },
+      runs: { type: "string", default: "5" },
+      full: { type: "boolean", default: false },
+      print: { type: "boolean", default: false }
+    }
+  })
+  const size = values.size === undefined ? undefined : parseSize(values.size)
+  if (values.size !== undefined && size === undefined) throw new Error(`--size ${values.size}: give one such as 1GiB`)
+  const runs = Number(values.runs)
+  if (!Number.isInteger(runs) || runs < 1) throw new Error(`--runs ${values.runs}: give a number from 1`)
+  return { topics: positionals, size, runs, full: values.full, print: values.print }
+}

@@ -1,0 +1,28 @@
+/** `<base URL> <items>`: walks a list to its end; writes the most heap that was live after a collection, in bytes. */
+import * as Lists from "@stevedore/core/Lists"
+import * as NodeStevedore from "@stevedore/node/NodeStevedore"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+
+class ItemsMissing extends Data.TaggedError("ItemsMissing")<{ readonly came: number }> {}
+
+const [baseUrl, items = "0"] = process.argv.slice(2)
+
+let came = 0
+let heap = 0
+
+const look = () => {
+  if (++came % 10_000 === 0 || came === Number(items)) {
+    globalThis.gc?.()
+    heap = Math.max(heap, process.memoryUsage().heapUsed)
+  }
+}
+
+await Stream.runForEach(Lists.projects(), () => Effect.sync(look)).pipe(
+  Effect.filterOrFail(() => came === Number(items), () => new ItemsMissing({ came })),
+  Effect.provide(NodeStevedore.layer({ baseUrl, token: Redacted.make("api.loopback"), ledger: false })),
+  Effect.runPromise
+)
+process.stdout.write(String(heap))

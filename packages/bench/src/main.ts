@@ -1,0 +1,50 @@
+/** `npm run bench`: measures and writes RESULTS.md. */
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect } from "effect"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Bundle from "./Bundle.js"
+import * as Machine from "./Machine.js"
+import * as Options from "./Options.js"
+import * as Results from "./Results.js"
+import type { Topic } from "./Topic.js"
+import { topics } from "./topics/index.js"
+
+const results = fileURLToPath(new URL("../RESULTS.md", import.meta.url))
+
+const options = Options.parse(process.argv.slice(2))
+const unknown = options.topics.filter((name) => !topics.some((topic) => topic.name === name))
+if (unknown.length > 0) {
+  console.error(`No topic is called ${unknown.join(", ")}. There are: ${topics.map(({ name }) => name).join(", ")}`)
+  process.exit(2)
+}
+
+const modules = Effect.promise(async () => {
+  const files = await readdir(fileURLToPath(new URL("./contenders", import.meta.url)))
+  return ["sink/main", "line/main", ...files.map((file) => `contenders/${file.replace(/\.ts$/, "")}`)]
+})
+
+const write = (name: string, section: string) =>
+  Effect.sync(() => {
+    const file = existsSync(results) ? readFileSync(results, "utf8") : undefined
+    writeFileSync(results, Results.withSection(file, name, section))
+  })
+
+const run = (topic: Topic, programs: string) =>
+  Effect.gen(function*() {
+    yield* Console.error(topic.name)
+    const section = yield* topic.run({ ...options, programs, folder: yield* Bundle.folder })
+    const text = Results.render(section, { date: yield* Machine.today, machine: Machine.describe() })
+    yield* Console.log(`${text}\n`)
+    if (!options.print) yield* write(topic.name, text)
+  }).pipe(Effect.scoped)
+
+Effect.gen(function*() {
+  const folder = yield* Bundle.folder
+  const programs = join(folder, "programs")
+  yield* Bundle.programs(yield* modules, programs)
+  const wished = options.topics.length === 0 ? topics : topics.filter(({ name }) => options.topics.includes(name))
+  yield* Effect.forEach(wished, (topic) => run(topic, programs), { discard: true })
+}).pipe(Effect.scoped, NodeRuntime.runMain)
