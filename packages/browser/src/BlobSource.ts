@@ -1,0 +1,224 @@
+/**
+ * Files and Blobs of a page as sources of an upload.
+ *
+ * @since 0.1.0
+ */
+import * as Checksum from "@stevedore/core/Checksum"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import type { SourceError } from "@stevedore/core/SourceError"
+import { InvalidSource, SourceChanged } from "@stevedore/core/SourceError"
+import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
+import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
+import * as Effect from "effect/Effect"
+import { readFailure, readThrough, touch } from "./internal/blobReader.js"
+
+/**
+ * What the service is told instead of what the file says of itself.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** 1 to 1024 characters. Omitted: the file's own. */
+  readonly name?: string | undefined
+  /** Such as `video/mp4`, up to 255 characters. Omitted: the file's own, else `application/octet-stream`. */
+  readonly mediaType?: string | undefined
+}
+
+/**
+ * The same for a Blob, which has no name of its own.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface BlobOptions extends Options {
+  readonly name: string
+}
+
+const { mediaTypeLength, nameLength } = ServiceProfile.standard.limits
+
+const checkDescription = (name: string, mediaType: string): Effect.Effect<void, InvalidSource> => {
+  if (name.length === 0 || name.length > nameLength) {
+    return Effect.fail(new InvalidSource({ name, field: "name", expected: `1 to ${nameLength} characters` }))
+  }
+  if (mediaType.length === 0 || mediaType.length > mediaTypeLength) {
+    return Effect.fail(new InvalidSource({ name, field: "mediaType", expected: `1 to ${mediaTypeLength} characters` }))
+  }
+  return Effect.void
+}
+
+const sampleLength = 65_536
+
+// The places of the sample, in one piece where they would touch.
+const sampled = (blob: Blob): ReadonlyArray<Blob> => {
+  const { size } = blob
+  if (size <= 3 * sampleLength) return [blob]
+  return [0, Math.floor((size - sampleLength) / 2), size - sampleLength].map((start) =>
+    blob.slice(start, start + sampleLength)
+  )
+}
+
+const sampleOf = (name: string, blob: Blob): Effect.Effect<string, SourceError> =>
+  Effect.suspend(() => {
+    const running = Checksum.crc32.begin()
+    return Effect.map(
+      Effect.forEach(sampled(blob), (piece) => readThrough(name, piece, running.update), { discard: true }),
+      running.value
+    )
+  })
+
+const fingerprintOf = (
+  name: string,
+  blob: Blob,
+  modified: number | undefined
+): Effect.Effect<SourceFingerprint, SourceError> =>
+  Effect.map(sampleOf(name, blob), (sample) => ({
+    kind: "blob",
+    size: blob.size,
+    ...(modified === undefined ? {} : { modified }),
+    // A page is not told which file of a disk it is: it is known by what is in it.
+    identity: [blob.size, modified, sample].join("/"),
+    sample
+  }))
+
+const opened = (name: string, blob: Blob, unchanged: Effect.Effect<void, SourceError>): OpenSource => ({
+  section: (range) => {
+    // without a type of its own, so that it brings no header that is not signed
+    const slice = blob.slice(range.offset, range.offset + range.length)
+    return Effect.succeed({
+      range,
+      body: (observe) => Effect.succeed({ _tag: "BlobBody", blob: slice, observed: readThrough(name, slice, observe) })
+    })
+  },
+  readThrough: (range, observe) => readThrough(name, blob.slice(range.offset, range.offset + range.length), observe),
+  unchanged
+})
+
+interface Content {
+  readonly blob: Blob
+  readonly name: string
+  readonly mediaType: string
+  readonly modified: number | undefined
+  readonly unchanged: Effect.Effect<void, SourceError>
+}
+
+const make = ({ blob, mediaType, modified, name, unchanged }: Content): Effect.Effect<RepeatableSource, SourceError> =>
+  Effect.gen(function*() {
+    yield* checkDescription(name, mediaType)
+    const fingerprint = yield* fingerprintOf(name, blob, modified)
+    return {
+      _tag: "RepeatableSource",
+      held: false,
+      name,
+      mediaType,
+      size: blob.size,
+      fingerprint,
+      open: Effect.as(unchanged, opened(name, blob, unchanged))
+    }
+  })
+
+const mediaTypeOf = (blob: Blob, options: Options): string =>
+  options.mediaType ?? (blob.type === "" ? "application/octet-stream" : blob.type)
+
+/**
+ * A Blob as a source that can be read again and again.
+ *
+ * @example
+ * import { Uploads } from "@stevedore/core"
+ * import { BlobSource } from "@stevedore/browser"
+ * import { Effect } from "effect"
+ *
+ * const note = new Blob(["hello"], { type: "text/plain" })
+ * const program = Effect.flatMap(BlobSource.fromBlob(note, { name: "note.txt" }), (source) => Uploads.upload(source))
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromBlob = (blob: Blob, options: BlobOptions): Effect.Effect<RepeatableSource, SourceError> =>
+  make({
+    blob,
+    name: options.name,
+    mediaType: mediaTypeOf(blob, options),
+    modified: undefined,
+    unchanged: touch(options.name, blob)
+  })
+
+/**
+ * A file that was chosen, dropped or pasted, as a source that can be read again and again. What is sent are slices of
+ * it: its bytes are never in the page's memory, whatever its size.
+ *
+ * Its size, its date of change and a sample of its content (first, middle and last 64 KiB) are its fingerprint, by which
+ * it is known again after a reload. One byte of it is read before each attempt and before the end: a file that changed
+ * meanwhile is `SourceChanged`, and nothing is completed. Other bytes under the same size and date can be told by the
+ * sample only.
+ *
+ * @example
+ * import { Uploads } from "@stevedore/core"
+ * import { BlobSource } from "@stevedore/browser"
+ * import { Effect } from "effect"
+ *
+ * const upload = (file: File) => Effect.flatMap(BlobSource.fromFile(file), (source) => Uploads.upload(source))
+ *
+ * // the file of an unfinished upload, chosen again; by the name that it had, should it have been renamed
+ * const goOn = (unfinished: Uploads.UnfinishedUpload, file: File) =>
+ *   Effect.flatMap(BlobSource.fromFile(file, unfinished), (source) => Uploads.resume(unfinished.id, source))
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromFile = (file: File, options: Options = {}): Effect.Effect<RepeatableSource, SourceError> => {
+  const name = options.name ?? file.name
+  return make({
+    blob: file,
+    name,
+    mediaType: mediaTypeOf(file, options),
+    modified: file.lastModified,
+    unchanged: touch(name, file)
+  })
+}
+
+const fileOf = (name: string, handle: FileSystemFileHandle): Effect.Effect<File, SourceError> =>
+  Effect.tryPromise({ try: () => handle.getFile(), catch: (cause) => readFailure(name, cause) })
+
+const checkSame = (name: string, expected: File, actual: File): Effect.Effect<void, SourceChanged> => {
+  if (actual.size !== expected.size) {
+    return Effect.fail(
+      new SourceChanged({
+        name,
+        what: "size",
+        expected: `${expected.size} bytes`,
+        actual: `${actual.size} bytes`
+      })
+    )
+  }
+  return actual.lastModified === expected.lastModified
+    ? Effect.void
+    : Effect.fail(new SourceChanged({ name, what: "modified" }))
+}
+
+/**
+ * A file by its handle, from `showOpenFilePicker` or from a drop. Beside what holds for {@link fromFile} the file's size
+ * and date are asked for again. A handle that the user has not allowed yet is `SourceUnreadable` with
+ * `PermissionDenied`: see `FileHandles`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromHandle = (
+  handle: FileSystemFileHandle,
+  options: Options = {}
+): Effect.Effect<RepeatableSource, SourceError> =>
+  Effect.suspend(() => {
+    const name = options.name ?? handle.name
+    return Effect.flatMap(fileOf(name, handle), (file) =>
+      make({
+        blob: file,
+        name,
+        mediaType: mediaTypeOf(file, options),
+        modified: file.lastModified,
+        unchanged: Effect.zipRight(
+          touch(name, file),
+          Effect.flatMap(fileOf(name, handle), (now) => checkSame(name, file, now))
+        )
+      }))
+  })

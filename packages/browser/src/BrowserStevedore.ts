@@ -1,0 +1,109 @@
+/**
+ * Everything that the programs need, in a page, as one layer.
+ *
+ * @since 0.1.0
+ */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
+import * as RetryPolicy from "@stevedore/core/RetryPolicy"
+import * as ServiceApi from "@stevedore/core/ServiceApi"
+import * as ServiceConfig from "@stevedore/core/ServiceConfig"
+import * as Timeouts from "@stevedore/core/Timeouts"
+import * as TransferGate from "@stevedore/core/TransferGate"
+import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import * as BrowserLedger from "./BrowserLedger.js"
+import * as XhrObjectStorage from "./XhrObjectStorage.js"
+
+/**
+ * What the layer gives.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type BrowserStevedore = ServiceApi.ServiceApi | ObjectStorage | TransferGate.TransferGate
+
+/**
+ * Where the service is, or a server of your own before it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends Omit<ServiceConfig.Options, "token">, ServiceApi.Options, TransferGate.Options {
+  /** An http or https URL, or a path of the page's own origin such as `/api`. */
+  readonly baseUrl: string
+  /**
+   * Whatever is in a page can be read by whoever uses it: the service's own token does not belong here. Give one only
+   * where each user has one. Omitted: no Authorization header is sent, and a server of your own (`StevedoreHttpApp` of
+   * the Node package) knows its users by their cookies.
+   */
+  readonly token?: Redacted.Redacted | undefined
+  /** Whether cookies go along. Omitted: to the page's own origin only. */
+  readonly credentials?: RequestCredentials | undefined
+  /** `false` writes nothing down. Omitted: in IndexedDB, as `BrowserLedger.layer` does. */
+  readonly ledger?: BrowserLedger.Options | false | undefined
+}
+
+// A browser hides where a redirect leads. As an answer of status 0 it would be taken for none of the service's.
+const withRedirectsAsAnswers = HttpClient.transformResponse(
+  Effect.map((response) =>
+    response.status === 0
+      ? HttpClientResponse.fromWeb(response.request, new Response(null, { status: 302 }))
+      : response
+  )
+)
+
+const client = (options: Options): Layer.Layer<HttpClient.HttpClient> =>
+  Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, withRedirectsAsAnswers)).pipe(
+    Layer.provide(FetchHttpClient.layer),
+    Layer.provide(
+      Layer.succeed(FetchHttpClient.RequestInit, {
+        redirect: "manual",
+        credentials: options.credentials ?? "same-origin"
+      })
+    )
+  )
+
+const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError> =>
+  Layer.suspend(() => {
+    const { baseUrl, token } = options
+    const absolute = URL.canParse(baseUrl, location.href) ? new URL(baseUrl, location.href).href : baseUrl
+    return token === undefined
+      // no token travels in clear
+      ? ServiceConfig.layerWithoutToken({ ...options, baseUrl: absolute, allowInsecureHttp: true })
+      : ServiceConfig.layer({ ...options, baseUrl: absolute, token })
+  })
+
+/**
+ * The service over fetch, the storage over XMLHttpRequest, unfinished uploads in IndexedDB. A `RetryPolicy.layer`,
+ * `Timeouts.layer` or `Checksum.layer` that is provided to this layer holds for whatever runs with it. No redirect of the
+ * service is followed.
+ *
+ * Browsers open six connections to a host at the most, so more than six parts at once only wait.
+ *
+ * @example
+ * import { Uploads } from "@stevedore/core"
+ * import { BlobSource, BrowserStevedore } from "@stevedore/browser"
+ * import { Effect } from "effect"
+ *
+ * const upload = (file: File) =>
+ *   Effect.flatMap(BlobSource.fromFile(file), (source) => Uploads.upload(source)).pipe(
+ *     Effect.provide(BrowserStevedore.layer({ baseUrl: "/api" }))
+ *   )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<BrowserStevedore, ConfigError.ConfigError> =>
+  Layer.mergeAll(
+    Layer.provide(ServiceApi.layerWith(options), Layer.merge(config(options), client(options))),
+    XhrObjectStorage.layer,
+    TransferGate.layer(options),
+    options.ledger === false ? Layer.empty : BrowserLedger.layer(options.ledger),
+    RetryPolicy.layerInForce,
+    Timeouts.layerInForce
+  )

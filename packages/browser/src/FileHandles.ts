@@ -1,0 +1,143 @@
+/**
+ * Handles of files, kept beside the ledger: after a reload the user allows the file again instead of looking for it.
+ *
+ * @since 0.1.0
+ */
+import { ServiceApi } from "@stevedore/core/ServiceApi"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
+import type { UploadSource } from "@stevedore/core/UploadSource"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import * as IndexedDbKeyValueStore from "./IndexedDbKeyValueStore.js"
+import type { DatabaseFailure } from "./internal/database.js"
+import * as Databases from "./internal/database.js"
+
+/**
+ * Handles by the ids of their uploads. Its operations do not fail: a handle that cannot be kept means that the file has
+ * to be chosen again.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  /** Keeps the handle of a source; a source that the ledger cannot know again has none to keep. */
+  readonly keep: (
+    source: Pick<UploadSource, "name" | "fingerprint">,
+    handle: FileSystemFileHandle
+  ) => Effect.Effect<void, never, ServiceApi>
+  /** The handle of an unfinished upload, by the id that the ledger has for it. */
+  readonly find: (id: string) => Effect.Effect<Option.Option<FileSystemFileHandle>>
+  /** Drops a handle. Those of uploads that are gone are dropped by themselves, a day later. */
+  readonly forget: (id: string) => Effect.Effect<void>
+}
+
+/**
+ * The tag of the kept handles.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class FileHandles extends Context.Tag("@stevedore/browser/FileHandles")<FileHandles, Service>() {}
+
+interface Kept {
+  readonly handle: FileSystemFileHandle
+  readonly keptAt: number
+}
+
+const isHandle = (value: unknown): value is FileSystemFileHandle =>
+  Predicate.hasProperty(value, "kind") && value.kind === "file" && Predicate.hasProperty(value, "getFile")
+
+const isKept = (value: unknown): value is Kept =>
+  Predicate.hasProperty(value, "handle") && isHandle(value.handle) &&
+  Predicate.hasProperty(value, "keptAt") && Predicate.isNumber(value.keptAt)
+
+const oneDay = 24 * 60 * 60 * 1000
+
+/**
+ * Handles in the database of the ledger.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options: IndexedDbKeyValueStore.Options = {}
+): Effect.Effect<Service, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const database = yield* Databases.make(options.database ?? IndexedDbKeyValueStore.defaultDatabase)
+    const quietly = <A>(effect: Effect.Effect<A, DatabaseFailure>): Effect.Effect<void> =>
+      Effect.catchAll(
+        Effect.asVoid(effect),
+        ({ name }) => Effect.logDebug(`A file's handle could not be kept (${name}): it will have to be chosen again`)
+      )
+    const read = (id: string) =>
+      database.run("handles", "readonly", (store): IDBRequest<unknown> => store.get(id)).pipe(
+        Effect.orElseSucceed(() => undefined)
+      )
+    const forget = (id: string) => quietly(database.run("handles", "readwrite", (store) => store.delete(id)))
+    const dropOld = (ledger: UploadLedger.Service) =>
+      Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const keys: ReadonlyArray<IDBValidKey> = yield* database.run(
+          "handles",
+          "readonly",
+          (store) => store.getAllKeys()
+        ).pipe(
+          Effect.orElseSucceed(() => [])
+        )
+        for (const id of keys.filter((key) => typeof key === "string")) {
+          const kept = yield* read(id)
+          const old = !isKept(kept) || now - kept.keptAt > oneDay
+          if (old && Option.isNone(yield* ledger.find(id))) yield* forget(id)
+        }
+      })
+    return {
+      keep: (source, handle) =>
+        Effect.gen(function*() {
+          const id = UploadLedger.idOf((yield* ServiceApi).baseUrl, source)
+          const kept: Kept = { handle, keptAt: yield* Clock.currentTimeMillis }
+          yield* Effect.flatMap(UploadLedger.UploadLedger, dropOld)
+          yield* Effect.transposeMapOption(
+            id,
+            (id) => quietly(database.run("handles", "readwrite", (store) => store.put(kept, id)))
+          )
+        }),
+      find: (id) => Effect.map(read(id), (kept) => isKept(kept) ? Option.some(kept.handle) : Option.none()),
+      forget
+    }
+  })
+
+/**
+ * {@link make} as a layer.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: IndexedDbKeyValueStore.Options = {}): Layer.Layer<FileHandles> =>
+  Layer.scoped(FileHandles, make(options))
+
+interface Permissions {
+  readonly requestPermission: (descriptor: { readonly mode: "read" }) => Promise<PermissionState>
+}
+
+const hasPermissions = (handle: FileSystemFileHandle): handle is FileSystemFileHandle & Permissions =>
+  Predicate.hasProperty(handle, "requestPermission") && Predicate.isFunction(handle.requestPermission)
+
+/**
+ * Asks the user to allow a kept file again, which a browser does once after each start of the page and only within a
+ * click or a key press. `false` when it is denied, or the browser cannot ask: then the file has to be chosen again.
+ *
+ * @since 0.1.0
+ * @category permissions
+ */
+export const allow = (handle: FileSystemFileHandle): Effect.Effect<boolean> =>
+  hasPermissions(handle)
+    ? Effect.tryPromise(() => handle.requestPermission({ mode: "read" })).pipe(
+      Effect.map((state) => state === "granted"),
+      Effect.orElseSucceed(() => false)
+    )
+    : Effect.succeed(false)

@@ -1,0 +1,45 @@
+/**
+ * Keeps the screen on, and with it the machine awake, while something goes up.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Connectivity from "./Connectivity.js"
+
+const request: Effect.Effect<WakeLockSentinel | undefined> = Effect.suspend(() =>
+  "wakeLock" in navigator
+    ? Effect.tryPromise(() => navigator.wakeLock.request("screen")).pipe(Effect.orElseSucceed(() => undefined))
+    : Effect.succeed(undefined)
+)
+
+const release = (lock: WakeLockSentinel | undefined): Effect.Effect<void> =>
+  lock === undefined ? Effect.void : Effect.ignore(Effect.tryPromise(() => lock.release()))
+
+/**
+ * Holds the lock for as long as the scope, where the browser has one and allows it (a page that is served securely, and
+ * is in sight; on low battery it may refuse). It takes a lock from a page that goes out of sight, and this takes it up
+ * again when the page comes back. Nothing fails when there is none.
+ *
+ * @example
+ * import { ScreenWakeLock } from "@stevedore/browser"
+ * import { Uploads, type UploadSource } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const awake = (source: UploadSource) => Effect.scoped(Effect.zipRight(ScreenWakeLock.scoped, Uploads.upload(source)))
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const scoped: Effect.Effect<void, never, Scope.Scope> = Connectivity.changes.pipe(
+  Stream.map(({ visible }) => visible),
+  Stream.changes,
+  Stream.flatMap(
+    (visible) => visible ? Stream.flatMap(Stream.acquireRelease(request, release), () => Stream.never) : Stream.never,
+    { switch: true }
+  ),
+  Stream.runDrain,
+  Effect.forkScoped,
+  Effect.asVoid
+)

@@ -1,0 +1,212 @@
+/**
+ * The object storage over XMLHttpRequest, the only way to send from a page that tells how far a body has got.
+ *
+ * @since 0.1.0
+ */
+import { ConnectionFailed } from "@stevedore/core/ConnectionError"
+import type { GetAnswer, GetRequest, PutRequest, Service } from "@stevedore/core/ObjectStorage"
+import { checkDeadline, ObjectStorage } from "@stevedore/core/ObjectStorage"
+import * as PresignedUrl from "@stevedore/core/PresignedUrl"
+import * as RangedContent from "@stevedore/core/RangedContent"
+import type { SourceError } from "@stevedore/core/SourceError"
+import { SourceChanged } from "@stevedore/core/SourceError"
+import type { StorageAnswer } from "@stevedore/core/StorageAnswer"
+import type { StorageError } from "@stevedore/core/StorageError"
+import type { Asked, PutReceipt } from "@stevedore/core/StorageResponse"
+import { interpret, interpretPut, rejected } from "@stevedore/core/StorageResponse"
+import type { ChunkObserver } from "@stevedore/core/UploadSource"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { touch } from "./internal/blobReader.js"
+import type { Answered } from "./internal/xhr.js"
+import * as Xhr from "./internal/xhr.js"
+
+/** Origins that have answered this page: what fails there is no matter of CORS. */
+type Known = Set<string>
+
+interface Body {
+  readonly blob: Blob
+  readonly observed: Effect.Effect<void, SourceError>
+}
+
+const isInOwnMemory = (bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> => bytes.buffer instanceof ArrayBuffer
+
+const blobOf = (bytes: Uint8Array): Blob => new Blob([isInOwnMemory(bytes) ? bytes : new Uint8Array(bytes)])
+
+const bodyOf = (
+  { name, section }: PutRequest,
+  observe: ChunkObserver
+): Effect.Effect<Body, SourceError, Scope.Scope> =>
+  Effect.flatMap(section.body(observe), (body): Effect.Effect<Body, SourceError> => {
+    switch (body._tag) {
+      case "BlobBody":
+        return Effect.succeed(body)
+      case "BytesBody":
+        return Effect.succeed({ blob: blobOf(body.bytes), observed: Effect.void })
+      case "StreamBody":
+        return Effect.map(
+          Stream.runFold(body.stream, new Blob([]), (blob, chunk) => new Blob([blob, blobOf(chunk)])),
+          (blob) => ({ blob, observed: Effect.void })
+        )
+      case "NativeBody":
+        return Effect.dieMessage(`The source of ${name} has a body that no browser can send`)
+    }
+  })
+
+const checkLength = (
+  { attempt, name, section: { range } }: PutRequest,
+  blob: Blob
+): Effect.Effect<void, SourceChanged> =>
+  blob.size === range.length ? Effect.void : Effect.fail(
+    new SourceChanged({
+      name,
+      what: "size",
+      expected: `${range.length} bytes from ${range.offset}`,
+      actual: `${blob.size} bytes`,
+      attempts: attempt
+    })
+  )
+
+// A browser does not say why there was no answer. The file is asked first; where no answer of the origin was ever let
+// through, CORS may be the reason.
+const unanswered = (
+  { attempt, url }: Pick<PutRequest, "attempt" | "url">,
+  known: Known
+): ConnectionFailed =>
+  new ConnectionFailed({
+    peer: "storage",
+    origin: url.origin,
+    arrived: "unknown",
+    ...(navigator.onLine ? {} : { code: "OFFLINE" }),
+    ...(known.has(url.origin) || !navigator.onLine ? {} : { hint: "cors" as const }),
+    attempts: attempt
+  })
+
+// It cannot be forbidden to follow a redirect, only be seen: what answered is not where the URL was signed for.
+const receiptOf = (answered: Answered, href: string, asked: Asked): Either.Either<PutReceipt, StorageError> =>
+  answered.url === "" || answered.url === new URL(href).href
+    ? interpretPut(answered, asked)
+    : Either.left(rejected({ ...answered, status: 307 }, asked))
+
+const spanOf = (name: string, { attempt, url }: Pick<PutRequest, "attempt" | "url">, bytes?: number) =>
+  Effect.withSpan(name, {
+    kind: "client",
+    captureStackTrace: false,
+    attributes: {
+      origin: url.origin,
+      path: url.path,
+      part: Option.getOrUndefined(url.partNumber),
+      attempt,
+      ...(bytes === undefined ? {} : { bytes })
+    }
+  })
+
+const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
+  Effect.gen(function*() {
+    yield* checkDeadline(request, yield* Clock.currentTimeMillis)
+    const body = yield* bodyOf(request, () => {})
+    yield* checkLength(request, body.blob)
+    const href = PresignedUrl.reveal(request.url)
+    const observing = yield* Effect.forkScoped(body.observed)
+    const answered = yield* Xhr.put({ href, headers: request.headers, body: body.blob, onSent: request.onSent }).pipe(
+      Effect.mapError(() => unanswered(request, known)),
+      Effect.tapError(() => touch(request.name, body.blob)),
+      Effect.raceFirst(Effect.zipRight(Fiber.join(observing), Effect.never))
+    )
+    known.add(request.url.origin)
+    const receipt = yield* receiptOf(answered, href, {
+      url: request.url,
+      sentHeaders: [...Object.keys(request.headers), "content-length"],
+      serverNow: (yield* Clock.currentTimeMillis) + request.clockOffset,
+      attempts: request.attempt
+    })
+    yield* Fiber.join(observing)
+    return receipt
+  }).pipe(Effect.scoped, spanOf("ObjectStorage.put", request, request.section.range.length))
+
+const failedOn = (request: GetRequest, known: Known) => () => unanswered(request, known)
+
+const fetched = (request: GetRequest, known: Known): Effect.Effect<Response, StorageError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const controller = yield* Effect.acquireRelease(
+      Effect.sync(() => new AbortController()),
+      (controller) => Effect.sync(() => controller.abort())
+    )
+    return yield* Effect.tryPromise({
+      try: () =>
+        fetch(PresignedUrl.reveal(request.url), {
+          headers: RangedContent.headers(request),
+          credentials: "omit",
+          redirect: "manual",
+          cache: "no-store",
+          referrerPolicy: "no-referrer",
+          signal: controller.signal
+        }),
+      catch: failedOn(request, known)
+    })
+  })
+
+const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const response = yield* fetched(request, known)
+    known.add(request.url.origin)
+    const headers = Object.fromEntries(response.headers)
+    const held = RangedContent.held({ status: response.status, headers }, request)
+    if (Option.isSome(held)) {
+      const { body } = response
+      const bytes = body === null ? Stream.empty : Stream.fromReadableStream({
+        evaluate: () => body,
+        onError: failedOn(request, known)
+      })
+      return { ...held.value, bytes }
+    }
+    const answer: StorageAnswer = {
+      // which redirect it is, is not told
+      status: response.type === "opaqueredirect" ? 302 : response.status,
+      headers,
+      body: yield* Effect.tryPromise(() => response.text()).pipe(
+        Effect.map((text) => text.slice(0, Xhr.longestErrorDocument)),
+        Effect.orElseSucceed(() => "")
+      )
+    }
+    const asked: Asked = {
+      url: request.url,
+      sentHeaders: Object.keys(RangedContent.headers(request)),
+      serverNow: yield* Clock.currentTimeMillis,
+      attempts: request.attempt
+    }
+    return yield* Either.match(interpret(answer, asked), {
+      onLeft: (error) => Effect.fail(error),
+      onRight: () => Effect.fail(rejected(answer, asked))
+    })
+  }).pipe(spanOf("ObjectStorage.get", request))
+
+/**
+ * The storage of a page. A body is a slice of a file, which the browser reads by itself; the checksum of a part is
+ * computed beside it from the same slice. No cookies, no trace headers, no referrer, and each URL as it was given.
+ *
+ * A request that gets no answer is `ConnectionFailed`: a browser does not say whether it was the network or CORS. The
+ * error has `hint: "cors"` as long as nothing from its origin was ever answered. `EtagMissing` says that the bucket's
+ * CORS rules do not expose the header `ETag`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<Service> = Effect.sync(() => {
+  const known: Known = new Set()
+  return { put: put(known), get: get(known) }
+})
+
+/**
+ * {@link make} as a layer. `BrowserStevedore.layer` has it already.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<ObjectStorage> = Layer.effect(ObjectStorage, make)

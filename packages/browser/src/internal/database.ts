@@ -1,0 +1,88 @@
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+
+/** What went wrong, by the name that the browser gives it, such as `QuotaExceededError`. */
+export interface DatabaseFailure {
+  readonly _tag: "DatabaseFailure"
+  readonly name: string
+}
+
+export type StoreName = "values" | "handles"
+
+export interface Database {
+  /** One request in a transaction of its own; it is done when the transaction is. */
+  readonly run: <A>(
+    store: StoreName,
+    mode: "readonly" | "readwrite",
+    request: (store: IDBObjectStore) => IDBRequest<A>
+  ) => Effect.Effect<A, DatabaseFailure>
+}
+
+const failure = (cause: unknown): DatabaseFailure => ({
+  _tag: "DatabaseFailure",
+  name: Predicate.hasProperty(cause, "name") && Predicate.isString(cause.name) ? cause.name : "UnknownError"
+})
+
+const opened = (name: string, onClose: () => void): Promise<IDBDatabase> =>
+  new Promise((resolve, reject) => {
+    const request = indexedDB.open(name, 1)
+    request.onupgradeneeded = () => {
+      const stores: ReadonlyArray<StoreName> = ["values", "handles"]
+      for (const store of stores) request.result.createObjectStore(store)
+    }
+    request.onerror = () => reject(request.error)
+    request.onsuccess = () => {
+      const database = request.result
+      database.onclose = onClose
+      // another tab deletes the database, or brings a later version of it: this one must not stand in its way
+      database.onversionchange = () => {
+        database.close()
+        onClose()
+      }
+      resolve(database)
+    }
+  })
+
+/**
+ * A database of keys and values. It is opened with the first request and again when it was closed; it ends with the
+ * scope. A page that has no IndexedDB fails with every request.
+ */
+export const make = (name: string): Effect.Effect<Database, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    let connection: Promise<IDBDatabase> | undefined
+    const forget = () => {
+      connection = undefined
+    }
+    const connect = (): Promise<IDBDatabase> => {
+      connection ??= opened(name, forget)
+      connection.catch(forget)
+      return connection
+    }
+    yield* Effect.addFinalizer(() =>
+      Effect.ignore(Effect.tryPromise(async () => {
+        const closing = connection
+        forget()
+        const database = await closing
+        database?.close()
+      }))
+    )
+    return {
+      run: <A>(store: StoreName, mode: IDBTransactionMode, request: (store: IDBObjectStore) => IDBRequest<A>) =>
+        Effect.flatMap(
+          Effect.tryPromise({ try: connect, catch: failure }),
+          (database) =>
+            Effect.async<A, DatabaseFailure>((resume) => {
+              try {
+                const transaction = database.transaction(store, mode)
+                const asked = request(transaction.objectStore(store))
+                transaction.oncomplete = () => resume(Effect.succeed(asked.result))
+                transaction.onabort = () => resume(Effect.fail(failure(transaction.error ?? asked.error)))
+              } catch (cause) {
+                forget()
+                resume(Effect.fail(failure(cause)))
+              }
+            })
+        )
+    }
+  })

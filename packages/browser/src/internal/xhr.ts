@@ -1,0 +1,63 @@
+import type { StorageAnswer } from "@stevedore/core/StorageAnswer"
+import * as Effect from "effect/Effect"
+
+/** An answer, and the URL that it came from: another than was asked where a redirect was followed. */
+export interface Answered extends StorageAnswer {
+  readonly url: string
+}
+
+export interface Put {
+  readonly href: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Blob
+  readonly onSent: (bytes: number) => void
+}
+
+/** No answer: status 0, of which a browser does not tell the reason. */
+export type Unanswered = "unanswered"
+
+export const longestErrorDocument = 65_536
+
+const headersOf = (xhr: XMLHttpRequest): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    xhr.getAllResponseHeaders().split("\r\n").filter((line) => line.includes(":")).map((line) => {
+      const colon = line.indexOf(":")
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+    })
+  )
+
+const answerOf = (xhr: XMLHttpRequest): Answered => ({
+  status: xhr.status,
+  headers: headersOf(xhr),
+  body: xhr.responseText.slice(0, longestErrorDocument),
+  url: xhr.responseURL
+})
+
+/** Puts a Blob, once. Interrupted, the request is dead when this returns: none of its events reaches anybody. */
+export const put = ({ body, headers, href, onSent }: Put): Effect.Effect<Answered, Unanswered> =>
+  Effect.async((resume) => {
+    const xhr = new XMLHttpRequest()
+    let sent = 0
+    let ended = false
+    const sentUpTo = (bytes: number) => {
+      if (ended || bytes <= sent) return
+      onSent(bytes - sent)
+      sent = bytes
+    }
+    const end = (outcome: Effect.Effect<Answered, Unanswered>) => {
+      if (ended) return
+      ended = true
+      resume(outcome)
+    }
+    xhr.upload.onprogress = (event) => sentUpTo(event.loaded)
+    xhr.upload.onload = () => sentUpTo(body.size)
+    xhr.onload = () => end(Effect.succeed(answerOf(xhr)))
+    xhr.onloadend = () => end(Effect.fail("unanswered"))
+    xhr.open("PUT", href)
+    for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value)
+    xhr.send(body)
+    return Effect.sync(() => {
+      ended = true
+      xhr.abort()
+    })
+  })

@@ -1,0 +1,240 @@
+/**
+ * The service for the pages of your own users, as an app to mount in your own server: it has the token, they have not.
+ *
+ * @since 0.1.0
+ */
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as PresignedUrl from "@stevedore/core/PresignedUrl"
+import * as RetryPolicy from "@stevedore/core/RetryPolicy"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
+import type * as ServiceApiModule from "@stevedore/core/ServiceApi"
+import type { ServiceError } from "@stevedore/core/ServiceError"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { Refused } from "./internal/appRefusal.js"
+import * as Refusal from "./internal/appRefusal.js"
+import * as Request from "./internal/appRequest.js"
+
+/**
+ * What somebody wants to do. Sizes are in bytes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Call =
+  | {
+    readonly operation: "initiateUpload" | "initiateLargeUpload"
+    readonly file: { readonly name: string; readonly mediaType: string; readonly size: number }
+  }
+  | { readonly operation: "completeUpload" | "completeLargeUpload" | "file"; readonly fileId: string }
+  | { readonly operation: "list"; readonly path: string }
+
+/**
+ * Who may do what.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options<User, E, R, R2 = never> {
+  /** Whoever asks. When it fails, whatever the failure is, the answer is 401. */
+  readonly authorize: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<User, E, R>
+  /** Whether somebody who was let in may do this: `false` is answered with 403. Omitted: they may. */
+  readonly permit?: ((user: User, call: Call) => Effect.Effect<boolean, never, R2>) | undefined
+  /**
+   * The lists that are passed on, by their paths, such as `/v1/projects`. What they hold is what the token may see, not
+   * what a user may. Omitted: none.
+   */
+  readonly lists?: ReadonlyArray<string> | undefined
+  /**
+   * Where the app is mounted, such as `/api`, when its requests still have that before their paths. Omitted: it is taken
+   * off already, as `HttpRouter.mountApp` does.
+   */
+  readonly prefix?: string | undefined
+}
+
+type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Refused | ServiceError, ServerRequest>
+
+type ServerRequest = HttpServerRequest.HttpServerRequest
+
+/** A call that is known by its path, and how it is made once it is permitted. */
+interface Route {
+  readonly call: Effect.Effect<{ readonly call: Call; readonly run: Answer }, Refused, ServerRequest>
+}
+
+const json = (
+  body: unknown,
+  options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {}
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.unsafeJson(body, {
+    status: options.status ?? 200,
+    headers: { "cache-control": "no-store", ...options.headers }
+  })
+
+// The page judges deadlines by the service's clock, which it reads from the answer's date.
+const opened = (
+  { clockOffset }: { readonly clockOffset: number },
+  data: Readonly<Record<string, unknown>>
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.map(
+    Clock.currentTimeMillis,
+    (now) => json({ data }, { status: 201, headers: { date: new Date(now + clockOffset).toUTCString() } })
+  )
+
+const { limits, paths } = ServiceProfile.standard
+
+const initiate = (service: ServiceApiModule.Service): Route => ({
+  call: Effect.map(Request.body(Request.Initiate(limits)), ({ name, size, type }) => {
+    const file = { name, mediaType: type, size }
+    return {
+      call: { operation: "initiateUpload", file },
+      run: Effect.flatMap(
+        service.initiateUpload(file),
+        (session) => opened(session, { id: session.fileId, upload_url: PresignedUrl.reveal(session.url) })
+      )
+    }
+  })
+})
+
+const initiateLarge = (service: ServiceApiModule.Service): Route => ({
+  call: Effect.map(Request.body(Request.InitiateLarge(limits)), ({ name, parts, size, type }) => {
+    const file = { name, mediaType: type, size }
+    return {
+      call: { operation: "initiateLargeUpload", file },
+      run: Effect.flatMap(
+        service.initiateLargeUpload({ ...file, parts: Option.fromNullable(parts) }),
+        (session) =>
+          opened(session, {
+            id: session.fileId,
+            upload_id: session.uploadId,
+            urls: session.urls.map(PresignedUrl.reveal)
+          })
+      )
+    }
+  })
+})
+
+const complete = (service: ServiceApiModule.Service, fileId: string): Route => ({
+  call: Effect.succeed({
+    call: { operation: "completeUpload", fileId },
+    run: Effect.map(service.completeUpload({ fileId }), (data) => json({ data }))
+  })
+})
+
+const completeLarge = (service: ServiceApiModule.Service, fileId: string): Route => ({
+  call: Effect.map(Request.body(Request.CompleteLarge(limits)), ({ parts, upload_id }) => ({
+    call: { operation: "completeLargeUpload", fileId },
+    run: service.completeLargeUpload({
+      fileId,
+      uploadId: upload_id,
+      // what else is known of a part does not go over the wire
+      parts: parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag, size: 1, attempts: 1 }))
+    }).pipe(Effect.map((data) => json({ data })))
+  }))
+})
+
+const file = (service: ServiceApiModule.Service, fileId: string): Route => ({
+  call: Effect.succeed({
+    call: { operation: "file", fileId },
+    run: Effect.map(service.file(fileId), (data) => json({ data }))
+  })
+})
+
+const list = (service: ServiceApiModule.Service, path: string, search: URLSearchParams): Route => ({
+  call: Effect.map(Request.page(path, search, limits), (request) => ({
+    call: { operation: "list", path },
+    run: Effect.map(service.listPage(request), (page) => json(page))
+  }))
+})
+
+// Ids are of letters and digits; whatever else a path has there is not asked for.
+const fileIdIn = (template: string, path: string): string | undefined =>
+  new RegExp(`^${template.replace("{file_id}", "([A-Za-z0-9_-]{1,128})")}$`).exec(path)?.[1]
+
+const routeOf = (
+  service: ServiceApiModule.Service,
+  { method, path, search }: { readonly method: string; readonly path: string; readonly search: URLSearchParams },
+  lists: ReadonlyArray<string>
+): Route | undefined => {
+  const withId = (template: string, route: (service: ServiceApiModule.Service, fileId: string) => Route) => {
+    const fileId = fileIdIn(template, path)
+    return fileId === undefined ? undefined : route(service, fileId)
+  }
+  switch (method) {
+    case "POST":
+      if (path === paths.initiateUpload) return initiate(service)
+      if (path === paths.initiateLargeUpload) return initiateLarge(service)
+      return withId(paths.completeUpload, complete) ?? withId(paths.completeLargeUpload, completeLarge)
+    case "GET":
+      return lists.includes(path) ? list(service, path, search) : withId(paths.file, file)
+    default:
+      return undefined
+  }
+}
+
+// Cookies go along with requests that another site makes in the user's name: browsers say where a request is from.
+const isOfAnotherSite = ({ headers }: ServerRequest): boolean => headers["sec-fetch-site"] === "cross-site"
+
+const targetOf = ({ method, url }: ServerRequest, prefix: string) => {
+  const { pathname, searchParams } = new URL(url, "http://localhost")
+  const path = prefix !== "" && pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname
+  return { method, path, search: searchParams }
+}
+
+/**
+ * An app that opens and completes uploads, tells the record of a file, and walks lists, for the pages of users whom
+ * `authorize` knows: `BrowserStevedore.layer({ baseUrl: "/api" })` talks to it. The bytes do not pass through it: they go
+ * from the page to storage.
+ *
+ * The token of its `ServiceApi` never leaves the server. Requests are checked before anything is asked of the service,
+ * errors have the service's own envelope, and what goes wrong between server and service is told to the log. Nothing is
+ * repeated here: the page does that. Requests that a browser says another site made are refused.
+ *
+ * @example
+ * import { HttpRouter, HttpServer } from "@effect/platform"
+ * import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+ * import { NodeStevedore, StevedoreHttpApp } from "@stevedore/node"
+ * import { Effect, Layer } from "effect"
+ * import { createServer } from "node:http"
+ *
+ * const app = StevedoreHttpApp.make({
+ *   authorize: (request) => request.cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
+ *   permit: (user, call) => Effect.as(Effect.log(`${user}: ${call.operation}`), true)
+ * })
+ *
+ * const server = HttpRouter.empty.pipe(
+ *   HttpRouter.mountApp("/api", app),
+ *   HttpServer.serve(),
+ *   Layer.provide(NodeStevedore.layerConfig()),
+ *   Layer.provide(NodeHttpServer.layer(() => createServer(), { port: 8080 }))
+ * )
+ *
+ * const main = Layer.launch(server).pipe(NodeRuntime.runMain)
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = <User, E, R, R2 = never>(
+  options: Options<User, E, R, R2>
+): HttpApp.Default<never, ServiceApi | R | R2> => {
+  const { authorize, lists = [], permit, prefix = "" } = options
+  return Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (isOfAnotherSite(request)) return yield* Refusal.refused(403)
+    const user = yield* Effect.mapError(authorize(request), () => Refusal.refused(401))
+    const route = routeOf(yield* ServiceApi, targetOf(request, prefix), lists)
+    if (route === undefined) return yield* Refusal.refused(404)
+    const { call, run } = yield* route.call
+    if (permit !== undefined && !(yield* permit(user, call))) return yield* Refusal.refused(403)
+    return yield* Effect.catchAll(
+      run,
+      (error) => error._tag === "Refused" ? Effect.fail(error) : Refusal.fromService(error)
+    )
+  }).pipe(
+    Effect.provide(RetryPolicy.none),
+    Effect.catchTag("Refused", (refusal) => Effect.succeed(Refusal.answer(refusal)))
+  )
+}

@@ -1,0 +1,83 @@
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import type { Issue, ServiceError } from "@stevedore/core/ServiceError"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+
+/** An answer that is no success, in the service's own envelope. */
+export class Refused extends Data.TaggedError("Refused")<{
+  readonly status: number
+  readonly issues: readonly [Issue, ...ReadonlyArray<Issue>]
+  readonly retryAfter?: Duration.Duration | undefined
+}> {}
+
+const titles: Readonly<Record<number, readonly [code: string, title: string]>> = {
+  400: ["ValidationError", "The request is not valid"],
+  401: ["Unauthorized", "Sign in first"],
+  403: ["Forbidden", "You may not do this"],
+  404: ["NotFound", "There is no such thing"],
+  409: ["InvalidOperation", "The upload failed or was cancelled"],
+  413: ["ValidationError", "The request is too large"],
+  415: ["ValidationError", "The request's body has to be JSON"],
+  429: ["TooManyRequests", "There were too many requests"],
+  500: ["InternalError", "Something went wrong"],
+  502: ["BadGateway", "The file service could not do it"],
+  503: ["ServiceUnavailable", "The file service cannot be reached"]
+}
+
+export const refused = (status: number, changes: Partial<Issue> = {}): Refused => {
+  const [code, title] = titles[status] ?? ["InternalError", "Something went wrong"]
+  return new Refused({ status, issues: [{ code, title, ...changes }] })
+}
+
+export const answer = ({ issues, retryAfter, status }: Refused): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.unsafeJson({ errors: issues }, {
+    status,
+    headers: {
+      "cache-control": "no-store",
+      ...(retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(Duration.toSeconds(retryAfter))) })
+    }
+  })
+
+const passedOn = (
+  status: number,
+  issues: ReadonlyArray<Issue>,
+  retryAfter?: Duration.Duration
+): Refused => {
+  const [first, ...others] = issues
+  return first === undefined
+    ? new Refused({ ...refused(status), retryAfter })
+    : new Refused({ status, issues: [first, ...others], retryAfter })
+}
+
+/**
+ * What the page is told of a failure of the service. What is the page's own doing is passed on; what is between this
+ * server and the service (its token, above all) is a matter of the server and told to its log alone.
+ */
+export const fromService = (error: ServiceError): Effect.Effect<never, Refused> => {
+  switch (error._tag) {
+    case "NotFound":
+      return Effect.fail(passedOn(404, error.issues))
+    case "UploadConflict":
+      return Effect.fail(passedOn(409, error.issues))
+    case "RequestRejected":
+      return error.status >= 400 && error.status < 500
+        ? Effect.fail(passedOn(error.status, error.issues))
+        : logged(error, refused(502))
+    case "RateLimited":
+      return Effect.fail(passedOn(429, error.issues, error.retryAfter))
+    case "ServiceUnavailable":
+      // a 502 of Complete says that storage refused the parts: the page has to know it from other failures
+      return Effect.fail(passedOn(error.status === 502 ? 502 : 503, error.issues, error.retryAfter))
+    case "ConnectionFailed":
+    case "TimedOut":
+      return logged(error, refused(503))
+    case "Unauthorized":
+    case "Forbidden":
+    case "InvalidResponse":
+      return logged(error, refused(500))
+  }
+}
+
+const logged = (error: ServiceError, refusal: Refused): Effect.Effect<never, Refused> =>
+  Effect.zipRight(Effect.logError(error.message), Effect.fail(refusal))

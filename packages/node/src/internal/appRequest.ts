@@ -1,0 +1,79 @@
+import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type { PageRequest } from "@stevedore/core/ServiceEndpoints"
+import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import type { Refused } from "./appRefusal.js"
+import { refused } from "./appRefusal.js"
+
+type Limits = ServiceProfile["limits"]
+
+const describedFields = (limits: Limits, largest: number) => ({
+  name: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(limits.nameLength)),
+  type: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(limits.mediaTypeLength)),
+  size: Schema.Int.pipe(Schema.between(1, largest))
+})
+
+export const Initiate = (limits: Limits) => Schema.Struct(describedFields(limits, limits.singleSize))
+
+export const InitiateLarge = (limits: Limits) =>
+  Schema.Struct({
+    ...describedFields(limits, limits.multipartSize),
+    parts: Schema.optional(Schema.Int.pipe(Schema.between(1, limits.parts)))
+  })
+
+const Text = Schema.NonEmptyString.pipe(Schema.maxLength(4096))
+
+export const CompleteLarge = (limits: Limits) =>
+  Schema.Struct({
+    upload_id: Text,
+    parts: Schema.NonEmptyArray(Schema.Struct({
+      part_number: Schema.Int.pipe(Schema.between(1, limits.parts)),
+      etag: Text
+    })).pipe(Schema.maxItems(limits.parts))
+  })
+
+/** Ten thousand parts with long etags. */
+const longestBody = 4 * 1024 * 1024
+
+const invalid = (error: ParseResult.ParseError): Refused => {
+  const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  return refused(400, first === undefined ? {} : { message: first._tag, path: first.path.map(String).join(".") })
+}
+
+export const body = <A, I>(
+  schema: Schema.Schema<A, I>
+): Effect.Effect<A, Refused, HttpServerRequest.HttpServerRequest> =>
+  Effect.gen(function*() {
+    const { headers } = yield* HttpServerRequest.HttpServerRequest
+    // a form of another site cannot send this type
+    if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return yield* refused(415)
+    if (Number(headers["content-length"] ?? 0) > longestBody) return yield* refused(413)
+    return yield* HttpServerRequest.schemaBodyJson(schema).pipe(
+      HttpIncomingMessage.withMaxBodySize(Option.some(longestBody)),
+      Effect.catchTags({
+        ParseError: (error) => Effect.fail(invalid(error)),
+        RequestError: () => Effect.fail(refused(400))
+      })
+    )
+  })
+
+const isPassedOn = (name: string): boolean => name === "sort" || name.startsWith("filter[")
+
+/** What a page may ask of a list: the page, a sort and filters. Anything else is left here. */
+export const page = (
+  path: string,
+  search: URLSearchParams,
+  { pageSize }: Limits
+): Effect.Effect<PageRequest, Refused> => {
+  const limit = search.get("page[limit]") ?? String(pageSize)
+  const cursor = Option.filter(Option.fromNullable(search.get("page[start_cursor]")), (text) => text !== "")
+  const query = [...search].filter(([name]) => isPassedOn(name))
+  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > pageSize) {
+    return Effect.fail(refused(400, { message: `expected 1 to ${pageSize}`, path: "page[limit]" }))
+  }
+  return Effect.succeed({ path, limit: Number(limit), cursor, query })
+}
