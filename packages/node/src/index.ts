@@ -32,3 +32,8 @@ export * as NodeStevedore from "./NodeStevedore.js"
  * @since 0.1.0
  */
 export * as SafeName from "./SafeName.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as StevedoreHttpApp from "./StevedoreHttpApp.js"
