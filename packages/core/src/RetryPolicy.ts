@@ -12,6 +12,7 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import type { Recoverable } from "./Recovery.js"
 import { isRepeatable } from "./Recovery.js"
+import type { RetryBudget } from "./RetryBudget.js"
 
 /**
  * How often a request is made, and how long the waits between are. From {@link make}.
@@ -167,13 +168,20 @@ export const retry = <A, E extends Recoverable, R>(
     readonly while?: ((error: E) => boolean) | undefined
     /** Runs before each wait: to log, to count, to slow the others down. */
     readonly onRetry?: ((error: E, wait: Duration.Duration) => Effect.Effect<void>) | undefined
+    /** Pays for the repeats, gets back from what succeeds, and may allow more attempts than the policy. */
+    readonly budget?: RetryBudget | undefined
   } = {}
 ): Effect.Effect<A, E, R> =>
   Effect.flatMap(RetryPolicy, (policy) => {
+    const { budget } = options
     let attempt = 0
-    const repeating = Schedule.recurWhile<E>((error) => repeats(policy, error) && (options.while?.(error) ?? true))
+    const allowed = (): Policy =>
+      budget === undefined ? policy : { ...policy, attempts: budget.attempts(policy.attempts) }
+    const repeating = Schedule.recurWhile<E>((error) =>
+      repeats(allowed(), error) && (options.while?.(error) ?? true) && (budget?.spend(error) ?? true)
+    )
     return Effect.retry(
-      Effect.suspend(() => request(++attempt)),
+      Effect.tap(Effect.suspend(() => request(++attempt)), () => Effect.sync(() => budget?.refund(attempt))),
       Schedule.addDelayEffect(repeating, (error) =>
         Effect.tap(wait(policy, error), (duration) => options.onRetry?.(error, duration) ?? Effect.void))
     )

@@ -44,4 +44,38 @@ describe("RetryBudget", () => {
       assert.isAtMost(budget.left(), capacity)
     }
   })
+
+  describe("forUpload", () => {
+    it("is strict until three parts are in storage, then patient, and never repeats where nothing is to be repeated", () => {
+      const budget = RetryBudget.forUpload({ attempts: 5, concurrency: 4 })
+      const allowed: Array<number> = []
+      for (let part = 0; part < 4; part++) {
+        allowed.push(budget.attempts(5))
+        assert.strictEqual(budget.attempts(1), 1)
+        budget.refund(1)
+      }
+      assert.deepStrictEqual(allowed, [5, 5, 5, 10])
+    })
+
+    it.prop("lasts for every attempt of all parts in flight, and is bounded", [
+      fc.integer({ min: 1, max: 12 }),
+      fc.integer({ min: 1, max: 32 })
+    ], ([attempts, concurrency]) => {
+      const budget = RetryBudget.forUpload({ attempts, concurrency })
+      for (let repeat = 0; repeat < (2 * attempts - 1) * concurrency; repeat++) assert.isTrue(budget.spend(failure()))
+      let more = 0
+      while (budget.spend(failure())) more++
+      assert.isAtMost(more, 100)
+    })
+
+    it("10,000 parts of which every second needs two attempts do not use it up", () => {
+      const budget = RetryBudget.forUpload({ attempts: 5, concurrency: 4 })
+      for (let part = 0; part < 10_000; part++) {
+        const needsTwo = part % 2 === 0
+        if (needsTwo) assert.isTrue(budget.spend(failure()))
+        budget.refund(needsTwo ? 2 : 1)
+      }
+      assert.strictEqual(budget.left(), 500)
+    })
+  })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Recovery, RetryPolicy } from "@stevedore/core"
+import { type Recovery, RetryBudget, RetryPolicy } from "@stevedore/core"
 import { Duration, Effect, FastCheck as fc, Fiber, Layer, Random, TestClock } from "effect"
 
 const failure = (
@@ -179,6 +179,49 @@ describe("RetryPolicy", () => {
         yield* Fiber.interrupt(fiber)
         yield* TestClock.adjust("1 day")
         assert.strictEqual(count, 1)
+      }))
+  })
+
+  describe("a budget", () => {
+    it.effect("that is used up lets the error stand, however many attempts the policy allows", () =>
+      Effect.map(
+        timesOf((attempt) => failure("retry", attempt), { attempts: 10 }, { budget: RetryBudget.make(15) }),
+        ({ times }) => assert.lengthOf(times, 4)
+      ))
+
+    it.effect("is not charged for what is not repeated, and gets back from what succeeds", () =>
+      Effect.gen(function*() {
+        const budget = RetryBudget.make(15)
+        yield* timesOf((attempt) => failure("none", attempt), {}, { budget })
+        yield* timesOf((attempt) => failure("retry", attempt), {}, { budget, while: () => false })
+        yield* timesOf((attempt) => failure("retry", attempt), { attempts: 2 }, { budget })
+        assert.strictEqual(budget.left(), 10)
+        yield* RetryPolicy.retry(() => Effect.void, { budget })
+        assert.strictEqual(budget.left(), 11)
+      }))
+
+    it.effect("of an upload allows twice the attempts once three parts are in storage, and one where there is one", () =>
+      Effect.gen(function*() {
+        const budget = RetryBudget.forUpload({ attempts: 3, concurrency: 4 })
+        const attempts = (policy: number) =>
+          Effect.map(
+            timesOf((attempt) => failure("retry", attempt), { attempts: policy }, { budget }),
+            ({ times }) => times.length
+          )
+        assert.strictEqual(yield* attempts(3), 3)
+        yield* Effect.replicateEffect(RetryPolicy.retry(() => Effect.void, { budget }), 3)
+        assert.strictEqual(yield* attempts(3), 6)
+        assert.strictEqual(yield* attempts(1), 1)
+      }))
+
+    it.effect("shared by many that all fail bounds the requests that are made", () =>
+      Effect.gen(function*() {
+        const budget = RetryBudget.forUpload({ attempts: 5, concurrency: 4 })
+        const counts = yield* Effect.forEach(
+          Array.from({ length: 40 }),
+          () => timesOf((attempt) => failure("retry", attempt), {}, { budget })
+        )
+        assert.strictEqual(counts.reduce((sum, { times }) => sum + times.length, 0), 40 + 100)
       }))
   })
 

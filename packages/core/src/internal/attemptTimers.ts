@@ -1,0 +1,98 @@
+import * as Duration from "effect/Duration"
+import type { TimedOut } from "../ConnectionError.js"
+import type { Limits } from "../Timeouts.js"
+
+/** The longest that nothing happened in each phase of an attempt that ended well, in milliseconds; absent: not seen. */
+export interface Sample {
+  readonly connect?: number | undefined
+  /** The longest gap between two chunks of the body. */
+  readonly stall?: number | undefined
+  readonly answer?: number | undefined
+}
+
+type Timer = keyof Sample
+
+const timers = ["connect", "stall", "answer"] as const satisfies ReadonlyArray<Timer>
+
+const timerOf = (phase: TimedOut["phase"]): Timer | undefined =>
+  phase === "connect" || phase === "answer" ? phase : phase === "body" ? "stall" : undefined
+
+// A line that was quick for a while may still take a breath
+const floors: Readonly<Record<Timer, number>> = { connect: 5000, stall: 10_000, answer: 10_000 }
+
+/** From here on the samples say more than the time-outs that were configured. */
+const enough = 3
+
+/** So many attempts in a row that end well take one doubling back. */
+const calm = 32
+
+/** Mean and deviation of one phase, as TCP keeps them for its round trips, and what time-outs have taught. */
+interface Estimate {
+  readonly samples: number
+  readonly mean: number
+  readonly deviation: number
+  /** The limit is so many times what was measured. */
+  readonly ease: number
+  readonly sinceTimeOut: number
+}
+
+const unknown: Estimate = { samples: 0, mean: 0, deviation: 0, ease: 1, sinceTimeOut: 0 }
+
+const observed = (estimate: Estimate, millis: number): Estimate => {
+  const sinceTimeOut = (estimate.sinceTimeOut + 1) % calm
+  const ease = sinceTimeOut === 0 ? Math.max(1, estimate.ease / 2) : estimate.ease
+  return estimate.samples === 0
+    ? { samples: 1, mean: millis, deviation: millis / 2, ease, sinceTimeOut }
+    : {
+      samples: estimate.samples + 1,
+      mean: estimate.mean + (millis - estimate.mean) / 8,
+      deviation: estimate.deviation + (Math.abs(millis - estimate.mean) - estimate.deviation) / 4,
+      ease,
+      sinceTimeOut
+    }
+}
+
+const limitOf = (timer: Timer, { deviation, ease, mean, samples }: Estimate, ceiling: number): number =>
+  samples < enough ? ceiling : Math.min(ceiling, ease * Math.max(floors[timer], 2 * (mean + 4 * deviation)))
+
+/** The timers of one upload's attempts: as quick to give up as the line has shown it can be, and never quicker. */
+export interface AttemptTimers {
+  /** The limits for the next attempt. Those of calls to the service are the ceilings'. */
+  readonly current: () => Limits
+  /** An attempt has ended well. */
+  readonly observe: (sample: Sample) => void
+  /** An attempt was given up in this phase: the next ones have twice the time for it. */
+  readonly timedOut: (phase: TimedOut["phase"]) => void
+}
+
+/**
+ * Timers that follow what is measured, between a floor and the time-outs in force. Those hold until three attempts have
+ * ended well; from then on a limit is twice the mean and four deviations, doubled by each time-out up to the ceiling.
+ *
+ * @internal
+ */
+export const make = (ceilings: Limits): AttemptTimers => {
+  const estimates: Record<Timer, Estimate> = { connect: unknown, stall: unknown, answer: unknown }
+  const millisOf = (timer: Timer): number => limitOf(timer, estimates[timer], Duration.toMillis(ceilings[timer]))
+  return {
+    current: () => ({
+      ...ceilings,
+      connect: Duration.millis(millisOf("connect")),
+      stall: Duration.millis(millisOf("stall")),
+      answer: Duration.millis(millisOf("answer"))
+    }),
+    observe: (sample) => {
+      for (const timer of timers) {
+        const millis = sample[timer]
+        if (millis !== undefined) estimates[timer] = observed(estimates[timer], millis)
+      }
+    },
+    timedOut: (phase) => {
+      const timer = timerOf(phase)
+      if (timer === undefined) return
+      const isAtCeiling = millisOf(timer) >= Duration.toMillis(ceilings[timer])
+      const { ease } = estimates[timer]
+      estimates[timer] = { ...estimates[timer], ease: isAtCeiling ? ease : 2 * ease, sinceTimeOut: 0 }
+    }
+  }
+}
