@@ -5,6 +5,7 @@ const floors = [
   ["failures", [
     "ConnectionError",
     "DownloadError",
+    "Feasibility",
     "ListError",
     "PagePosition",
     "PlanError",
@@ -26,6 +27,7 @@ const floors = [
     "ServiceProfile",
     "SourceFingerprint",
     "StorageAnswer",
+    "UploadEvent",
     "UploadPlan",
     "UploadProgress",
     "UploadRecord",
@@ -48,20 +50,26 @@ const floors = [
     "ServiceAnswer",
     "ServiceApi",
     "ServiceEndpoints",
+    "StorageAttempt",
     "StorageResponse"
   ]],
   ["engines", [
+    "AttemptWatch",
     "Pages",
     "PartTransfer",
+    "ServerClock",
     "SessionTransfer",
     "TransferGate",
+    "TransferSwitch",
+    "UnfinishedUploads",
     "UploadCompletion",
     "UploadMonitor",
     "UploadOptions",
     "UploadResume",
+    "UploadRun",
     "UploadSessions"
   ]],
-  ["programs", ["Downloads", "Files", "List", "Lists", "Uploads"]]
+  ["programs", ["Downloads", "Files", "List", "Lists", "UploadVerification", "Uploads"]]
 ]
 
 /** @param {ReadonlyArray<string>} modules */

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Feasibility from "@stevedore/core/Feasibility"
 import { FileRecord } from "@stevedore/core/FileRecord"
 import { UploadError } from "@stevedore/core/UploadError"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
@@ -32,7 +33,16 @@ export const Failure = Schema.Struct(
 export const Progress = Schema.Struct({
   type: Schema.Literal("progress"),
   path: Schema.String,
-  phase: Schema.Literal("preparing", "uploading", "completing", "completed", "failed"),
+  phase: Schema.Literal(
+    "preparing",
+    "uploading",
+    "paused",
+    "completing",
+    "verifying",
+    "completed",
+    "failed",
+    "cancelled"
+  ),
   /** In bytes, as `sent` and `confirmed`. */
   size: Schema.Number,
   /** Handed to the network; falls back when an attempt is lost. */
@@ -44,7 +54,9 @@ export const Progress = Schema.Struct({
   /** In bytes a second; null before it is known. */
   speed: Schema.NullOr(Schema.Number),
   /** In seconds; null before it is known. */
-  timeLeft: Schema.NullOr(Schema.Number)
+  timeLeft: Schema.NullOr(Schema.Number),
+  /** Whether it ends before its URLs do; rates in bytes a second. */
+  feasibility: Feasibility.Feasibility
 }).annotations({ identifier: "Progress" })
 
 /**
@@ -172,7 +184,8 @@ export const progress = (path: string, now: UploadProgress): typeof Progress.Typ
   parts: now.parts,
   sessions: now.sessions,
   speed: Option.getOrNull(Option.map(now.speed, Math.round)),
-  timeLeft: Option.getOrNull(Option.map(now.timeLeft, seconds))
+  timeLeft: Option.getOrNull(Option.map(now.timeLeft, seconds)),
+  feasibility: now.feasibility
 })
 
 /**

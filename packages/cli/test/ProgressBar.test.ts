@@ -1,18 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import * as UploadProgress from "@stevedore/core/UploadProgress"
 import { Duration, FastCheck, Option } from "effect"
 import * as ProgressBar from "../src/ProgressBar.js"
 
 const progress = FastCheck.record({
-  phase: FastCheck.constantFrom<UploadProgress["phase"]>("preparing", "uploading", "completing", "completed", "failed"),
+  phase: FastCheck.constantFrom<UploadProgress.UploadPhase>(
+    "preparing",
+    "uploading",
+    "paused",
+    "completing",
+    "verifying",
+    "completed",
+    "failed",
+    "cancelled"
+  ),
   size: FastCheck.integer({ min: 1, max: 10_000_000_000 }),
   part: FastCheck.double({ min: 0, max: 1, noNaN: true }),
   speed: FastCheck.option(FastCheck.integer({ min: 1, max: 2_000_000_000 }), { nil: undefined })
-}).map(({ part, phase, size, speed }): UploadProgress => {
+}).map(({ part, phase, size, speed }): UploadProgress.UploadProgress => {
   const sent = Math.floor(size * part)
   return {
+    ...UploadProgress.initial(size),
     phase,
-    size,
     sent,
     confirmed: sent,
     parts: { total: 10, confirmed: 3 },
@@ -22,9 +31,9 @@ const progress = FastCheck.record({
   }
 })
 
-const at = (sent: number, phase: UploadProgress["phase"] = "uploading"): UploadProgress => ({
+const at = (sent: number, phase: UploadProgress.UploadPhase = "uploading"): UploadProgress.UploadProgress => ({
+  ...UploadProgress.initial(1_000_000_000),
   phase,
-  size: 1_000_000_000,
   sent,
   confirmed: sent,
   parts: { total: 60, confirmed: 27 },

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RequestRejected } from "@stevedore/core/ServiceError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
+import * as UploadProgress from "@stevedore/core/UploadProgress"
 import { Duration, Option, Schema } from "effect"
 import * as Reports from "../src/Reports.js"
 
@@ -63,17 +64,12 @@ describe("Reports", () => {
   })
 
   it("what is not known yet is null, which JSON has, and never infinite, which it has not", () => {
-    const now = {
-      phase: "uploading",
-      size: 10,
-      sent: 5,
-      confirmed: 0,
-      parts: { total: 1, confirmed: 0 },
-      sessions: 1
-    } as const
-    const unknown = overTheWire(Reports.progress("a", { ...now, speed: Option.none(), timeLeft: Option.none() }))
+    const { feasibility, parts, phase, sessions, size } = UploadProgress.initial(10)
+    const now = { phase, size, sent: 5, confirmed: 0, parts, sessions, feasibility }
+    const begun = { ...UploadProgress.initial(10), sent: 5 }
+    const unknown = overTheWire(Reports.progress("a", begun))
     const endless = overTheWire(
-      Reports.progress("a", { ...now, speed: Option.some(0.4), timeLeft: Option.some(Duration.infinity) })
+      Reports.progress("a", { ...begun, speed: Option.some(0.4), timeLeft: Option.some(Duration.infinity) })
     )
     assert.deepStrictEqual(decode(unknown), { type: "progress", path: "a", ...now, speed: null, timeLeft: null })
     assert.deepStrictEqual(decode(endless), { type: "progress", path: "a", ...now, speed: 0, timeLeft: null })

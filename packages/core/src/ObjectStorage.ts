@@ -10,7 +10,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import type * as PresignedUrl from "./PresignedUrl.js"
+import * as PresignedUrl from "./PresignedUrl.js"
 import type * as RangedContent from "./RangedContent.js"
 import type { SourceError } from "./SourceError.js"
 import type { StorageError } from "./StorageError.js"
@@ -33,11 +33,6 @@ export interface PutRequest {
   readonly headers: Readonly<Record<string, string>>
   /** The server's clock less ours, in milliseconds. */
   readonly clockOffset: number
-  /**
-   * When a URL is taken to end that does not say so itself, in milliseconds of the server's clock. Omitted: such a URL
-   * is taken to live.
-   */
-  readonly assumedDeadline?: number | undefined
   /** From 1. */
   readonly attempt: number
   /** Told the number of bytes each time that some were handed to the network. */
@@ -63,6 +58,11 @@ export interface GetRequest extends RangedContent.Asked {
  */
 export interface GetAnswer extends RangedContent.Held {
   readonly bytes: Stream.Stream<Uint8Array, StorageError>
+  /**
+   * The same bytes for who takes them one after the other and keeps none: the memory of a chunk is valid until the next
+   * one is asked for. None at the end. Absent where an adapter has only the Stream. One of the two is to be used, once.
+   */
+  readonly pull?: Effect.Effect<Uint8Array, Option.Option<StorageError>> | undefined
 }
 
 /**
@@ -130,20 +130,16 @@ export const putHeaders = (
  * @category validation
  */
 export const checkDeadline = (
-  request: Pick<PutRequest, "url" | "clockOffset" | "assumedDeadline" | "attempt">,
+  request: Pick<PutRequest, "url" | "clockOffset" | "attempt">,
   now: number
 ): Either.Either<void, UrlExpired> => {
   const serverNow = now + request.clockOffset
-  const deadline = Option.orElse(
-    request.url.deadline,
-    () => Option.map(Option.fromNullable(request.assumedDeadline), (at) => new Date(at))
-  )
-  return Option.exists(deadline, (at) => at.getTime() <= serverNow)
+  return PresignedUrl.hasEnded(request.url, serverNow)
     ? Either.left(
       new UrlExpired({
         part: Option.getOrUndefined(request.url.partNumber),
         reason: "Deadline",
-        deadline: Option.getOrUndefined(deadline),
+        deadline: Option.getOrUndefined(request.url.deadline),
         serverTime: new Date(serverNow),
         attempts: request.attempt - 1
       })

@@ -7,20 +7,21 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as AttemptWatch from "./AttemptWatch.js"
 import type { RunningChecksum } from "./Checksum.js"
 import * as Checksum from "./Checksum.js"
-import { TimedOut } from "./ConnectionError.js"
+import * as SequentialReader from "./internal/sequentialReader.js"
 import * as ObjectStorage from "./ObjectStorage.js"
 import type { PresignedUrl } from "./PresignedUrl.js"
 import * as RetryPolicy from "./RetryPolicy.js"
 import type { SourceError } from "./SourceError.js"
 import type { StorageError } from "./StorageError.js"
-import { ChecksumMismatch } from "./StorageError.js"
+import { ChecksumMismatch, UrlExpired } from "./StorageError.js"
 import type { PutReceipt } from "./StorageResponse.js"
-import * as Timeouts from "./Timeouts.js"
 import * as TransferGate from "./TransferGate.js"
-import type { UploadMonitor } from "./UploadMonitor.js"
+import type { DeadlineUnreachable } from "./UploadError.js"
 import type { ByteRange } from "./UploadPlan.js"
+import type { UploadRun } from "./UploadRun.js"
 import type { OpenSource, SourceSection, UploadSource } from "./UploadSource.js"
 
 /**
@@ -30,17 +31,16 @@ import type { OpenSource, SourceSection, UploadSource } from "./UploadSource.js"
  * @category models
  */
 export interface PartTransfer {
+  readonly run: UploadRun
   readonly source: UploadSource
   readonly opened: OpenSource
+  readonly partNumber: number
   readonly range: ByteRange
   readonly url: PresignedUrl
   readonly kind: "single" | "part"
   readonly encryptionHeaders: Readonly<Record<string, string>>
-  /** The server's clock less ours, in milliseconds. */
-  readonly clockOffset: number
-  /** When a URL is taken to end that does not say so itself, in milliseconds of the server's clock. */
-  readonly assumedDeadline?: number | undefined
-  readonly monitor: UploadMonitor
+  /** Fails when it is known that the upload cannot end in time. */
+  readonly look: Effect.Effect<void, DeadlineUnreachable>
 }
 
 /**
@@ -50,63 +50,19 @@ export interface PartTransfer {
  * @category models
  */
 export interface Transferred extends PutReceipt {
-  /** How many attempts it took: a part that took more than one may have been stored twice. */
+  /** How many attempts were made: a part that took more than one may have been stored twice. */
   readonly attempts: number
   /** Of the bytes as they were sent, in base64; absent where they could not be seen on their way. */
   readonly checksum: string | undefined
 }
 
-/** The slowest line that is served, in bytes a second: a chunk may take this long to leave, unseen, from a buffer. */
-const slowestLine = 32_768
-
-interface Watch {
-  readonly put: (onSent: (bytes: number) => void) => Effect.Effect<PutReceipt, StorageError | SourceError>
-  readonly length: number
-  readonly attempts: number
-}
-
 /**
- * Fails with `TimedOut` when an attempt makes no progress: until its first bytes are taken, while the body is on its
- * way, and from its last byte to the answer, each with a limit of its own.
+ * What can go wrong with one part.
  *
  * @since 0.1.0
- * @category timers
+ * @category errors
  */
-export const watched = (watch: Watch): Effect.Effect<PutReceipt, StorageError | SourceError> =>
-  Effect.gen(function*() {
-    const limits = yield* Timeouts.Timeouts
-    const clock = yield* Effect.clock
-    let progressAt = clock.unsafeCurrentTimeMillis()
-    let sent = 0
-    let lastChunk = 0
-
-    const current = (): { readonly phase: TimedOut["phase"]; readonly limit: Duration.Duration } => {
-      if (sent === 0) return { phase: "connect", limit: limits.connect }
-      const leaving = Duration.seconds(lastChunk / slowestLine)
-      return sent < watch.length
-        ? { phase: "body", limit: Duration.sum(limits.stall, leaving) }
-        : { phase: "answer", limit: Duration.sum(limits.answer, leaving) }
-    }
-
-    const timer: Effect.Effect<never, TimedOut> = Effect.suspend(() => {
-      const { limit, phase } = current()
-      const idle = clock.unsafeCurrentTimeMillis() - progressAt
-      // Whole milliseconds: a rest too small to move the clock would be slept for ever.
-      const left = Math.ceil(Duration.toMillis(limit) - idle)
-      return left > 0
-        ? Effect.zipRight(Effect.sleep(Duration.millis(left)), timer)
-        : Effect.fail(new TimedOut({ peer: "storage", phase, after: limit, attempts: watch.attempts }))
-    })
-
-    return yield* Effect.raceFirst(
-      watch.put((bytes) => {
-        sent += bytes
-        lastChunk = bytes
-        progressAt = clock.unsafeCurrentTimeMillis()
-      }),
-      timer
-    )
-  })
+export type PartError = StorageError | SourceError | DeadlineUnreachable
 
 const hashed = (section: SourceSection, begin: () => RunningChecksum) => {
   let running = begin()
@@ -127,45 +83,40 @@ const hashed = (section: SourceSection, begin: () => RunningChecksum) => {
   return { section: observed, checksum: () => seen === section.range.length ? running.value() : undefined }
 }
 
-const attempt = (
-  transfer: PartTransfer,
-  section: SourceSection,
-  headers: Readonly<Record<string, string>>,
-  number: number
-): Effect.Effect<Transferred, StorageError | SourceError, ObjectStorage.ObjectStorage> =>
-  Effect.gen(function*() {
-    const storage = yield* ObjectStorage.ObjectStorage
-    const algorithm = yield* Checksum.Algorithm
-    yield* transfer.opened.unchanged
-    const counts = transfer.monitor.beginAttempt(section.range.length)
-    const hashing = hashed(section, algorithm.begin)
-    return yield* watched({
-      length: section.range.length,
-      attempts: number,
-      put: (onSent) =>
-        storage.put({
-          url: transfer.url,
-          section: hashing.section,
-          name: transfer.source.name,
-          headers,
-          clockOffset: transfer.clockOffset,
-          assumedDeadline: transfer.assumedDeadline,
-          attempt: number,
-          onSent: (bytes) => {
-            counts.sent(bytes)
-            onSent(bytes)
-          }
+// The whole of a stream that is longer goes through unheld.
+const isHeld = ({ kind, range, source }: PartTransfer): boolean =>
+  source.held && (kind === "part" || range.length <= SequentialReader.longestHeldWhole)
+
+// The whole line, at its fastest and half as fast again: what cannot end in time even so is not begun.
+const cannotEndInTime = ({ range, run, url }: PartTransfer): boolean =>
+  Option.exists(
+    Option.zipWith(url.deadline, run.monitor.speed(), (deadline, speed) => {
+      const secondsLeft = (deadline.getTime() - run.serverClock.now()) / 1000
+      return secondsLeft > 0 && speed.most > 0 && range.length > secondsLeft * speed.most * 1.5
+    }),
+    (late) => late
+  )
+
+const checkEnd = (transfer: PartTransfer, attempts: number): Effect.Effect<void, UrlExpired> =>
+  Effect.suspend(() =>
+    cannotEndInTime(transfer)
+      ? Effect.fail(
+        new UrlExpired({
+          part: Option.getOrUndefined(transfer.url.partNumber),
+          reason: "TooLate",
+          deadline: Option.getOrUndefined(transfer.url.deadline),
+          serverTime: new Date(transfer.run.serverClock.now()),
+          attempts: attempts - 1
         })
-    }).pipe(
-      Effect.flatMap((receipt) => {
-        const checksum = hashing.checksum()
-        const stored = receipt.checksums[algorithm.name]
-        return checksum === undefined || stored === undefined || stored === checksum
-          ? Effect.succeed({ ...receipt, attempts: number, checksum })
-          : Effect.fail(damaged(transfer, receipt, { algorithm: algorithm.name, sent: checksum, stored }, number))
-      }),
-      Effect.onExit((exit) => Effect.sync(exit._tag === "Success" ? counts.confirmed : counts.lost))
-    )
+      )
+      : Effect.void
+  )
+
+const learnTime = (run: UploadRun, error: PartError): Effect.Effect<void> =>
+  Effect.sync(() => {
+    if (error._tag === "UrlExpired" && error.reason === "Refused" && error.serverTime !== undefined) {
+      run.serverClock.told(error.serverTime.getTime())
+    }
   })
 
 const damaged = (
@@ -181,6 +132,82 @@ const damaged = (
     attempts
   })
 
+interface Attempt {
+  readonly section: SourceSection
+  readonly headers: Readonly<Record<string, string>>
+  /** Which attempt it is for the retry policy, from 1. */
+  readonly number: number
+}
+
+const attempt = (
+  transfer: PartTransfer,
+  { headers, number, section }: Attempt
+): Effect.Effect<Option.Option<Omit<Transferred, "attempts">>, PartError, ObjectStorage.ObjectStorage> =>
+  Effect.gen(function*() {
+    const { run } = transfer
+    const storage = yield* ObjectStorage.ObjectStorage
+    const algorithm = yield* Checksum.Algorithm
+    yield* transfer.opened.unchanged
+    yield* transfer.look
+    yield* checkEnd(transfer, number)
+    yield* run.monitor.publish({ _tag: "PartStarted", part: transfer.partNumber, attempt: number })
+    const counts = run.monitor.beginAttempt(section.range.length)
+    const hashing = hashed(section, algorithm.begin)
+    return yield* AttemptWatch.watched({
+      length: section.range.length,
+      attempts: number,
+      serverClock: run.serverClock,
+      look: transfer.look,
+      put: (onSent) =>
+        storage.put({
+          url: transfer.url,
+          section: hashing.section,
+          name: transfer.source.name,
+          headers,
+          clockOffset: run.serverClock.offset(),
+          attempt: number,
+          onSent: (bytes) => {
+            counts.sent(bytes)
+            onSent(bytes)
+          }
+        })
+    }).pipe(
+      Effect.flatMap(Option.match({
+        onNone: () => Effect.succeedNone,
+        onSome: (receipt) => {
+          const checksum = hashing.checksum()
+          const stored = receipt.checksums[algorithm.name]
+          return checksum === undefined || stored === undefined || stored === checksum
+            ? Effect.succeedSome({ ...receipt, checksum })
+            : Effect.fail(damaged(transfer, receipt, { algorithm: algorithm.name, sent: checksum, stored }, number))
+        }
+      })),
+      Effect.onExit((exit) =>
+        Effect.sync(exit._tag === "Success" && Option.isSome(exit.value) ? counts.confirmed : counts.lost)
+      )
+    )
+  })
+
+// An attempt that was cut by a pause or by the computer's sleep is made again: it was nobody's failure. Only the
+// receipt counts it, since storage may have had its bytes all the same.
+const uncut = <A, E, R>(
+  run: UploadRun,
+  attempt: Effect.Effect<Option.Option<A>, E, R>
+): Effect.Effect<A, E, R> => {
+  const cut = Effect.zipRight(run.transferSwitch.off, Effect.succeedNone)
+  const unlessOff = Effect.suspend(() =>
+    run.transferSwitch.isOff() ? Effect.succeedNone : Effect.raceFirst(attempt, cut)
+  )
+  return run.transferSwitch.on.pipe(
+    Effect.zipRight(unlessOff),
+    Effect.flatMap((done) =>
+      Option.isSome(done)
+        ? Effect.succeed(done.value)
+        : Effect.zipRight(run.noteSleep, Effect.suspend(() => uncut(run, attempt)))
+    )
+  )
+}
+
 /**
  * Puts one part. Each attempt waits for its turn at the gate, and its connection is closed before the next begins;
  * a SlowDown holds everybody's parts for as long as this one waits.
@@ -190,12 +217,9 @@ const damaged = (
  */
 export const run = (
   transfer: PartTransfer
-): Effect.Effect<
-  Transferred,
-  StorageError | SourceError,
-  ObjectStorage.ObjectStorage | TransferGate.TransferGate
-> =>
+): Effect.Effect<Transferred, PartError, ObjectStorage.ObjectStorage | TransferGate.TransferGate> =>
   Effect.gen(function*() {
+    const { run } = transfer
     const gate = yield* TransferGate.TransferGate
     const headers = yield* ObjectStorage.putHeaders({
       url: transfer.url,
@@ -203,18 +227,49 @@ export const run = (
       mediaType: transfer.source.mediaType,
       encryptionHeaders: transfer.encryptionHeaders
     })
+    if (isHeld(transfer)) yield* gate.hold(transfer.range.length, run)
     const section = yield* transfer.opened.section(transfer.range)
-    return yield* RetryPolicy.retry(
-      (number) => gate.pass(attempt(transfer, section, headers, number)),
+    let made = 0
+    const once = (number: number) =>
+      gate.pass(
+        Effect.suspend(() => {
+          made += 1
+          return attempt(transfer, { section, headers, number })
+        }),
+        { bytes: transfer.range.length, owner: run }
+      )
+    const receipt = yield* RetryPolicy.retry(
+      (number) =>
+        uncut(run, once(number)).pipe(
+          Effect.tapBoth({
+            onFailure: (error) => learnTime(run, error),
+            onSuccess: () => Effect.sync(() => run.budget.refund(number))
+          })
+        ),
       {
+        while: (error) => run.budget.spend(error),
         onRetry: (error, wait) =>
-          Effect.zipRight(
+          Effect.all([
+            run.monitor.publish({
+              _tag: "PartFailed",
+              part: transfer.partNumber,
+              attempt: error.attempts,
+              because: error._tag,
+              wait
+            }),
             Effect.logDebug(
               `Attempt ${error.attempts} of ${transfer.source.name} failed; the next in ${Duration.format(wait)}`,
               error
             ),
             error.recovery === "slowDown" ? gate.pause(wait) : Effect.void
-          )
+          ], { discard: true })
       }
     )
+    yield* run.monitor.publish({
+      _tag: "PartStored",
+      part: transfer.partNumber,
+      size: transfer.range.length,
+      attempts: made
+    })
+    return { ...receipt, attempts: made }
   }).pipe(Effect.scoped)

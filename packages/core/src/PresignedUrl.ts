@@ -57,7 +57,7 @@ export class PresignedUrl implements Equal.Equal {
    */
   readonly signedAt: Option.Option<Date>
   /**
-   * When the URL ends, in the signer's time; none where the URL does not say.
+   * When the URL ends, in the signer's time; none where the URL does not say and nothing is assumed.
    *
    * @since 0.1.0
    */
@@ -81,7 +81,7 @@ export class PresignedUrl implements Equal.Equal {
    */
   readonly #href: Redacted.Redacted<string>
 
-  constructor(href: string) {
+  constructor(href: string, assumedDeadline: Option.Option<Date> = Option.none()) {
     const url = new URL(href)
     const query = lowerCaseQuery(url)
     this.origin = url.origin
@@ -91,7 +91,10 @@ export class PresignedUrl implements Equal.Equal {
       this.signedAt,
       Option.flatMap(parameter(query, "expires"), wholeNumber),
       (signedAt, seconds) => new Date(signedAt.getTime() + seconds * 1000)
-    ).pipe(Option.filter((date) => !Number.isNaN(date.getTime())))
+    ).pipe(
+      Option.filter((date) => !Number.isNaN(date.getTime())),
+      Option.orElse(() => assumedDeadline)
+    )
     this.signedHeaders = Option.match(parameter(query, "signedheaders"), {
       onNone: () => [],
       onSome: (names) => names.toLowerCase().split(";").filter((name) => name !== "" && name !== "host")
@@ -181,6 +184,15 @@ export const fromString = (href: string): Option.Option<PresignedUrl> => {
   if (!/^https?:\/\/[^\s]+$/i.test(href)) return Option.none()
   return URL.canParse(href) ? Option.some(new PresignedUrl(href)) : Option.none()
 }
+
+/**
+ * The same URL, taken to end at a time of the server's clock if it does not say itself when it ends.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const endingBy = (self: PresignedUrl, assumedDeadline: Date): PresignedUrl =>
+  Option.isSome(self.deadline) ? self : new PresignedUrl(reveal(self), Option.some(assumedDeadline))
 
 /**
  * The whole string with its signature. To be called where the request is made, and nowhere else.

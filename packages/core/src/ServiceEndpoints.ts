@@ -7,13 +7,13 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import { FileRecord } from "./FileRecord.js"
+import { endingInTime, inPartOrder, OpenedMultipart, OpenedSingle, sessionFields } from "./internal/sessionAnswer.js"
 import { RawPage } from "./Page.js"
 import * as PresignedUrl from "./PresignedUrl.js"
 import type { ServiceAnswer } from "./ServiceAnswer.js"
-import { clockOffset, decode, decodeData, invalid } from "./ServiceAnswer.js"
+import { decode, decodeData, invalid } from "./ServiceAnswer.js"
 import type { ServiceError } from "./ServiceError.js"
 import type { ServiceProfile } from "./ServiceProfile.js"
 import type { MultipartSession, PartReceipt, SingleSession } from "./UploadSession.js"
@@ -57,37 +57,6 @@ const describe = (profile: ServiceProfile, file: FileDescription) => ({
   size: file.size
 })
 
-const Opened = Schema.Struct({
-  id: Schema.optional(Schema.NonEmptyString),
-  file_id: Schema.optional(Schema.NonEmptyString)
-})
-
-const Url = Schema.Union(
-  PresignedUrl.PresignedUrlFromString,
-  Schema.Struct({ url: PresignedUrl.PresignedUrlFromString, part_number: Schema.optional(Schema.Int) })
-)
-
-const OpenedSingle = Schema.Struct({ ...Opened.fields, upload_url: PresignedUrl.PresignedUrlFromString })
-
-const OpenedMultipart = Schema.Struct({
-  ...Opened.fields,
-  upload_id: Schema.NonEmptyString,
-  urls: Schema.NonEmptyArray(Url)
-})
-
-const known = new Set(["id", "file_id", "upload_url", "upload_id", "urls"])
-
-const sessionFields = (answer: ServiceAnswer, opened: typeof Opened.Type) =>
-  Either.map(
-    Either.fromNullable(opened.id ?? opened.file_id, () => invalid(answer, "data.id", "a field is missing")),
-    (fileId) => ({
-      fileId,
-      clockOffset: clockOffset(answer),
-      openedAt: answer.receivedAt + clockOffset(answer),
-      extra: Object.fromEntries(Object.entries(opened).filter(([name]) => !known.has(name)))
-    })
-  )
-
 /**
  * `POST`: opens a session for a single PUT, up to 5 GB.
  *
@@ -101,10 +70,11 @@ export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
     HttpClientRequest.post(profile.paths.initiateUpload).pipe(
       HttpClientRequest.bodyUnsafeJson(describe(profile, file))
     ),
-  respond: (_, answer) =>
+  respond: (profile, answer) =>
     Either.gen(function*() {
       const opened = yield* decodeData(answer, OpenedSingle)
-      return { _tag: "SingleSession", ...(yield* sessionFields(answer, opened)), url: opened.upload_url }
+      const fields = yield* sessionFields(answer, opened)
+      return { _tag: "SingleSession", ...fields, url: endingInTime(profile, fields.openedAt)(opened.upload_url) }
     })
 }
 
@@ -135,7 +105,7 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
         ...Option.match(file.parts, { onNone: () => ({}), onSome: (parts) => ({ parts }) })
       })
     ),
-  respond: (_, answer, file) =>
+  respond: (profile, answer, file) =>
     Either.gen(function*() {
       const opened = yield* decodeData(answer, OpenedMultipart)
       const fields = yield* sessionFields(answer, opened)
@@ -143,28 +113,13 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
       if (Option.exists(file.parts, (parts) => parts !== urls.length)) {
         return yield* Either.left(invalid(answer, "data.urls", `${urls.length} URLs for the number of parts asked for`))
       }
-      return { _tag: "MultipartSession", ...fields, uploadId: opened.upload_id, urls }
+      return {
+        _tag: "MultipartSession",
+        ...fields,
+        uploadId: opened.upload_id,
+        urls: Arr.map(urls, endingInTime(profile, fields.openedAt))
+      }
     })
-}
-
-const byNumber = Order.mapInput(Order.number, (entry: { readonly number: number }) => entry.number)
-
-// A URL may say its part number twice, in the answer and in its own query: where they disagree, parts would be mixed up.
-const inPartOrder = (
-  answer: ServiceAnswer,
-  urls: Arr.NonEmptyReadonlyArray<typeof Url.Type>
-): Either.Either<Arr.NonEmptyReadonlyArray<PresignedUrl.PresignedUrl>, ServiceError> => {
-  const numbered = Arr.map(urls, (entry, index) =>
-    entry instanceof PresignedUrl.PresignedUrl
-      ? { url: entry, number: Option.getOrElse(entry.partNumber, () => index + 1) }
-      : { url: entry.url, number: entry.part_number ?? Option.getOrElse(entry.url.partNumber, () => index + 1) })
-  const ordered = Arr.sort(numbered, byNumber)
-  const wrong = ordered.findIndex(({ number, url }, index) =>
-    number !== index + 1 || Option.exists(url.partNumber, (own) => own !== number)
-  )
-  return wrong === -1
-    ? Either.right(Arr.map(ordered, ({ url }) => url))
-    : Either.left(invalid(answer, `data.urls[${wrong}]`, "part numbers that are not 1 to n, each once"))
 }
 
 /**

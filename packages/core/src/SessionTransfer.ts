@@ -6,6 +6,7 @@
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import type { FileRecord } from "./FileRecord.js"
 import type { ObjectStorage } from "./ObjectStorage.js"
 import * as PartTransfer from "./PartTransfer.js"
@@ -16,10 +17,11 @@ import type { ServiceProfile } from "./ServiceProfile.js"
 import type { TransferGate } from "./TransferGate.js"
 import * as UploadCompletion from "./UploadCompletion.js"
 import type { UploadError } from "./UploadError.js"
-import type { UploadMonitor } from "./UploadMonitor.js"
+import { DeadlineUnreachable } from "./UploadError.js"
 import type { CheckedOptions } from "./UploadOptions.js"
 import type { ByteRange } from "./UploadPlan.js"
 import * as UploadPlan from "./UploadPlan.js"
+import type { UploadRun } from "./UploadRun.js"
 import type { PartReceipt, UploadSession } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
 
@@ -30,12 +32,6 @@ import type { OpenSource, UploadSource } from "./UploadSource.js"
  * @category models
  */
 export type Requirements = ServiceApi | ObjectStorage | TransferGate
-
-// Sections that are held in memory bound how many of them are in flight; a file's are not.
-const concurrency = ({ options, source }: SessionTransfer, longest: number): number =>
-  source.held
-    ? Math.max(1, Math.min(options.concurrency, Math.floor(options.maxBufferedBytes / longest)))
-    : options.concurrency
 
 /**
  * A part of a session: from 1, which bytes, and where they go.
@@ -68,8 +64,8 @@ export interface Journal {
  */
 export interface SessionTransfer {
   readonly source: UploadSource
-  readonly options: Pick<CheckedOptions, "concurrency" | "maxBufferedBytes">
-  readonly monitor: UploadMonitor
+  readonly options: Pick<CheckedOptions, "concurrency" | "onImpossible">
+  readonly run: UploadRun
   readonly session: UploadSession
   readonly parts: Arr.NonEmptyReadonlyArray<Part>
   readonly opened: OpenSource
@@ -77,8 +73,28 @@ export interface SessionTransfer {
   readonly confirmed: ReadonlyMap<number, PartReceipt>
   /** Whether an earlier process had begun to fill the session: it may have been sending any part when it ended. */
   readonly goesOn: boolean
+  /** When the first of its URLs ends, in the server's time. */
+  readonly deadline: Date
   readonly journal: Journal
 }
+
+/** The last moment that a Date can hold. */
+const lastMoment = 8.64e15
+
+/**
+ * When the first of the URLs of some parts ends, in the server's time.
+ *
+ * @since 0.1.0
+ * @category deadlines
+ */
+export const deadlineOf = (parts: ReadonlyArray<Part>): Date =>
+  new Date(
+    parts.reduce(
+      (first, { url }) =>
+        Option.match(url.deadline, { onNone: () => first, onSome: (one) => Math.min(first, one.getTime()) }),
+      lastMoment
+    )
+  )
 
 /**
  * The parts of a session for a file of so many bytes.
@@ -96,18 +112,39 @@ export const partsOf = (
     : Either.map(UploadPlan.ranges(size, session.urls.length, limits), (ranges) =>
       Arr.map(Arr.zip(ranges, session.urls), ([range, url], index) => ({ partNumber: index + 1, range, url })))
 
+const look = (upload: SessionTransfer, deadline: Date): Effect.Effect<void, DeadlineUnreachable> =>
+  Effect.suspend(() => {
+    const { options, run: { monitor, serverClock }, session, source } = upload
+    return Effect.flatMap(
+      monitor.assess({
+        secondsLeft: (deadline.getTime() - serverClock.now()) / 1000,
+        sessionSeconds: (deadline.getTime() - session.openedAt) / 1000
+      }),
+      (feasibility) =>
+        feasibility._tag === "Impossible" && options.onImpossible === "fail"
+          ? new DeadlineUnreachable({
+            name: source.name,
+            size: source.size,
+            needs: feasibility.needs,
+            has: feasibility.has,
+            deadline
+          })
+          : Effect.void
+    )
+  })
+
 const put = (upload: SessionTransfer, part: Part): Effect.Effect<PartReceipt, UploadError, Requirements> =>
   Effect.flatMap(ServiceApi, ({ profile }) =>
     PartTransfer.run({
+      run: upload.run,
       source: upload.source,
       opened: upload.opened,
+      partNumber: part.partNumber,
       range: part.range,
       url: part.url,
       kind: upload.session._tag === "SingleSession" ? "single" : "part",
       encryptionHeaders: profile.encryptionHeaders,
-      clockOffset: upload.session.clockOffset,
-      assumedDeadline: upload.session.openedAt + profile.urlLifetimeSeconds * 1000,
-      monitor: upload.monitor
+      look: look(upload, upload.deadline)
     })).pipe(
       Effect.map(({ attempts, checksum, etag }): PartReceipt => ({
         partNumber: part.partNumber,
@@ -132,7 +169,7 @@ const putAll = (upload: SessionTransfer): Effect.Effect<Receipts, UploadError, R
     const confirmed = upload.confirmed.get(part.partNumber)
     return confirmed === undefined ? put(upload, part) : Effect.succeed(confirmed)
   }, {
-    concurrency: concurrency(upload, Math.max(...upload.parts.map(({ range }) => range.length)))
+    concurrency: upload.options.concurrency
   })
 
 const isDoubtful = (receipt: PartReceipt): boolean => receipt.attempts > 1
@@ -160,7 +197,7 @@ const putDoubtfulAgain = (
     Arr.zip(upload.parts, receipts),
     ([part, receipt]) =>
       isDoubtful(receipt)
-        ? Effect.zipRight(upload.monitor.reopenPart(receipt.size), put(upload, part))
+        ? Effect.zipRight(upload.run.monitor.reopenPart(receipt.size), put(upload, part))
         : Effect.succeed(receipt),
     { concurrency: upload.options.concurrency }
   )
@@ -174,9 +211,11 @@ const complete = (
   upload: SessionTransfer,
   receipts: Receipts
 ): Effect.Effect<FileRecord, UploadError, Requirements> =>
-  upload.opened.unchanged.pipe(
+  upload.run.transferSwitch.on.pipe(
+    Effect.zipRight(upload.opened.unchanged),
     Effect.zipRight(upload.journal.completing),
-    Effect.zipRight(upload.monitor.enter("completing")),
+    Effect.zipRight(upload.run.monitor.enter("completing")),
+    Effect.zipRight(upload.run.monitor.publish({ _tag: "Completing" })),
     Effect.zipRight(UploadCompletion.run({ target: targetOf(upload.session), receipts, size: upload.source.size }))
   )
 
@@ -190,7 +229,7 @@ const completeWithRepair = (
   Effect.catchAll(completed(upload, receipts), (error) =>
     isRefusedForDoubt(error, receipts)
       ? Effect.logInfo(`Storage refused the parts of ${upload.source.name}: those sent twice are sent again`).pipe(
-        Effect.zipRight(upload.monitor.enter("uploading")),
+        Effect.zipRight(upload.run.monitor.enter("uploading")),
         Effect.zipRight(putDoubtfulAgain(upload, receipts)),
         Effect.flatMap((repaired) => completed(upload, repaired))
       )
@@ -207,7 +246,15 @@ export const run = (
 ): Effect.Effect<{ readonly file: FileRecord; readonly receipts: Receipts }, UploadError, Requirements> =>
   Effect.gen(function*() {
     const confirmed = upload.parts.filter((part) => upload.confirmed.has(part.partNumber))
-    yield* upload.monitor.beginSession(upload.parts.length, confirmed.map((part) => part.range.length))
-    yield* upload.monitor.enter("uploading")
+    const { monitor } = upload.run
+    yield* monitor.beginSession(upload.parts.length, confirmed.map((part) => part.range.length))
+    yield* monitor.enter("uploading")
+    yield* monitor.publish({
+      _tag: "SessionOpened",
+      session: (yield* monitor.progress.get).sessions,
+      fileId: upload.session.fileId,
+      parts: { total: upload.parts.length, confirmed: confirmed.length },
+      deadline: upload.deadline
+    })
     return yield* Effect.flatMap(putAll(upload), (receipts) => completeWithRepair(upload, receipts))
   })

@@ -61,10 +61,11 @@ export class SignatureMismatch403 extends Schema.TaggedError<SignatureMismatch40
 export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/UrlExpired")("UrlExpired", {
   ...answer,
   /**
-   * How it is known: by the URL's own deadline before sending, by the storage's answer, because the credentials that
-   * signed it ended or were rotated, or because the signer's clock is wrong.
+   * How it is known: by the URL's own deadline before sending, because the bytes could not all be up before it at the
+   * speed of the line, by the storage's answer, because the credentials that signed it ended, because storage does
+   * not know the key that signed it (any more), or because the signer's clock is wrong.
    */
-  reason: Schema.Literal("Deadline", "Refused", "Credentials", "Clock"),
+  reason: Schema.Literal("Deadline", "TooLate", "Refused", "Credentials", "UnknownKey", "Clock"),
   /** When the URL ended, in the storage's time, where it is known. */
   deadline: Schema.optional(Schema.Date),
   /** The storage's clock when it answered, where it told. */
@@ -85,8 +86,10 @@ export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/
 
 const expiry: Record<UrlExpired["reason"], string> = {
   Deadline: "by its own deadline",
+  TooLate: "the line is too slow to send it before",
   Refused: "refused by storage",
   Credentials: "the credentials behind it ended",
+  UnknownKey: "storage does not know the key that signed it",
   Clock: "the signer's clock is too far off"
 }
 

@@ -107,7 +107,7 @@ const endings: ReadonlyMap<string, UrlExpired["reason"]> = new Map([
   ["ExpiredToken", "Credentials"],
   ["TokenRefreshRequired", "Credentials"],
   ["InvalidToken", "Credentials"],
-  ["InvalidAccessKeyId", "Credentials"],
+  ["InvalidAccessKeyId", "UnknownKey"],
   ["RequestTimeTooSkewed", "Clock"]
 ])
 

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as Feasibility from "./Feasibility.js"
 import { InvalidPartCount, SizeExceeded } from "./PlanError.js"
 import * as Recovery from "./Recovery.js"
 import { ServiceError } from "./ServiceError.js"
@@ -94,6 +95,126 @@ export class StoredSizeDiffers extends Schema.TaggedError<StoredSizeDiffers>("@s
 }
 
 /**
+ * What storage gives back is not what was sent. Only `verify: "download"` finds it.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ContentDiffers extends Schema.TaggedError<ContentDiffers>("@stevedore/core/ContentDiffers")(
+  "ContentDiffers",
+  {
+    fileId: Schema.String,
+    /** Such as `crc32`. */
+    algorithm: Schema.String,
+    /** The checksum of what was sent, in base64. */
+    sent: Schema.String,
+    /** The checksum of what was read back. */
+    stored: Schema.String,
+    attempts: Recovery.attempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `What was read back of ${this.fileId} has another ${this.algorithm} (${this.stored}) than what was sent ` +
+      `(${this.sent}). Do not rely on the file: report it to the service, and upload it again.`
+  }
+}
+
+/**
+ * The file is there, but it could not be read back as `verify: "download"` asks.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ContentUnverified extends Schema.TaggedError<ContentUnverified>("@stevedore/core/ContentUnverified")(
+  "ContentUnverified",
+  {
+    fileId: Schema.String,
+    /** The `_tag` of the failure. */
+    because: Schema.String,
+    attempts: Recovery.attempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `The file ${this.fileId} is there and complete, but it could not be read back (${this.because}, ${
+      Recovery.describeAttempts(this)
+    }). Download it later and compare it; nothing has to be uploaded again.`
+  }
+}
+
+/**
+ * The line is too slow: the URLs of a session end before the file is up, in this session and in any other. Known after
+ * half a minute of sending, or 5 % of the file.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class DeadlineUnreachable extends Schema.TaggedError<DeadlineUnreachable>("@stevedore/core/DeadlineUnreachable")(
+  "DeadlineUnreachable",
+  {
+    name: Schema.String,
+    /** The source's size in bytes. */
+    size: Schema.Int,
+    /** The bytes a second that are needed to finish in time. */
+    needs: Schema.JsonNumber,
+    /** The bytes a second that the line gave. */
+    has: Schema.JsonNumber,
+    /** When the URLs end, in the server's time. */
+    deadline: Schema.Date,
+    attempts: Recovery.attempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    const rates = Feasibility.describe({ _tag: "Impossible", needs: this.needs, has: this.has })
+    return `${
+      JSON.stringify(this.name)
+    } cannot be up before its URLs end at ${this.deadline.toISOString()}: ${rates}. ` +
+      "Use a faster line or a smaller file, or go on all the same with onImpossible: \"continue\"."
+  }
+}
+
+/**
+ * The ledger in force has no unfinished upload of this id for this service. Nothing was sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UnfinishedUploadNotFound extends Schema.TaggedError<UnfinishedUploadNotFound>(
+  "@stevedore/core/UnfinishedUploadNotFound"
+)("UnfinishedUploadNotFound", {
+  id: Schema.String,
+  attempts: Recovery.noAttempts
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `There is no unfinished upload ${JSON.stringify(this.id)}: it ended, was forgotten, or is another ` +
+      "service's. Upload the file anew, or look at the list of unfinished uploads."
+  }
+}
+
+/**
  * Another process, or another fiber, is uploading the same file to the same service.
  *
  * @since 0.1.0
@@ -132,6 +253,10 @@ export const UploadError = Schema.Union(
   InvalidUploadOption,
   CompletionUnknown,
   StoredSizeDiffers,
+  ContentDiffers,
+  ContentUnverified,
+  DeadlineUnreachable,
+  UnfinishedUploadNotFound,
   UploadLocked
 ).annotations({ identifier: "UploadError" })
 

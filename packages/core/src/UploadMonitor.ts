@@ -4,14 +4,22 @@
  *
  * @since 0.1.0
  */
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
 import * as Subscribable from "effect/Subscribable"
+import * as Feasibility from "./Feasibility.js"
+import type { Speed } from "./internal/lineSpeed.js"
+import * as LineSpeed from "./internal/lineSpeed.js"
+import { monotonicMillis } from "./ServerClock.js"
+import type { UploadError } from "./UploadError.js"
+import type { UploadEvent } from "./UploadEvent.js"
+import { isLast } from "./UploadEvent.js"
 import type { UploadPhase, UploadProgress } from "./UploadProgress.js"
+import { isOver } from "./UploadProgress.js"
 
 /**
  * The counts of one attempt to put a part.
@@ -37,19 +45,37 @@ export interface AttemptMonitor {
 export interface UploadMonitor {
   /** What others may see. */
   readonly progress: Subscribable.Subscribable<UploadProgress>
+  /** What happens from now on, and the last 256 events of before; it ends with the upload. */
+  readonly events: Stream.Stream<UploadEvent>
+  readonly publish: (event: UploadEvent) => Effect.Effect<void>
   /** A phase begins. */
   readonly enter: (phase: UploadPhase) => Effect.Effect<void>
+  /** The upload is paused, or goes on. */
+  readonly pause: (paused: boolean) => Effect.Effect<void>
   /** A session begins, with the lengths of the parts that storage has of it already. */
   readonly beginSession: (parts: number, confirmed: ReadonlyArray<number>) => Effect.Effect<void>
+  /** A session is over before the file is up, because of the failure of this `_tag`. */
+  readonly endSession: (because: UploadError["_tag"]) => Effect.Effect<void>
   /** A part of so many bytes that storage had is in doubt and will be put again. */
   readonly reopenPart: (length: number) => Effect.Effect<void>
   /** An attempt begins to put a part of so many bytes. */
   readonly beginAttempt: (length: number) => AttemptMonitor
+  /** Judges whether what is left can be sent before the URLs end, or the whole in a new session. */
+  readonly assess: (
+    time: Pick<Feasibility.Measured, "secondsLeft" | "sessionSeconds">
+  ) => Effect.Effect<Feasibility.Feasibility>
+  /** How fast the line is, in bytes a second; none until it was watched for ten seconds. */
+  readonly speed: () => Option.Option<Speed>
 }
 
 const samplePeriod = Duration.millis(100)
 
-const isOver = (phase: UploadPhase): boolean => phase === "completed" || phase === "failed"
+const stalledAfterMillis = 10_000
+
+const eventsReplayed = 256
+
+const secondsOf = (remaining: number, speed: number): Duration.Duration =>
+  speed > 0 ? Duration.seconds(remaining / speed) : Duration.infinity
 
 /**
  * The counts of an upload of so many bytes.
@@ -58,64 +84,94 @@ const isOver = (phase: UploadPhase): boolean => phase === "completed" || phase =
  * @category constructors
  */
 export const make = (size: number): Effect.Effect<UploadMonitor> =>
-  Effect.map(Effect.zip(Deferred.make<void>(), Clock.currentTimeMillis), ([over, now]) => {
+  Effect.gen(function*() {
+    const over = yield* Deferred.make<void>()
+    const events = yield* PubSub.unbounded<UploadEvent>({ replay: eventsReplayed })
+    const clock = yield* Effect.clock
+    const line = LineSpeed.make()
+    const monotonic = () => monotonicMillis(clock)
+
     let phase: UploadPhase = "preparing"
+    let paused = false
     let sessions = 0
     let parts = { total: 0, confirmed: 0 }
-    let startedAt = now
     let inFlight = 0
     let stored = 0
     let storedBefore = 0
     let mostStored = 0
+    let feasibility: Feasibility.Feasibility = Feasibility.unknown
+    let movedAt = monotonic()
 
-    const snapshot = (at: number): UploadProgress => {
+    const moved = (bytes: number) => {
+      movedAt = monotonic()
+      line.moved(bytes, movedAt)
+    }
+
+    const stalledSince = (at: number): Option.Option<Date> =>
+      phase === "uploading" && !paused && at - movedAt >= stalledAfterMillis
+        ? Option.some(new Date(clock.unsafeCurrentTimeMillis() - (at - movedAt)))
+        : Option.none()
+
+    const get = Effect.sync((): UploadProgress => {
+      const at = monotonic()
       const sent = Math.min(size, stored + inFlight)
-      const elapsed = (at - startedAt) / 1000
-      const moved = sent - storedBefore
-      const speed = elapsed >= 1 && moved > 0 ? Option.some(moved / elapsed) : Option.none()
+      const remaining = size - sent
+      const speed = Option.filter(line.speed(at), ({ likely }) => likely > 0)
       return {
-        phase,
+        phase: paused && (phase === "preparing" || phase === "uploading") ? "paused" : phase,
         size,
         sent,
         confirmed: mostStored,
         parts,
         sessions,
-        speed,
-        timeLeft: Option.map(speed, (bytesPerSecond) => Duration.seconds((size - sent) / bytesPerSecond))
+        speed: Option.map(speed, ({ likely }) => likely),
+        timeLeft: Option.map(speed, ({ likely }) => secondsOf(remaining, likely)),
+        timeLeftBetween: Option.map(
+          speed,
+          ({ least, most }) => ({ least: secondsOf(remaining, most), most: secondsOf(remaining, least) })
+        ),
+        stalledSince: stalledSince(at),
+        feasibility
       }
-    }
-    const get = Effect.map(Clock.currentTimeMillis, snapshot)
+    })
 
-    const following: Stream.Stream<UploadProgress> = Stream.unwrap(Effect.map(
-      Effect.zipRight(Effect.raceFirst(Effect.sleep(samplePeriod), Deferred.await(over)), get),
-      (progress) =>
-        isOver(progress.phase) ? Stream.succeed(progress) : Stream.concat(Stream.succeed(progress), following)
-    ))
-    const changes = Stream.unwrap(
-      Effect.map(
-        get,
-        (progress) =>
-          isOver(progress.phase) ? Stream.succeed(progress) : Stream.concat(Stream.succeed(progress), following)
-      )
+    const from = (look: Effect.Effect<UploadProgress>): Stream.Stream<UploadProgress> =>
+      Stream.unwrap(Effect.map(look, (progress) =>
+        isOver(progress.phase) ? Stream.succeed(progress) : Stream.concat(Stream.succeed(progress), following)))
+    const following: Stream.Stream<UploadProgress> = from(
+      Effect.zipRight(Effect.raceFirst(Effect.sleep(samplePeriod), Deferred.await(over)), get)
     )
 
+    const publish = (event: UploadEvent) =>
+      Effect.asVoid(PubSub.publish(events, event))
+
     return {
-      progress: Subscribable.make({ get, changes }),
+      progress: Subscribable.make({ get, changes: from(get) }),
+      events: Stream.takeUntil(Stream.fromPubSub(events), isLast),
+      publish,
       enter: (entered) =>
         Effect.suspend(() => {
           phase = entered
+          movedAt = monotonic()
           return isOver(entered) ? Effect.asVoid(Deferred.succeed(over, undefined)) : Effect.void
         }),
+      pause: (now) =>
+        Effect.sync(() => {
+          paused = now
+          movedAt = monotonic()
+        }),
       beginSession: (total, confirmed) =>
-        Effect.map(Clock.currentTimeMillis, (at) => {
+        Effect.sync(() => {
           sessions += 1
           parts = { total, confirmed: confirmed.length }
-          startedAt = at
           inFlight = 0
           stored = confirmed.reduce((sum, length) => sum + length, 0)
           storedBefore = stored
           mostStored = Math.max(mostStored, stored)
+          feasibility = Feasibility.unknown
+          movedAt = monotonic()
         }),
+      endSession: (because) => publish({ _tag: "SessionEnded", session: sessions, because, lost: stored }),
       reopenPart: (length) =>
         Effect.sync(() => {
           stored -= length
@@ -124,18 +180,25 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
       beginAttempt: (length) => {
         let counted = 0
         const session = sessions
+        line.began(monotonic())
         const release = () => {
           if (session === sessions) inFlight -= counted
-          counted = 0
+          line.ended(monotonic())
+        }
+        const count = (bytes: number) => {
+          const added = Math.min(bytes, length - counted)
+          counted += added
+          if (session === sessions) inFlight += added
+          moved(added)
         }
         return {
-          sent: (bytes) => {
-            const added = Math.min(bytes, length - counted)
-            counted += added
-            if (session === sessions) inFlight += added
+          sent: count,
+          lost: () => {
+            line.moved(-counted, monotonic())
+            release()
           },
-          lost: release,
           confirmed: () => {
+            count(length - counted)
             release()
             if (session !== sessions) return
             stored += length
@@ -143,6 +206,30 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
             parts = { total: parts.total, confirmed: parts.confirmed + 1 }
           }
         }
+      },
+      assess: (time) =>
+        Effect.suspend(() => {
+          const at = monotonic()
+          const sent = stored + inFlight
+          const assessed = Option.match(line.speed(at), {
+            onNone: () => feasibility,
+            onSome: (speed) =>
+              Feasibility.assess({
+                size,
+                sent: sent - storedBefore,
+                remaining: size - sent,
+                ...time,
+                secondsSending: line.busy(at) / 1000,
+                speed
+              })
+          })
+          const changed = assessed._tag !== feasibility._tag
+          feasibility = assessed
+          return Effect.as(changed ? publish({ _tag: "FeasibilityChanged", feasibility }) : Effect.void, assessed)
+        }),
+      speed: () => {
+        const at = monotonic()
+        return line.busy(at) >= stalledAfterMillis ? line.speed(at) : Option.none()
       }
     }
   })

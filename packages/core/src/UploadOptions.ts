@@ -26,22 +26,31 @@ export interface UploadOptions {
   readonly threshold?: number | undefined
   /** The number of parts to ask for, 1 to 10000. Omitted: the service chooses. */
   readonly parts?: number | undefined
-  /** Parts in flight at once, 1 to 32. Omitted: 4. */
+  /** Parts in flight at the most, 1 to 32. Omitted: as many as the `TransferGate` finds to be worth it. */
   readonly concurrency?: number | undefined
   /** How many sessions are opened at the most, when URLs end before the file is up. Omitted: 3. */
   readonly maxSessions?: number | undefined
-  /**
-   * How much of a source that is no file may be held in memory while its parts are sent, in bytes. It bounds the parts
-   * in flight. Omitted: 256 MiB.
-   */
-  readonly maxBufferedBytes?: number | undefined
   /**
    * Whether an upload that an earlier process left goes on where storage had got to, and this one may be taken over
    * in turn. Omitted: yes, where there is a ledger and the source can be recognized again.
    */
   readonly resume?: boolean | undefined
-  /** How much of what storage has is read again before an upload goes on. Omitted: `sample`. */
-  readonly verify?: Verification | undefined
+  /**
+   * How much is proven beyond the checksums of what is sent: `sample` and `all` read that much again of what storage
+   * had, before an upload goes on; `download` reads the file back at the end as well, and compares it. Omitted:
+   * `sample`.
+   */
+  readonly verify?: Verification | "download" | undefined
+  /**
+   * What to do when the line is found too slow for the file to be up before its URLs end: fail with
+   * `DeadlineUnreachable`, or go on and hope that the line becomes faster. Omitted: `fail`.
+   */
+  readonly onImpossible?: "fail" | "continue" | undefined
+  /**
+   * The id of the unfinished upload that this one has to go on with: if there is none, or the source is another, the
+   * upload fails instead of beginning anew. Omitted: an unfinished upload of the same source is gone on with.
+   */
+  readonly unfinished?: string | undefined
 }
 
 /**
@@ -54,9 +63,11 @@ export interface CheckedOptions {
   readonly plan: UploadPlan
   readonly concurrency: number
   readonly maxSessions: number
-  readonly maxBufferedBytes: number
   readonly resume: boolean
   readonly verify: Verification
+  readonly readBack: boolean
+  readonly onImpossible: "fail" | "continue"
+  readonly unfinished: string | undefined
 }
 
 const whole = (
@@ -108,15 +119,13 @@ export const check = (
     yield* checkSource(source, limits)
     const { parts, strategy, threshold } = options
     return {
-      concurrency: yield* whole("concurrency", options.concurrency, { from: 1, to: 32, otherwise: 4 }),
+      concurrency: yield* whole("concurrency", options.concurrency, { from: 1, to: 32, otherwise: 32 }),
       maxSessions: yield* whole("maxSessions", options.maxSessions, { from: 1, to: 100, otherwise: 3 }),
-      maxBufferedBytes: yield* whole("maxBufferedBytes", options.maxBufferedBytes, {
-        from: limits.minimumPartSize,
-        to: limits.multipartSize,
-        otherwise: 268_435_456
-      }),
       resume: options.resume ?? true,
-      verify: options.verify ?? "sample",
+      verify: options.verify === undefined || options.verify === "download" ? "sample" : options.verify,
+      readBack: options.verify === "download",
+      onImpossible: options.onImpossible ?? "fail",
+      unfinished: options.unfinished,
       plan: yield* Plan.make({ name: source.name, size: source.size, strategy, threshold, parts }, limits)
     }
   })

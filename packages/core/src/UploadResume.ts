@@ -13,7 +13,9 @@ import * as Schema from "effect/Schema"
 import type { ChecksumAlgorithm } from "./Checksum.js"
 import * as Checksum from "./Checksum.js"
 import * as PresignedUrl from "./PresignedUrl.js"
+import type { ServiceProfile } from "./ServiceProfile.js"
 import type { SourceError } from "./SourceError.js"
+import { SourceChanged } from "./SourceError.js"
 import { SourceFingerprint } from "./SourceFingerprint.js"
 import type { Unfinished } from "./UploadLedger.js"
 import type { ByteRange } from "./UploadPlan.js"
@@ -45,16 +47,54 @@ export const isOf = (record: UploadRecord, source: UploadSource, service: string
   record.service === service && record.name === source.name && record.mediaType === source.mediaType &&
   sameFingerprint(record.fingerprint, source.fingerprint)
 
+const comparedFields = ["kind", "size", "modified", "identity", "sample"] as const
+
+const whatDiffers = {
+  kind: "identity",
+  size: "size",
+  modified: "modified",
+  identity: "identity",
+  sample: "content"
+} as const
+
 /**
- * The session of a record, where its URLs were kept and live long enough.
+ * Fails with `SourceChanged` when a source is not what a record is of: another size, date, identity or content.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const checkSame = (
+  record: UploadRecord,
+  { fingerprint, name }: Pick<UploadSource, "fingerprint" | "name">
+): Effect.Effect<void, SourceChanged> => {
+  const field = comparedFields.find((one) => record.fingerprint[one] !== fingerprint[one])
+  return field === undefined ? Effect.void : new SourceChanged({
+    name,
+    what: whatDiffers[field],
+    ...(field === "size"
+      ? { expected: `${record.fingerprint.size} bytes`, actual: `${fingerprint.size} bytes` }
+      : {})
+  })
+}
+
+/**
+ * The session of a record, where its URLs were kept and live long enough. A URL that does not say when it ends is taken
+ * to live as long as the profile says.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const sessionOf = (record: UploadRecord, now: number): Option.Option<UploadSession> => {
-  const { clockOffset, fileId, openedAt, uploadId, urls } = record.session
+export const sessionOf = (
+  record: UploadRecord,
+  now: number,
+  { urlLifetimeSeconds }: Pick<ServiceProfile, "urlLifetimeSeconds">
+): Option.Option<UploadSession> => {
+  const { clockOffset, fileId, openedAt, uploadId } = record.session
+  if (record.session.urls === undefined) return Option.none()
+  const assumedDeadline = new Date(openedAt + urlLifetimeSeconds * 1000)
+  const urls = Arr.map(record.session.urls, (url) => PresignedUrl.endingBy(url, assumedDeadline))
   const until = now + clockOffset + Duration.toMillis(shortestRest)
-  if (urls === undefined || urls.some((url) => PresignedUrl.hasEnded(url, until))) return Option.none()
+  if (urls.some((url) => PresignedUrl.hasEnded(url, until))) return Option.none()
   const fields = { fileId, clockOffset, openedAt, extra: {} }
   return Option.some(
     uploadId === undefined
@@ -116,5 +156,8 @@ export const isSame = (
  * @since 0.1.0
  * @category constructors
  */
-export const lively = (record: UploadRecord): Effect.Effect<Option.Option<UploadSession>> =>
-  Effect.map(Clock.currentTimeMillis, (now) => sessionOf(record, now))
+export const lively = (
+  record: UploadRecord,
+  profile: Pick<ServiceProfile, "urlLifetimeSeconds">
+): Effect.Effect<Option.Option<UploadSession>> =>
+  Effect.map(Clock.currentTimeMillis, (now) => sessionOf(record, now, profile))

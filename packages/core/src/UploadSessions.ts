@@ -12,15 +12,16 @@ import { ServiceApi } from "./ServiceApi.js"
 import type { ServiceError } from "./ServiceError.js"
 import type { Journal, Requirements } from "./SessionTransfer.js"
 import * as SessionTransfer from "./SessionTransfer.js"
+import { SourceChanged } from "./SourceError.js"
 import * as UploadCompletion from "./UploadCompletion.js"
 import type { UploadError } from "./UploadError.js"
-import { UploadLocked } from "./UploadError.js"
+import { UnfinishedUploadNotFound, UploadLocked } from "./UploadError.js"
 import type { Unfinished } from "./UploadLedger.js"
 import * as UploadLedger from "./UploadLedger.js"
-import type { UploadMonitor } from "./UploadMonitor.js"
 import type { CheckedOptions } from "./UploadOptions.js"
 import type { UploadRecord } from "./UploadRecord.js"
 import * as UploadResume from "./UploadResume.js"
+import type { UploadRun } from "./UploadRun.js"
 import type { PartReceipt, UploadSession } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
 
@@ -33,7 +34,7 @@ import type { OpenSource, UploadSource } from "./UploadSource.js"
 export interface Upload {
   readonly source: UploadSource
   readonly options: CheckedOptions
-  readonly monitor: UploadMonitor
+  readonly run: UploadRun
 }
 
 /**
@@ -129,11 +130,15 @@ const resume = (
 ): Effect.Effect<Option.Option<Beginning>, UploadError, ServiceApi> =>
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
-    const session = yield* UploadResume.lively(unfinished.record)
+    const session = yield* UploadResume.lively(unfinished.record, profile)
     if (Option.isSome(session)) {
       const parts = yield* SessionTransfer.partsOf(session.value, upload.source.size, profile.limits)
       const ranges = parts.map((part) => part.range)
-      if (yield* UploadResume.isSame(opened, unfinished, ranges, upload.options.verify)) {
+      const isSame = yield* UploadResume.isSame(opened, unfinished, ranges, upload.options.verify)
+      if (!isSame && upload.options.unfinished !== undefined) {
+        return yield* new SourceChanged({ name: upload.source.name, what: "content" })
+      }
+      if (isSame) {
         const confirmed = new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))
         yield* Effect.logInfo(`${upload.source.name} goes on: storage has ${confirmed.size} of ${parts.length} parts`)
         return Option.some({ session: session.value, confirmed, goesOn: true, record: Option.some(unfinished.record) })
@@ -161,17 +166,19 @@ const runSession = (
 ): Effect.Effect<Uploaded, UploadError, Requirements> =>
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
-    yield* upload.monitor.enter("preparing")
+    yield* upload.run.monitor.enter("preparing")
     const opened = yield* upload.source.open
     yield* opened.unchanged
     const resumed = Option.isNone(earlier) ? Option.none() : yield* resume(upload, book, opened, earlier.value)
     const beginning = Option.isSome(resumed) ? resumed.value : yield* begin(upload, book)
+    upload.run.serverClock.opened(beginning.session.clockOffset)
     const parts = yield* SessionTransfer.partsOf(beginning.session, upload.source.size, profile.limits)
+    const deadline = SessionTransfer.deadlineOf(parts)
     const { forget, ...journal } = Option.match(beginning.record, {
       onNone: () => noJournal,
       onSome: (record) => journalOf(book.ledger, record)
     })
-    return yield* SessionTransfer.run({ ...upload, ...beginning, parts, opened, journal }).pipe(
+    return yield* SessionTransfer.run({ ...upload, ...beginning, parts, deadline, opened, journal }).pipe(
       Effect.tapError((error) => isPassing(error) ? Effect.void : forget),
       Effect.tap(() => forget),
       Effect.flatMap(({ file, receipts }) => uploaded(file, receipts)),
@@ -188,6 +195,9 @@ const runSession = (
     )
   }).pipe(Effect.scoped)
 
+// A key that was rotated is another one in the next session; if storage does not know that one either, it never will.
+const isOtherKey = (error: UploadError): boolean => error._tag === "UrlExpired" && error.reason === "UnknownKey"
+
 const sessions = (
   upload: Upload,
   book: Book,
@@ -195,20 +205,24 @@ const sessions = (
 ): Effect.Effect<Uploaded, UploadError, Requirements> => {
   const session = (
     number: number,
-    earlier: Option.Option<Unfinished>
+    earlier: Option.Option<Unfinished>,
+    unknownKeys: number
   ): Effect.Effect<Uploaded, UploadError, Requirements> =>
     Effect.catchAll(
       runSession(upload, book, earlier),
-      (error) =>
-        error.recovery === "newSession" && number < upload.options.maxSessions &&
-          upload.source._tag === "RepeatableSource"
-          ? Effect.zipRight(
-            Effect.logInfo(`Session ${number} of ${upload.source.name} ended (${error._tag}): a new one starts over`),
-            Effect.suspend(() => session(number + 1, Option.none()))
-          )
+      (error) => {
+        const keys = unknownKeys + (isOtherKey(error) ? 1 : 0)
+        return error.recovery === "newSession" && number < upload.options.maxSessions && keys < 2 &&
+            upload.source._tag === "RepeatableSource"
+          ? Effect.logInfo(`Session ${number} of ${upload.source.name} ended (${error._tag}): a new one starts over`)
+            .pipe(
+              Effect.zipRight(upload.run.monitor.endSession(error._tag)),
+              Effect.zipRight(Effect.suspend(() => session(number + 1, Option.none(), keys)))
+            )
           : Effect.fail(error)
+      }
     )
-  return session(1, earlier)
+  return session(1, earlier, 0)
 }
 
 // An earlier process had all parts in storage and may have told the service: that is found out before anything is sent.
@@ -224,8 +238,8 @@ const completeEarlier = (
     : Effect.flatMap(ServiceApi, (service) => service.file(fileId))
   const mayStillEndWell = (error: UploadError) =>
     isPassing(error) && !SessionTransfer.isRefusedForDoubt(error, receipts)
-  return upload.monitor.beginSession(parts, receipts.map((receipt) => receipt.size)).pipe(
-    Effect.zipRight(upload.monitor.enter("completing")),
+  return upload.run.monitor.beginSession(parts, receipts.map((receipt) => receipt.size)).pipe(
+    Effect.zipRight(upload.run.monitor.enter("completing")),
     Effect.zipRight(completion),
     Effect.matchEffect({
       onFailure: (error) => mayStillEndWell(error) ? Effect.fail(error) : Effect.succeedNone,
@@ -245,7 +259,9 @@ const runFrom = (
 ): Effect.Effect<Uploaded, UploadError, Requirements> =>
   Effect.gen(function*() {
     const { baseUrl } = yield* ServiceApi
-    if (!UploadResume.isOf(unfinished.record, upload.source, baseUrl)) {
+    if (upload.options.unfinished !== undefined) {
+      yield* UploadResume.checkSame(unfinished.record, upload.source)
+    } else if (!UploadResume.isOf(unfinished.record, upload.source, baseUrl)) {
       yield* book.ledger.forget(unfinished.record)
       return yield* sessions(upload, book, Option.none())
     }
@@ -266,10 +282,19 @@ export const run = (upload: Upload): Effect.Effect<Uploaded, UploadError, Requir
   Effect.gen(function*() {
     const { baseUrl } = yield* ServiceApi
     const ledger = yield* UploadLedger.UploadLedger
-    const id = upload.options.resume ? UploadLedger.idOf(baseUrl, upload.source) : Option.none()
+    const { resume, unfinished: wanted } = upload.options
+    const id = wanted !== undefined
+      ? Option.some(wanted)
+      : resume
+      ? UploadLedger.idOf(baseUrl, upload.source)
+      : Option.none()
     if (Option.isNone(id)) return yield* sessions(upload, { id, ledger }, Option.none())
     if (!(yield* ledger.lock(id.value))) return yield* new UploadLocked({ name: upload.source.name })
-    return yield* Option.match(yield* ledger.find(id.value), {
+    const found = yield* ledger.find(id.value)
+    if (wanted !== undefined && !Option.exists(found, ({ record }) => record.service === baseUrl)) {
+      return yield* new UnfinishedUploadNotFound({ id: wanted })
+    }
+    return yield* Option.match(found, {
       onNone: () => sessions(upload, { id, ledger }, Option.none()),
       onSome: (unfinished) => runFrom(upload, { id, ledger }, unfinished)
     })

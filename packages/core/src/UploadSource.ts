@@ -87,8 +87,8 @@ interface Described {
 export interface RepeatableSource extends Described {
   readonly _tag: "RepeatableSource"
   /**
-   * Whether its sections are held in memory while they are sent (a stream's are): the engine then bounds how many of
-   * them there are.
+   * Whether its sections are held in memory while they are sent (a stream's are): they then count against the
+   * `maxBufferedBytes` of the gate.
    */
   readonly held: boolean
 }

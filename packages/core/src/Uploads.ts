@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -15,14 +16,14 @@ import type { FileRecord } from "./FileRecord.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { Requirements } from "./SessionTransfer.js"
 import type { UploadError } from "./UploadError.js"
-import { UploadLocked } from "./UploadError.js"
-import * as UploadLedger from "./UploadLedger.js"
-import * as UploadMonitor from "./UploadMonitor.js"
+import type { UploadEvent } from "./UploadEvent.js"
 import type { UploadOptions } from "./UploadOptions.js"
 import * as Options from "./UploadOptions.js"
 import type { UploadProgress } from "./UploadProgress.js"
+import * as UploadRun from "./UploadRun.js"
 import * as UploadSessions from "./UploadSessions.js"
 import type { UploadSource } from "./UploadSource.js"
+import * as UploadVerification from "./UploadVerification.js"
 
 export type {
   /**
@@ -62,28 +63,52 @@ export interface UploadedFile extends FileRecord {
 export interface UploadHandle {
   /** Where it stands; `changes` begins with the present state, gives at most ten a second, and ends with the upload. */
   readonly progress: Subscribable.Subscribable<UploadProgress>
+  /** What happens to it, one event at a time; it ends with the upload. */
+  readonly events: Stream.Stream<UploadEvent>
+  /** Stops every transfer at once, and keeps what storage has. While the service is being told it changes nothing. */
+  readonly pause: Effect.Effect<void>
+  /** Goes on where it was paused. What was in flight then is sent again; no attempt is counted for it. */
+  readonly resume: Effect.Effect<void>
   /** Waits for the end: the file, or the error. */
   readonly await: Effect.Effect<UploadedFile, UploadError>
   /** Stops every request at once and waits until nothing of the upload is left running. */
   readonly cancel: Effect.Effect<void>
 }
 
+const ended = (
+  { monitor }: UploadRun.UploadRun,
+  exit: Exit.Exit<UploadedFile, UploadError>
+): Effect.Effect<void> => {
+  if (Exit.isSuccess(exit)) {
+    return Effect.zipRight(monitor.enter("completed"), monitor.publish({ _tag: "Completed", file: exit.value }))
+  }
+  return Option.match(Cause.failureOption(exit.cause), {
+    onNone: () => Effect.zipRight(monitor.enter("cancelled"), monitor.publish({ _tag: "Cancelled" })),
+    onSome: (error) => Effect.zipRight(monitor.enter("failed"), monitor.publish({ _tag: "Failed", error }))
+  })
+}
+
 const run = (
   source: UploadSource,
   options: UploadOptions,
-  monitor: UploadMonitor.UploadMonitor
+  state: UploadRun.UploadRun
 ): Effect.Effect<UploadedFile, UploadError, Requirements> =>
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
     const checked = yield* Options.check(source, options, profile.limits)
-    const { checksum, file } = yield* UploadSessions.run({ source, options: checked, monitor })
-    const { parts, sessions } = yield* monitor.progress.get
+    const { checksum, file } = yield* UploadSessions.run({ source, options: checked, run: state })
+    if (checked.readBack) {
+      yield* state.monitor.enter("verifying")
+      yield* state.monitor.publish({ _tag: "Verifying" })
+      yield* UploadVerification.run({ fileId: file.id, source, checksum })
+    }
+    const { parts, sessions } = yield* state.monitor.progress.get
     return {
       ...file,
       sent: { bytes: source.size, parts: parts.total, sessions, checksum: Option.getOrUndefined(checksum) }
     }
   }).pipe(
-    Effect.onExit((exit) => monitor.enter(Exit.isSuccess(exit) ? "completed" : "failed")),
+    Effect.onExit((exit) => ended(state, exit)),
     Effect.withSpan("Uploads.upload", { captureStackTrace: false, attributes: { size: source.size } })
   )
 
@@ -109,7 +134,7 @@ export const upload = (
   source: UploadSource,
   options: UploadOptions = {}
 ): Effect.Effect<UploadedFile, UploadError, Requirements> =>
-  Effect.flatMap(UploadMonitor.make(source.size), (monitor) => run(source, options, monitor))
+  Effect.flatMap(UploadRun.make(source.size), (state) => run(source, options, state))
 
 /**
  * Starts an upload and gives a handle on it. The upload ends with the scope.
@@ -136,9 +161,16 @@ export const start = (
   options: UploadOptions = {}
 ): Effect.Effect<UploadHandle, never, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
-    const monitor = yield* UploadMonitor.make(source.size)
-    const fiber = yield* Effect.forkScoped(run(source, options, monitor))
-    return { progress: monitor.progress, await: Fiber.join(fiber), cancel: Fiber.interrupt(fiber) }
+    const state = yield* UploadRun.make(source.size)
+    const fiber = yield* Effect.forkScoped(run(source, options, state))
+    return {
+      progress: state.monitor.progress,
+      events: state.monitor.events,
+      pause: UploadRun.pause(state),
+      resume: UploadRun.resume(state),
+      await: Fiber.join(fiber),
+      cancel: Fiber.interrupt(fiber)
+    }
   })
 
 /**
@@ -217,73 +249,47 @@ export const uploadAllWith =
     uploadAll(sources, options)
 
 /**
- * An upload that an earlier process left, or that is running: to go on with it, upload the same source again.
- *
- * @since 0.1.0
- * @category models
- */
-export interface UnfinishedUpload {
-  /** What the ledger calls it. */
-  readonly id: string
-  /** The service's base URL. */
-  readonly service: string
-  readonly name: string
-  readonly mediaType: string
-  /** In bytes. */
-  readonly size: number
-  /** `completing` from when all parts were in storage and the service was about to be told. */
-  readonly phase: "uploading" | "completing"
-  /** What storage has confirmed, in bytes. */
-  readonly confirmed: number
-  readonly parts: { readonly total: number; readonly confirmed: number }
-  readonly startedAt: Date
-}
-
-const unfinishedOf = ({ receipts, record }: UploadLedger.Unfinished): UnfinishedUpload => ({
-  id: record.id,
-  service: record.service,
-  name: record.name,
-  mediaType: record.mediaType,
-  size: record.fingerprint.size,
-  phase: record.phase,
-  confirmed: receipts.reduce((bytes, { size }) => bytes + size, 0),
-  parts: { total: record.session.parts, confirmed: receipts.length },
-  startedAt: new Date(record.startedAt)
-})
-
-/**
- * The uploads of the ledger in force that are not finished, in the order in which they began. No URL is in them.
- *
- * @since 0.1.0
- * @category unfinished
- */
-export const unfinished: Effect.Effect<ReadonlyArray<UnfinishedUpload>> = Effect.flatMap(
-  UploadLedger.UploadLedger,
-  (ledger) => Effect.map(ledger.unfinished, (uploads) => uploads.map(unfinishedOf))
-)
-
-/**
- * Deletes an unfinished upload from the ledger in force: it begins anew when its source is uploaded again. `false` when
- * the ledger has none of this id. One that is running is not deleted: `UploadLocked`.
+ * Goes on with the unfinished upload of this id, from the same source. If the ledger has none of this id it is
+ * `UnfinishedUploadNotFound`, and if the source is another, `SourceChanged`: nothing is begun anew then. When only the
+ * session has ended meanwhile, a new one starts over. For a handle, give `start` the option `unfinished`.
  *
  * @example
- * import { Uploads } from "@stevedore/core"
- * import { Effect } from "effect"
+ * import { Uploads, type UploadSource } from "@stevedore/core"
  *
- * const forgetAll = Effect.flatMap(
- *   Uploads.unfinished,
- *   Effect.forEach(({ id }) => Uploads.forget(id), { discard: true })
- * )
+ * const goOn = (id: string, source: UploadSource) => Uploads.resume(id, source, { verify: "all" })
  *
  * @since 0.1.0
  * @category unfinished
  */
-export const forget = (id: string): Effect.Effect<boolean, UploadLocked> =>
-  Effect.gen(function*() {
-    const ledger = yield* UploadLedger.UploadLedger
-    const found = yield* ledger.find(id)
-    if (Option.isNone(found)) return false
-    if (!(yield* ledger.lock(id))) return yield* new UploadLocked({ name: found.value.record.name })
-    yield* ledger.forget(found.value.record)
-    return true
-  }).pipe(Effect.scoped)
+export const resume = (
+  id: string,
+  source: UploadSource,
+  options: Omit<UploadOptions, "resume" | "unfinished"> = {}
+): Effect.Effect<UploadedFile, UploadError, Requirements> => upload(source, { ...options, unfinished: id })
+
+export {
+  /**
+   * Deletes an unfinished upload from the ledger in force: `UnfinishedUploads.forget`.
+   *
+   * @since 0.1.0
+   * @category unfinished
+   */
+  forget,
+  /**
+   * The uploads of the ledger in force that are not finished: `UnfinishedUploads.unfinished`.
+   *
+   * @since 0.1.0
+   * @category unfinished
+   */
+  unfinished
+} from "./UnfinishedUploads.js"
+
+export type {
+  /**
+   * An upload that an earlier process left, or that is running.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  UnfinishedUpload
+} from "./UnfinishedUploads.js"

@@ -1,6 +1,11 @@
 /**
  * @since 0.1.0
  */
+export * as AttemptWatch from "./AttemptWatch.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Checkpoints from "./Checkpoints.js"
 
 /**
@@ -22,6 +27,11 @@ export * as DownloadError from "./DownloadError.js"
  * @since 0.1.0
  */
 export * as Downloads from "./Downloads.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Feasibility from "./Feasibility.js"
 
 /**
  * @since 0.1.0
@@ -131,6 +141,11 @@ export * as RetryPolicy from "./RetryPolicy.js"
 /**
  * @since 0.1.0
  */
+export * as ServerClock from "./ServerClock.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as ServiceAnswer from "./ServiceAnswer.js"
 
 /**
@@ -181,6 +196,11 @@ export * as StorageAnswer from "./StorageAnswer.js"
 /**
  * @since 0.1.0
  */
+export * as StorageAttempt from "./StorageAttempt.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as StorageError from "./StorageError.js"
 
 /**
@@ -201,12 +221,27 @@ export * as TransferGate from "./TransferGate.js"
 /**
  * @since 0.1.0
  */
+export * as TransferSwitch from "./TransferSwitch.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UnfinishedUploads from "./UnfinishedUploads.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as UploadCompletion from "./UploadCompletion.js"
 
 /**
  * @since 0.1.0
  */
 export * as UploadError from "./UploadError.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadEvent from "./UploadEvent.js"
 
 /**
  * @since 0.1.0
@@ -246,6 +281,11 @@ export * as UploadResume from "./UploadResume.js"
 /**
  * @since 0.1.0
  */
+export * as UploadRun from "./UploadRun.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as UploadSession from "./UploadSession.js"
 
 /**
@@ -267,6 +307,11 @@ export type {
  * @since 0.1.0
  */
 export * as UploadSources from "./UploadSources.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadVerification from "./UploadVerification.js"
 
 /**
  * @since 0.1.0

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ObjectStorage } from "@stevedore/core"
+import { ObjectStorage, PresignedUrl } from "@stevedore/core"
 import { Either, FastCheck as fc } from "effect"
 import { deadline, parse, presigned, signedAt } from "./fixtures/presignedUrls.js"
 
@@ -78,8 +78,9 @@ describe("ObjectStorage", () => {
 
     it("a URL that does not say when it ends has the deadline that the profile assumes", () => {
       const url = parse("https://bucket.storage.test/key")
+      const ending = PresignedUrl.endingBy(url, new Date(1000))
       const at = (now: number) =>
-        Either.isRight(ObjectStorage.checkDeadline({ url, clockOffset: 0, assumedDeadline: 1000, attempt: 1 }, now))
+        Either.isRight(ObjectStorage.checkDeadline({ url: ending, clockOffset: 0, attempt: 1 }, now))
       assert.deepStrictEqual([at(999), at(1000)], [true, false])
       assert.isTrue(Either.isRight(ObjectStorage.checkDeadline({ url, clockOffset: 0, attempt: 1 }, 1e15)))
     })

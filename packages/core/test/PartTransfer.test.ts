@@ -6,7 +6,7 @@ import {
   SourceError,
   StorageError,
   TransferGate,
-  UploadMonitor,
+  UploadRun,
   UploadSources
 } from "@stevedore/core"
 import { Duration, Effect, Exit, Fiber, Layer, Option, TestClock } from "effect"
@@ -30,17 +30,18 @@ const transfer = (unchanged: Effect.Effect<void, SourceError.SourceError> = Effe
   Effect.gen(function*() {
     const source = UploadSources.fromBytes("a.bin", new TextEncoder().encode("123456789"))
     const opened = yield* source.open
-    const monitor = yield* UploadMonitor.make(9)
-    yield* monitor.beginSession(1, [])
+    const run = yield* UploadRun.make(9)
+    yield* run.monitor.beginSession(1, [])
     return yield* PartTransfer.run({
+      run,
+      look: Effect.void,
+      partNumber: 1,
       source,
       opened: { ...opened, unchanged },
       range: { offset: 0, length: 9 },
       url: presigned({ part: 1 }),
       kind: "part",
-      encryptionHeaders: {},
-      clockOffset: 0,
-      monitor
+      encryptionHeaders: {}
     })
   }).pipe(Effect.scoped)
 
@@ -129,56 +130,4 @@ describe("PartTransfer", () => {
         )
         : taken(request)
     ))))
-
-  describe("watched", () => {
-    const watched = (put: Parameters<typeof PartTransfer.watched>[0]["put"], length = 9) =>
-      PartTransfer.watched({ put, length, attempts: 1 })
-
-    const phaseOf = (put: Parameters<typeof PartTransfer.watched>[0]["put"], after: string & `${number} seconds`) =>
-      Effect.gen(function*() {
-        const fiber = yield* Effect.fork(Effect.flip(watched(put)))
-        yield* TestClock.adjust(after)
-        const error = yield* Fiber.join(fiber)
-        return error._tag === "TimedOut" ? error.phase : error._tag
-      })
-
-    it.effect("nothing taken is a time-out of the connection", () =>
-      Effect.map(phaseOf(() => Effect.never, "30 seconds"), (phase) => assert.strictEqual(phase, "connect")))
-
-    it.effect("a body without progress is a time-out of the body", () =>
-      Effect.map(
-        phaseOf((onSent) => Effect.zipRight(Effect.sync(() => onSent(3)), Effect.never), "61 seconds"),
-        (phase) => assert.strictEqual(phase, "body")
-      ))
-
-    it.effect("a whole body without an answer is a time-out of the answer", () =>
-      Effect.map(
-        phaseOf((onSent) => Effect.zipRight(Effect.sync(() => onSent(9)), Effect.never), "121 seconds"),
-        (phase) => assert.strictEqual(phase, "answer")
-      ))
-
-    it.effect("a body that makes progress is never a time-out, however long it takes", () =>
-      Effect.gen(function*() {
-        const slowly = (onSent: (bytes: number) => void) =>
-          Effect.as(
-            Effect.repeat(Effect.zipRight(Effect.sync(() => onSent(1)), Effect.sleep("59 seconds")), { times: 99 }),
-            receipt
-          )
-        const fiber = yield* Effect.fork(watched(slowly, 100))
-        yield* TestClock.adjust("2 hours")
-        assert.deepStrictEqual(yield* Fiber.join(fiber), receipt)
-      }))
-
-    it.effect("bytes that are handed over at once are given the time that a slow line takes for them", () =>
-      Effect.gen(function*() {
-        const length = 67_108_864
-        const fiber = yield* Effect.fork(watched(
-          (onSent) =>
-            Effect.zipRight(Effect.sync(() => onSent(length)), Effect.as(Effect.sleep("30 minutes"), receipt)),
-          length
-        ))
-        yield* TestClock.adjust("30 minutes")
-        assert.deepStrictEqual(yield* Fiber.join(fiber), receipt)
-      }))
-  })
 })

@@ -273,7 +273,7 @@ const table: ReadonlyArray<Row> = [
     body: document("InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."),
     error: "UrlExpired",
     recovery: "newSession",
-    fields: { reason: "Credentials" }
+    fields: { reason: "UnknownKey" }
   },
   ...[["no body", ""], ["a proxy's page", html], ["a document that was cut off", "<Error><Co"]].map(
     ([what, body]): Row => ({

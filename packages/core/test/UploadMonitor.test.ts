@@ -66,9 +66,10 @@ describe("UploadMonitor", () => {
       const monitor = yield* UploadMonitor.make(100)
       yield* monitor.beginSession(4, [25, 25])
       assert.strictEqual((yield* monitor.progress.get).confirmed, 50)
+      const attempt = monitor.beginAttempt(25)
       yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual((yield* monitor.progress.get).speed, Option.none())
-      monitor.beginAttempt(25).confirmed()
+      attempt.confirmed()
       const now = yield* monitor.progress.get
       assert.deepStrictEqual(now.speed, Option.some(5))
       assert.deepStrictEqual(now.timeLeft, Option.some(Duration.seconds(5)))
@@ -99,5 +100,81 @@ describe("UploadMonitor", () => {
       yield* monitor.enter("failed")
       const seen = yield* Stream.runCollect(monitor.progress.changes)
       assert.deepStrictEqual(Chunk.toReadonlyArray(seen).map((now) => now.phase), ["failed"])
+    }))
+
+  it.effect("waiting for a turn is no slowness: only the time counts in which something is sent", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(100)
+      yield* monitor.beginSession(2, [])
+      yield* TestClock.adjust("1 hours")
+      const attempt = monitor.beginAttempt(50)
+      yield* TestClock.adjust("5 seconds")
+      attempt.confirmed()
+      yield* TestClock.adjust("1 hours")
+      assert.deepStrictEqual((yield* monitor.progress.get).speed, Option.some(10))
+    }))
+
+  it.effect("the time left lies between what the fastest and the slowest of the line gives", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(100_000)
+      yield* monitor.beginSession(1, [])
+      const attempt = monitor.beginAttempt(100_000)
+      for (let second = 0; second < 40; second++) {
+        yield* TestClock.adjust("1 seconds")
+        attempt.sent(second % 10 < 5 ? 100 : 300)
+      }
+      const now = yield* monitor.progress.get
+      const likely = Option.getOrThrow(now.timeLeft)
+      const { least, most } = Option.getOrThrow(now.timeLeftBetween)
+      assert.isTrue(Duration.lessThan(least, likely))
+      assert.isTrue(Duration.lessThan(likely, most))
+    }))
+
+  it.effect("an upload is stalled from ten seconds without a byte, since the last one, and not while it is paused", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(100)
+      yield* monitor.beginSession(1, [])
+      yield* monitor.enter("uploading")
+      const attempt = monitor.beginAttempt(100)
+      yield* TestClock.adjust("7 seconds")
+      attempt.sent(10)
+      yield* TestClock.adjust("9 seconds")
+      assert.deepStrictEqual((yield* monitor.progress.get).stalledSince, Option.none())
+      yield* TestClock.adjust("1 seconds")
+      assert.deepStrictEqual((yield* monitor.progress.get).stalledSince, Option.some(new Date(7000)))
+      yield* monitor.pause(true)
+      yield* TestClock.adjust("1 hours")
+      const paused = yield* monitor.progress.get
+      assert.deepStrictEqual([paused.phase, paused.stalledSince], ["paused", Option.none()])
+    }))
+
+  it.effect("events begin with those of before, and end with the last one", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(100)
+      yield* monitor.publish({ _tag: "PartStarted", part: 1, attempt: 1 })
+      const events = yield* Effect.fork(Stream.runCollect(monitor.events))
+      yield* Effect.repeatN(Effect.yieldNow(), 20)
+      yield* monitor.publish({ _tag: "Cancelled" })
+      yield* monitor.publish({ _tag: "Paused" })
+      const seen = Chunk.toReadonlyArray(yield* Fiber.join(events))
+      assert.deepStrictEqual(seen.map((event) => event._tag), ["PartStarted", "Cancelled"])
+    }))
+
+  it.effect("tells once each time that more is known of whether it ends in time", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(1000)
+      yield* monitor.beginSession(1, [])
+      const attempt = monitor.beginAttempt(1000)
+      for (let second = 0; second < 60; second++) {
+        yield* TestClock.adjust("1 seconds")
+        attempt.sent(1)
+        yield* monitor.assess({ secondsLeft: second < 40 ? 10_000 : 100, sessionSeconds: second < 40 ? 10_000 : 100 })
+      }
+      yield* monitor.publish({ _tag: "Cancelled" })
+      const seen = Chunk.toReadonlyArray(yield* Stream.runCollect(monitor.events))
+      assert.deepStrictEqual(
+        seen.map((event) => event._tag === "FeasibilityChanged" ? event.feasibility._tag : event._tag),
+        ["Feasible", "Impossible", "Cancelled"]
+      )
     }))
 })

@@ -525,6 +525,49 @@ describe("the ledger of an upload", () => {
     ))
 })
 
+describe("Uploads.resume", () => {
+  const idOf = (from: UploadSource) => Option.getOrThrow(UploadLedger.idOf("https://api.sandbox.test", from))
+
+  const resumes = (ledger: UploadLedger.Service, id: string, from: UploadSource) =>
+    Effect.provideService(Uploads.resume(id, from), UploadLedger.UploadLedger, ledger)
+
+  it.effect("goes on with the upload of that id, also when the file has another name by now", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 }, source, { ...inParts, concurrency: 1 })
+      const renamed = { ...source, name: "renamed.mp4" }
+      const file = yield* patiently(resumes(ledger, idOf(source), renamed))
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+      assert.strictEqual((yield* only).initiated, 1)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("refuses an id that the ledger does not have, and sends nothing", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const error = yield* Effect.flip(resumes(ledger, idOf(source), source))
+      assert.strictEqual(error._tag, "UnfinishedUploadNotFound")
+      assert.strictEqual((yield* only).initiated, 0)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("refuses another source, keeps the upload, and sends nothing more", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 }, source, { ...inParts, concurrency: 1 })
+      const [upload] = yield* ledger.unfinished
+      const { put } = yield* only
+      const other = { ...source, fingerprint: { ...source.fingerprint, modified: 7 } }
+      const sameDate = recognizable(content.map((byte) => byte ^ 1))
+      for (const [one, what] of [[other, "modified"], [sameDate, "content"]] as const) {
+        const error = yield* Effect.flip(resumes(ledger, upload?.record.id ?? "", one))
+        assert.strictEqual(error._tag === "SourceChanged" ? error.what : error._tag, what)
+      }
+      assert.lengthOf(yield* ledger.unfinished, 1)
+      assert.lengthOf((yield* only).put, put.length)
+      yield* succeeds(ledger)
+    }).pipe(Effect.provide(sandbox()), quietly))
+})
+
 describe("Uploads.unfinished", () => {
   const withLedger = (ledger: UploadLedger.Service) => Effect.provideService(UploadLedger.UploadLedger, ledger)
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ObjectStorage, RetryPolicy, UploadError, Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
 import { Chunk, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
+import { slowLine } from "./fixtures/slowLine.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
 const isUploadError = Schema.is(UploadError.UploadError)
@@ -25,6 +26,30 @@ const countingStorage = (seen: { most: number }) =>
           )
       }
     })
+  )
+
+/** A storage whose disk turns a bit of every part. */
+const damagingStorage = <A, E, R>(layer: Layer.Layer<A | ObjectStorage.ObjectStorage, E, R>) =>
+  Layer.merge(
+    layer,
+    Layer.effect(
+      ObjectStorage.ObjectStorage,
+      Effect.map(ObjectStorage.ObjectStorage, (storage): ObjectStorage.Service => ({
+        ...storage,
+        put: (request) =>
+          storage.put({
+            ...request,
+            section: {
+              ...request.section,
+              body: (observe) =>
+                Effect.map(request.section.body(observe), (body) =>
+                  body._tag === "BytesBody"
+                    ? { _tag: "BytesBody", bytes: body.bytes.map((byte, index) => index === 0 ? byte ^ 1 : byte) }
+                    : body)
+            }
+          })
+      }))
+    ).pipe(Layer.provide(layer))
   )
 
 describe("Uploads", () => {
@@ -180,12 +205,161 @@ describe("Uploads", () => {
         const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart" })
         yield* TestClock.adjust("1 second")
         yield* handle.cancel
-        assert.strictEqual((yield* handle.progress.get).phase, "failed")
+        assert.strictEqual((yield* handle.progress.get).phase, "cancelled")
         assert.isTrue((yield* Sandbox.report).requests.every((request) => request.outcome !== "open"))
       }).pipe(
         Effect.scoped,
         Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("body") }))
       ))
+  })
+
+  describe("pause", () => {
+    const putsInFlight = Effect.map(
+      Sandbox.report,
+      ({ requests }) => requests.filter((request) => request.outcome === "open").length
+    )
+
+    it.effect("leaves nothing in flight, and resume ends in the same bytes without an attempt being counted", () =>
+      Effect.gen(function*() {
+        const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", concurrency: 4 })
+        yield* TestClock.adjust("1500 millis")
+        yield* handle.pause
+        yield* TestClock.adjust("100 millis")
+        assert.strictEqual(yield* putsInFlight, 0)
+        const paused = yield* handle.progress.get
+        assert.strictEqual(paused.phase, "paused")
+        const seen = (yield* Sandbox.report).requests.length
+        yield* TestClock.adjust("1 hour")
+        assert.lengthOf((yield* Sandbox.report).requests, seen)
+        yield* handle.resume
+        const file = yield* inTime(handle.await)
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(200))
+        assert.strictEqual((yield* handle.progress.get).sessions, 1)
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(
+          tiny({ faults: FaultScript.on("putPart").always().delay("1 second") }).pipe(Layer.provide(RetryPolicy.none))
+        )
+      ))
+
+    it.effect("longer than the URLs live ends in a new session, and in the same bytes", () =>
+      Effect.gen(function*() {
+        const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", concurrency: 4 })
+        yield* TestClock.adjust("1500 millis")
+        yield* handle.pause
+        yield* TestClock.adjust("4 hours")
+        yield* handle.resume
+        const file = yield* inTime(handle.await)
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(200))
+        assert.strictEqual((yield* handle.progress.get).sessions, 2)
+        const ended = Chunk.toReadonlyArray(yield* Stream.runCollect(handle.events))
+          .flatMap((event) => event._tag === "SessionEnded" ? [event] : [])
+        assert.deepStrictEqual(ended, [{ _tag: "SessionEnded", session: 1, because: "UrlExpired", lost: 40 }])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(tiny({ faults: FaultScript.on("putPart").always().delay("1 second") }))
+      ))
+  })
+
+  describe("events", () => {
+    it.effect("tell what happens, part by part, and end with the file", () =>
+      Effect.gen(function*() {
+        const handle = yield* Uploads.start(sourceOf(20), { strategy: "multipart", concurrency: 1 })
+        const file = yield* inTime(handle.await)
+        const events = Chunk.toReadonlyArray(yield* Stream.runCollect(handle.events))
+        assert.deepStrictEqual(
+          events.map((event) => "part" in event ? `${event._tag} ${event.part}` : event._tag),
+          [
+            "SessionOpened",
+            "PartStarted 1",
+            "PartFailed 1",
+            "PartStarted 1",
+            "PartStored 1",
+            "PartStarted 2",
+            "PartStored 2",
+            "Completing",
+            "Completed"
+          ]
+        )
+        const last = events.at(-1)
+        assert.strictEqual(last?._tag === "Completed" ? last.file.id : undefined, file.id)
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(tiny({ backOff: true, faults: FaultScript.on("putPart").answer(503) }))
+      ))
+  })
+
+  describe("a line that is too slow", () => {
+    const needs = 10_000_000 / 10_800
+
+    it.effect("is known within half a minute of sending, and nothing is sent after it", () =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.fork(Effect.flip(Uploads.upload(sourceOf(10_000_000), { strategy: "single" })))
+        yield* TestClock.adjust("36 seconds")
+        const error = yield* Fiber.join(fiber)
+        assert.strictEqual(error._tag, "DeadlineUnreachable")
+        if (error._tag !== "DeadlineUnreachable") return
+        assert.strictEqual(error.has, 500)
+        assert.closeTo(error.needs, needs, 5)
+        assert.strictEqual(error.recovery, "none")
+      }).pipe(Effect.provide(slowLine(() => 500)(tiny()))))
+
+    it.effect("goes on all the same with onImpossible: continue, and ends well when the line becomes faster", () => {
+      let speed = 500
+      return Effect.gen(function*() {
+        const handle = yield* Uploads.start(sourceOf(10_000_000), { strategy: "single", onImpossible: "continue" })
+        yield* TestClock.adjust("60 seconds")
+        assert.strictEqual((yield* handle.progress.get).feasibility._tag, "Impossible")
+        speed = 200_000
+        const file = yield* inTime(handle.await)
+        assert.strictEqual((yield* Sandbox.stored(file.id)).byteLength, 10_000_000)
+      }).pipe(Effect.scoped, Effect.provide(slowLine(() => speed)(tiny())))
+    })
+
+    it.effect("does not begin a part that would end after its URL: a new session comes sooner", () =>
+      Effect.gen(function*() {
+        const source = sourceOf(1_000_000)
+        const error = yield* inTime(Effect.flip(Uploads.upload(source, {
+          strategy: "multipart",
+          parts: 2,
+          concurrency: 1,
+          maxSessions: 1,
+          onImpossible: "continue"
+        })))
+        assert.strictEqual(error._tag === "UrlExpired" ? error.reason : error._tag, "TooLate")
+        const puts = (yield* Sandbox.report).requests.filter((request) => request.operation === "putPart")
+        assert.lengthOf(puts, 1)
+      }).pipe(Effect.provide(slowLine(() => 1000)(tiny({ urlLifetime: "10 minutes" })))))
+  })
+
+  describe("verify: download", () => {
+    const verified = Uploads.upload(sourceOf(200), { strategy: "multipart", verify: "download" })
+
+    it.effect("reads the file back, and takes one that is the same", () =>
+      Effect.gen(function*() {
+        const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", verify: "download" })
+        const file = yield* inTime(handle.await)
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(200))
+        assert.lengthOf(requestsOf(yield* Sandbox.report, "download"), 1)
+        const phases = Chunk.toReadonlyArray(yield* Stream.runCollect(handle.events)).map((event) => event._tag)
+        assert.deepStrictEqual(phases.slice(-3), ["Completing", "Verifying", "Completed"])
+      }).pipe(Effect.scoped, Effect.provide(tiny())))
+
+    it.effect("finds bytes that storage had damaged", () =>
+      Effect.gen(function*() {
+        const error = yield* inTime(Effect.flip(verified))
+        assert.strictEqual(error._tag, "ContentDiffers")
+      }).pipe(Effect.provide(damagingStorage(tiny()))))
+
+    it.effect("says that the file is there when it cannot be read back", () =>
+      Effect.gen(function*() {
+        const error = yield* inTime(Effect.flip(verified))
+        assert.strictEqual(error._tag === "ContentUnverified" ? error.because : error._tag, "ServiceUnavailable")
+        assert.deepStrictEqual(
+          yield* Sandbox.stored(error._tag === "ContentUnverified" ? error.fileId : ""),
+          bytes(200)
+        )
+      }).pipe(Effect.provide(tiny({ faults: FaultScript.on("download").always().answer(503) }))))
   })
 
   describe("uploadAll", () => {

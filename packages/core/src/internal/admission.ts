@@ -2,11 +2,13 @@
 export interface Claim {
   readonly places: 0 | 1
   readonly bytes: number
-  /** Claims of one owner are served in their order; owners are served in turn. */
+  /** Claims of one owner for the same are served in their order; owners are served in turn. */
   readonly owner: unknown
   /** Called once, when the claim is met. */
   readonly admitted: () => void
 }
+
+type Queues = Map<unknown, Set<Claim>>
 
 /**
  * Who may begin, of those that wait for a place on the line, for memory, or for both. Nobody is overtaken by somebody
@@ -19,18 +21,23 @@ export class Admission {
   inFlight = 0
   bufferedBytes = 0
   waiting = 0
-  private waitingForMemoryOnly = 0
-  /** The owners in the order in which they are served, each with the claims that wait. */
-  private readonly queues = new Map<unknown, Set<Claim>>()
+  /** The owners in the order in which they are served, each with the claims that wait for a place. */
+  private readonly transfers: Queues = new Map()
+  /**
+   * The same for claims on memory alone. Apart, since whoever waits for memory may wait for a transfer of the same owner
+   * to end.
+   */
+  private readonly holds: Queues = new Map()
   private readonly met = new Set<Claim>()
 
   constructor(private readonly maxBufferedBytes: number) {}
 
   enter(claim: Claim): void {
-    const queue = this.queues.get(claim.owner)
-    if (queue === undefined) this.queues.set(claim.owner, new Set([claim]))
+    const queues = this.queuesOf(claim)
+    const queue = queues.get(claim.owner)
+    if (queue === undefined) queues.set(claim.owner, new Set([claim]))
     else queue.add(claim)
-    this.count(claim, 1)
+    this.waiting += 1
   }
 
   /** Gives back what the claim has got, or takes it out of the queue. */
@@ -40,24 +47,30 @@ export class Admission {
       this.bufferedBytes -= claim.bytes
       return
     }
-    const queue = this.queues.get(claim.owner)
+    const queues = this.queuesOf(claim)
+    const queue = queues.get(claim.owner)
     if (queue?.delete(claim) !== true) return
-    if (queue.size === 0) this.queues.delete(claim.owner)
-    this.count(claim, -1)
+    if (queue.size === 0) queues.delete(claim.owner)
+    this.waiting -= 1
   }
 
   /** Meets every claim that can be met with so many places on the line. */
   admit(width: number): void {
-    let isMemoryClaimed = false
+    const isMemoryClaimed = this.serve(this.holds, () => true, false)
+    this.serve(this.transfers, () => this.inFlight < width, isMemoryClaimed)
+  }
+
+  /** Whether somebody waits for memory: then nobody else gets any. */
+  private serve(queues: Queues, hasPlace: () => boolean, memoryClaimed: boolean): boolean {
+    let isMemoryClaimed = memoryClaimed
     // A map goes on to what is put behind its end meanwhile: one claim of each owner, until nothing fits
-    for (const [owner, queue] of this.queues) {
-      const hasPlace = this.inFlight < width
-      if (!hasPlace && this.waitingForMemoryOnly === 0) return
+    for (const [owner, queue] of queues) {
+      if (!hasPlace()) return isMemoryClaimed
       for (const claim of queue) {
-        if ((claim.places === 0 || hasPlace) && this.hasMemory(claim, isMemoryClaimed)) {
-          this.queues.delete(owner)
+        if (this.hasMemory(claim, isMemoryClaimed)) {
+          queues.delete(owner)
           queue.delete(claim)
-          if (queue.size > 0) this.queues.set(owner, queue)
+          if (queue.size > 0) queues.set(owner, queue)
           this.meet(claim)
         } else {
           isMemoryClaimed ||= claim.bytes > 0
@@ -65,6 +78,11 @@ export class Admission {
         break
       }
     }
+    return isMemoryClaimed
+  }
+
+  private queuesOf(claim: Claim): Queues {
+    return claim.places === 0 ? this.holds : this.transfers
   }
 
   // What is larger than all of the memory has it alone
@@ -74,15 +92,10 @@ export class Admission {
   }
 
   private meet(claim: Claim): void {
-    this.count(claim, -1)
+    this.waiting -= 1
     this.met.add(claim)
     this.inFlight += claim.places
     this.bufferedBytes += claim.bytes
     claim.admitted()
-  }
-
-  private count(claim: Claim, change: 1 | -1): void {
-    this.waiting += change
-    if (claim.places === 0) this.waitingForMemoryOnly += change
   }
 }

@@ -20,13 +20,14 @@ interface Sequence {
 }
 
 // A whole file up to this size is held, so that a source that can be read only once survives a failed attempt.
-const heldWhole = 67_108_864
+/** @internal */
+export const longestHeldWhole = 67_108_864
 
 /** @internal */
 export const open = (sequence: Sequence): Effect.Effect<OpenSource, SourceError, Scope.Scope> =>
   Effect.map(makeReader(sequence), (read) => ({
     section: (range) =>
-      range.length === sequence.size && range.length > heldWhole
+      range.length === sequence.size && range.length > longestHeldWhole
         ? Effect.succeed(passingThrough(sequence, range))
         : Effect.map(read(range), (bytes) => held(bytes, range)),
     readThrough: () => Effect.fail(new SourceUnreadable({ name: sequence.name, reason: "ReadOnce" })),

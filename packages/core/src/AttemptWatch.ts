@@ -1,0 +1,85 @@
+/**
+ * Watches one attempt to put bytes: it ends when nothing moves any more, and when the computer has slept.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import { TimedOut } from "./ConnectionError.js"
+import type { ServerClock } from "./ServerClock.js"
+import * as Timeouts from "./Timeouts.js"
+
+/** The slowest line that is served, in bytes a second: a chunk may take this long to leave, unseen, from a buffer. */
+const slowestLine = 32_768
+
+/** How often an attempt is looked at, beside its timers. */
+const lookMillis = 5000
+
+/**
+ * What is watched.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Watch<A, E, E2> {
+  readonly put: (onSent: (bytes: number) => void) => Effect.Effect<A, E>
+  /** In bytes. */
+  readonly length: number
+  /** Which attempt it is, from 1. */
+  readonly attempts: number
+  readonly serverClock: ServerClock
+  /** Runs every five seconds while the attempt is under way; its failure ends the attempt. */
+  readonly look: Effect.Effect<void, E2>
+}
+
+/**
+ * Fails with `TimedOut` when an attempt makes no progress: until its first bytes are taken, while the body is on its
+ * way, and from its last byte to the answer, each with a limit of its own. None when the computer slept meanwhile: the
+ * connection is dropped, since the other side has long given it up.
+ *
+ * @since 0.1.0
+ * @category timers
+ */
+export const watched = <A, E, E2>(
+  watch: Watch<A, E, E2>
+): Effect.Effect<Option.Option<A>, E | E2 | TimedOut> =>
+  Effect.gen(function*() {
+    const limits = yield* Timeouts.Timeouts
+    const { monotonic, sleeps } = watch.serverClock
+    const sleepsBefore = sleeps()
+    let progressAt = monotonic()
+    let sent = 0
+    let lastChunk = 0
+
+    const current = (): { readonly phase: TimedOut["phase"]; readonly limit: Duration.Duration } => {
+      if (sent === 0) return { phase: "connect", limit: limits.connect }
+      const leaving = Duration.seconds(lastChunk / slowestLine)
+      return sent < watch.length
+        ? { phase: "body", limit: Duration.sum(limits.stall, leaving) }
+        : { phase: "answer", limit: Duration.sum(limits.answer, leaving) }
+    }
+
+    const timer: Effect.Effect<Option.Option<never>, E2 | TimedOut> = Effect.suspend(() => {
+      if (sleeps() !== sleepsBefore) return Effect.succeedNone
+      const { limit, phase } = current()
+      // Whole milliseconds: a rest too small to move the clock would be slept for ever.
+      const left = Math.ceil(Duration.toMillis(limit) - (monotonic() - progressAt))
+      if (left <= 0) {
+        return Effect.fail(new TimedOut({ peer: "storage", phase, after: limit, attempts: watch.attempts }))
+      }
+      return Effect.sleep(Duration.millis(Math.min(left, lookMillis))).pipe(
+        Effect.zipRight(watch.look),
+        Effect.zipRight(timer)
+      )
+    })
+
+    return yield* Effect.raceFirst(
+      Effect.asSome(watch.put((bytes) => {
+        sent += bytes
+        lastChunk = bytes
+        progressAt = monotonic()
+      })),
+      timer
+    )
+  })

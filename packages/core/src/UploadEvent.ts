@@ -1,0 +1,208 @@
+/**
+ * What happens to an upload, one event at a time. No event holds a URL, a token or an error's inside.
+ *
+ * @since 0.1.0
+ */
+import type * as Duration from "effect/Duration"
+import type { Feasibility } from "./Feasibility.js"
+import type { FileRecord } from "./FileRecord.js"
+import type { UploadError } from "./UploadError.js"
+
+/**
+ * An event of an upload. `Completed`, `Failed` and `Cancelled` are the last one of theirs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type UploadEvent =
+  | SessionOpened
+  | SessionEnded
+  | PartStarted
+  | PartStored
+  | PartFailed
+  | FeasibilityChanged
+  | Paused
+  | Resumed
+  | Woke
+  | Completing
+  | Verifying
+  | Completed
+  | Failed
+  | Cancelled
+
+/**
+ * A session begins, or one that an earlier process left goes on.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SessionOpened {
+  readonly _tag: "SessionOpened"
+  /** From 1. */
+  readonly session: number
+  readonly fileId: string
+  readonly parts: { readonly total: number; readonly confirmed: number }
+  /** When its first URL ends, in the server's time. */
+  readonly deadline: Date
+}
+
+/**
+ * A session is over before the file was up, and a new one begins.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SessionEnded {
+  readonly _tag: "SessionEnded"
+  readonly session: number
+  /** The `_tag` of the failure. */
+  readonly because: UploadError["_tag"]
+  /** Bytes that storage had confirmed and that are sent again: what it costs. */
+  readonly lost: number
+}
+
+/**
+ * An attempt to put a part begins.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PartStarted {
+  readonly _tag: "PartStarted"
+  /** From 1; 1 is the whole file in a single PUT. */
+  readonly part: number
+  /** From 1. */
+  readonly attempt: number
+}
+
+/**
+ * Storage has a part.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PartStored {
+  readonly _tag: "PartStored"
+  readonly part: number
+  /** In bytes. */
+  readonly size: number
+  readonly attempts: number
+}
+
+/**
+ * An attempt failed, and the part will be put again.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PartFailed {
+  readonly _tag: "PartFailed"
+  readonly part: number
+  readonly attempt: number
+  /** The `_tag` of the failure. */
+  readonly because: UploadError["_tag"]
+  /** Until the next attempt. */
+  readonly wait: Duration.Duration
+}
+
+/**
+ * More is known of whether the upload ends before its URLs do.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FeasibilityChanged {
+  readonly _tag: "FeasibilityChanged"
+  readonly feasibility: Feasibility
+}
+
+/**
+ * The upload was paused: nothing of it is in flight.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Paused {
+  readonly _tag: "Paused"
+}
+
+/**
+ * A paused upload goes on.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Resumed {
+  readonly _tag: "Resumed"
+}
+
+/**
+ * The computer slept. All connections were dropped, and the parts that were on them are sent again.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Woke {
+  readonly _tag: "Woke"
+}
+
+/**
+ * All parts are in storage, and the service is told.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Completing {
+  readonly _tag: "Completing"
+}
+
+/**
+ * The file is there, and is read back to be compared.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Verifying {
+  readonly _tag: "Verifying"
+}
+
+/**
+ * The file is there.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Completed {
+  readonly _tag: "Completed"
+  readonly file: FileRecord
+}
+
+/**
+ * The upload failed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Failed {
+  readonly _tag: "Failed"
+  readonly error: UploadError
+}
+
+/**
+ * The upload was cancelled or interrupted.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Cancelled {
+  readonly _tag: "Cancelled"
+}
+
+/**
+ * Whether nothing comes after an event.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isLast = (event: UploadEvent): boolean =>
+  event._tag === "Completed" || event._tag === "Failed" || event._tag === "Cancelled"

@@ -1,0 +1,74 @@
+/**
+ * What one upload shares over all its sessions, parts and attempts.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import type * as RetryBudget from "./RetryBudget.js"
+import * as Budget from "./RetryBudget.js"
+import type { ServerClock } from "./ServerClock.js"
+import * as Clock from "./ServerClock.js"
+import type { TransferSwitch } from "./TransferSwitch.js"
+import * as Switch from "./TransferSwitch.js"
+import type { UploadMonitor } from "./UploadMonitor.js"
+import * as Monitor from "./UploadMonitor.js"
+
+/**
+ * The state of a running upload, for the engine.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UploadRun {
+  readonly monitor: UploadMonitor
+  readonly serverClock: ServerClock
+  readonly transferSwitch: TransferSwitch
+  readonly budget: RetryBudget.RetryBudget
+  /** Says that the computer has slept, once for each time that it did. */
+  readonly noteSleep: Effect.Effect<void>
+}
+
+/**
+ * Of an upload of so many bytes that is about to begin.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (size: number): Effect.Effect<UploadRun> =>
+  Effect.gen(function*() {
+    const monitor = yield* Monitor.make(size)
+    const serverClock = yield* Clock.make
+    let noted = 0
+    const noteSleep = Effect.suspend(() => {
+      const sleeps = serverClock.sleeps()
+      if (sleeps === noted) return Effect.void
+      noted = sleeps
+      return monitor.publish({ _tag: "Woke" })
+    })
+    return { monitor, serverClock, transferSwitch: yield* Switch.make, budget: Budget.make(), noteSleep }
+  })
+
+/**
+ * Stops everything that is in flight until {@link resume}. The service is not told anything twice for it: what is being
+ * completed is completed.
+ *
+ * @since 0.1.0
+ * @category control
+ */
+export const pause = ({ monitor, transferSwitch }: UploadRun): Effect.Effect<void> =>
+  Effect.flatMap(
+    transferSwitch.turnOff,
+    (changed) => changed ? Effect.zipRight(monitor.pause(true), monitor.publish({ _tag: "Paused" })) : Effect.void
+  )
+
+/**
+ * Goes on after {@link pause}.
+ *
+ * @since 0.1.0
+ * @category control
+ */
+export const resume = ({ monitor, transferSwitch }: UploadRun): Effect.Effect<void> =>
+  Effect.flatMap(
+    transferSwitch.turnOn,
+    (changed) => changed ? Effect.zipRight(monitor.pause(false), monitor.publish({ _tag: "Resumed" })) : Effect.void
+  )

@@ -1,0 +1,87 @@
+import * as Option from "effect/Option"
+
+/** In bytes a second. */
+export interface Speed {
+  /** The mean. */
+  readonly likely: number
+  /** The mean less what it varied by. */
+  readonly least: number
+  /** The best that the line gave for a while: an interruption takes nothing from it. */
+  readonly most: number
+}
+
+export interface LineSpeed {
+  /** An attempt begins, at a time of the monotonic clock in milliseconds. */
+  readonly began: (at: number) => void
+  /** An attempt ended. */
+  readonly ended: (at: number) => void
+  /** Bytes left; a negative number takes back what a lost attempt had sent. */
+  readonly moved: (bytes: number, at: number) => void
+  /** Milliseconds during which at least one attempt was under way. */
+  readonly busy: (at: number) => number
+  /** None until a second was measured. */
+  readonly speed: (at: number) => Option.Option<Speed>
+}
+
+const bucketMillis = 5000
+const bucketsKept = 12
+// What the buffers of fresh connections swallow looks like speed, and is none.
+const bucketsIgnored = 2
+
+const spread = (buckets: ReadonlyArray<number>): Speed => {
+  const rates = buckets.map((bytes) => bytes / (bucketMillis / 1000))
+  const likely = Math.max(0, rates.reduce((sum, rate) => sum + rate, 0) / rates.length)
+  const variance = rates.reduce((sum, rate) => sum + (rate - likely) ** 2, 0) / rates.length
+  const deviation = Math.sqrt(variance)
+  return { likely, least: Math.max(likely / 4, likely - deviation), most: Math.max(...rates, 0) }
+}
+
+/** How fast a line is, over the last minute in which it was used. */
+export const make = (): LineSpeed => {
+  let under = 0
+  let busyBefore = 0
+  let busySince = 0
+  let total = 0
+  let current = 0
+  const buckets: Array<number> = [0]
+
+  const busy = (at: number) => busyBefore + (under > 0 ? Math.max(0, at - busySince) : 0)
+
+  const turnTo = (at: number) => {
+    const index = Math.floor(busy(at) / bucketMillis)
+    const skipped = Math.min(index - current, bucketsKept + 1)
+    for (let step = 0; step < skipped; step++) buckets.push(0)
+    buckets.splice(0, Math.max(0, buckets.length - bucketsKept - 1))
+    current = index
+  }
+
+  return {
+    began: (at) => {
+      if (under === 0) busySince = at
+      under += 1
+    },
+    ended: (at) => {
+      turnTo(at)
+      const busyNow = busy(at)
+      under -= 1
+      busyBefore = busyNow
+      busySince = at
+    },
+    moved: (bytes, at) => {
+      turnTo(at)
+      total += bytes
+      buckets[buckets.length - 1] = (buckets.at(-1) ?? 0) + bytes
+    },
+    busy,
+    speed: (at) => {
+      turnTo(at)
+      const complete = buckets.slice(0, -1)
+      const settled = complete.slice(Math.max(0, bucketsIgnored - (current - complete.length)))
+      if (settled.length >= 2) return Option.some(spread(settled))
+      const seconds = busy(at) / 1000
+      if (seconds < 1) return Option.none()
+      const likely = Math.max(0, total) / seconds
+      return Option.some({ likely, least: likely / 2, most: likely * 2 })
+    }
+  }
+}

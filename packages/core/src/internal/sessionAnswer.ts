@@ -1,0 +1,71 @@
+import * as Arr from "effect/Array"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Order from "effect/Order"
+import * as Schema from "effect/Schema"
+import * as PresignedUrl from "../PresignedUrl.js"
+import type { ServiceAnswer } from "../ServiceAnswer.js"
+import { clockOffset, invalid } from "../ServiceAnswer.js"
+import type { ServiceError } from "../ServiceError.js"
+import type { ServiceProfile } from "../ServiceProfile.js"
+
+const Opened = Schema.Struct({
+  id: Schema.optional(Schema.NonEmptyString),
+  file_id: Schema.optional(Schema.NonEmptyString)
+})
+
+const Url = Schema.Union(
+  PresignedUrl.PresignedUrlFromString,
+  Schema.Struct({ url: PresignedUrl.PresignedUrlFromString, part_number: Schema.optional(Schema.Int) })
+)
+
+/** @internal */
+export const OpenedSingle = Schema.Struct({ ...Opened.fields, upload_url: PresignedUrl.PresignedUrlFromString })
+
+/** @internal */
+export const OpenedMultipart = Schema.Struct({
+  ...Opened.fields,
+  upload_id: Schema.NonEmptyString,
+  urls: Schema.NonEmptyArray(Url)
+})
+
+const known = new Set(["id", "file_id", "upload_url", "upload_id", "urls"])
+
+/** @internal */
+export const endingInTime = (profile: ServiceProfile, openedAt: number) => {
+  const assumed = new Date(openedAt + profile.urlLifetimeSeconds * 1000)
+  return (url: PresignedUrl.PresignedUrl) => PresignedUrl.endingBy(url, assumed)
+}
+
+/** @internal */
+export const sessionFields = (answer: ServiceAnswer, opened: typeof Opened.Type) =>
+  Either.map(
+    Either.fromNullable(opened.id ?? opened.file_id, () => invalid(answer, "data.id", "a field is missing")),
+    (fileId) => ({
+      fileId,
+      clockOffset: clockOffset(answer),
+      openedAt: answer.receivedAt + clockOffset(answer),
+      extra: Object.fromEntries(Object.entries(opened).filter(([name]) => !known.has(name)))
+    })
+  )
+
+const byNumber = Order.mapInput(Order.number, (entry: { readonly number: number }) => entry.number)
+
+// A URL may say its part number twice, in the answer and in its own query: where they disagree, parts would be mixed up.
+/** @internal */
+export const inPartOrder = (
+  answer: ServiceAnswer,
+  urls: Arr.NonEmptyReadonlyArray<typeof Url.Type>
+): Either.Either<Arr.NonEmptyReadonlyArray<PresignedUrl.PresignedUrl>, ServiceError> => {
+  const numbered = Arr.map(urls, (entry, index) =>
+    entry instanceof PresignedUrl.PresignedUrl
+      ? { url: entry, number: Option.getOrElse(entry.partNumber, () => index + 1) }
+      : { url: entry.url, number: entry.part_number ?? Option.getOrElse(entry.url.partNumber, () => index + 1) })
+  const ordered = Arr.sort(numbered, byNumber)
+  const wrong = ordered.findIndex(({ number, url }, index) =>
+    number !== index + 1 || Option.exists(url.partNumber, (own) => own !== number)
+  )
+  return wrong === -1
+    ? Either.right(Arr.map(ordered, ({ url }) => url))
+    : Either.left(invalid(answer, `data.urls[${wrong}]`, "part numbers that are not 1 to n, each once"))
+}

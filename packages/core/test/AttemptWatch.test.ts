@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AttemptWatch, ServerClock } from "@stevedore/core"
+import { Clock, Effect, Fiber, Option, TestClock } from "effect"
+
+const receipt = { etag: "\"e\"" }
+
+type Put = (onSent: (bytes: number) => void) => Effect.Effect<typeof receipt>
+
+describe("AttemptWatch", () => {
+  const watched = (put: Put, length = 9) =>
+    Effect.flatMap(
+      ServerClock.make,
+      (serverClock) => AttemptWatch.watched({ put, length, attempts: 1, serverClock, look: Effect.void })
+    )
+
+  const phaseOf = (put: Put, after: string & `${number} seconds`) =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(Effect.flip(watched(put)))
+      yield* TestClock.adjust(after)
+      const error = yield* Fiber.join(fiber)
+      return error._tag === "TimedOut" ? error.phase : error._tag
+    })
+
+  it.effect("nothing taken is a time-out of the connection", () =>
+    Effect.map(phaseOf(() => Effect.never, "30 seconds"), (phase) => assert.strictEqual(phase, "connect")))
+
+  it.effect("a body without progress is a time-out of the body", () =>
+    Effect.map(
+      phaseOf((onSent) => Effect.zipRight(Effect.sync(() => onSent(3)), Effect.never), "61 seconds"),
+      (phase) => assert.strictEqual(phase, "body")
+    ))
+
+  it.effect("a whole body without an answer is a time-out of the answer", () =>
+    Effect.map(
+      phaseOf((onSent) => Effect.zipRight(Effect.sync(() => onSent(9)), Effect.never), "121 seconds"),
+      (phase) => assert.strictEqual(phase, "answer")
+    ))
+
+  it.effect("a body that makes progress is never a time-out, however long it takes", () =>
+    Effect.gen(function*() {
+      const slowly = (onSent: (bytes: number) => void) =>
+        Effect.as(
+          Effect.repeat(Effect.zipRight(Effect.sync(() => onSent(1)), Effect.sleep("59 seconds")), { times: 99 }),
+          receipt
+        )
+      const fiber = yield* Effect.fork(watched(slowly, 100))
+      yield* TestClock.adjust("2 hours")
+      assert.deepStrictEqual(yield* Fiber.join(fiber), Option.some(receipt))
+    }))
+
+  it.effect("bytes that are handed over at once are given the time that a slow line takes for them", () =>
+    Effect.gen(function*() {
+      const length = 67_108_864
+      const fiber = yield* Effect.fork(watched(
+        (onSent) => Effect.zipRight(Effect.sync(() => onSent(length)), Effect.as(Effect.sleep("30 minutes"), receipt)),
+        length
+      ))
+      yield* TestClock.adjust("30 minutes")
+      assert.deepStrictEqual(yield* Fiber.join(fiber), Option.some(receipt))
+    }))
+
+  it.effect("an attempt during which the computer slept is dropped, and is no failure", () =>
+    Effect.gen(function*() {
+      const test = yield* Effect.clock
+      let asleep = 0
+      const clock: Clock.Clock = {
+        ...test,
+        [Clock.ClockTypeId]: Clock.ClockTypeId,
+        sleep: (duration) => test.sleep(duration),
+        unsafeCurrentTimeNanos: () => test.unsafeCurrentTimeNanos(),
+        unsafeCurrentTimeMillis: () => test.unsafeCurrentTimeMillis() + asleep
+      }
+      let closed = false
+      const put: Put = (onSent) =>
+        Effect.zipRight(Effect.sync(() => onSent(3)), Effect.never).pipe(
+          Effect.onInterrupt(() =>
+            Effect.sync(() => {
+              closed = true
+            })
+          )
+        )
+      const fiber = yield* Effect.fork(Effect.withClock(watched(put), clock))
+      yield* TestClock.adjust("10 seconds")
+      asleep = 3_600_000
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(fiber), Option.none())
+      assert.isTrue(closed)
+    }))
+
+  it.effect("what is looked at every five seconds can end the attempt", () =>
+    Effect.gen(function*() {
+      let looks = 0
+      const serverClock = yield* ServerClock.make
+      const look = Effect.suspend(() => ++looks === 3 ? Effect.fail("too slow") : Effect.void)
+      const fiber = yield* Effect.fork(
+        Effect.flip(AttemptWatch.watched({ put: () => Effect.never, length: 9, attempts: 1, serverClock, look }))
+      )
+      yield* TestClock.adjust("15 seconds")
+      assert.strictEqual(yield* Fiber.join(fiber), "too slow")
+    }))
+})

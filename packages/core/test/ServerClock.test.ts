@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ServerClock } from "@stevedore/core"
+import { Clock, Effect, FastCheck } from "effect"
+
+const start = Date.UTC(2030, 0, 1)
+
+/** A wall clock and a monotonic one, each moved by hand. */
+const twoClocks = () => {
+  let wall = start
+  let monotonic = 0
+  const clock: Clock.Clock = {
+    [Clock.ClockTypeId]: Clock.ClockTypeId,
+    unsafeCurrentTimeMillis: () => wall,
+    unsafeCurrentTimeNanos: () => BigInt(Math.round(monotonic * 1e6)),
+    currentTimeMillis: Effect.sync(() => wall),
+    currentTimeNanos: Effect.sync(() => BigInt(Math.round(monotonic * 1e6))),
+    sleep: () => Effect.never
+  }
+  return {
+    clock,
+    pass: (millis: number) => {
+      wall += millis
+      monotonic += millis
+    },
+    setWall: (millis: number) => {
+      wall += millis
+    }
+  }
+}
+
+const make = (clock: Clock.Clock) => Effect.runSync(Effect.withClock(ServerClock.make, clock))
+
+describe("ServerClock", () => {
+  it.prop("the server's time goes on with our monotonic clock, however wrong the wall clock is", {
+    offset: FastCheck.integer({ min: -1e9, max: 1e9 }),
+    passes: FastCheck.array(FastCheck.integer({ min: 0, max: 100_000 }), { maxLength: 10 })
+  }, ({ offset, passes }) => {
+    const { clock, pass } = twoClocks()
+    const serverClock = make(clock)
+    serverClock.opened(offset)
+    for (const millis of passes) pass(millis)
+    assert.closeTo(serverClock.now(), start + offset + passes.reduce((sum, millis) => sum + millis, 0), 0.01)
+    assert.strictEqual(serverClock.sleeps(), 0)
+  })
+
+  it.prop("a wall clock that is set back changes nothing", {
+    back: FastCheck.integer({ min: 1, max: 1e9 })
+  }, ({ back }) => {
+    const { clock, pass, setWall } = twoClocks()
+    const serverClock = make(clock)
+    serverClock.opened(0)
+    setWall(-back)
+    pass(1000)
+    assert.closeTo(serverClock.now(), start + 1000, 0.01)
+    assert.closeTo(serverClock.offset(), back, 0.01)
+    assert.strictEqual(serverClock.sleeps(), 0)
+  })
+
+  it("a wall clock that jumps ahead is a computer that slept: the server's time went on meanwhile", () => {
+    const { clock, pass, setWall } = twoClocks()
+    const serverClock = make(clock)
+    serverClock.opened(500)
+    pass(1000)
+    setWall(3_600_000)
+    assert.strictEqual(serverClock.sleeps(), 1)
+    assert.closeTo(serverClock.now(), start + 500 + 3_601_000, 0.01)
+    pass(1000)
+    assert.strictEqual(serverClock.sleeps(), 1)
+  })
+
+  it("a clock that is adjusted by a little has not slept", () => {
+    const { clock, pass, setWall } = twoClocks()
+    const serverClock = make(clock)
+    for (let step = 0; step < 100; step++) {
+      pass(1000)
+      setWall(step % 2 === 0 ? 900 : -900)
+      serverClock.now()
+    }
+    assert.strictEqual(serverClock.sleeps(), 0)
+  })
+
+  it("what storage told of its time stands, also in the next session", () => {
+    const { clock, pass } = twoClocks()
+    const serverClock = make(clock)
+    serverClock.opened(0)
+    serverClock.told(start + 60_000)
+    pass(1000)
+    serverClock.opened(0)
+    assert.closeTo(serverClock.now(), start + 61_000, 0.01)
+  })
+})

@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import { TransferSwitch } from "@stevedore/core"
+import { Effect, Fiber, Option, Schema } from "effect"
+
+const settle = Effect.repeatN(Effect.yieldNow(), 20)
+
+describe("TransferSwitch", () => {
+  it.effect("who waits for a direction goes on when it is turned there", () =>
+    Effect.gen(function*() {
+      const transferSwitch = yield* TransferSwitch.make
+      yield* transferSwitch.on
+      const off = yield* Effect.fork(transferSwitch.off)
+      yield* settle
+      assert.isTrue(Option.isNone(yield* Fiber.poll(off)))
+      yield* transferSwitch.turnOff
+      yield* Fiber.join(off)
+      const on = yield* Effect.fork(transferSwitch.on)
+      yield* settle
+      assert.isTrue(Option.isNone(yield* Fiber.poll(on)))
+      yield* transferSwitch.turnOn
+      yield* Fiber.join(on)
+    }))
+
+  it.effect.prop(
+    "however often it is turned, it says each time whether that changed anything",
+    { turns: Schema.Array(Schema.Boolean) },
+    ({ turns }) =>
+      Effect.gen(function*() {
+        const transferSwitch = yield* TransferSwitch.make
+        let isOff = false
+        for (const off of turns) {
+          assert.strictEqual(yield* off ? transferSwitch.turnOff : transferSwitch.turnOn, off !== isOff)
+          isOff = off
+          assert.strictEqual(transferSwitch.isOff(), isOff)
+        }
+      })
+  )
+})
