@@ -97,6 +97,7 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
       )
       yield* noteUnknownFields(tools, unknownFields)
       const { fileId, uploadUrl } = yield* uploads.initiate(value)
+      tools.recording.declared(fileId, value.type)
       return session(fileId, { upload_url: uploadUrl })
     })
 
@@ -116,22 +117,45 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
       })
     })
 
-  const complete: Endpoint = (_, id) => Effect.map(uploads.complete(id), (file) => envelope(file))
+  const noteProgress = (tools: ExchangeRunner.Tools, id: string) =>
+    Effect.map(uploads.progress(id), (progress) => {
+      if (progress !== undefined && progress.stored < progress.expected) {
+        tools.recording.breach(
+          "CompleteBeforeAllParts",
+          progress.expected === 1
+            ? "No bytes are stored"
+            : `${progress.stored} of ${progress.expected} parts are stored`
+        )
+      }
+      return progress
+    })
+
+  const complete: Endpoint = (tools, id) =>
+    noteProgress(tools, id).pipe(
+      Effect.zipRight(uploads.complete(id)),
+      Effect.map((file) => {
+        tools.recording.finalized()
+        return envelope(file)
+      })
+    )
 
   const completeLarge: Endpoint = (tools, id) =>
     Effect.gen(function*() {
       const { parts, uploadId } = yield* ApiRequest.parseCompleteLarge(yield* textOf(tools.body))
-      const progress = yield* uploads.progress(id)
-      if (progress !== undefined && progress.stored < progress.expected) {
-        tools.recording.breach(
-          "CompleteBeforeAllParts",
-          `${progress.stored} of ${progress.expected} parts are stored`
-        )
+      const progress = yield* noteProgress(tools, id)
+      if (progress?.stored === progress?.expected && parts.length < (progress?.expected ?? 0)) {
+        tools.recording.breach("PartsLeftOut", `${parts.length} of ${progress?.expected} parts are named`)
       }
       if (!isAscending(parts)) {
         tools.recording.breach("PartsOutOfOrder", "The parts are not in ascending order, each once")
       }
-      return envelope(yield* uploads.completeLarge(id, uploadId, parts))
+      // a store that serves its own URLs answers the client itself
+      if (store.presign === undefined) {
+        tools.recording.listed(parts)
+      }
+      const file = yield* uploads.completeLarge(id, uploadId, parts)
+      tools.recording.finalized()
+      return envelope(file)
     })
 
   const file: Endpoint = (_, id) => Effect.map(uploads.file(id), (record) => envelope(record))

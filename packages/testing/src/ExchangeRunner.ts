@@ -135,6 +135,11 @@ const bodyFault = (
     : (body) => body
 }
 
+const answeredBy = ({ headers, status }: HttpServerResponse.HttpServerResponse): SandboxRecorder.Answered => ({
+  status,
+  etag: headers["etag"]
+})
+
 const isReading = (operation: Described["operation"]): boolean => operation === "get" || operation === "download"
 
 const withAnswerBody = (
@@ -153,7 +158,7 @@ const withAnswerBody = (
   const bytes = Stream.mapError(body.stream, (cause) => broken(cause))
   const sent = Stream.tapError(
     counted(transform(bytes), recording.sent),
-    () => Effect.sync(() => recording.finish("broken", response.status))
+    () => Effect.sync(() => recording.finish("broken", answeredBy(response)))
   )
   return HttpServerResponse.stream(sent, {
     status: response.status,
@@ -206,6 +211,7 @@ export const make = (
       fileId: described.fileId,
       part: described.part,
       headerNames: Object.keys(request.headers),
+      contentType: request.headers["content-type"],
       at: yield* clock
     })
 
@@ -230,10 +236,12 @@ export const make = (
 
       switch (found?._tag) {
         case "Answer":
+          recording.refused(found.status, found.code ?? "")
           return server.refuse(found, requestId)
         case "SlowDown":
           return server.refuse(new Fault.Answer({ status: 503, code: "SlowDown" }), requestId)
         case "Html":
+          recording.refused(found.status, "")
           return html(found.status)
         case "Reset":
           if (found.afterBytes === undefined) {
@@ -280,7 +288,7 @@ export const make = (
       Effect.sync(() =>
         recording.finish(
           Exit.isSuccess(exit) ? "answered" : Cause.isInterrupted(exit.cause) ? "aborted" : "broken",
-          Exit.isSuccess(exit) ? exit.value.status : undefined
+          Exit.isSuccess(exit) ? answeredBy(exit.value) : undefined
         )
       ))
     const now = yield* clock

@@ -43,7 +43,14 @@ const toBytes = (chunk: unknown): Effect.Effect<Uint8Array, BodyRefused> =>
     ? Effect.succeed(new TextEncoder().encode(chunk))
     : Effect.fail(new BodyRefused({ message: "A chunk of the body is neither bytes nor text" }))
 
-const rawBody = (body: unknown): Body => {
+/**
+ * The bytes of a body of whatever kind a platform has: bytes, text, a `Blob`, a web stream, or an async iterable such as a
+ * Node stream.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const rawBody = (body: unknown): Stream.Stream<Uint8Array, unknown> => {
   if (body instanceof ArrayBuffer) {
     return Stream.succeed(new Uint8Array(body))
   }
@@ -100,7 +107,13 @@ const wireHeaders = (request: HttpClientRequest.HttpClientRequest, url: URL): He
   return Headers.setAll(request.headers, { host: url.host, ...framing })
 }
 
-const collect = <E>(stream: Stream.Stream<Uint8Array, E>): Effect.Effect<Uint8Array, E> =>
+/**
+ * The bytes of a stream in one piece.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const collect = <E>(stream: Stream.Stream<Uint8Array, E>): Effect.Effect<Uint8Array, E> =>
   Effect.map(Stream.runCollect(stream), (chunks) => {
     const size = Chunk.reduce(chunks, 0, (total, chunk) => total + chunk.byteLength)
     const bytes = new Uint8Array(size)

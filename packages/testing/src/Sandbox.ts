@@ -5,19 +5,22 @@
  * @since 0.1.0
  */
 import type * as HttpApp from "@effect/platform/HttpApp"
-import * as Chunk from "effect/Chunk"
+import type { SourceError } from "@stevedore/core/SourceError"
+import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import * as ApiApp from "./ApiApp.js"
 import type * as Connection from "./Connection.js"
 import type * as Exchange from "./Exchange.js"
+import * as Expectation from "./Expectation.js"
 import * as FaultScript from "./FaultScript.js"
+import * as InProcess from "./InProcess.js"
 import * as ObjectStore from "./ObjectStore.js"
 import * as ObjectStoreMemory from "./ObjectStoreMemory.js"
+import type { FileRecord } from "./SandboxFiles.js"
 import { keyOf } from "./SandboxFiles.js"
 import * as SandboxOptions from "./SandboxOptions.js"
 import * as SandboxRecorder from "./SandboxRecorder.js"
@@ -43,6 +46,15 @@ export interface SandboxService {
   readonly storage: HttpApp.Default<Connection.ConnectionBroken>
   /** The bytes that storage holds for a file, finalized or not. */
   readonly stored: (fileId: string) => Effect.Effect<Uint8Array, StorageRefused.StorageRefused>
+  /** Every finalized file, in the order of their initiates. */
+  readonly files: Effect.Effect<ReadonlyArray<FileRecord>>
+  /** {@link expectStored} of this sandbox. */
+  readonly expectStored: (
+    source: UploadSource
+  ) => Effect.Effect<
+    void,
+    Expectation.NothingStored | Expectation.StoredDiffers | SourceError | StorageRefused.StorageRefused
+  >
   /** What the sandbox saw until now. */
   readonly report: Effect.Effect<SandboxReport.SandboxReport>
 }
@@ -64,14 +76,27 @@ const orElse = (first: Exchange.Interceptor, second: Exchange.Interceptor): Exch
     })
   )
 
-const concat = (chunks: Chunk.Chunk<Uint8Array>): Uint8Array => {
-  const bytes = new Uint8Array(Chunk.reduce(chunks, 0, (size, chunk) => size + chunk.byteLength))
-  Chunk.reduce(chunks, 0, (position, chunk) => {
-    bytes.set(chunk, position)
-    return position + chunk.byteLength
+const expectStoredIn = (
+  uploads: SandboxUploads.SandboxUploads,
+  store: ObjectStore.ObjectStoreService
+): SandboxService["expectStored"] =>
+(source) =>
+  Effect.gen(function*() {
+    const files = yield* uploads.files
+    const [last, ...earlier] = files
+      .filter(({ name }) => name === source.name)
+      .reverse()
+      .map(({ id }) =>
+        Effect.flatMap(store.head(keyOf(id)), ({ key, size }) =>
+          Expectation.isStoredAs(source, { fileId: id, size, read: (range) => store.get(key, range) }))
+      )
+    if (last === undefined) {
+      return yield* new Expectation.NothingStored({ name: source.name, finalized: files.map(({ name }) => name) })
+    }
+    // of several with the name one has to be it; of none that is, the last one's difference says most
+    return yield* Effect.catchTag(last, "StoredDiffers", (difference) =>
+      Effect.firstSuccessOf([...earlier, Effect.fail(difference)]))
   })
-  return bytes
-}
 
 /**
  * A sandbox over an object store.
@@ -91,7 +116,7 @@ export const make = (
       clockOffsetMillis: resolved.clockOffsetMillis + resolved.faults.clockSkewMillis,
       interceptor: orElse(scripted, resolved.interceptor)
     }
-    const recorder = SandboxRecorder.make()
+    const recorder = SandboxRecorder.make(settings)
     const uploads = SandboxUploads.make(settings, store)
     return {
       baseUrl: `${settings.apiOrigin}${settings.apiBasePath}`,
@@ -100,7 +125,9 @@ export const make = (
       storageOrigin: settings.storageOrigin,
       api: yield* ApiApp.make({ settings, uploads, store, recorder }),
       storage: StorageApp.make(settings, store, recorder),
-      stored: (fileId) => Effect.map(Stream.runCollect(store.get(keyOf(fileId))), concat),
+      stored: (fileId) => InProcess.collect(store.get(keyOf(fileId))),
+      files: uploads.files,
+      expectStored: expectStoredIn(uploads, store),
       report: Effect.sync(recorder.report)
     }
   })
@@ -141,4 +168,55 @@ export const stored = (fileId: string): Effect.Effect<Uint8Array, StorageRefused
 export const report: Effect.Effect<SandboxReport.SandboxReport, never, Sandbox> = Effect.flatMap(
   Sandbox,
   (sandbox) => sandbox.report
+)
+
+/**
+ * Every finalized file, in the order of their initiates, as the service would tell of it.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const files: Effect.Effect<ReadonlyArray<FileRecord>, never, Sandbox> = Effect.flatMap(
+  Sandbox,
+  (sandbox) => sandbox.files
+)
+
+/**
+ * Fails unless a finalized file has the source's name and its bytes: with `NothingStored`, or with `StoredDiffers`, which
+ * shows the first difference. Reads the source: one that can be read only once is used up by its upload.
+ *
+ * @example
+ * import { Uploads, UploadSources } from "@stevedore/core"
+ * import { Sandbox, SandboxLayer } from "@stevedore/testing"
+ * import { Effect } from "effect"
+ *
+ * const notes = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"))
+ *
+ * export const test = Effect.gen(function*() {
+ *   yield* Uploads.upload(notes)
+ *   yield* Sandbox.expectStored(notes)
+ *   yield* Sandbox.expectNoBreach
+ * }).pipe(Effect.provide(SandboxLayer.memory()))
+ *
+ * @since 0.1.0
+ * @category assertions
+ */
+export const expectStored = (
+  source: UploadSource
+): Effect.Effect<
+  void,
+  Expectation.NothingStored | Expectation.StoredDiffers | SourceError | StorageRefused.StorageRefused,
+  Sandbox
+> => Effect.flatMap(Sandbox, (sandbox) => sandbox.expectStored(source))
+
+/**
+ * Fails with `ContractBroken` when the client broke the contract in any way that the sandbox noticed. Its message names each
+ * breach and the request that it is about.
+ *
+ * @since 0.1.0
+ * @category assertions
+ */
+export const expectNoBreach: Effect.Effect<void, Expectation.ContractBroken, Sandbox> = Effect.flatMap(
+  report,
+  Expectation.isWithoutBreach
 )

@@ -99,7 +99,11 @@ export const layer = (
     TransferGate.layer(options),
     retryPolicy(options),
     Timeouts.layerInForce
-  ).pipe(Layer.provideMerge(Sandbox.layer(options)))
+  ).pipe(Layer.provideMerge(Sandbox.layer({
+    ...options,
+    // the gate's own limit: whoever goes around the gate is seen
+    inFlightLimit: options?.inFlightLimit ?? options?.limit ?? 32
+  })))
 
 /**
  * The services of core over a sandbox that keeps everything in memory. Time is Effect's `Clock`, so `TestClock` drives

@@ -73,6 +73,8 @@ export interface Options {
   readonly rateLimit?: { readonly limit: number; readonly window: Duration.DurationInput } | undefined
   /** How far the servers' clocks are ahead of Effect's `Clock`, in milliseconds; negative when they are behind. Default 0. */
   readonly clockOffsetMillis?: number | undefined
+  /** How many PUTs may be in flight at once: more are a breach in the report, and are served all the same. Default any number. */
+  readonly inFlightLimit?: number | undefined
   /** The largest page that the service gives, whatever is asked for. Default 100. */
   readonly largestPage?: number | undefined
   /** How many projects there are, or the projects themselves. Default none. */
@@ -120,6 +122,7 @@ export interface Settings {
   }
   readonly rateLimit: { readonly limit: number; readonly windowMillis: number } | undefined
   readonly clockOffsetMillis: number
+  readonly inFlightLimit: number | undefined
   readonly largestPage: number
   readonly projects: number | ReadonlyArray<ListRecord>
   readonly lists: Readonly<Record<string, ReadonlyArray<ListRecord>>>
@@ -181,6 +184,7 @@ export const resolve = (options: Options = {}): Settings => {
       ? undefined
       : { limit: options.rateLimit.limit, windowMillis: Duration.toMillis(options.rateLimit.window) },
     clockOffsetMillis: options.clockOffsetMillis ?? 0,
+    inFlightLimit: options.inFlightLimit,
     largestPage: options.largestPage ?? 100,
     projects: options.projects ?? 0,
     lists: options.lists ?? {},

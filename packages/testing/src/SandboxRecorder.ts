@@ -20,7 +20,19 @@ export interface Arrival {
   readonly fileId: string | undefined
   readonly part: number | undefined
   readonly headerNames: ReadonlyArray<string>
+  readonly contentType: string | undefined
   readonly at: number
+}
+
+/**
+ * How a request was answered: its status, and the etag that the client was told.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Answered {
+  readonly status: number
+  readonly etag: string | undefined
 }
 
 /**
@@ -36,9 +48,17 @@ export interface Recording {
   readonly sent: (bytes: number) => void
   readonly breach: (rule: SandboxReport.Rule, message: string) => void
   readonly urlExpired: () => void
+  /** The storage refused the request, by this code. */
+  readonly refused: (status: number, code: string) => void
+  /** The media type of an upload, as its initiate declared it. */
+  readonly declared: (fileId: string, mediaType: string | undefined) => void
+  /** What a complete names. */
+  readonly listed: (parts: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>) => void
+  /** The request's file is whole now. */
+  readonly finalized: () => void
   /** `seconds` from now, in which the client was told not to ask again. */
   readonly retryAfter: (seconds: number, now: number) => void
-  readonly finish: (outcome: typeof SandboxReport.Outcome.Type, status?: number | undefined) => void
+  readonly finish: (outcome: typeof SandboxReport.Outcome.Type, answered?: Answered | undefined) => void
 }
 
 /**
@@ -83,31 +103,108 @@ const toSeen = (entry: Entry): SandboxReport.SeenRequest =>
     outcome: entry.outcome
   })
 
+const isPut = ({ operation }: Arrival): boolean => operation === "put" || operation === "putPart"
+
+const repeatableStatuses = [408, 409, 429]
+const repeatableCodes = ["RequestTimeout", "IncompleteBody", "SlowDown"]
+
+const isFinal = (status: number, code: string): boolean =>
+  status >= 400 && status < 500 && !repeatableStatuses.includes(status) && !repeatableCodes.includes(code)
+
+const signedHeadersOf = (target: string): ReadonlyArray<string> =>
+  new URLSearchParams(target.slice(target.indexOf("?") + 1)).get("X-Amz-SignedHeaders")?.split(";") ?? []
+
+/** What one request says of itself alone, whatever came before. */
+const inItself = (arrival: Arrival): ReadonlyArray<readonly [SandboxReport.Rule, string]> => {
+  if (arrival.server === "api" || arrival.operation === "preflight") {
+    return []
+  }
+  const trace = arrival.headerNames.filter(isTraceHeader)
+  const signed = signedHeadersOf(arrival.target)
+  const encryption = arrival.operation === "putPart"
+    ? arrival.headerNames.filter((name) => name.startsWith("x-amz-server-side-encryption") && !signed.includes(name))
+    : []
+  return [
+    ...(arrival.headerNames.includes("authorization")
+      ? [["BearerAtStorage", "An Authorization header was sent to the storage"] as const]
+      : []),
+    ...(trace.length > 0
+      ? [["TraceHeadersAtStorage", `Trace headers were sent to the storage: ${trace.join(", ")}`] as const]
+      : []),
+    ...(encryption.length > 0
+      ? [["EncryptionHeaderOnPart", `The URL of the part does not sign ${encryption.join(", ")}`] as const]
+      : [])
+  ]
+}
+
 /**
  * A recorder that has seen nothing yet.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (): SandboxRecorder => {
+export const make = (options?: { readonly inFlightLimit?: number | undefined }): SandboxRecorder => {
   const entries: Array<Entry> = []
   const breaches: Array<SandboxReport.Breach> = []
   const attempts = new Map<string, number>()
   const expiredTargets = new Set<string>()
+  const refusedTargets = new Map<string, string>()
   const openPuts = new Map<string, number>()
+  const declaredTypes = new Map<string, string>()
+  const finalizedFiles = new Set<string>()
+  // by file and part, the etag of the attempt that began last: an older one may end after it
+  const etags = new Map<string, { readonly etag: string; readonly request: number }>()
   // the service waits as a whole, the storage by URL
   const waits = new Map<string, number>()
+  const limit = options?.inFlightLimit ?? Number.POSITIVE_INFINITY
+  let inFlight = 0
+  let mostInFlight = 0
 
-  const noteHeaders = (arrival: Arrival, breach: Recording["breach"]) => {
-    if (arrival.server === "api") {
-      return
+  const partKey = (fileId: string | undefined, part: number | undefined): string => JSON.stringify([fileId, part])
+
+  const noteUrl = ({ at, server, target }: Arrival, breach: Recording["breach"]) => {
+    const refusal = refusedTargets.get(target)
+    if (expiredTargets.has(target)) {
+      breach("ExpiredUrlRetried", "The URL was used again after the storage had called it expired")
+    } else if (refusal !== undefined) {
+      breach("RefusalRetried", `The URL was used again after the storage had refused it: ${refusal}`)
     }
-    if (arrival.headerNames.includes("authorization")) {
-      breach("BearerAtStorage", "An Authorization header was sent to the storage")
+    const wait = waits.get(server === "api" ? "api" : target)
+    if (wait !== undefined && at < wait) {
+      breach("EarlierThanRetryAfter", `Asked ${wait - at} ms earlier than Retry-After allows`)
     }
-    const trace = arrival.headerNames.filter(isTraceHeader)
-    if (trace.length > 0) {
-      breach("TraceHeadersAtStorage", `Trace headers were sent to the storage: ${trace.join(", ")}`)
+  }
+
+  const notePut = (arrival: Arrival, key: string, breach: Recording["breach"]) => {
+    const { contentType, fileId, operation } = arrival
+    const open = openPuts.get(key) ?? 0
+    openPuts.set(key, open + 1)
+    inFlight += 1
+    mostInFlight = Math.max(mostInFlight, inFlight)
+    const declared = fileId === undefined ? undefined : declaredTypes.get(fileId)
+    if (open > 0) {
+      breach("OverlappingAttempts", "Put while an earlier attempt of the same was still going on")
+    }
+    if (inFlight > limit) {
+      breach("TooManyInFlight", `${inFlight} PUTs at once, where ${limit} are allowed`)
+    }
+    if (fileId !== undefined && finalizedFiles.has(fileId)) {
+      breach("PutAfterFinalized", "Bytes were put to an upload that is finalized")
+    }
+    if (operation === "put" && declared !== undefined && contentType !== declared) {
+      breach("MediaTypeDiffers", `${declared} was declared, ${contentType ?? "nothing"} was put`)
+    }
+  }
+
+  const noteEtags = (
+    { fileId }: Arrival,
+    parts: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>,
+    breach: Recording["breach"]
+  ) => {
+    const wrong = parts.filter(({ etag, partNumber }) => etags.get(partKey(fileId, partNumber))?.etag !== etag)
+    if (wrong.length > 0) {
+      const numbers = wrong.slice(0, 5).map(({ partNumber }) => partNumber).join(", ")
+      breach("WrongEtag", `Not the etags that were last answered: of part ${numbers}${wrong.length > 5 ? ", ..." : ""}`)
     }
   }
 
@@ -116,8 +213,6 @@ export const make = (): SandboxRecorder => {
       const index = entries.length
       const key = JSON.stringify([arrival.operation, arrival.fileId, arrival.part])
       const attempt = (attempts.get(key) ?? 0) + 1
-      const waitKey = arrival.server === "api" ? "api" : arrival.target
-      const isPut = arrival.operation === "put" || arrival.operation === "putPart"
       const entry: Entry = { arrival, attempt, bytesReceived: 0, bytesSent: 0, status: undefined, outcome: "open" }
       const breach: Recording["breach"] = (rule, message) => {
         breaches.push(new SandboxReport.Breach({ rule, message, request: index }))
@@ -125,22 +220,10 @@ export const make = (): SandboxRecorder => {
 
       attempts.set(key, attempt)
       entries.push(entry)
-      if (arrival.operation !== "preflight") {
-        noteHeaders(arrival, breach)
-      }
-      if (expiredTargets.has(arrival.target)) {
-        breach("ExpiredUrlRetried", "The URL was used again after the storage had called it expired")
-      }
-      const wait = waits.get(waitKey)
-      if (wait !== undefined && arrival.at < wait) {
-        breach("EarlierThanRetryAfter", `Asked ${wait - arrival.at} ms earlier than Retry-After allows`)
-      }
-      if (isPut) {
-        const open = openPuts.get(key) ?? 0
-        openPuts.set(key, open + 1)
-        if (open > 0) {
-          breach("OverlappingAttempts", "Put while an earlier attempt of the same was still going on")
-        }
+      inItself(arrival).forEach(([rule, message]) => breach(rule, message))
+      noteUrl(arrival, breach)
+      if (isPut(arrival)) {
+        notePut(arrival, key, breach)
       }
 
       return {
@@ -155,18 +238,42 @@ export const make = (): SandboxRecorder => {
         urlExpired: () => {
           expiredTargets.add(arrival.target)
         },
-        retryAfter: (seconds, now) => {
-          waits.set(waitKey, now + seconds * 1000)
+        refused: (status, code) => {
+          if (isPut(arrival) && isFinal(status, code)) {
+            refusedTargets.set(arrival.target, `${status} ${code}`)
+          }
         },
-        finish: (outcome, status) => {
+        declared: (fileId, mediaType) => {
+          if (mediaType !== undefined) {
+            declaredTypes.set(fileId, mediaType)
+          }
+        },
+        listed: (parts) => noteEtags(arrival, parts, breach),
+        finalized: () => {
+          if (arrival.fileId !== undefined) {
+            finalizedFiles.add(arrival.fileId)
+          }
+        },
+        retryAfter: (seconds, now) => {
+          waits.set(arrival.server === "api" ? "api" : arrival.target, now + seconds * 1000)
+        },
+        finish: (outcome, answered) => {
+          const wasOpen = entry.outcome === "open"
           entry.outcome = outcome
-          entry.status = status
-          if (isPut) {
-            openPuts.set(key, (openPuts.get(key) ?? 1) - 1)
+          entry.status = answered?.status
+          if (!isPut(arrival) || !wasOpen) {
+            return
+          }
+          inFlight -= 1
+          openPuts.set(key, (openPuts.get(key) ?? 1) - 1)
+          const told = partKey(arrival.fileId, arrival.part)
+          const before = etags.get(told)
+          if (answered?.etag !== undefined && (before === undefined || before.request < index)) {
+            etags.set(told, { etag: answered.etag, request: index })
           }
         }
       }
     },
-    report: () => new SandboxReport.SandboxReport({ requests: entries.map(toSeen), breaches })
+    report: () => new SandboxReport.SandboxReport({ requests: entries.map(toSeen), breaches, mostInFlight })
   }
 }

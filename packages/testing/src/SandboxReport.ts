@@ -14,8 +14,15 @@ import * as Exchange from "./Exchange.js"
  * - `UnknownInitiateFields`: an initiate had fields that the service does not know.
  * - `ExpiredUrlRetried`: a URL was used again after the storage had called it expired.
  * - `OverlappingAttempts`: a part, or an object, was put while an earlier attempt of it was still going on.
- * - `CompleteBeforeAllParts`: a large upload was completed before every part was stored.
+ * - `RefusalRetried`: a URL was put to again after the storage had refused it for a reason that no repeat changes.
+ * - `CompleteBeforeAllParts`: an upload was completed before its body, or every part of it, was stored.
+ * - `PartsLeftOut`: every part was stored, and the complete did not name all of them.
  * - `PartsOutOfOrder`: the parts of a complete were not in ascending order, each once.
+ * - `WrongEtag`: a complete named an etag that is not the one that was last answered for that part, verbatim.
+ * - `PutAfterFinalized`: bytes were put to an upload that was finalized already.
+ * - `EncryptionHeaderOnPart`: a part carried an encryption header that its URL does not sign.
+ * - `MediaTypeDiffers`: the single PUT did not carry the media type that was declared when it was initiated.
+ * - `TooManyInFlight`: more PUTs were in flight at once than the sandbox's `inFlightLimit`.
  * - `EarlierThanRetryAfter`: the service was asked again before the time that its `Retry-After` named; or the storage was, on
  *   the same URL.
  *
@@ -28,8 +35,15 @@ export const Rule = Schema.Literal(
   "UnknownInitiateFields",
   "ExpiredUrlRetried",
   "OverlappingAttempts",
+  "RefusalRetried",
   "CompleteBeforeAllParts",
+  "PartsLeftOut",
   "PartsOutOfOrder",
+  "WrongEtag",
+  "PutAfterFinalized",
+  "EncryptionHeaderOnPart",
+  "MediaTypeDiffers",
+  "TooManyInFlight",
   "EarlierThanRetryAfter"
 )
 
@@ -83,12 +97,14 @@ export class SeenRequest extends Schema.Class<SeenRequest>("@stevedore/testing/S
 }) {}
 
 /**
- * The requests in the order in which they arrived, and the breaches in the order in which they were noticed.
+ * The requests in the order in which they arrived, and the breaches in the order in which they were noticed. `mostInFlight`
+ * is how many PUTs there were at once, at the most.
  *
  * @since 0.1.0
  * @category models
  */
 export class SandboxReport extends Schema.Class<SandboxReport>("@stevedore/testing/SandboxReport")({
   requests: Schema.Array(SeenRequest),
-  breaches: Schema.Array(Breach)
+  breaches: Schema.Array(Breach),
+  mostInFlight: Schema.NonNegativeInt
 }) {}

@@ -59,7 +59,12 @@ export interface SandboxUploads {
   ) => Effect.Effect<FileRecord, ServiceRefused.ServiceRefused>
   /** A finalized file. */
   readonly file: (fileId: string) => Effect.Effect<FileRecord, ServiceRefused.ServiceRefused>
-  /** How many parts an upload has in the store, and how many it was given URLs for; `undefined` for what is no such upload. */
+  /** Every finalized file, in the order of their initiates. */
+  readonly files: Effect.Effect<ReadonlyArray<FileRecord>>
+  /**
+   * How many parts an upload has in the store, and how many it was given URLs for; `undefined` for what does not wait for
+   * bytes. A single upload has one part.
+   */
   readonly progress: (
     fileId: string
   ) => Effect.Effect<{ readonly stored: number; readonly expected: number } | undefined>
@@ -248,11 +253,19 @@ export const make = (settings: Settings, store: ObjectStore.ObjectStoreService):
           : Effect.fail(ServiceRefused.invalid("upload_id", "This is not the upload's id"))
       }),
     file: (fileId) => Effect.flatMap(findFinalized(fileId), record),
+    files: Effect.map(serverTime, (now) =>
+      [...uploads.values()]
+        .filter(({ state }) => state._tag === "Finalized")
+        .map((upload) => toRecord(upload, settings, now))),
     progress: (fileId) =>
       Effect.gen(function*() {
         const upload = uploads.get(fileId)
-        if (upload?.multipart === undefined || upload.state._tag !== "Waiting") {
+        if (upload === undefined || upload.state._tag !== "Waiting") {
           return undefined
+        }
+        if (upload.multipart === undefined) {
+          const stored = yield* Effect.isSuccess(store.head(upload.key))
+          return { stored: stored ? 1 : 0, expected: 1 }
         }
         const parts = yield* Effect.orElseSucceed(store.parts(upload.key, upload.multipart.uploadId), () => [])
         return { stored: parts.length, expected: upload.multipart.parts }

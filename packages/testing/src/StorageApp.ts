@@ -200,7 +200,11 @@ export const make = (
           return yield* StorageRefused.make("MethodNotAllowed", { details: { Method: request.method } })
       }
     }).pipe(
-      Effect.catchTag("StorageRefused", (refusal) => Effect.succeed(refusalAnswer(refusal, tools.requestId)))
+      Effect.catchTag("StorageRefused", (refusal) =>
+        Effect.sync(() => {
+          tools.recording.refused(refusal.status, refusal.code)
+          return refusalAnswer(refusal, tools.requestId)
+        }))
     )
 
   return Effect.gen(function*() {

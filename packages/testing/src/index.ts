@@ -16,6 +16,11 @@ export * as Exchange from "./Exchange.js"
 /**
  * @since 0.1.0
  */
+export * as Expectation from "./Expectation.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Fault from "./Fault.js"
 
 /**

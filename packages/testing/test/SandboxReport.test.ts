@@ -1,3 +1,4 @@
+import { HttpBody } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schema, Stream, TestClock } from "effect"
 import { FaultScript, Sandbox, SandboxHttp, SandboxReport } from "../src/index.js"
@@ -111,7 +112,7 @@ describe("SandboxReport", () => {
         const begun = yield* Deferred.make<void>()
         const slow = Stream.drain(Stream.fromEffect(Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never)))
         const fiber = yield* Effect.fork(
-          Calls.storage("PUT", url, { body: Calls.lazy(slow, 5), headers: Calls.ENCRYPTION })
+          Calls.storage("PUT", url, { body: HttpBody.stream(slow, "text/plain", 5), headers: Calls.ENCRYPTION })
         )
         yield* Deferred.await(begun)
         yield* Calls.put(url, hello)
@@ -150,6 +151,99 @@ describe("SandboxReport", () => {
         yield* complete((parts) => parts)
         assert.lengthOf(yield* breaches, 2)
       }).pipe(Effect.provide(sandbox())))
+
+    it.effect("a single upload that is completed without bytes", () =>
+      Effect.gen(function*() {
+        const { id } = yield* Calls.initiate(5)
+        yield* Calls.api("POST", `/v2/files/${id}/upload/complete`)
+        assert.deepStrictEqual(yield* breaches, ["CompleteBeforeAllParts"])
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("a complete that leaves out parts that are stored", () =>
+      Effect.gen(function*() {
+        const complete = yield* large(["0123", "4567"], 8)
+        yield* complete((parts) => parts.slice(0, 1))
+        assert.deepStrictEqual(yield* breaches, ["PartsLeftOut"])
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("an etag that is changed, and one of an earlier attempt", () =>
+      Effect.gen(function*() {
+        const { id, uploadId, urls } = yield* Calls.initiateLarge(5, 1)
+        const put = Effect.map(Calls.putPart(urls[0] ?? "", hello), ({ headers }) => headers["etag"] ?? "")
+        const complete = (etag: string) =>
+          Calls.json("POST", `/v2/files/${id}/large-upload/complete`, {
+            upload_id: uploadId,
+            parts: [{ part_number: 1, etag }]
+          })
+        const first = yield* put
+        const second = yield* put
+        yield* complete(second.replaceAll("\"", ""))
+        yield* complete(first)
+        assert.deepStrictEqual(yield* breaches, ["WrongEtag", "WrongEtag"])
+        yield* complete(second)
+        assert.lengthOf(yield* breaches, 2)
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("a refusal that no repeat changes, repeated", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Calls.initiate(5)
+        for (const headers of [Calls.ENCRYPTION, Calls.ENCRYPTION, {}]) {
+          yield* Calls.put(url, hello, headers)
+        }
+        assert.deepStrictEqual(yield* breaches, [])
+        yield* Calls.put(url, hello)
+        assert.deepStrictEqual(yield* breaches, ["RefusalRetried"])
+      }).pipe(Effect.provide(sandbox({
+        faults: FaultScript.on("put").answer(400, "RequestTimeout").and(FaultScript.on("put").answer(503))
+      }))))
+
+    it.effect("bytes that are put to a file that is finalized", () =>
+      Effect.gen(function*() {
+        const { id, url } = yield* Calls.initiate(5)
+        yield* Calls.put(url, hello)
+        yield* Calls.api("POST", `/v2/files/${id}/upload/complete`)
+        yield* Calls.put(url, hello)
+        assert.deepStrictEqual(yield* breaches, ["PutAfterFinalized"])
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("an encryption header on a part that does not sign it", () =>
+      Effect.gen(function*() {
+        const { urls } = yield* Calls.initiateLarge(5, 1)
+        const { status } = yield* Calls.storage("PUT", urls[0] ?? "", {
+          body: HttpBody.uint8Array(hello),
+          headers: Calls.ENCRYPTION
+        })
+        assert.strictEqual(status, 400)
+        assert.deepStrictEqual(yield* breaches, ["EncryptionHeaderOnPart"])
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("another media type than was declared", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Calls.initiate(5, "text/plain")
+        yield* Calls.put(url, hello)
+        assert.deepStrictEqual(yield* breaches, [])
+        yield* Calls.storage("PUT", url, {
+          body: HttpBody.uint8Array(hello, "text/html"),
+          headers: Calls.ENCRYPTION
+        })
+        const [breach] = (yield* Sandbox.report).breaches
+        assert.deepStrictEqual([breach?.rule, breach?.message], [
+          "MediaTypeDiffers",
+          "text/plain was declared, text/html was put"
+        ])
+      }).pipe(Effect.provide(sandbox())))
+
+    it.effect("more PUTs in flight than are allowed", () =>
+      Effect.gen(function*() {
+        const { urls } = yield* Calls.initiateLarge(12, 3)
+        const all = Effect.forEach(urls, (url) => Calls.putPart(url, Calls.bytesOf("0123")), {
+          concurrency: "unbounded"
+        })
+        yield* Effect.zipRight(Effect.fork(all), TestClock.adjust("1 second"))
+        const report = yield* Sandbox.report
+        assert.deepStrictEqual(report.breaches.map(({ rule }) => rule), ["TooManyInFlight"])
+        assert.strictEqual(report.mostInFlight, 3)
+      }).pipe(Effect.provide(sandbox({ inFlightLimit: 2, faults: FaultScript.on("put").always().delay("1 hour") }))))
 
     it.effect("asking the service earlier than it said", () =>
       Effect.gen(function*() {
