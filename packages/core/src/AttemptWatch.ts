@@ -7,8 +7,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import { TimedOut } from "./ConnectionError.js"
+import type { AttemptTimers } from "./internal/attemptTimers.js"
 import type { ServerClock } from "./ServerClock.js"
-import * as Timeouts from "./Timeouts.js"
 
 /** The slowest line that is served, in bytes a second: a chunk may take this long to leave, unseen, from a buffer. */
 const slowestLine = 32_768
@@ -29,6 +29,8 @@ export interface Watch<A, E, E2> {
   /** Which attempt it is, from 1. */
   readonly attempts: number
   readonly serverClock: ServerClock
+  /** How long nothing may happen in each phase, and what learns from how long it took. */
+  readonly timers: AttemptTimers
   /** Runs every five seconds while the attempt is under way; its failure ends the attempt. */
   readonly look: Effect.Effect<void, E2>
 }
@@ -44,11 +46,14 @@ export interface Watch<A, E, E2> {
 export const watched = <A, E, E2>(
   watch: Watch<A, E, E2>
 ): Effect.Effect<Option.Option<A>, E | E2 | TimedOut> =>
-  Effect.gen(function*() {
-    const limits = yield* Timeouts.Timeouts
-    const { monotonic, sleeps } = watch.serverClock
+  Effect.suspend(() => {
+    const { serverClock: { monotonic, sleeps }, timers } = watch
+    const limits = timers.current()
     const sleepsBefore = sleeps()
-    let progressAt = monotonic()
+    const beganAt = monotonic()
+    let progressAt = beganAt
+    let connect = 0
+    let longestGap = 0
     let sent = 0
     let lastChunk = 0
 
@@ -74,12 +79,16 @@ export const watched = <A, E, E2>(
       )
     })
 
-    return yield* Effect.raceFirst(
-      Effect.asSome(watch.put((bytes) => {
-        sent += bytes
-        lastChunk = bytes
-        progressAt = monotonic()
-      })),
-      timer
-    )
+    const put = watch.put((bytes) => {
+      const at = monotonic()
+      if (sent === 0) connect = at - beganAt
+      else longestGap = Math.max(longestGap, at - progressAt)
+      sent += bytes
+      lastChunk = bytes
+      progressAt = at
+    })
+    const learn = Effect.sync(() => {
+      if (sent > 0) timers.observe({ connect, stall: longestGap, answer: monotonic() - progressAt })
+    })
+    return Effect.raceFirst(Effect.asSome(Effect.zipLeft(put, learn)), timer)
   })

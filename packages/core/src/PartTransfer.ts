@@ -157,6 +157,7 @@ const attempt = (
       length: section.range.length,
       attempts: number,
       serverClock: run.serverClock,
+      timers: run.timers,
       look: transfer.look,
       put: (onSent) =>
         storage.put({
@@ -239,15 +240,9 @@ export const run = (
         { bytes: transfer.range.length, owner: run }
       )
     const receipt = yield* RetryPolicy.retry(
-      (number) =>
-        uncut(run, once(number)).pipe(
-          Effect.tapBoth({
-            onFailure: (error) => learnTime(run, error),
-            onSuccess: () => Effect.sync(() => run.budget.refund(number))
-          })
-        ),
+      (number) => Effect.tapError(uncut(run, once(number)), (error) => learnTime(run, error)),
       {
-        while: (error) => run.budget.spend(error),
+        budget: run.budget,
         onRetry: (error, wait) =>
           Effect.all([
             run.monitor.publish({

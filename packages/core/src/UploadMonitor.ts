@@ -135,18 +135,16 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
       }
     })
 
-    const from = (look: Effect.Effect<UploadProgress>): Stream.Stream<UploadProgress> =>
-      Stream.unwrap(Effect.map(look, (progress) =>
-        isOver(progress.phase) ? Stream.succeed(progress) : Stream.concat(Stream.succeed(progress), following)))
-    const following: Stream.Stream<UploadProgress> = from(
-      Effect.zipRight(Effect.raceFirst(Effect.sleep(samplePeriod), Deferred.await(over)), get)
-    )
+    const later = Effect.zipRight(Effect.raceFirst(Effect.sleep(samplePeriod), Deferred.await(over)), get)
+    // Not by a stream that goes on with itself: that is one channel deeper with each sample
+    const changes = Stream.paginateEffect(get, (look) =>
+      Effect.map(look, (progress) => [progress, isOver(progress.phase) ? Option.none() : Option.some(later)]))
 
     const publish = (event: UploadEvent) =>
       Effect.asVoid(PubSub.publish(events, event))
 
     return {
-      progress: Subscribable.make({ get, changes: from(get) }),
+      progress: Subscribable.make({ get, changes }),
       events: Stream.takeUntil(Stream.fromPubSub(events), isLast),
       publish,
       enter: (entered) =>

@@ -70,6 +70,14 @@ export interface CheckedOptions {
   readonly unfinished: string | undefined
 }
 
+/**
+ * How many parts of an upload may be in flight at the most.
+ *
+ * @since 0.1.0
+ * @category limits
+ */
+export const mostConcurrent = 32
+
 const whole = (
   option: string,
   value: number | undefined,
@@ -119,7 +127,11 @@ export const check = (
     yield* checkSource(source, limits)
     const { parts, strategy, threshold } = options
     return {
-      concurrency: yield* whole("concurrency", options.concurrency, { from: 1, to: 32, otherwise: 32 }),
+      concurrency: yield* whole("concurrency", options.concurrency, {
+        from: 1,
+        to: mostConcurrent,
+        otherwise: mostConcurrent
+      }),
       maxSessions: yield* whole("maxSessions", options.maxSessions, { from: 1, to: 100, otherwise: 3 }),
       resume: options.resume ?? true,
       verify: options.verify === undefined || options.verify === "download" ? "sample" : options.verify,

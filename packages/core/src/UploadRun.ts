@@ -4,10 +4,14 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import type { AttemptTimers } from "./internal/attemptTimers.js"
+import * as Timers from "./internal/attemptTimers.js"
 import type * as RetryBudget from "./RetryBudget.js"
 import * as Budget from "./RetryBudget.js"
+import * as RetryPolicy from "./RetryPolicy.js"
 import type { ServerClock } from "./ServerClock.js"
 import * as Clock from "./ServerClock.js"
+import * as Timeouts from "./Timeouts.js"
 import type { TransferSwitch } from "./TransferSwitch.js"
 import * as Switch from "./TransferSwitch.js"
 import type { UploadMonitor } from "./UploadMonitor.js"
@@ -24,18 +28,22 @@ export interface UploadRun {
   readonly serverClock: ServerClock
   readonly transferSwitch: TransferSwitch
   readonly budget: RetryBudget.RetryBudget
+  readonly timers: AttemptTimers
   /** Says that the computer has slept, once for each time that it did. */
   readonly noteSleep: Effect.Effect<void>
 }
 
 /**
- * Of an upload of so many bytes that is about to begin.
+ * Of an upload of so many bytes that is about to begin, with so many parts in flight at the most. The retry policy and
+ * the time-outs in force hold for all of it.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (size: number): Effect.Effect<UploadRun> =>
+export const make = (size: number, concurrency: number): Effect.Effect<UploadRun> =>
   Effect.gen(function*() {
+    const { attempts } = yield* RetryPolicy.RetryPolicy
+    const limits = yield* Timeouts.Timeouts
     const monitor = yield* Monitor.make(size)
     const serverClock = yield* Clock.make
     let noted = 0
@@ -45,7 +53,14 @@ export const make = (size: number): Effect.Effect<UploadRun> =>
       noted = sleeps
       return monitor.publish({ _tag: "Woke" })
     })
-    return { monitor, serverClock, transferSwitch: yield* Switch.make, budget: Budget.make(), noteSleep }
+    return {
+      monitor,
+      serverClock,
+      transferSwitch: yield* Switch.make,
+      budget: Budget.forUpload({ attempts, concurrency }),
+      timers: Timers.make(limits),
+      noteSleep
+    }
   })
 
 /**

@@ -88,6 +88,9 @@ const ended = (
   })
 }
 
+const stateOf = (source: UploadSource, options: UploadOptions): Effect.Effect<UploadRun.UploadRun> =>
+  UploadRun.make(source.size, options.concurrency ?? Options.mostConcurrent)
+
 const run = (
   source: UploadSource,
   options: UploadOptions,
@@ -134,7 +137,7 @@ export const upload = (
   source: UploadSource,
   options: UploadOptions = {}
 ): Effect.Effect<UploadedFile, UploadError, Requirements> =>
-  Effect.flatMap(UploadRun.make(source.size), (state) => run(source, options, state))
+  Effect.flatMap(stateOf(source, options), (state) => run(source, options, state))
 
 /**
  * Starts an upload and gives a handle on it. The upload ends with the scope.
@@ -161,7 +164,7 @@ export const start = (
   options: UploadOptions = {}
 ): Effect.Effect<UploadHandle, never, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
-    const state = yield* UploadRun.make(source.size)
+    const state = yield* stateOf(source, options)
     const fiber = yield* Effect.forkScoped(run(source, options, state))
     return {
       progress: state.monitor.progress,

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AttemptWatch, ServerClock } from "@stevedore/core"
+import { AttemptWatch, ServerClock, Timeouts } from "@stevedore/core"
 import { Clock, Effect, Fiber, Option, TestClock } from "effect"
+import * as AttemptTimers from "../src/internal/attemptTimers.js"
 
 const receipt = { etag: "\"e\"" }
+
+const timers = () => AttemptTimers.make(Timeouts.make())
 
 type Put = (onSent: (bytes: number) => void) => Effect.Effect<typeof receipt>
 
@@ -10,7 +13,8 @@ describe("AttemptWatch", () => {
   const watched = (put: Put, length = 9) =>
     Effect.flatMap(
       ServerClock.make,
-      (serverClock) => AttemptWatch.watched({ put, length, attempts: 1, serverClock, look: Effect.void })
+      (serverClock) =>
+        AttemptWatch.watched({ put, length, attempts: 1, serverClock, timers: timers(), look: Effect.void })
     )
 
   const phaseOf = (put: Put, after: string & `${number} seconds`) =>
@@ -87,13 +91,33 @@ describe("AttemptWatch", () => {
       assert.isTrue(closed)
     }))
 
+  it.effect("attempts that end well teach the timers how quick the line can be", () =>
+    Effect.gen(function*() {
+      const learning = timers()
+      const serverClock = yield* ServerClock.make
+      const put: Put = (onSent) =>
+        Effect.sleep("1 seconds").pipe(Effect.zipRight(Effect.sync(() => onSent(9))), Effect.as(receipt))
+      const watchedOnce = (one: Put) =>
+        AttemptWatch.watched({ put: one, length: 9, attempts: 1, serverClock, timers: learning, look: Effect.void })
+      for (let attempt = 0; attempt < 3; attempt++) {
+        const fiber = yield* Effect.fork(watchedOnce(put))
+        yield* TestClock.adjust("1 seconds")
+        yield* Fiber.join(fiber)
+      }
+      const stalled = yield* Effect.fork(Effect.flip(watchedOnce(() => Effect.never)))
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* Fiber.join(stalled))._tag, "TimedOut")
+    }))
+
   it.effect("what is looked at every five seconds can end the attempt", () =>
     Effect.gen(function*() {
       let looks = 0
       const serverClock = yield* ServerClock.make
       const look = Effect.suspend(() => ++looks === 3 ? Effect.fail("too slow") : Effect.void)
       const fiber = yield* Effect.fork(
-        Effect.flip(AttemptWatch.watched({ put: () => Effect.never, length: 9, attempts: 1, serverClock, look }))
+        Effect.flip(
+          AttemptWatch.watched({ put: () => Effect.never, length: 9, attempts: 1, serverClock, timers: timers(), look })
+        )
       )
       yield* TestClock.adjust("15 seconds")
       assert.strictEqual(yield* Fiber.join(fiber), "too slow")

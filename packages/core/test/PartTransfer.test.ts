@@ -30,7 +30,7 @@ const transfer = (unchanged: Effect.Effect<void, SourceError.SourceError> = Effe
   Effect.gen(function*() {
     const source = UploadSources.fromBytes("a.bin", new TextEncoder().encode("123456789"))
     const opened = yield* source.open
-    const run = yield* UploadRun.make(9)
+    const run = yield* UploadRun.make(9, 4)
     yield* run.monitor.beginSession(1, [])
     return yield* PartTransfer.run({
       run,
