@@ -13,12 +13,12 @@ export const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireR
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
 )
 
-/** Bundles modules of this package, by their paths under `src` without ending, into a folder: there they are `.mjs`. */
-export const programs = (modules: ReadonlyArray<string>, outdir: string): Effect.Effect<void> =>
+/** Bundles programs into a folder: there they are `.mjs`, below the folder that they have in common. */
+export const scripts = (entryPoints: ReadonlyArray<string>, outdir: string, outbase?: string): Effect.Effect<void> =>
   Effect.promise(async () => {
     await build({
-      entryPoints: modules.map((module) => fileURLToPath(new URL(`./${module}.ts`, import.meta.url))),
-      outbase: fileURLToPath(new URL(".", import.meta.url)),
+      entryPoints: [...entryPoints],
+      ...(outbase === undefined ? {} : { outbase }),
       tsconfig: fileURLToPath(new URL("../../../tsconfig.json", import.meta.url)),
       outdir,
       outExtension: { ".js": ".mjs" },
@@ -34,3 +34,11 @@ export const programs = (modules: ReadonlyArray<string>, outdir: string): Effect
       }
     })
   })
+
+/** The same for modules of this package, by their paths under `src` without ending. */
+export const programs = (modules: ReadonlyArray<string>, outdir: string): Effect.Effect<void> =>
+  scripts(
+    modules.map((module) => fileURLToPath(new URL(`./${module}.ts`, import.meta.url))),
+    outdir,
+    fileURLToPath(new URL(".", import.meta.url))
+  )

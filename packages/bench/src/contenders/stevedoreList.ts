@@ -1,4 +1,4 @@
-/** `<base URL> <items>`: walks a list to its end; writes the most heap that was live after a collection, in bytes. */
+/** `<base URL> <items>`: walks a list to its end; writes the most heap that was live after a collection, in bytes, and the seconds. */
 import * as Lists from "@stevedore/core/Lists"
 import * as NodeStevedore from "@stevedore/node/NodeStevedore"
 import * as Data from "effect/Data"
@@ -9,6 +9,8 @@ import * as Stream from "effect/Stream"
 class ItemsMissing extends Data.TaggedError("ItemsMissing")<{ readonly came: number }> {}
 
 const [baseUrl, items = "0"] = process.argv.slice(2)
+
+const before = performance.now()
 
 let came = 0
 let heap = 0
@@ -25,4 +27,4 @@ await Stream.runForEach(Lists.projects(), () => Effect.sync(look)).pipe(
   Effect.provide(NodeStevedore.layer({ baseUrl, token: Redacted.make("api.loopback"), ledger: false })),
   Effect.runPromise
 )
-process.stdout.write(String(heap))
+process.stdout.write(`${heap} ${(performance.now() - before) / 1000}`)

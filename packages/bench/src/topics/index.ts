@@ -1,5 +1,20 @@
 import type { Topic } from "../Topic.js"
+import { download } from "./download.js"
+import { latency } from "./latency.js"
+import { lists } from "./lists.js"
+import { memory } from "./memory.js"
+import { smallFiles } from "./smallFiles.js"
+import { startup } from "./startup.js"
 import { uploadHttp, uploadTls } from "./upload.js"
 
 /** All topics, in the order in which they run. */
-export const topics: ReadonlyArray<Topic> = [uploadHttp, uploadTls]
+export const topics: ReadonlyArray<Topic> = [
+  uploadHttp,
+  uploadTls,
+  download,
+  latency,
+  smallFiles,
+  lists,
+  startup,
+  memory
+]

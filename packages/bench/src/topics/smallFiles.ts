@@ -1,0 +1,53 @@
+import * as Effect from "effect/Effect"
+import * as Contenders from "../Contenders.js"
+import * as Contest from "../Contest.js"
+import * as Files from "../Files.js"
+import * as Markdown from "../Markdown.js"
+import * as Processes from "../Processes.js"
+import { summary } from "../Statistics.js"
+import type { Topic } from "../Topic.js"
+
+const filesAtOnce = 16
+
+/** Whatever `--size` says: it is meant for files that are not small. */
+const size = 10 * 2 ** 10
+
+export const smallFiles: Topic = {
+  name: "small-files",
+  run: (setting) =>
+    Effect.gen(function*() {
+      const count = setting.full ? 10_000 : 1000
+      const folder = yield* Files.makeMany(setting.folder, count, size)
+      const sink = yield* Processes.sink(setting.programs)
+      const words = [sink.origin, folder, count, filesAtOnce]
+      const standings = yield* Contest.hold([
+        Contenders.program(setting, "undiciSmallFiles", "the same requests by undici, no more", words),
+        Contenders.program(setting, "stevedoreSmallFiles", "**Stevedore** `uploadAll`", words),
+        Contenders.program(setting, "stevedoreSmallFiles", "**Stevedore** `uploadAll`, no ledger", [...words, "none"])
+      ], { runs: setting.runs, sink, expected: { bytes: count * size } })
+      // the programs tell the seconds that they took once they were up
+      const rates = standings.map(({ outputs }) => summary(outputs.map((seconds) => 3 * count / Number(seconds))))
+      const [undici, ours] = rates
+      return {
+        title: "Many small files",
+        conditions: `${count} files of ${Markdown.size(size)}, three requests each (initiate, PUT, complete), ` +
+          `${filesAtOnce} files at once, ${setting.runs} runs each, in turns. Ratios are to undici.`,
+        body: `${Contest.table(standings)}\n\n${
+          Markdown.table(
+            ["", "requests a second"],
+            standings.map(({ title }, index) => {
+              const rate = rates[index]
+              return [title, rate === undefined ? "–" : Markdown.spread(rate)]
+            })
+          )
+        }`,
+        goals: [{
+          title: "small files: requests a second against undici",
+          safe: 0.35,
+          aim: 0.5,
+          measured: (ours?.median ?? NaN) / (undici?.median ?? NaN),
+          moreIsBetter: true
+        }]
+      }
+    })
+}

@@ -1,0 +1,70 @@
+import * as Effect from "effect/Effect"
+import { execFileSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Bundle from "../Bundle.js"
+import * as Contenders from "../Contenders.js"
+import * as Contest from "../Contest.js"
+import * as Files from "../Files.js"
+import * as Processes from "../Processes.js"
+import type { Setting, Topic } from "../Topic.js"
+
+const cli = fileURLToPath(new URL("../../../cli", import.meta.url))
+
+/** The command as it was built, where it was; else as a script made now. */
+const command = (setting: Setting) =>
+  Effect.gen(function*() {
+    const built = join(cli, "bin/stevedore.js")
+    if (existsSync(join(cli, "dist/bin.js"))) return { what: "as built", script: built }
+    yield* Bundle.scripts([join(cli, "src/bin.ts")], join(setting.folder, "cli"))
+    return { what: "bundled", script: join(setting.folder, "cli/bin.mjs") }
+  })
+
+const node = (title: string, words: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => ({
+  title,
+  program: process.execPath,
+  words,
+  env
+})
+
+export const startup: Topic = {
+  name: "startup",
+  run: (setting) =>
+    Effect.gen(function*() {
+      const runs = setting.runs * 3
+      const file = yield* Files.make(setting.folder, 1024)
+      const sink = yield* Processes.sink(setting.programs)
+      const { script, what } = yield* command(setting)
+      const env = {
+        STEVEDORE_BASE_URL: sink.origin,
+        STEVEDORE_TOKEN: "api.loopback",
+        XDG_STATE_HOME: join(setting.folder, "state"),
+        NO_PROXY: "127.0.0.1"
+      }
+      execFileSync(process.execPath, [script, "--version"])
+      const starts = yield* Contest.hold([
+        node("`node -e 0`", ["-e", "0"]),
+        node(`**stevedore** \`--version\`, ${what}`, [script, "--version"], env),
+        node(`**stevedore** \`--help\`, ${what}`, [script, "--help"], env)
+      ], { runs })
+      const uploads = yield* Contest.hold([
+        Contenders.curlUpload(sink.origin, file),
+        node(`**stevedore** \`upload\`, ${what}`, [script, "upload", file], env),
+        Contenders.stevedoreUpload(setting, sink.origin, file, "the library in a script"),
+        ...Contenders.peersUploads(setting, sink.origin, file)
+      ], { runs, sink, expected: { bytes: 1024 } })
+      const [nothing, version] = starts
+      return {
+        title: "Start",
+        conditions: `Whole processes, ${runs} runs each, in turns.`,
+        body: `${Contest.table(starts)}\n\nStart and upload of 1 KiB; ratios are to curl.\n\n${Contest.table(uploads)}`,
+        goals: [{
+          title: "start of the command line against `node -e 0`, wall",
+          safe: 4.5,
+          aim: 2.5,
+          measured: (version?.wall.median ?? NaN) / (nothing?.wall.median ?? NaN)
+        }]
+      }
+    })
+}
