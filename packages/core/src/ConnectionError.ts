@@ -4,6 +4,8 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
+import * as Iterable from "effect/Iterable"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
@@ -133,20 +135,29 @@ export const arrival = (code: string | undefined): "no" | "unknown" =>
   code !== undefined && (noConnectionWasMade.has(code) || code === "UND_ERR_CONNECT_TIMEOUT") ? "no" : "unknown"
 
 /**
+ * An error and what it was caused by, from the outside in. Bounded: a chain may lead back to itself.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const causes = function*(error: unknown): Generator<unknown> {
+  let current = error
+  for (let depth = 0; depth < 8 && current !== undefined; depth++) {
+    yield current
+    current = Predicate.hasProperty(current, "cause") ? current.cause : undefined
+  }
+}
+
+/**
  * The first system code in a chain of causes, such as `ECONNRESET`. Nothing else of the chain is kept: it may hold a
  * signed URL or a token.
  *
  * @since 0.1.0
- * @category constructors
+ * @category destructors
  */
 export const systemCode = (error: unknown): string | undefined => {
-  let current: unknown = error
-  for (let depth = 0; depth < 8; depth++) {
-    if (typeof current !== "object" || current === null) return undefined
-    if ("code" in current && typeof current.code === "string" && /^[A-Z][A-Z0-9_]+$/.test(current.code)) {
-      return current.code
-    }
-    current = "cause" in current ? current.cause : undefined
+  for (const { code } of Iterable.filter(causes(error), Predicate.hasProperty("code"))) {
+    if (typeof code === "string" && /^[A-Z][A-Z0-9_]+$/.test(code)) return code
   }
   return undefined
 }

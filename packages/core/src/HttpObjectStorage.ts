@@ -10,24 +10,21 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { arrival, ConnectionFailed, systemCode } from "./ConnectionError.js"
+import type { ConnectionFailed } from "./ConnectionError.js"
 import { exactly } from "./internal/exactLength.js"
 import type { GetAnswer, GetRequest, PutRequest, Service } from "./ObjectStorage.js"
 import { checkDeadline, ObjectStorage } from "./ObjectStorage.js"
 import * as PresignedUrl from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
 import type { SourceError } from "./SourceError.js"
-import { isSourceError, SourceChanged } from "./SourceError.js"
 import type { StorageAnswer } from "./StorageAnswer.js"
+import * as StorageAttempt from "./StorageAttempt.js"
 import type { StorageError } from "./StorageError.js"
 import type { PutReceipt } from "./StorageResponse.js"
-import { interpret, interpretPut, rejected } from "./StorageResponse.js"
 import type { SourceBody } from "./UploadSource.js"
 
 const bodyOf = (body: SourceBody, contentLength: number): HttpBody.HttpBody => {
@@ -44,40 +41,12 @@ const bodyOf = (body: SourceBody, contentLength: number): HttpBody.HttpBody => {
   }
 }
 
-const causeChain = function*(error: unknown): Generator<unknown> {
-  let current: unknown = error
-  for (let depth = 0; depth < 8 && current !== undefined; depth++) {
-    yield current
-    current = Predicate.hasProperty(current, "cause") ? current.cause : undefined
-  }
-}
-
-// Neither the error nor its chain is kept: they hold the request, and with it the signature.
-const failureOf = (
-  error: HttpClientError.HttpClientError,
-  request: { readonly url: PresignedUrl.PresignedUrl; readonly attempt: number }
-): StorageError | SourceError => {
-  for (const cause of causeChain(error)) {
-    if (isSourceError(cause)) return cause
-  }
-  const code = systemCode(error)
-  return new ConnectionFailed({
-    peer: "storage",
-    origin: request.url.origin,
-    ...(code === undefined ? {} : { code }),
-    arrived: error._tag === "RequestError" ? arrival(code) : "unknown",
-    attempts: request.attempt
-  })
-}
-
-const longestErrorDocument = 65_536
-
 // The whole body is read, so that its connection can be used again, but no more than this is kept.
 const readStart = (response: HttpClientResponse.HttpClientResponse) =>
   Stream.runFold(
     Stream.decodeText(response.stream),
     "",
-    (kept, text) => kept.length >= longestErrorDocument ? kept : kept + text
+    (kept, text) => kept.length >= StorageAttempt.longestDocument ? kept : kept + text
   ).pipe(Effect.catchIf(hasNoBody, () => Effect.succeed("")))
 
 // A client may tell an answer without a body by an error.
@@ -99,24 +68,23 @@ const counted = (body: SourceBody, request: PutRequest): Effect.Effect<SourceBod
     case "BytesBody":
       return body.bytes.byteLength === length
         ? Effect.succeed(body)
-        : Effect.fail(changed(request, body.bytes.byteLength))
+        : Effect.fail(StorageAttempt.otherLength(request, body.bytes.byteLength))
     case "StreamBody":
       return Effect.succeed({ ...body, stream: exactly(body.stream, { name: request.name, size: length }) })
     case "BlobBody":
-      return body.blob.size === length ? Effect.succeed(body) : Effect.fail(changed(request, body.blob.size))
+      return body.blob.size === length
+        ? Effect.succeed(body)
+        : Effect.fail(StorageAttempt.otherLength(request, body.blob.size))
     case "NativeBody":
       return Effect.succeed(body)
   }
 }
 
-const changed = (request: PutRequest, actual: number): SourceChanged =>
-  new SourceChanged({
-    name: request.name,
-    what: "size",
-    expected: `${request.section.range.length} bytes from ${request.section.range.offset}`,
-    actual: `${actual} bytes`,
-    attempts: request.attempt
-  })
+const failureOf = (
+  error: HttpClientError.HttpClientError,
+  { attempt, url }: Pick<PutRequest, "url" | "attempt">
+): ConnectionFailed | SourceError =>
+  StorageAttempt.failure(error, { url, attempt, answered: error._tag !== "RequestError" })
 
 const put =
   (client: HttpClient.HttpClient) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
@@ -138,42 +106,17 @@ const put =
         Effect.mapError((error) => failureOf(error, request)),
         (sending) => body._tag === "BlobBody" ? Effect.zipLeft(sending, body.observed, { concurrent: true }) : sending
       )
-      const receipt = yield* interpretPut(answer, {
-        url: request.url,
-        sentHeaders: [...Object.keys(request.headers), "content-length"],
-        serverNow: (yield* Clock.currentTimeMillis) + request.clockOffset,
-        attempts: request.attempt
-      })
-      return sent === length ? receipt : yield* changed(request, sent)
+      return yield* StorageAttempt.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
     }).pipe(
       Effect.scoped,
-      Effect.withSpan("ObjectStorage.put", {
-        kind: "client",
-        captureStackTrace: false,
-        attributes: {
-          origin: request.url.origin,
-          path: request.url.path,
-          part: Option.getOrUndefined(request.url.partNumber),
-          attempt: request.attempt,
-          bytes: request.section.range.length
-        }
-      })
+      Effect.withSpan("ObjectStorage.put", StorageAttempt.putSpan(request))
     )
-
-const onlyStorageErrors = (error: StorageError | SourceError, request: GetRequest): StorageError =>
-  isSourceError(error)
-    ? new ConnectionFailed({
-      peer: "storage",
-      origin: request.url.origin,
-      arrived: "unknown",
-      attempts: request.attempt
-    })
-    : error
 
 const get =
   (client: HttpClient.HttpClient) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> => {
     const headers = RangedContent.headers(request)
-    const mapError = (error: HttpClientError.HttpClientError) => onlyStorageErrors(failureOf(error, request), request)
+    const mapError = (error: HttpClientError.HttpClientError) =>
+      StorageAttempt.connectionFailure(error, { ...request, answered: error._tag !== "RequestError" })
     return Effect.gen(function*() {
       const response = yield* Effect.mapError(
         HttpClient.withScope(client).execute(
@@ -184,22 +127,9 @@ const get =
       const held = RangedContent.held(response, request)
       if (Option.isSome(held)) return { ...held.value, bytes: Stream.mapError(response.stream, mapError) }
       const answer = yield* Effect.mapError(answerOf(response), mapError)
-      const asked = {
-        url: request.url,
-        sentHeaders: Object.keys(headers),
-        serverNow: yield* Clock.currentTimeMillis,
-        attempts: request.attempt
-      }
-      return yield* Either.match(interpret(answer, asked), {
-        onLeft: (error) => Effect.fail(error),
-        onRight: () => Effect.fail(rejected(answer, asked))
-      })
+      return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
     }).pipe(
-      Effect.withSpan("ObjectStorage.get", {
-        kind: "client",
-        captureStackTrace: false,
-        attributes: { origin: request.url.origin, path: request.url.path, attempt: request.attempt }
-      })
+      Effect.withSpan("ObjectStorage.get", StorageAttempt.getSpan(request))
     )
   }
 

@@ -5,7 +5,6 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
-import * as HttpObjectStorage from "@stevedore/core/HttpObjectStorage"
 import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import * as ServiceApi from "@stevedore/core/ServiceApi"
@@ -17,6 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as DiskLedger from "./DiskLedger.js"
 import * as NodeChecksum from "./NodeChecksum.js"
+import * as NodeObjectStorage from "./NodeObjectStorage.js"
 
 /**
  * What the layers give.
@@ -38,13 +38,24 @@ export interface LedgerOptions {
 }
 
 /**
+ * How the object storage is reached.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface StorageOptions {
+  /** Omitted: certificates are checked against those that Node trusts. */
+  readonly storage?: NodeObjectStorage.Options | undefined
+}
+
+/**
  * Where the service is, and by which token. Omitted: the profile is `ServiceProfile.standard`, the base URL the
  * profile's own.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Options extends ServiceConfig.Options, TransferGate.Options, LedgerOptions {}
+export interface Options extends ServiceConfig.Options, TransferGate.Options, LedgerOptions, StorageOptions {}
 
 /**
  * Each option as a `Config`. Omitted: the base URL is read from `STEVEDORE_BASE_URL`, the token from
@@ -53,10 +64,12 @@ export interface Options extends ServiceConfig.Options, TransferGate.Options, Le
  * @since 0.1.0
  * @category models
  */
-export interface ConfigOptions extends ServiceConfig.ConfigOptions, TransferGate.Options, LedgerOptions {}
+export interface ConfigOptions
+  extends ServiceConfig.ConfigOptions, TransferGate.Options, LedgerOptions, StorageOptions
+{}
 
-// No pipelining: a request behind a body of many megabytes would wait for all of it. As many connections as there
-// are requests: how many these are is the business of the gate, and a second limit would only hide its waiting.
+// No pipelining: a call behind a download of many megabytes would wait for all of it. As many connections as there are
+// requests: how many these are is the business of the rate limit, and a second limit would only hide its waiting.
 const agentOptions: Undici.Agent.Options = { pipelining: 1 }
 
 const dispatcher = Layer.scoped(
@@ -71,10 +84,11 @@ const client = Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher, dispat
 
 const over = (
   config: Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError>,
-  options: TransferGate.Options & LedgerOptions
+  options: TransferGate.Options & LedgerOptions & StorageOptions
 ): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
   Layer.mergeAll(
-    Layer.provide(Layer.merge(ServiceApi.layer, HttpObjectStorage.layer), Layer.merge(config, client)),
+    Layer.provide(ServiceApi.layer, Layer.merge(config, client)),
+    NodeObjectStorage.layer(options.storage),
     TransferGate.layer(options),
     options.ledger === false ? Layer.empty : DiskLedger.layer(options.ledger),
     NodeChecksum.layerInForce,
@@ -83,8 +97,8 @@ const over = (
   )
 
 /**
- * The service and the storage over undici, with connections of their own, which end with the layer. Unfinished uploads
- * are written down on disk; checksums are computed by Node. A `RetryPolicy.layer`, `Timeouts.layer` or `Checksum.layer`
+ * The service over undici and the storage over Node's sockets, with connections of their own, which end with the layer.
+ * Unfinished uploads are written down on disk; checksums are computed by Node. A `RetryPolicy.layer`, `Timeouts.layer` or `Checksum.layer`
  * that is provided to this layer holds for whatever runs with it.
  *
  * @example

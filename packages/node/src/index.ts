@@ -26,6 +26,11 @@ export * as NodeDownloads from "./NodeDownloads.js"
 /**
  * @since 0.1.0
  */
+export * as NodeObjectStorage from "./NodeObjectStorage.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as NodeStevedore from "./NodeStevedore.js"
 
 /**

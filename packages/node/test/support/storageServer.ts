@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import * as Http from "node:http"
+import * as Https from "node:https"
 import type { Socket } from "node:net"
 
 export interface Received {
@@ -39,13 +40,16 @@ const drain = async (request: Http.IncomingMessage, received: Received) => {
 }
 
 /** A server on a port of its own that goes with the scope. It answers as its handler says, and nothing by itself. */
-export const serve = (handler: (context: Context) => void | Promise<void>) =>
+export const serve = (
+  handler: (context: Context) => void | Promise<void>,
+  options: { readonly tls?: Https.ServerOptions; readonly onConnection?: (socket: Socket, number: number) => void } = {}
+) =>
   Effect.acquireRelease(
     Effect.async<StorageServer & { readonly server: Http.Server }>((resume) => {
       const requests: Array<Received> = []
       const sockets = new Map<Socket, number>()
       let open = 0
-      const server = Http.createServer((request, response) => {
+      const onRequest: Http.RequestListener = (request, response) => {
         const received: Received = {
           method: request.method ?? "",
           target: request.url ?? "",
@@ -60,8 +64,12 @@ export const serve = (handler: (context: Context) => void | Promise<void>) =>
         Promise.resolve(
           handler({ received, request, response, socket: request.socket, drain: () => drain(request, received) })
         ).catch(() => undefined)
-      })
-      server.on("connection", (socket) => {
+      }
+      const server = options.tls === undefined
+        ? Http.createServer(onRequest)
+        : Https.createServer(options.tls, onRequest)
+      server.on(options.tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
+        options.onConnection?.(socket, sockets.size)
         sockets.set(socket, sockets.size)
         open++
         socket.on("close", () => open--)
@@ -72,7 +80,7 @@ export const serve = (handler: (context: Context) => void | Promise<void>) =>
         const port = typeof address === "object" && address !== null ? address.port : 0
         resume(Effect.succeed({
           server,
-          origin: `http://127.0.0.1:${port}`,
+          origin: `${options.tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
           requests,
           connections: () => ({ made: sockets.size, open })
         }))

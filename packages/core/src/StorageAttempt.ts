@@ -1,0 +1,158 @@
+/**
+ * One attempt at the object storage, as far as it is the same over any transport: what an answer means for it, what a
+ * broken connection means, and how it is traced. For whoever writes an adapter of `ObjectStorage`.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as Iterable from "effect/Iterable"
+import * as Option from "effect/Option"
+import type * as Tracer from "effect/Tracer"
+import { arrival, causes, ConnectionFailed, systemCode } from "./ConnectionError.js"
+import type { GetRequest, PutRequest } from "./ObjectStorage.js"
+import * as RangedContent from "./RangedContent.js"
+import type { SourceError } from "./SourceError.js"
+import { isSourceError, SourceChanged } from "./SourceError.js"
+import type { StorageAnswer } from "./StorageAnswer.js"
+import type { StorageError } from "./StorageError.js"
+import type { PutReceipt } from "./StorageResponse.js"
+import { interpret, interpretPut, rejected } from "./StorageResponse.js"
+
+/**
+ * How much of an answer's body is kept, in characters: the rest is read, so that the connection can be used again, and
+ * thrown away.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const longestDocument = 65_536
+
+interface Broken extends Pick<PutRequest, "url" | "attempt"> {
+  /** Whether storage had begun to answer. */
+  readonly answered: boolean
+}
+
+/**
+ * What it means that a transport failed. The cause and its chain are not kept: they hold the request, and with it the
+ * signature.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const connectionFailure = (cause: unknown, { answered, attempt, url }: Broken): ConnectionFailed => {
+  const code = systemCode(cause)
+  return new ConnectionFailed({
+    peer: "storage",
+    origin: url.origin,
+    ...(code === undefined ? {} : { code }),
+    arrived: answered ? "unknown" : arrival(code),
+    attempts: attempt
+  })
+}
+
+/**
+ * What it means that a transport failed while it sent a source: the source's own error if it is in the chain of causes,
+ * else {@link connectionFailure}.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const failure = (cause: unknown, broken: Broken): ConnectionFailed | SourceError =>
+  Option.getOrElse(
+    Iterable.findFirst(causes(cause), isSourceError),
+    () => connectionFailure(cause, broken)
+  )
+
+/**
+ * The error of a source that gave another number of bytes than its section has.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const otherLength = (
+  { attempt, name, section: { range } }: Pick<PutRequest, "attempt" | "name" | "section">,
+  actual: number
+): SourceChanged =>
+  new SourceChanged({
+    name,
+    what: "size",
+    expected: `${range.length} bytes from ${range.offset}`,
+    actual: `${actual} bytes`,
+    attempts: attempt
+  })
+
+/**
+ * The receipt of a PUT, or the one error that its answer means. A receipt for fewer bytes than the section has is none.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const receipt = (
+  request: PutRequest,
+  answer: StorageAnswer,
+  told: {
+    /** How many bytes were handed to the network. */
+    readonly sent: number
+    /** Our clock, in milliseconds. */
+    readonly now: number
+  }
+): Either.Either<PutReceipt, StorageError | SourceChanged> =>
+  Either.filterOrLeft(
+    interpretPut(answer, {
+      url: request.url,
+      sentHeaders: [...Object.keys(request.headers), "content-length"],
+      serverNow: told.now + request.clockOffset,
+      attempts: request.attempt
+    }),
+    () => told.sent === request.section.range.length,
+    () => otherLength(request, told.sent)
+  )
+
+/**
+ * The one error that an answer to a GET means which does not hold what was asked for.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const refusal = (request: GetRequest, answer: StorageAnswer, now: number): StorageError => {
+  const asked = {
+    url: request.url,
+    sentHeaders: Object.keys(RangedContent.headers(request)),
+    serverNow: now,
+    attempts: request.attempt
+  }
+  return Either.match(interpret(answer, asked), {
+    onLeft: (error) => error,
+    onRight: () => rejected(answer, asked)
+  })
+}
+
+/**
+ * How a PUT is traced: by its URL's origin and path, never by its query.
+ *
+ * @since 0.1.0
+ * @category tracing
+ */
+export const putSpan = (request: PutRequest): Tracer.SpanOptions => ({
+  kind: "client",
+  captureStackTrace: false,
+  attributes: {
+    origin: request.url.origin,
+    path: request.url.path,
+    part: Option.getOrUndefined(request.url.partNumber),
+    attempt: request.attempt,
+    bytes: request.section.range.length
+  }
+})
+
+/**
+ * How a GET is traced: by its URL's origin and path, never by its query.
+ *
+ * @since 0.1.0
+ * @category tracing
+ */
+export const getSpan = (request: GetRequest): Tracer.SpanOptions => ({
+  kind: "client",
+  captureStackTrace: false,
+  attributes: { origin: request.url.origin, path: request.url.path, attempt: request.attempt }
+})

@@ -1,0 +1,203 @@
+/**
+ * The object storage over sockets of Node: bytes go between disk and socket in buffers that are used again.
+ *
+ * @since 0.1.0
+ */
+import type { GetAnswer, GetRequest, PutRequest, Service } from "@stevedore/core/ObjectStorage"
+import { checkDeadline, ObjectStorage } from "@stevedore/core/ObjectStorage"
+import * as PresignedUrl from "@stevedore/core/PresignedUrl"
+import * as RangedContent from "@stevedore/core/RangedContent"
+import type { SourceError } from "@stevedore/core/SourceError"
+import type { StorageAnswer } from "@stevedore/core/StorageAnswer"
+import * as StorageAttempt from "@stevedore/core/StorageAttempt"
+import type { StorageError } from "@stevedore/core/StorageError"
+import type { PutReceipt } from "@stevedore/core/StorageResponse"
+import type { SourceBody } from "@stevedore/core/UploadSource"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { rootCertificates } from "node:tls"
+import type { AnswerHead } from "./internal/answerParser.js"
+import type { Broken, Connection } from "./internal/connection.js"
+import * as ConnectionPool from "./internal/connectionPool.js"
+import { requestHead } from "./internal/requestHead.js"
+import { send } from "./internal/sourceBytes.js"
+
+/**
+ * Whom to trust.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /**
+   * Certificates in PEM that are trusted beside those that Node comes with, such as a company's own. Omitted: those of
+   * Node and of `NODE_EXTRA_CA_CERTS`.
+   */
+  readonly ca?: string | ReadonlyArray<string> | undefined
+}
+
+const failed = ({ answered, cause }: Broken, { attempt, url }: Pick<PutRequest, "url" | "attempt">) =>
+  StorageAttempt.connectionFailure(cause, { attempt, url, answered })
+
+const begin = (
+  pool: ConnectionPool.ConnectionPool,
+  request: Pick<PutRequest, "url" | "attempt">,
+  method: "GET" | "PUT",
+  headers: Readonly<Record<string, string>>
+): Effect.Effect<Connection, StorageError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const href = PresignedUrl.reveal(request.url)
+    const head = yield* Effect.try({
+      try: () => requestHead(method, href, headers),
+      catch: (cause) => StorageAttempt.connectionFailure(cause, { ...request, answered: false })
+    })
+    const connection = yield* pool.connection(href)
+    connection.request(head)
+    return connection
+  })
+
+// The whole body is read, so that its connection can be used again, but no more than this is kept.
+const readStart = (connection: Connection): Effect.Effect<string, Broken> =>
+  Effect.suspend(() => {
+    const decoder = new TextDecoder()
+    let kept = ""
+    const read: Effect.Effect<string, Broken> = Effect.matchEffect(connection.pull, {
+      onFailure: Option.match({
+        onNone: () => Effect.succeed(kept + decoder.decode()),
+        onSome: (broken: Broken) => Effect.fail(broken)
+      }),
+      onSuccess: (bytes) => {
+        if (kept.length < StorageAttempt.longestDocument) kept += decoder.decode(bytes, { stream: true })
+        return read
+      }
+    })
+    return read
+  })
+
+const answerOf = (
+  connection: Connection,
+  { headers, status }: AnswerHead
+): Effect.Effect<StorageAnswer, Broken> =>
+  Effect.map(
+    status >= 200 && status < 300
+      ? readStart(connection)
+      : Effect.orElseSucceed(readStart(connection), () => ""),
+    (body) => ({ status, headers, body })
+  )
+
+// An answer wins over whatever went wrong with the body: it tells why.
+const exchange = (
+  connection: Connection,
+  body: SourceBody,
+  request: PutRequest
+): Effect.Effect<StorageAnswer, Broken | SourceError> =>
+  Effect.raceFirst(
+    connection.answered,
+    send(connection, body, request).pipe(
+      Effect.catchTag("Broken", () => Effect.void),
+      Effect.zipRight(Effect.never)
+    )
+  ).pipe(
+    Effect.flatMap((head) => answerOf(connection, head)),
+    (answering) => body._tag === "BlobBody" ? Effect.zipLeft(answering, body.observed, { concurrent: true }) : answering
+  )
+
+const distrusting =
+  (pool: ConnectionPool.ConnectionPool, { url }: Pick<PutRequest, "url">) =>
+  <A, E extends StorageError | SourceError, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.tapError(
+      attempt,
+      (error) => error._tag === "ConnectionFailed" ? pool.distrust(PresignedUrl.reveal(url)) : Effect.void
+    )
+
+const put =
+  (pool: ConnectionPool.ConnectionPool) =>
+  (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
+    Effect.gen(function*() {
+      yield* checkDeadline(request, yield* Clock.currentTimeMillis)
+      const body = yield* request.section.body(() => undefined)
+      const connection = yield* begin(pool, request, "PUT", {
+        ...request.headers,
+        "content-length": String(request.section.range.length)
+      })
+      let sent = 0
+      const onSent = (bytes: number) => {
+        sent += bytes
+        request.onSent(bytes)
+      }
+      const answer = yield* Effect.catchTag(
+        exchange(connection, body, { ...request, onSent }),
+        "Broken",
+        (broken) => Effect.fail(failed(broken, request))
+      )
+      return yield* StorageAttempt.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
+    }).pipe(
+      Effect.scoped,
+      distrusting(pool, request),
+      Effect.withSpan("ObjectStorage.put", StorageAttempt.putSpan(request))
+    )
+
+const get =
+  (pool: ConnectionPool.ConnectionPool) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> =>
+    Effect.gen(function*() {
+      const connection = yield* begin(pool, request, "GET", RangedContent.headers(request))
+      connection.sentAll()
+      const fail = (broken: Broken) => Effect.fail(failed(broken, request))
+      const head = yield* Effect.catchAll(connection.answered, fail)
+      const held = RangedContent.held(head, request)
+      if (Option.isSome(held)) {
+        connection.expectMuch()
+        const pull = Effect.mapError(connection.pull, Option.map((broken) => failed(broken, request)))
+        return {
+          ...held.value,
+          pull,
+          // a Stream's chunks may be kept: they are not of memory that is used again
+          bytes: Stream.repeatEffectOption(Effect.map(pull, (bytes) => new Uint8Array(bytes)))
+        }
+      }
+      const answer = yield* Effect.catchAll(answerOf(connection, head), fail)
+      return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
+    }).pipe(
+      distrusting(pool, request),
+      Effect.withSpan("ObjectStorage.get", StorageAttempt.getSpan(request))
+    )
+
+/**
+ * The storage over HTTP/1.1 by Node's own sockets. Each request has a connection for itself, which is used again after
+ * it; one that failed is closed, and those that rested beside it. An answer that comes before the body is sent is read,
+ * also when storage has closed the connection on it. Interruption closes the connection at once. Nothing is sent but
+ * what the request says: no trace headers, no encodings, and the URL as it was signed. A proxy is not supported: for
+ * that there is `HttpObjectStorage` over undici's `ProxyAgent`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options = {}): Effect.Effect<Service, never, Scope.Scope> =>
+  Effect.map(
+    ConnectionPool.make(options.ca === undefined ? {} : { ca: [...rootCertificates, ...[options.ca].flat()] }),
+    (pool) => ({ put: put(pool), get: get(pool) })
+  )
+
+/**
+ * {@link make} as a layer. `NodeStevedore.layer` has it already.
+ *
+ * @example
+ * import { NodeObjectStorage } from "@stevedore/node"
+ * import { Effect, Layer } from "effect"
+ * import { readFile } from "node:fs/promises"
+ *
+ * const withOwnCertificates = Layer.unwrapEffect(
+ *   Effect.map(
+ *     Effect.promise(() => readFile("/etc/ssl/storage.pem", "utf8")),
+ *     (ca) => NodeObjectStorage.layer({ ca })
+ *   )
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options = {}): Layer.Layer<ObjectStorage> => Layer.scoped(ObjectStorage, make(options))

@@ -1,0 +1,98 @@
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { ConnectionOptions } from "node:tls"
+import type { Peer } from "./connection.js"
+import { Connection } from "./connection.js"
+
+// Less than what servers and what lies between keep an idle connection for.
+const longestRest = 4000
+
+interface Resting {
+  readonly connection: Connection
+  readonly timer: NodeJS.Timeout
+}
+
+interface Origin {
+  readonly peer: Peer
+  readonly session: { tls: Buffer | undefined }
+  /** The one that was used last is used next. */
+  readonly resting: Array<Resting>
+}
+
+/**
+ * Connections by origin: one for each exchange, used again after it if both sides are through with it.
+ *
+ * @internal
+ */
+export interface ConnectionPool {
+  /** A connection for one exchange. It is closed with the scope, unless it can be used again. */
+  readonly connection: (href: string) => Effect.Effect<Connection, never, Scope.Scope>
+  /** After a connection has failed those that rest are taken to be as dead: the next one is a new one. */
+  readonly distrust: (href: string) => Effect.Effect<void>
+}
+
+/** @internal */
+export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const origins = new Map<string, Origin>()
+    const originOf = (href: string): Origin => {
+      const url = new URL(href)
+      const known = origins.get(url.origin)
+      if (known !== undefined) return known
+      const made: Origin = { peer: peerOf(url, tls), session: { tls: undefined }, resting: [] }
+      origins.set(url.origin, made)
+      return made
+    }
+    const close = (origin: Origin) =>
+      Effect.suspend(() =>
+        Effect.forEach(origin.resting.splice(0), ({ connection, timer }) => {
+          clearTimeout(timer)
+          return connection.close
+        }, { concurrency: "unbounded", discard: true })
+      )
+    yield* Effect.addFinalizer(() => Effect.forEach(origins.values(), close, { discard: true }))
+    return {
+      connection: (href) =>
+        Effect.acquireRelease(
+          Effect.sync(() => {
+            const origin = originOf(href)
+            return { origin, connection: take(origin) ?? new Connection(origin.peer, origin.session) }
+          }),
+          ({ connection, origin }) =>
+            connection.release() ? Effect.sync(() => rest(origin, connection)) : connection.close
+        ).pipe(Effect.map(({ connection }) => connection)),
+      distrust: (href) => Effect.suspend(() => close(originOf(href)))
+    }
+  })
+
+const peerOf = ({ hostname, port, protocol }: URL, tls: ConnectionOptions): Peer => {
+  const secure = protocol === "https:"
+  return {
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: port === "" ? (secure ? 443 : 80) : Number(port),
+    tls: secure ? tls : undefined
+  }
+}
+
+const take = ({ resting }: Origin): Connection | undefined => {
+  const last = resting.pop()
+  if (last === undefined) return undefined
+  clearTimeout(last.timer)
+  last.connection.wakeUp()
+  return last.connection
+}
+
+const rest = ({ resting }: Origin, connection: Connection): void => {
+  const leave = () => {
+    const index = resting.findIndex((one) => one.connection === connection)
+    if (index !== -1) resting.splice(index, 1)
+    clearTimeout(timer)
+  }
+  const timer = setTimeout(() => {
+    leave()
+    Effect.runFork(connection.close)
+  }, Math.min(longestRest, connection.patience))
+  timer.unref()
+  connection.rest(leave)
+  resting.push({ connection, timer })
+}

@@ -1,0 +1,34 @@
+import { validateHeaderName, validateHeaderValue } from "node:http"
+
+/**
+ * Path and query as they were signed: nothing is resolved, and nothing encoded but what cannot be sent.
+ *
+ * @internal
+ */
+export const targetOf = (href: string): string => {
+  const target = href
+    .replace(/^https?:[/\\]*[^/\\?#]*/i, "")
+    .replace(/#.*$/s, "")
+    .replace(/\p{Surrogate}/gu, "\ufffd")
+    .replace(/[^\x21-\x7e]/gu, encodeURIComponent)
+  return target.startsWith("/") ? target : `/${target}`
+}
+
+/**
+ * The head of a request, as it goes over the wire. Throws on a header that would be another one there.
+ *
+ * @internal
+ */
+export const requestHead = (
+  method: "GET" | "PUT",
+  href: string,
+  headers: Readonly<Record<string, string>>
+): string => {
+  const lines = [`${method} ${targetOf(href)} HTTP/1.1`, `host: ${new URL(href).host}`, "connection: keep-alive"]
+  for (const [name, value] of Object.entries(headers)) {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    lines.push(`${name}: ${value}`)
+  }
+  return `${lines.join("\r\n")}\r\n\r\n`
+}

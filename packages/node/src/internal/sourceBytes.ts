@@ -1,0 +1,90 @@
+import type { PutRequest } from "@stevedore/core/ObjectStorage"
+import type { SourceError } from "@stevedore/core/SourceError"
+import { isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
+import * as StorageAttempt from "@stevedore/core/StorageAttempt"
+import type { SourceBody } from "@stevedore/core/UploadSource"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import type { Connection } from "./connection.js"
+import { Broken } from "./connection.js"
+
+// Small enough that progress and stalls are seen by it on a thin line.
+const writeSize = 262_144
+
+/**
+ * Sends a body, no faster than the kernel takes it, and not a byte more than was declared. It is told to `onSent` when
+ * the kernel has it.
+ *
+ * @internal
+ */
+export const send = (
+  connection: Connection,
+  body: SourceBody,
+  request: Pick<PutRequest, "attempt" | "name" | "onSent" | "section">
+): Effect.Effect<void, SourceError | Broken> => {
+  const { length } = request.section.range
+  let sent = 0
+
+  const write = async (chunk: Uint8Array): Promise<void> => {
+    if (sent + chunk.byteLength > length) throw StorageAttempt.otherLength(request, sent + chunk.byteLength)
+    for (let offset = 0; offset < chunk.byteLength; offset += writeSize) {
+      const piece = chunk.subarray(offset, offset + writeSize)
+      await connection.write(piece)
+      sent += piece.byteLength
+      request.onSent(piece.byteLength)
+    }
+  }
+  const run = (writing: (signal: AbortSignal) => Promise<void>): Effect.Effect<void, SourceError | Broken> =>
+    Effect.tryPromise({
+      try: writing,
+      catch: (error) =>
+        isSourceError(error) || error instanceof Broken
+          ? error
+          : new SourceUnreadable({ name: request.name, reason: "Failed", attempts: request.attempt })
+    })
+  const each = (chunks: AsyncIterable<unknown>) =>
+    run(async (signal) => {
+      for await (const chunk of chunks) {
+        if (signal.aborted) return
+        if (!(chunk instanceof Uint8Array)) throw new TypeError("A chunk is not bytes")
+        await write(chunk)
+      }
+    })
+
+  return Effect.zipRight(
+    bodyWith(body, {
+      bytes: (bytes) => run(() => write(bytes)),
+      each,
+      stream: (stream) => Stream.runForEach(stream, (chunk) => run(() => write(chunk)))
+    }),
+    Effect.suspend(() =>
+      sent === length ? Effect.sync(() => connection.sentAll()) : Effect.fail(StorageAttempt.otherLength(request, sent))
+    )
+  )
+}
+
+const bodyWith = <E>(body: SourceBody, to: {
+  readonly bytes: (bytes: Uint8Array) => Effect.Effect<void, E>
+  readonly each: (chunks: AsyncIterable<unknown>) => Effect.Effect<void, E>
+  readonly stream: (stream: Stream.Stream<Uint8Array, SourceError>) => Effect.Effect<void, E>
+}): Effect.Effect<void, E> => {
+  const native = (content: unknown) => to.each(isAsyncIterable(content) ? content : notOfNode())
+  switch (body._tag) {
+    case "BytesBody":
+      return to.bytes(body.bytes)
+    case "StreamBody":
+      return to.stream(body.stream)
+    case "BlobBody":
+      return native(body.blob.stream())
+    case "NativeBody":
+      return native(body.content)
+  }
+}
+
+const isAsyncIterable = (content: unknown): content is AsyncIterable<unknown> =>
+  Predicate.hasProperty(content, Symbol.asyncIterator)
+
+async function* notOfNode(): AsyncGenerator<never> {
+  throw new TypeError("The body is of another platform")
+}

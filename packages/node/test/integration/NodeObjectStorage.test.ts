@@ -1,0 +1,155 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ObjectStorage } from "@stevedore/core"
+import { FileSource, NodeObjectStorage } from "@stevedore/node"
+import { Chunk, Effect, Fiber, Option, Stream } from "effect"
+import { createHash } from "node:crypto"
+import * as Certificate from "../support/certificate.js"
+import { put, url } from "../support/put.js"
+import * as StorageServer from "../support/storageServer.js"
+import * as Temporary from "../support/temporary.js"
+
+const MiB = 1024 * 1024
+
+const sourceOf = (bytes: Uint8Array) =>
+  Effect.flatMap(Temporary.file("source.bin", bytes), (path) => FileSource.fromPath(path))
+
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+
+const storing = (context: StorageServer.Context) => StorageServer.store(context)
+
+describe("NodeObjectStorage", () => {
+  it.scopedLive("sends the URL as it was signed, raw quotes and dot segments included", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(StorageServer.store)
+      const target = "/bucket/../a/./it's!~*()/%2e%2e//x?X-Amz-Signature=ab%2fC'+d&bare&y={z}|^`"
+      yield* put(`${server.origin}${target}#fragment`, { source: yield* sourceOf(Temporary.distinct(10)) })
+      assert.strictEqual(server.requests[0]?.target, target)
+    }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
+  it.scopedLive("reads an early answer every time, also when storage resets the connection on the body", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response, socket }) => {
+        response.writeHead(403, { connection: "close" })
+          .end("<Error><Code>SignatureDoesNotMatch</Code></Error>", () => socket.destroy())
+      })
+      const source = yield* sourceOf(Temporary.distinct(16 * MiB))
+      for (let turn = 0; turn < 40; turn++) {
+        const error = yield* Effect.flip(put(`${server.origin}/early`, { source }))
+        assert.strictEqual(error._tag, "SignatureMismatch403")
+      }
+      assert.strictEqual(server.connections().made, 40)
+    }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
+  it.scopedLive("tells what was sent when the kernel has it, in pieces that show a thin line", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(StorageServer.store)
+      const sent: Array<number> = []
+      yield* put(`${server.origin}/x`, {
+        source: yield* sourceOf(Temporary.distinct(3 * MiB + 1)),
+        onSent: (bytes) => sent.push(bytes)
+      })
+      assert.strictEqual(sent.reduce((sum, bytes) => sum + bytes, 0), 3 * MiB + 1)
+      assert.isAtMost(Math.max(...sent), 256 * 1024)
+    }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
+  it.scopedLive("closes its resting connections with its layer", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(StorageServer.store)
+      const source = yield* sourceOf(Temporary.distinct(10))
+      yield* Effect.provide(put(`${server.origin}/x`, { source }), NodeObjectStorage.layer())
+      yield* Effect.sleep("20 millis")
+      assert.deepStrictEqual(server.connections(), { made: 1, open: 0 })
+    }))
+
+  it.scopedLive("gives bytes as they were sent while they are taken slowly, and uses the connection again after them", () =>
+    Effect.gen(function*() {
+      const bytes = Temporary.distinct(20 * MiB + 3)
+      const server = yield* StorageServer.serve(({ response }) => {
+        response.writeHead(200, { "content-length": bytes.byteLength }).end(bytes)
+      })
+      const storage = yield* ObjectStorage.ObjectStorage
+      for (let turn = 0; turn < 2; turn++) {
+        const hash = createHash("sha256")
+        yield* Effect.scoped(Effect.gen(function*() {
+          const { pull = Effect.fail(Option.none()) } = yield* storage.get({
+            url: url(`${server.origin}/x`),
+            attempt: 1
+          })
+          const taking = Effect.tap(pull, (chunk) => {
+            hash.update(chunk.subarray(0, chunk.byteLength / 2))
+            return Effect.as(Effect.sleep("3 millis"), hash.update(chunk.subarray(chunk.byteLength / 2)))
+          })
+          const end = yield* Effect.flip(Effect.forever(taking))
+          assert.isTrue(Option.isNone(end))
+        }))
+        assert.strictEqual(hash.digest("hex"), sha256(bytes))
+      }
+      assert.strictEqual(server.connections().made, 1)
+    }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
+  it.scopedLive("stops reading, and closes the connection, when its scope ends before the bytes do", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response }) => {
+        response.writeHead(200, { "content-length": 4096 * MiB }).write(Temporary.distinct(64 * MiB))
+      })
+      const storage = yield* ObjectStorage.ObjectStorage
+      const some = storage.get({ url: url(`${server.origin}/x`), attempt: 1 }).pipe(
+        Effect.flatMap(({ bytes }) => Stream.runCollect(Stream.take(bytes, 2))),
+        Effect.scoped
+      )
+      assert.strictEqual(Chunk.size(yield* some), 2)
+      const waiting = yield* Effect.fork(Effect.scoped(Effect.zipRight(
+        storage.get({ url: url(`${server.origin}/x`), attempt: 1 }),
+        Effect.never
+      )))
+      yield* Effect.sleep("50 millis")
+      yield* Fiber.interrupt(waiting)
+      yield* Effect.sleep("20 millis")
+      assert.strictEqual(server.connections().open, 0)
+    }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
+  describe("over TLS", () => {
+    it.scopedLive("trusts the certificates it was told to, and goes both ways over one connection", () =>
+      Effect.gen(function*() {
+        const bytes = Temporary.distinct(9 * MiB + 1)
+        const server = yield* StorageServer.serve(
+          (context) =>
+            context.received.method === "PUT"
+              ? storing(context)
+              : void context.response.writeHead(200, { "content-length": bytes.byteLength }).end(bytes),
+          { tls: Certificate }
+        )
+        const receipt = yield* put(`${server.origin}/x`, { source: yield* sourceOf(bytes) })
+        assert.strictEqual(receipt.etag, `"${sha256(bytes)}"`)
+        const storage = yield* ObjectStorage.ObjectStorage
+        const got = yield* Effect.scoped(Effect.flatMap(
+          storage.get({ url: url(`${server.origin}/x`), attempt: 1 }),
+          (answer) => Stream.runCollect(answer.bytes)
+        ))
+        assert.strictEqual(sha256(Buffer.concat(Chunk.toReadonlyArray(got))), sha256(bytes))
+        assert.strictEqual(server.connections().made, 1)
+      }).pipe(Effect.provide(NodeObjectStorage.layer({ ca: Certificate.cert }))))
+
+    it.scopedLive("trusts nobody else, and does not even send the request", () =>
+      Effect.gen(function*() {
+        const server = yield* StorageServer.serve(StorageServer.store, { tls: Certificate })
+        const error = yield* Effect.flip(put(`${server.origin}/x`, { source: yield* sourceOf(Temporary.distinct(9)) }))
+        assert(error._tag === "ConnectionFailed")
+        assert.strictEqual(error.code, "DEPTH_ZERO_SELF_SIGNED_CERT")
+        assert.strictEqual(server.requests.length, 0)
+      }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
+    it.scopedLive("reads an early answer every time", () =>
+      Effect.gen(function*() {
+        const server = yield* StorageServer.serve(({ response, socket }) => {
+          response.writeHead(403, { connection: "close" })
+            .end("<Error><Code>SignatureDoesNotMatch</Code></Error>", () => socket.destroy())
+        }, { tls: Certificate })
+        const source = yield* sourceOf(Temporary.distinct(16 * MiB))
+        for (let turn = 0; turn < 20; turn++) {
+          const error = yield* Effect.flip(put(`${server.origin}/early`, { source }))
+          assert.strictEqual(error._tag, "SignatureMismatch403")
+        }
+      }).pipe(Effect.provide(NodeObjectStorage.layer({ ca: Certificate.cert }))))
+  })
+})

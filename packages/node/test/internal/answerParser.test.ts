@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FastCheck as fc } from "effect"
+import { type AnswerHead, AnswerParser, MalformedAnswer } from "../../src/internal/answerParser.js"
+
+const parse = (answer: Buffer, cuts: ReadonlyArray<number> = []) => {
+  const heads: Array<AnswerHead> = []
+  const body: Array<Buffer> = []
+  let ended = false
+  const parser = new AnswerParser({
+    onHead: (head) => heads.push(head),
+    onBody: (bytes) => body.push(Buffer.from(bytes)),
+    onEnd: () => ended = true
+  })
+  let from = 0
+  for (const cut of [...cuts, answer.byteLength]) {
+    parser.push(answer.subarray(from, cut))
+    from = cut
+  }
+  return { heads, body: Buffer.concat(body), ended, whole: parser.close() }
+}
+
+const text = (answer: string) => Buffer.from(answer.replaceAll("\n", "\r\n"), "latin1")
+
+const chunked = (body: Buffer, sizes: ReadonlyArray<number>): Buffer => {
+  const chunks: Array<Buffer> = []
+  let position = 0
+  for (const size of [...sizes, body.byteLength]) {
+    const chunk = body.subarray(position, position + size)
+    position += chunk.byteLength
+    if (chunk.byteLength > 0) {
+      chunks.push(Buffer.from(`${chunk.byteLength.toString(16)};x=1\r\n`), chunk, Buffer.from("\r\n"))
+    }
+  }
+  return Buffer.concat([...chunks, Buffer.from("0\r\ntrailer: 1\r\n\r\n")])
+}
+
+describe("AnswerParser", () => {
+  it.effect.prop(
+    "gives the same head and the same bytes however the answer is framed, and in whatever pieces it comes",
+    [fc.record({
+      framing: fc.constantFrom("length", "chunked", "close"),
+      body: fc.uint8Array({ maxLength: 300 }),
+      sizes: fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 8 }),
+      cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 }),
+      informed: fc.boolean()
+    })],
+    ([{ body, cuts, framing, informed, sizes }]) =>
+      Effect.sync(() => {
+        const content = Buffer.from(body)
+        const framed = framing === "chunked" ? chunked(content, sizes) : content
+        const header = framing === "chunked"
+          ? "transfer-encoding: chunked\n"
+          : framing === "length"
+          ? `content-length: ${content.byteLength}\n`
+          : ""
+        const answer = Buffer.concat([
+          text(
+            `${
+              informed ? "HTTP/1.1 100 Continue\n\nHTTP/1.1 103 Early\nlink: x\n\n" : ""
+            }HTTP/1.1 403 \nETag:  "a" \n${header}\n`
+          ),
+          framed
+        ])
+        const at = cuts.map((cut) => Math.floor(cut * answer.byteLength)).sort((a, b) => a - b)
+        const parsed = parse(answer, at)
+        assert.strictEqual(parsed.heads.length, 1)
+        assert.strictEqual(parsed.heads[0]?.status, 403)
+        assert.strictEqual(parsed.heads[0]?.headers["etag"], "\"a\"")
+        assert.strictEqual(parsed.heads[0]?.persistent, framing !== "close")
+        assert.isTrue(parsed.body.equals(content))
+        assert.isTrue(parsed.whole)
+      })
+  )
+
+  it("is not whole when it ends before its length, its last chunk or its head", () => {
+    for (
+      const answer of [
+        "HTTP/1.1 200 OK\ncontent-length: 5\n\nfour",
+        "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n4\nfour\n",
+        "HTTP/1.1 200 OK\netag: 1\n",
+        ""
+      ]
+    ) assert.isFalse(parse(text(answer)).whole, answer)
+  })
+
+  it("has no body with 204 and 304, and joins what is repeated", () => {
+    for (const status of [204, 304]) {
+      const { ended, heads } = parse(text(`HTTP/1.1 ${status} x\ncontent-length: 5\nvary: a\nVary: b\n\n`))
+      assert.isTrue(ended)
+      assert.strictEqual(heads[0]?.headers["vary"], "a, b")
+    }
+  })
+
+  it("does not go on with a connection that the other side will close", () => {
+    for (const [version, connection] of [["1.1", "close"], ["1.1", "Keep-Alive, Close"], ["1.0", "keep-alive"]]) {
+      const { heads } = parse(text(`HTTP/${version} 200 OK\nconnection: ${connection}\ncontent-length: 0\n\n`))
+      assert.isFalse(heads[0]?.persistent)
+    }
+  })
+
+  it("refuses whatever could be read in two ways", () => {
+    for (
+      const answer of [
+        "HTTP/2 200 OK\n\n",
+        "HTTP/1.1 20 OK\n\n",
+        "SSH-2.0-OpenSSH_9.6\n",
+        "HTTP/1.1 101 Switching\n\n",
+        "HTTP/1.1 200 OK\nno colon\n\n",
+        "HTTP/1.1 200 OK\netag : 1\n\n",
+        "HTTP/1.1 200 OK\netag: 1\n folded\n\n",
+        "HTTP/1.1 200 OK\ncontent-length: 1\ncontent-length: 2\n\n",
+        "HTTP/1.1 200 OK\ncontent-length: -1\n\n",
+        "HTTP/1.1 200 OK\ncontent-length: 1\ntransfer-encoding: chunked\n\n",
+        "HTTP/1.1 200 OK\ntransfer-encoding: gzip, chunked\n\n",
+        "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n-1\n",
+        "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n2\nabc\n",
+        "HTTP/1.1 200 OK\ncontent-length: 1\n\nab",
+        `HTTP/1.1 200 OK\nx: ${"x".repeat(70_000)}\n\n`
+      ]
+    ) assert.throws(() => parse(text(answer)), MalformedAnswer)
+  })
+})

@@ -1,0 +1,21 @@
+// Of nobody: signed by itself for 127.0.0.1 and localhost, for a hundred years.
+
+export const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgx8iB5FEjtJdjRKpr
+Q4BD5p5gm2dup/aOKsz43KrlrIihRANCAASPdW3Tbi6rB23wA8vv5Wf1xRzfDlv2
+dtuf7I8nVVDhZb6o70YCcm61kBnuutSmgt2sxyBAYeB/efBwOypQisnF
+-----END PRIVATE KEY-----
+`
+
+export const cert = `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUPPFp47TFi4Hfrm82cIuut+HH3tIwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTEyNDQwMloYDzIxMjYxMDI4
+MTI0NDAyWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASPdW3Tbi6rB23wA8vv5Wf1xRzfDlv2dtuf7I8nVVDhZb6o70YCcm61
+kBnuutSmgt2sxyBAYeB/efBwOypQisnFo28wbTAdBgNVHQ4EFgQUbsbvpbJiGuYE
+2zQmgP/meje+hSYwHwYDVR0jBBgwFoAUbsbvpbJiGuYE2zQmgP/meje+hSYwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhwR/AAABgglsb2NhbGhvc3QwCgYIKoZI
+zj0EAwIDSAAwRQIgLtuBKfVLI9Y1nfGH6N/BEB8SwFYsmIIpXtFcUm8LkhQCIQDA
+zvAXXyQiBUYWn/GK05FeweqETGICayWH/HTOwKlCng==
+-----END CERTIFICATE-----
+`
