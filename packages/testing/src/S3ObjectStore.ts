@@ -34,6 +34,7 @@ import * as Stream from "effect/Stream"
 import type { S3Command } from "./internal/s3Calls.js"
 import { call, refusalOf, required, withHeaders } from "./internal/s3Calls.js"
 import * as ObjectStore from "./ObjectStore.js"
+import * as StorageCors from "./StorageCors.js"
 import type * as StorageRefused from "./StorageRefused.js"
 import type * as UrlSigner from "./UrlSigner.js"
 
@@ -63,11 +64,12 @@ export interface Options {
 const collect = <E, R>(body: Stream.Stream<Uint8Array, E, R>): Effect.Effect<Uint8Array, E, R> =>
   Effect.map(Stream.runCollect(body), (chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks)))
 
+// as the sandbox's own storage has it
 const CORS_RULES = [{
   AllowedOrigins: ["*"],
-  AllowedMethods: ["GET", "HEAD", "PUT"],
-  AllowedHeaders: ["*"],
-  ExposeHeaders: ["ETag", "x-amz-request-id", "x-amz-server-side-encryption", "Content-Range", "Accept-Ranges", "Date"],
+  AllowedMethods: [...StorageCors.METHODS],
+  AllowedHeaders: [...StorageCors.ALLOWED_HEADERS],
+  ExposeHeaders: ["ETag", ...StorageCors.EXPOSED],
   MaxAgeSeconds: 3000
 }]
 

@@ -6,14 +6,46 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { Settings } from "./SandboxOptions.js"
 
-const METHODS = ["GET", "HEAD", "PUT"]
+/**
+ * The methods that a page may use.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const METHODS: ReadonlyArray<string> = ["GET", "HEAD", "PUT"]
 
-// what an upload needs and no more: a page that sends a bearer or trace headers is stopped by its own preflight
-const isAllowedHeader = (name: string): boolean =>
-  ["content-type", "content-md5", "range", "if-match", "if-range", "if-none-match"].includes(name) ||
-  name.startsWith("x-amz-")
+/**
+ * The headers that a page may send: what an upload or a download needs and no more. A page that sends a bearer or trace
+ * headers is stopped by its own preflight. `x-amz-*` is any that begins so.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const ALLOWED_HEADERS: ReadonlyArray<string> = [
+  "content-type",
+  "content-md5",
+  "range",
+  "if-match",
+  "if-range",
+  "if-none-match",
+  "x-amz-*"
+]
 
-const EXPOSED = ["x-amz-request-id", "x-amz-server-side-encryption", "Content-Range", "Accept-Ranges", "Date"]
+const isAllowedHeader = (name: string): boolean => ALLOWED_HEADERS.includes(name) || name.startsWith("x-amz-")
+
+/**
+ * The headers that a page may read beside `ETag`.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const EXPOSED: ReadonlyArray<string> = [
+  "x-amz-request-id",
+  "x-amz-server-side-encryption",
+  "Content-Range",
+  "Accept-Ranges",
+  "Date"
+]
 
 /**
  * The answer to a preflight, or `undefined` when the bucket does not allow what the page asks for.
