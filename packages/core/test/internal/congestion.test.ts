@@ -1,0 +1,157 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RetryPolicy, StorageError, TransferGate } from "@stevedore/core"
+import { Effect, Option, Random } from "effect"
+import { type Line, makeLine, makeRateLimited } from "../fixtures/modelledLine.js"
+import { inVirtualTime } from "../fixtures/virtualTime.js"
+
+const MiB = 1_048_576
+const gigabit = 125_000_000
+const megabit = gigabit / 1000
+
+interface Upload {
+  readonly parts: number
+  readonly size: number
+}
+
+/** How long an upload takes, in seconds; none where a part fails five times, as it may not. */
+const secondsOf = (line: Line, upload: Upload, options: TransferGate.Options) =>
+  inVirtualTime(Effect.scoped(Effect.gen(function*() {
+    const gate = yield* TransferGate.make(options)
+    const { put } = yield* makeLine(line)
+    yield* Effect.forEach(
+      Array.from({ length: upload.parts }),
+      () => Effect.retry(gate.pass(put(upload.size), { bytes: upload.size }), { times: 4 }),
+      { concurrency: 32, discard: true }
+    )
+  }))).pipe(Effect.map(({ millis }) => millis / 1000), Effect.option)
+
+const long: Line = { bandwidth: () => gigabit, roundTrip: 0.05, window: MiB }
+
+/** 2 Mbit/s: with more than so many parts at once, storage's answer comes too late for all of them. */
+const thin = (answer: number): Line => ({
+  bandwidth: () => 2 * megabit,
+  roundTrip: 0.05,
+  window: MiB,
+  chunk: 2 * MiB,
+  stall: 60,
+  buffer: MiB,
+  answer
+})
+
+const changing = (before: number, after: number, changesAt: number): Line => ({
+  ...long,
+  bandwidth: (second) => second < changesAt ? before : after,
+  changesAt
+})
+
+const widths = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
+
+const cases: ReadonlyArray<readonly [string, Line, Upload]> = [
+  ["50 ms, 1 MiB window, 1 Gbit/s, 128 parts of 16 MiB", long, { parts: 128, size: 16 * MiB }],
+  ["50 ms, 1 MiB window, 1 Gbit/s, 256 parts of 8 MiB", long, { parts: 256, size: 8 * MiB }],
+  ["2 Mbit/s, time-outs from 8 parts at once", thin(30), { parts: 128, size: 16 * MiB }],
+  ["2 Mbit/s, time-outs from 5 parts at once", thin(20), { parts: 128, size: 16 * MiB }],
+  ["2 Mbit/s, time-outs from 3 parts at once", thin(10), { parts: 128, size: 16 * MiB }],
+  ["1 Gbit/s that falls to 100 Mbit/s after 10 s", changing(gigabit, 100 * megabit, 10), {
+    parts: 128,
+    size: 16 * MiB
+  }],
+  ["20 Mbit/s that rises to 1 Gbit/s after 2 min", changing(20 * megabit, gigabit, 120), {
+    parts: 128,
+    size: 16 * MiB
+  }]
+]
+
+const show = (seconds: Option.Option<number>): string =>
+  Option.match(seconds, { onNone: () => "never", onSome: (taken) => taken.toFixed(1) })
+
+const tableRow = (cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
+
+describe("the width of the gate, on modelled lines", () => {
+  describe("ends within 10 % of the best fixed width of a sweep over 1 to 32", () => {
+    it.effect.each(cases)("%s", ([name, line, upload]) =>
+      Effect.gen(function*() {
+        const fixed = yield* Effect.forEach(
+          widths,
+          (limit) => Effect.map(secondsOf(line, upload, { limit, adaptive: false }), (taken) => ({ limit, taken }))
+        )
+        const best = Math.min(...fixed.map(({ taken }) => Option.getOrElse(taken, () => Infinity)))
+        const own = yield* secondsOf(line, upload, {})
+        const ratio = Option.getOrElse(own, () => Infinity) / best
+        yield* Effect.sync(() =>
+          process.stdout.write(
+            tableRow([name, ...fixed.map(({ taken }) => show(taken)), show(own), ratio.toFixed(3)]) + "\n"
+          )
+        )
+        assert.isAtMost(ratio, 1.1)
+      }), 60_000)
+  })
+
+  it.effect(
+    "10 GB of large parts and a line that is never the same: it ends near the best all the same",
+    () =>
+      Effect.gen(function*() {
+        // Each part has a speed of its own, from half to one and a half of what it should be
+        const run = (options: TransferGate.Options) =>
+          inVirtualTime(Effect.scoped(Effect.gen(function*() {
+            const gate = yield* TransferGate.make(options)
+            const { put } = yield* makeLine(long)
+            yield* Effect.forEach(
+              Array.from({ length: 256 }),
+              () =>
+                Effect.flatMap(
+                  Random.nextIntBetween(4 * MiB, 12 * MiB),
+                  (size) => gate.pass(put(size), { bytes: size })
+                ),
+              { concurrency: 32, discard: true }
+            )
+          }))).pipe(Effect.map(({ millis }) => millis))
+        for (const seed of ["a", "b", "c", "d", "e"]) {
+          const seeded = <A>(effect: Effect.Effect<A>) => Effect.withRandom(effect, Random.make(seed))
+          const best = yield* seeded(run({ limit: 32, adaptive: false }))
+          const own = yield* seeded(run({}))
+          assert.isAtMost(own / best, 1.2)
+        }
+      }),
+    60_000
+  )
+
+  describe("under a server that refuses what goes over its rate", () => {
+    it.effect.each([
+      { perSecond: 20, millis: 100, share: 0.01 },
+      { perSecond: 20, millis: 500, share: 0.01 },
+      { perSecond: 100, millis: 100, share: 0.01 },
+      { perSecond: 200, millis: 20, share: 0.01 },
+      // Even one at a time is five times too fast: nothing but the pauses helps
+      { perSecond: 20, millis: 10, share: 0.1 }
+    ])("few are refused, none fails: %o", ({ millis, perSecond, share }) =>
+      Effect.gen(function*() {
+        const requests = 2000
+        const { millis: taken, result } = yield* inVirtualTime(Effect.scoped(Effect.gen(function*() {
+          const gate = yield* TransferGate.make()
+          const { counts, put } = yield* makeRateLimited(perSecond, millis)
+          const attempt = (attempts: number) =>
+            gate.pass(put).pipe(
+              Effect.mapError(({ code, status }) => new StorageError.StorageUnavailable({ code, status, attempts }))
+            )
+          yield* Effect.forEach(
+            Array.from({ length: requests }),
+            () => RetryPolicy.retry(attempt, { onRetry: (_error, wait) => gate.pause(wait) }),
+            { concurrency: 32, discard: true }
+          )
+          return counts
+        })))
+        yield* Effect.sync(() =>
+          process.stdout.write(
+            tableRow([
+              `${perSecond}/s at ${millis} ms`,
+              `${result.refused} of ${requests} refused`,
+              `${(taken / 1000).toFixed(0)} s, at best ${requests / perSecond} s`
+            ]) + "\n"
+          )
+        )
+        assert.isAtMost(result.refused, share * requests)
+        assert.isAtMost(taken / 1000, 1.5 * requests / perSecond)
+      }), 60_000)
+  })
+})
