@@ -65,12 +65,12 @@ const program = (wishes: Wishes) =>
       : BlobSource.fromBlob(generated(generate.size), { name: generate.name })
     const upload = yield* Uploads.start(source, wishes.options)
     handle = upload
-    yield* upload.progress.changes.pipe(
+    const watching = yield* upload.progress.changes.pipe(
       Stream.runForEach(({ confirmed, phase, sent }) => Effect.sync(() => points.push({ phase, sent, confirmed }))),
       Effect.forkScoped
     )
     if (wishes.pauseOffline === true) yield* Connectivity.pausingOffline(upload)
-    return yield* upload.await
+    return yield* Effect.ensuring(upload.await, Fiber.join(watching))
   }).pipe(Effect.scoped, Effect.provide(layerOf(wishes)))
 
 const isObject = (value: unknown): value is { readonly [field: string]: unknown } =>
