@@ -5,8 +5,9 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
@@ -146,3 +147,16 @@ export const checkDeadline = (
     )
     : Either.void
 }
+
+const notGiven = (call: string) => (): Effect.Effect<never> =>
+  Effect.dieMessage(`ObjectStorage.${call} was called, and layerNoop was not given it`)
+
+/**
+ * A storage without storage, for tests of what stands on one: it has what it is given. Any other call is a defect that
+ * names it.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNoop = (service: Partial<Service>): Layer.Layer<ObjectStorage> =>
+  Layer.succeed(ObjectStorage, { put: notGiven("put"), get: notGiven("get"), ...service })

@@ -32,7 +32,7 @@ import * as ServiceConfig from "./ServiceConfig.js"
 import * as Endpoints from "./ServiceEndpoints.js"
 import type { ServiceError } from "./ServiceError.js"
 import { NotFound } from "./ServiceError.js"
-import type { ServiceProfile } from "./ServiceProfile.js"
+import * as ServiceProfile from "./ServiceProfile.js"
 import type { MultipartSession, SingleSession } from "./UploadSession.js"
 
 /**
@@ -64,7 +64,7 @@ export type {
  */
 export interface Service {
   /** The profile that the calls are made by. */
-  readonly profile: ServiceProfile
+  readonly profile: ServiceProfile.ServiceProfile
   /** The service's base URL: it tells one service's uploads from another's. */
   readonly baseUrl: string
   /** Opens a session for a single PUT. Not repeated when it may have arrived. */
@@ -294,3 +294,36 @@ export const layerWith = (
  * @category layers
  */
 export const layer: Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> = layerWith({})
+
+const notGiven = (call: string) => (): Effect.Effect<never> =>
+  Effect.dieMessage(`ServiceApi.${call} was called, and layerNoop was not given it`)
+
+/**
+ * A client without a service, for tests of what stands on one: it has the calls that it is given. Any other call is a
+ * defect that names it.
+ *
+ * @example
+ * import { FileRecord, ServiceApi } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const withFile = (file: FileRecord.FileRecord) => ServiceApi.layerNoop({ file: () => Effect.succeed(file) })
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNoop = (service: Partial<Service>): Layer.Layer<ServiceApi> =>
+  Layer.succeed(ServiceApi, {
+    profile: ServiceProfile.standard,
+    baseUrl: "https://service.test",
+    initiateUpload: notGiven("initiateUpload"),
+    initiateLargeUpload: notGiven("initiateLargeUpload"),
+    completeUpload: notGiven("completeUpload"),
+    completeLargeUpload: notGiven("completeLargeUpload"),
+    file: notGiven("file"),
+    download: notGiven("download"),
+    listPage: notGiven("listPage"),
+    tokenInfo: notGiven("tokenInfo")(),
+    rateLimit: Effect.succeedNone,
+    deprecations: Effect.succeed([]),
+    ...service
+  })

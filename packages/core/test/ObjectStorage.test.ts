@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ObjectStorage, PresignedUrl } from "@stevedore/core"
-import { Either, FastCheck as fc } from "effect"
+import { ObjectStorage, PresignedUrl, StorageError } from "@stevedore/core"
+import { Effect, Either, FastCheck as fc } from "effect"
 import { deadline, parse, presigned, signedAt } from "./fixtures/presignedUrls.js"
 
 const encryptionHeaders = {
@@ -103,4 +103,24 @@ describe("ObjectStorage", () => {
       assert.isTrue(Either.isRight(check(parse("https://b.test/k?sig=1"))(8e15)))
     })
   })
+
+  it.effect("layerNoop has what it is given, and names what else is asked for", () =>
+    Effect.gen(function*() {
+      const storage = yield* ObjectStorage.ObjectStorage
+      const url = parse("https://b.test/k?sig=1")
+      const refused = yield* Effect.flip(Effect.scoped(storage.get({ url, attempt: 1 })))
+      assert.strictEqual(refused._tag, "EtagMissing")
+      const exit = yield* Effect.exit(storage.put({
+        url,
+        section: { range: { offset: 0, length: 1 }, body: () => Effect.never },
+        name: "a.txt",
+        headers: {},
+        clockOffset: 0,
+        attempt: 1,
+        onSent: () => {}
+      }))
+      assert.match(String(exit), /ObjectStorage[.]put was called, and layerNoop was not given it/)
+    }).pipe(
+      Effect.provide(ObjectStorage.layerNoop({ get: () => new StorageError.EtagMissing({ attempts: 1 }) }))
+    ))
 })

@@ -467,3 +467,15 @@ describe("ServiceApi", () => {
       assert.lengthOf(seen, 1)
     }))
 })
+
+describe("ServiceApi.layerNoop", () => {
+  it.effect("has the calls that it is given, and names any other that is made", () =>
+    Effect.gen(function*() {
+      const api = yield* ServiceApi.ServiceApi
+      assert.deepStrictEqual(yield* api.tokenInfo, { id: "t1", subdomain: "acme" })
+      assert.deepStrictEqual(api.profile, ServiceProfile.standard)
+      assert.deepStrictEqual(yield* api.rateLimit, Option.none())
+      const exit = yield* Effect.exit(api.file("f1"))
+      assert.match(String(exit), /ServiceApi[.]file was called, and layerNoop was not given it/)
+    }).pipe(Effect.provide(ServiceApi.layerNoop({ tokenInfo: Effect.succeed({ id: "t1", subdomain: "acme" }) }))))
+})

@@ -131,7 +131,7 @@ const readSource = (
     return yield* body._tag === "StreamBody"
       ? InProcess.collect(body.stream)
       : Effect.mapError(
-        InProcess.collect(InProcess.rawBody(body.content)),
+        InProcess.collect(InProcess.rawBody(body._tag === "BlobBody" ? body.blob : body.content)),
         () => new SourceUnreadable({ name, reason: "Failed", attempts: 0 })
       )
   }))

@@ -61,6 +61,11 @@ export * as ObjectStoreMemory from "./ObjectStoreMemory.js"
 /**
  * @since 0.1.0
  */
+export * as Recorder from "./Recorder.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Sandbox from "./Sandbox.js"
 
 /**
@@ -97,3 +102,8 @@ export * as UrlSigner from "./UrlSigner.js"
  * @since 0.1.0
  */
 export * as UrlVerifier from "./UrlVerifier.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as VirtualTime from "./VirtualTime.js"

@@ -1,0 +1,317 @@
+/**
+ * Writes down whatever a program shows: its logs at every level, its spans, what it prints, its metrics. A test can then ask
+ * for what was logged, and prove that no secret is anywhere in it.
+ *
+ * @since 0.1.0
+ */
+import * as Console from "effect/Console"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Tracer from "effect/Tracer"
+import { everyForm } from "./internal/everyForm.js"
+
+/**
+ * Where something was shown. `value` is what a test gave to {@link record}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Place = Schema.Literal("log", "span", "console", "metric", "value")
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Place = typeof Place.Type
+
+/**
+ * A line of a log: its level, such as `WARN`, and its message.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Log {
+  readonly level: string
+  readonly message: string
+}
+
+/**
+ * A secret was shown. The excerpt says where, without the secret.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SecretShown extends Schema.TaggedError<SecretShown>("@stevedore/testing/SecretShown")("SecretShown", {
+  place: Place,
+  excerpt: Schema.String
+}) {
+  override get message(): string {
+    return `A secret is in a ${this.place}: ${this.excerpt}`
+  }
+}
+
+/**
+ * Nothing was recorded, so nothing is proven: the program ran outside of the recorder's layer.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NothingRecorded extends Schema.TaggedError<NothingRecorded>("@stevedore/testing/NothingRecorded")(
+  "NothingRecorded",
+  {}
+) {
+  override get message(): string {
+    return "Nothing was recorded, so that nothing is proven: provide Recorder.layer to the program"
+  }
+}
+
+/**
+ * What was written down until now.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface RecorderService {
+  readonly logs: Effect.Effect<ReadonlyArray<Log>>
+  /** The names of the spans that have begun, in order. */
+  readonly spans: Effect.Effect<ReadonlyArray<string>>
+  /** Everything, as text: a value has as many as there are ways to print it. */
+  readonly texts: Effect.Effect<ReadonlyArray<{ readonly place: Place; readonly text: string }>>
+  readonly record: (value: unknown) => Effect.Effect<void>
+}
+
+/**
+ * The tag of the recorder.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class Recorder extends Context.Tag("@stevedore/testing/Recorder")<Recorder, RecorderService>() {}
+
+interface Notes {
+  readonly texts: Array<{ readonly place: Place; readonly text: string }>
+  readonly logs: Array<Log>
+  readonly spans: Array<string>
+}
+
+const note = (notes: Notes, place: Place, ...values: ReadonlyArray<unknown>): void => {
+  for (const text of values.flatMap(everyForm)) {
+    notes.texts.push({ place, text })
+  }
+}
+
+const makeLogger = (notes: Notes): Logger.Logger<unknown, void> =>
+  Logger.make((line) => {
+    notes.logs.push({ level: line.logLevel.label, message: Array.isArray(line.message) ? line.message.join(" ") : String(line.message) })
+    note(notes, "log", Logger.logfmtLogger.log(line), Logger.structuredLogger.log(line), line.message, line.cause)
+  })
+
+class RecordedSpan implements Tracer.Span {
+  readonly _tag = "Span"
+  constructor(private readonly notes: Notes, private readonly span: Tracer.Span) {}
+  get name() {
+    return this.span.name
+  }
+  get spanId() {
+    return this.span.spanId
+  }
+  get traceId() {
+    return this.span.traceId
+  }
+  get parent() {
+    return this.span.parent
+  }
+  get context() {
+    return this.span.context
+  }
+  get status() {
+    return this.span.status
+  }
+  get attributes() {
+    return this.span.attributes
+  }
+  get links() {
+    return this.span.links
+  }
+  get sampled() {
+    return this.span.sampled
+  }
+  get kind() {
+    return this.span.kind
+  }
+  attribute(key: string, value: unknown): void {
+    note(this.notes, "span", key, value)
+    this.span.attribute(key, value)
+  }
+  event(name: string, startTime: bigint, attributes?: Record<string, unknown>): void {
+    note(this.notes, "span", name, attributes)
+    this.span.event(name, startTime, attributes)
+  }
+  addLinks(links: ReadonlyArray<Tracer.SpanLink>): void {
+    note(this.notes, "span", ...links.map(({ attributes }) => attributes))
+    this.span.addLinks(links)
+  }
+  end(endTime: bigint, exit: Exit.Exit<unknown, unknown>): void {
+    note(this.notes, "span", Exit.isFailure(exit) ? exit.cause : exit)
+    this.span.end(endTime, exit)
+  }
+}
+
+const makeTracer = (notes: Notes, tracer: Tracer.Tracer): Tracer.Tracer =>
+  Tracer.make({
+    context: (execute, fiber) => tracer.context(execute, fiber),
+    span: (name, parent, context, links, startTime, kind, options) => {
+      notes.spans.push(name)
+      note(notes, "span", name, options?.attributes, ...links.map(({ attributes }) => attributes))
+      return new RecordedSpan(notes, tracer.span(name, parent, context, links, startTime, kind, options))
+    }
+  })
+
+const makeConsole = (notes: Notes, console: Console.Console): Console.Console => {
+  const shows = (...values: ReadonlyArray<unknown>) => Effect.sync(() => note(notes, "console", ...values))
+  return {
+    ...console,
+    assert: (_, ...values) => shows(...values),
+    debug: shows,
+    dir: (value) => shows(value),
+    dirxml: shows,
+    error: shows,
+    group: (options) => shows(options?.label),
+    info: shows,
+    log: shows,
+    table: (values) => shows(values),
+    trace: shows,
+    warn: shows
+  }
+}
+
+const metrics = Effect.map(Metric.snapshot, (pairs) =>
+  pairs.flatMap(({ metricKey, metricState }) => everyForm([metricKey, metricState]))
+    .map((text) => ({ place: "metric" as const, text })))
+
+/**
+ * Records whatever runs with it: every log at every level, every span, and what goes to the `Console`, which is then not
+ * printed. The tracer in force gets its spans as before.
+ *
+ * @example
+ * import { Uploads, UploadSources } from "@stevedore/core"
+ * import { Recorder, Sandbox, SandboxLayer } from "@stevedore/testing"
+ * import { Effect, Layer } from "effect"
+ *
+ * const notes = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"))
+ *
+ * export const test = Effect.gen(function*() {
+ *   const { token } = yield* Sandbox.Sandbox
+ *   yield* Recorder.record(yield* Effect.exit(Uploads.upload(notes)))
+ *   yield* Recorder.expectNoSecret(token)
+ * }).pipe(Effect.provide(Layer.merge(Recorder.layer, SandboxLayer.memory())))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Recorder> = Layer.unwrapEffect(Effect.gen(function*() {
+  const notes: Notes = { texts: [], logs: [], spans: [] }
+  const service: RecorderService = {
+    logs: Effect.sync(() => [...notes.logs]),
+    spans: Effect.sync(() => [...notes.spans]),
+    texts: Effect.map(metrics, (found) => [...notes.texts, ...found]),
+    record: (value) => Effect.sync(() => note(notes, "value", value))
+  }
+  return Layer.mergeAll(
+    Layer.succeed(Recorder, service),
+    Logger.replace(Logger.defaultLogger, makeLogger(notes)),
+    Logger.minimumLogLevel(LogLevel.All),
+    Layer.setTracer(makeTracer(notes, yield* Effect.tracer)),
+    Console.setConsole(makeConsole(notes, yield* Console.consoleWith(Effect.succeed)))
+  )
+}))
+
+/**
+ * Writes a value down in every form in which it could be printed: an exit, an error, a record of a ledger.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const record = (value: unknown): Effect.Effect<void, never, Recorder> =>
+  Effect.flatMap(Recorder, (recorder) => recorder.record(value))
+
+/**
+ * What was logged until now.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const logs: Effect.Effect<ReadonlyArray<Log>, never, Recorder> = Effect.flatMap(
+  Recorder,
+  (recorder) => recorder.logs
+)
+
+/**
+ * The names of the spans that have begun, in order.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const spans: Effect.Effect<ReadonlyArray<string>, never, Recorder> = Effect.flatMap(
+  Recorder,
+  (recorder) => recorder.spans
+)
+
+const encodings = (secret: string): ReadonlyArray<string> => [
+  secret,
+  encodeURIComponent(secret),
+  Encoding.encodeBase64(secret).replace(/=+$/, "")
+]
+
+const SIGNED_QUERY = /X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)=[^&\s"']*/i
+
+const find = (text: string, secrets: ReadonlyArray<string>): { readonly at: number; readonly length: number } | undefined => {
+  for (const secret of secrets) {
+    const at = text.indexOf(secret)
+    if (at !== -1) {
+      return { at, length: secret.length }
+    }
+  }
+  const query = SIGNED_QUERY.exec(text)
+  return query === null ? undefined : { at: query.index, length: query[0].length }
+}
+
+const AROUND = 40
+
+/**
+ * Fails with `SecretShown` when a secret, plain, percent-encoded or in Base64, or the signed query of a pre-signed URL is in
+ * anything that was recorded; and with `NothingRecorded` when there is nothing.
+ *
+ * @since 0.1.0
+ * @category assertions
+ */
+export const expectNoSecret = (
+  ...secrets: ReadonlyArray<string | Redacted.Redacted>
+): Effect.Effect<void, SecretShown | NothingRecorded, Recorder> =>
+  Effect.gen(function*() {
+    const texts = yield* Effect.flatMap(Recorder, (recorder) => recorder.texts)
+    if (texts.every(({ place }) => place === "metric")) {
+      return yield* new NothingRecorded()
+    }
+    const wanted = secrets
+      .map((secret) => Redacted.isRedacted(secret) ? Redacted.value(secret) : secret)
+      .filter((secret) => secret !== "")
+    const sought = wanted.flatMap(encodings)
+    for (const { place, text } of texts) {
+      const found = find(text, sought)
+      if (found !== undefined) {
+        const before = text.slice(Math.max(0, found.at - AROUND), found.at)
+        const after = text.slice(found.at + found.length, found.at + found.length + AROUND)
+        const clean = (part: string) => sought.reduce((rest, one) => rest.replaceAll(one, "<secret>"), part)
+        return yield* new SecretShown({ place, excerpt: `${clean(before)}<secret>${clean(after)}` })
+      }
+    }
+  })

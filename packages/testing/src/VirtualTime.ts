@@ -1,0 +1,102 @@
+/**
+ * Time that passes as fast as the machine can: a program that waits for hours is over in milliseconds.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+
+interface Sleeper {
+  readonly due: number
+  readonly wake: () => void
+}
+
+const makeClock = (start: number) => {
+  let now = start
+  const sleepers = new Set<Sleeper>()
+  const schedule = (wake: () => void, duration: Duration.Duration) => {
+    const sleeper = { due: now + Duration.toMillis(duration), wake }
+    sleepers.add(sleeper)
+    return () => sleepers.delete(sleeper)
+  }
+  const clock: Clock.Clock = {
+    [Clock.ClockTypeId]: Clock.ClockTypeId,
+    unsafeCurrentTimeMillis: () => now,
+    unsafeCurrentTimeNanos: () => BigInt(Math.round(now * 1e6)),
+    currentTimeMillis: Effect.sync(() => now),
+    currentTimeNanos: Effect.sync(() => BigInt(Math.round(now * 1e6))),
+    sleep: (duration) =>
+      Effect.async<void>((resume) => {
+        const cancel = schedule(() => resume(Effect.void), duration)
+        return Effect.sync(cancel)
+      })
+  }
+  const goOn = () => {
+    const [next] = [...sleepers].sort((one, other) => one.due - other.due)
+    if (next === undefined) {
+      return false
+    }
+    now = Math.max(now, next.due)
+    sleepers.delete(next)
+    next.wake()
+    return true
+  }
+  return { clock, goOn }
+}
+
+const turn = Effect.async<void>((resume) => {
+  const go = () => resume(Effect.void)
+  if (typeof setImmediate === "function") {
+    setImmediate(go)
+  } else {
+    setTimeout(go, 0)
+  }
+})
+
+// some turns of the event loop let everything run that does not wait for the clock, bodies of answers too
+const settle = Effect.repeatN(turn, 4)
+
+const MOST_IDLE_TURNS = 2000
+
+/**
+ * Runs an effect to its end with a clock of its own, which goes on from one sleep to the next whenever nothing else is left
+ * to do. Time-outs, back-offs, delays, storms and stalls then take no time. For programs that stay within the process, such
+ * as one over `SandboxLayer.memory`: what waits for a socket or a file is not seen by the clock. The clock begins at `start`,
+ * in milliseconds of the Unix epoch; omitted, at the time of the clock in force.
+ *
+ * A program in which nothing sleeps and nothing moves is a defect.
+ *
+ * @example
+ * import { Uploads, UploadSources } from "@stevedore/core"
+ * import { FaultScript, SandboxLayer, VirtualTime } from "@stevedore/testing"
+ * import { Effect } from "effect"
+ *
+ * const notes = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"))
+ *
+ * export const stalls = VirtualTime.run(Uploads.upload(notes)).pipe(
+ *   Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").stall("answer") }))
+ * )
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const run = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  options?: { readonly start?: number | undefined }
+): Effect.Effect<A, E, R> =>
+  Effect.gen(function*() {
+    const { clock, goOn } = makeClock(options?.start ?? (yield* Clock.currentTimeMillis))
+    const fiber = yield* Effect.fork(Effect.withClock(effect, clock))
+    let idle = 0
+    while (Option.isNone(yield* Fiber.poll(fiber))) {
+      yield* settle
+      idle = goOn() ? 0 : idle + 1
+      if (idle > MOST_IDLE_TURNS) {
+        return yield* Effect.dieMessage("Nothing sleeps and nothing moves: the program waits for what never comes")
+      }
+    }
+    return yield* Fiber.join(fiber)
+  })

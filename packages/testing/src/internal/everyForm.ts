@@ -1,0 +1,63 @@
+import * as Cause from "effect/Cause"
+import * as Inspectable from "effect/Inspectable"
+import * as Predicate from "effect/Predicate"
+
+const DEEPEST = 12
+const MOST_VALUES = 5000
+
+const attempt = (form: () => unknown): ReadonlyArray<string> => {
+  try {
+    const text = form()
+    return Predicate.isString(text) ? [text] : []
+  } catch {
+    return []
+  }
+}
+
+const printed = (value: object): ReadonlyArray<string> => [
+  ...attempt(() => JSON.stringify(value)),
+  ...attempt(() => String(value)),
+  ...attempt(() => Inspectable.format(value)),
+  ...(Cause.isCause(value) ? attempt(() => Cause.pretty(value, { renderErrorCause: true })) : [])
+]
+
+const isBytes = (value: object): boolean => ArrayBuffer.isView(value) || value instanceof ArrayBuffer
+
+/**
+ * Everything that a logger, a tracer or an inspector could print of a value: the value in its own words, and all that its
+ * properties hold, hidden ones included.
+ */
+export const everyForm = (value: unknown): ReadonlyArray<string> => {
+  const seen = new Set<object>()
+  const texts: Array<string> = []
+  const visit = (one: unknown, depth: number): void => {
+    if (Predicate.isString(one)) {
+      texts.push(one)
+      return
+    }
+    if (!Predicate.isObject(one) || Predicate.isFunction(one)) {
+      texts.push(String(one))
+      return
+    }
+    if (seen.has(one) || seen.size >= MOST_VALUES || depth > DEEPEST || isBytes(one)) {
+      return
+    }
+    seen.add(one)
+    // what is inside is visited by itself
+    if (depth === 0 || one instanceof Error) {
+      printed(one).forEach((text) => texts.push(text))
+    }
+    if (one instanceof Map || one instanceof Set) {
+      for (const entry of one instanceof Map ? [...one.entries()].flat() : one) {
+        visit(entry, depth + 1)
+      }
+    }
+    for (const key of Reflect.ownKeys(one)) {
+      texts.push(String(key))
+      const descriptor = Reflect.getOwnPropertyDescriptor(one, key)
+      visit(descriptor?.value, depth + 1)
+    }
+  }
+  visit(value, 0)
+  return texts
+}

@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Console, Data, Effect, FastCheck, Logger, Metric, MetricLabel, Redacted } from "effect"
+import { Recorder } from "../src/index.js"
+
+class Leak extends Data.TaggedError("Leak")<{ readonly inner: unknown }> {}
+
+const secret = "api.what-nobody-may-see"
+
+const shown = (program: Effect.Effect<unknown, unknown, Recorder.Recorder>) =>
+  Effect.gen(function*() {
+    yield* Effect.exit(program)
+    return yield* Effect.flip(Recorder.expectNoSecret(Redacted.make(secret)))
+  }).pipe(Effect.provide(Recorder.layer))
+
+describe("Recorder", () => {
+  const hidden = Object.defineProperty({}, "token", { value: secret, enumerable: false })
+  const places: ReadonlyArray<
+    readonly [string, Recorder.Place, Effect.Effect<unknown, unknown, Recorder.Recorder>]
+  > = [
+    ["the message of a log", "log", Effect.logDebug(`Bearer ${secret}`)],
+    ["a value that is logged", "log", Effect.logTrace({ deep: [{ headers: new Map([["authorization", secret]]) }] })],
+    ["an annotation of a log", "log", Effect.log("hello").pipe(Effect.annotateLogs("token", secret))],
+    ["the cause of a log", "log", Effect.logError("it failed", new Error("out", { cause: new Error(secret) }))],
+    ["the name of a span", "span", Effect.withSpan(Effect.void, `GET ${secret}`)],
+    ["an attribute at the beginning of a span", "span", Effect.withSpan(Effect.void, "a", { attributes: { secret } })],
+    ["an attribute of a span", "span", Effect.withSpan(Effect.annotateCurrentSpan("a", { secret }), "a")],
+    ["the failure of a span", "span", Effect.withSpan(new Leak({ inner: { hidden } }), "a")],
+    ["the result of a span", "span", Effect.withSpan(Effect.succeed({ secret }), "a")],
+    ["what is printed", "console", Console.error("x", { secret })],
+    ["a value that the test gives", "value", Recorder.record(new Leak({ inner: hidden }))],
+    ["a secret that is percent-encoded", "log", Effect.log(encodeURIComponent(secret))],
+    ["a secret in Base64", "log", Effect.log(Buffer.from(secret).toString("base64"))]
+  ]
+
+  for (const [name, place, program] of places) {
+    it.effect(`finds ${name}, and does not repeat it`, () =>
+      Effect.gen(function*() {
+        const error = yield* shown(program)
+        assert.strictEqual(error._tag, "SecretShown")
+        assert.strictEqual(error._tag === "SecretShown" && error.place, place)
+        assert.notInclude(error.message, secret)
+        assert.notInclude(JSON.stringify(error), secret)
+      }))
+  }
+
+  it.effect("finds a secret in a metric", () =>
+    Effect.gen(function*() {
+      const other = "a-secret-of-a-metric"
+      yield* Metric.incrementBy(Metric.taggedWithLabels(Metric.counter("test_recorder"), [MetricLabel.make("who", other)]), 1)
+      yield* Effect.log("x")
+      const error = yield* Effect.flip(Recorder.expectNoSecret(other))
+      assert.strictEqual(error._tag === "SecretShown" && error.place, "metric")
+    }).pipe(Effect.provide(Recorder.layer)))
+
+  it.effect.prop(
+    "finds the query of a pre-signed URL without being told of it",
+    { name: FastCheck.constantFrom("Signature", "Credential", "Security-Token"), value: FastCheck.hexaString() },
+    ({ name, value }) =>
+      Effect.gen(function*() {
+        yield* Effect.logInfo(`https://storage.test/key?partNumber=1&X-Amz-${name}=${value}&x=1`)
+        const error = yield* Effect.flip(Recorder.expectNoSecret())
+        assert.include(error.message, "partNumber=1&<secret>&x=1")
+      }).pipe(Effect.provide(Recorder.layer)),
+    { fastCheck: { numRuns: 20 } }
+  )
+
+  it.effect("is content where there is no secret", () =>
+    Effect.gen(function*() {
+      yield* Effect.log("hello").pipe(Effect.withSpan("a", { attributes: { token: Redacted.make(secret) } }))
+      yield* Recorder.record({ token: Redacted.make(secret), url: "https://storage.test/key?<redacted>" })
+      yield* Recorder.expectNoSecret(secret)
+    }).pipe(Effect.provide(Recorder.layer)))
+
+  it.effect("proves nothing where nothing was recorded", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Recorder.expectNoSecret(secret))
+      assert.strictEqual(error._tag, "NothingRecorded")
+    }).pipe(Effect.provide(Recorder.layer)))
+
+  it.effect("gives logs of every level and the names of spans, in order", () =>
+    Effect.gen(function*() {
+      yield* Effect.logTrace("one").pipe(Effect.withSpan("first"))
+      yield* Effect.logWarning("two", "three").pipe(Effect.withSpan("second"))
+      assert.deepStrictEqual(yield* Recorder.logs, [
+        { level: "TRACE", message: "one" },
+        { level: "WARN", message: "two three" }
+      ])
+      assert.deepStrictEqual(yield* Recorder.spans, ["first", "second"])
+    }).pipe(Effect.provide(Recorder.layer), Effect.provide(Logger.remove(Logger.defaultLogger))))
+})

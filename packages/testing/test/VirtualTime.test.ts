@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Exit, FastCheck, Fiber } from "effect"
+import { VirtualTime } from "../src/index.js"
+
+describe("VirtualTime", () => {
+  it.effect.prop(
+    "a day of sleeps takes no time, and each wakes at its own",
+    { sleeps: FastCheck.array(FastCheck.integer({ min: 0, max: 86_400_000 }), { maxLength: 20 }) },
+    ({ sleeps }) =>
+      Effect.gen(function*() {
+        const woke: Array<readonly [number, number]> = []
+        const program = Effect.forEach(sleeps, (millis) =>
+          Effect.zipRight(
+            Effect.sleep(millis),
+            Effect.map(Clock.currentTimeMillis, (now) => void woke.push([millis, now]))
+          ), { concurrency: "unbounded", discard: true })
+        yield* VirtualTime.run(program, { start: 1000 })
+        assert.deepStrictEqual(
+          woke.map(([, now]) => now),
+          sleeps.map((millis) => millis + 1000).sort((one, other) => one - other)
+        )
+        assert.isTrue(woke.every(([millis, now]) => now === millis + 1000))
+      }),
+    { fastCheck: { numRuns: 25 } }
+  )
+
+  it.effect("gives the failure, and its interruption ends the program", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(
+        yield* Effect.exit(VirtualTime.run(Effect.delay(Effect.fail("late"), "1 hour"))),
+        Exit.fail("late")
+      )
+      let ended = false
+      const endless = Effect.onInterrupt(Effect.forever(Effect.sleep("1 second")), () =>
+        Effect.sync(() => {
+          ended = true
+        }))
+      const fiber = yield* Effect.fork(VirtualTime.run(endless))
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(ended)
+    }))
+
+  it.effect("a program that waits for what never comes is a defect, and does not hang", () =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(VirtualTime.run(Effect.never))
+      assert.match(String(exit), /Nothing sleeps and nothing moves/)
+    }))
+})
