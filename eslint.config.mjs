@@ -98,7 +98,7 @@ export default tseslint.config(
       "no-restricted-properties": ["error", ...clockAndRandom],
       "no-restricted-imports": ["error", barrels],
       "no-console": "error",
-      "max-lines": ["warn", { max: 320 }]
+      "max-lines": ["warn", { max: 330 }]
     }
   },
   {

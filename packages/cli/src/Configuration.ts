@@ -101,7 +101,7 @@ const configOf = <A, E, R>(
  */
 export const resolve = (
   given: Given
-): Effect.Effect<ServiceConfig.Service, InvalidInput, FileSystem.FileSystem> =>
+): Effect.Effect<ServiceConfig.ServiceWithToken, InvalidInput, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const variable = yield* Config.option(Config.nonEmptyString("STEVEDORE_PROFILE"))
     const chosen = yield* Effect.transposeMapOption(Option.orElse(given.profile, () => variable), profile)

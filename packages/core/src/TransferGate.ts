@@ -79,7 +79,7 @@ export interface Service {
   readonly hold: (bytes: number, owner?: unknown) => Effect.Effect<void, never, Scope.Scope>
   /**
    * Lets no transfer begin for this long: one SlowDown holds all parts of all files. A transfer that fails with one has
-   * paused the gate for half a second already.
+   * paused the gate for the shortest pause already.
    */
   readonly pause: (duration: Duration.Duration) => Effect.Effect<void>
   /** What the gate does at present. */
@@ -112,6 +112,11 @@ export interface Options {
    * Omitted: 256 MiB.
    */
   readonly maxBufferedBytes?: number | undefined
+  /**
+   * How long a SlowDown holds everybody at the least: the next in the queue must not find the gate open before anybody
+   * has decided how long to wait. Omitted: half a second.
+   */
+  readonly shortestPause?: Duration.DurationInput | undefined
 }
 
 const gauges = {
@@ -152,9 +157,6 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Outcome =>
   return asksToSlowDown(error) ? { _tag: "SlowDown" } : { _tag: "Other" }
 }
 
-// The next one in the queue must not find the gate open before anybody has decided how long to wait
-const shortestPause = Duration.millis(500)
-
 const whole = (number: number): number => Math.max(1, Math.floor(number))
 
 /**
@@ -167,6 +169,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
   Effect.gen(function*() {
     const limit = whole(options.limit ?? 32)
     const isAdaptive = options.adaptive ?? true
+    const shortestPause = Duration.decode(options.shortestPause ?? "500 millis")
     const admission = new Admission(options.maxBufferedBytes ?? 268_435_456)
     const congestion = new Congestion(isAdaptive ? Math.min(limit, whole(options.initial ?? 4)) : limit, limit)
     const scope = yield* Effect.scope
@@ -228,12 +231,13 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
           return Effect.void
         }
         isTimerRunning = true
-        return Effect.asVoid(Effect.forkIn(opened, scope))
+        // Whoever pauses may not be interruptible, but what waits for the end of the pause has to end with the gate
+        return Effect.asVoid(Effect.forkIn(Effect.interruptible(opened), scope))
       })
 
     const heeded = <A, E, R>(transfer: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.onExit(transfer, (exit) =>
-        asksToSlowDown(errorOf(exit)) ? pause(shortestPause) : Effect.void)
+        asksToSlowDown(errorOf(exit)) && Duration.greaterThan(shortestPause, 0) ? pause(shortestPause) : Effect.void)
 
     yield* Effect.addFinalizer(() => Effect.sync(() => report(reported, nothing)))
     tell()

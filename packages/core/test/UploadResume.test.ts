@@ -517,7 +517,7 @@ describe("the ledger of an upload", () => {
       assert.strictEqual((yield* only).initiated, 2)
     }).pipe(
       Effect.provide(sandbox({
-        faults: FaultScript.on("putPart").part(4).times(5).answer(503).and(
+        faults: FaultScript.on("putPart").part(4).times(10).answer(503).and(
           FaultScript.on("putPart").part(5).after(1).times(1).answer(400, "InvalidRequest")
         )
       })),

@@ -110,7 +110,10 @@ const note = (notes: Notes, place: Place, ...values: ReadonlyArray<unknown>): vo
 
 const makeLogger = (notes: Notes): Logger.Logger<unknown, void> =>
   Logger.make((line) => {
-    notes.logs.push({ level: line.logLevel.label, message: Array.isArray(line.message) ? line.message.join(" ") : String(line.message) })
+    notes.logs.push({
+      level: line.logLevel.label,
+      message: Array.isArray(line.message) ? line.message.join(" ") : String(line.message)
+    })
     note(notes, "log", Logger.logfmtLogger.log(line), Logger.structuredLogger.log(line), line.message, line.cause)
   })
 
@@ -193,9 +196,12 @@ const makeConsole = (notes: Notes, console: Console.Console): Console.Console =>
   }
 }
 
-const metrics = Effect.map(Metric.snapshot, (pairs) =>
-  pairs.flatMap(({ metricKey, metricState }) => everyForm([metricKey, metricState]))
-    .map((text) => ({ place: "metric" as const, text })))
+const metrics = Effect.map(
+  Metric.snapshot,
+  (pairs) =>
+    pairs.flatMap(({ metricKey, metricState }) => everyForm([metricKey, metricState]))
+      .map((text) => ({ place: "metric" as const, text }))
+)
 
 /**
  * Records whatever runs with it: every log at every level, every span, and what goes to the `Console`, which is then not
@@ -273,7 +279,10 @@ const encodings = (secret: string): ReadonlyArray<string> => [
 
 const SIGNED_QUERY = /X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)=[^&\s"']*/i
 
-const find = (text: string, secrets: ReadonlyArray<string>): { readonly at: number; readonly length: number } | undefined => {
+const find = (
+  text: string,
+  secrets: ReadonlyArray<string>
+): { readonly at: number; readonly length: number } | undefined => {
   for (const secret of secrets) {
     const at = text.indexOf(secret)
     if (at !== -1) {

@@ -91,7 +91,12 @@ const expectStoredIn = (
           Expectation.isStoredAs(source, { fileId: id, size, read: (range) => store.get(key, range) }))
       )
     if (last === undefined) {
-      return yield* new Expectation.NothingStored({ name: source.name, finalized: files.map(({ name }) => name) })
+      return yield* new Expectation.NothingStored({
+        name: source.name,
+        finalized: files.map(({ name }) =>
+          name
+        )
+      })
     }
     // of several with the name one has to be it; of none that is, the last one's difference says most
     return yield* Effect.catchTag(last, "StoredDiffers", (difference) =>

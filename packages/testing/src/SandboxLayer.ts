@@ -96,7 +96,7 @@ export const layer = (
 ): Layer.Layer<SandboxLayer, ConfigError.ConfigError, ObjectStore.ObjectStore> =>
   Layer.mergeAll(
     clients(options),
-    TransferGate.layer(options),
+    TransferGate.layer({ ...options, shortestPause: options?.backOff === true ? undefined : 0 }),
     retryPolicy(options),
     Timeouts.layerInForce
   ).pipe(Layer.provideMerge(Sandbox.layer({

@@ -46,7 +46,10 @@ describe("Recorder", () => {
   it.effect("finds a secret in a metric", () =>
     Effect.gen(function*() {
       const other = "a-secret-of-a-metric"
-      yield* Metric.incrementBy(Metric.taggedWithLabels(Metric.counter("test_recorder"), [MetricLabel.make("who", other)]), 1)
+      yield* Metric.incrementBy(
+        Metric.taggedWithLabels(Metric.counter("test_recorder"), [MetricLabel.make("who", other)]),
+        1
+      )
       yield* Effect.log("x")
       const error = yield* Effect.flip(Recorder.expectNoSecret(other))
       assert.strictEqual(error._tag === "SecretShown" && error.place, "metric")
@@ -54,7 +57,7 @@ describe("Recorder", () => {
 
   it.effect.prop(
     "finds the query of a pre-signed URL without being told of it",
-    { name: FastCheck.constantFrom("Signature", "Credential", "Security-Token"), value: FastCheck.hexaString() },
+    { name: FastCheck.constantFrom("Signature", "Credential", "Security-Token"), value: FastCheck.string({ unit: FastCheck.constantFrom(..."0123456789abcdef") }) },
     ({ name, value }) =>
       Effect.gen(function*() {
         yield* Effect.logInfo(`https://storage.test/key?partNumber=1&X-Amz-${name}=${value}&x=1`)
