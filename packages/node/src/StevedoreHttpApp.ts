@@ -195,7 +195,7 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string) => {
  *
  * @example
  * import { HttpRouter, HttpServer } from "@effect/platform"
- * import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+ * import { NodeHttpServer } from "@effect/platform-node"
  * import { NodeStevedore, StevedoreHttpApp } from "@stevedore/node"
  * import { Effect, Layer } from "effect"
  * import { createServer } from "node:http"
@@ -212,7 +212,8 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string) => {
  *   Layer.provide(NodeHttpServer.layer(() => createServer(), { port: 8080 }))
  * )
  *
- * const main = Layer.launch(server).pipe(NodeRuntime.runMain)
+ * const main = Layer.launch(server)
+ * // NodeRuntime.runMain(main)
  *
  * @since 0.1.0
  * @category constructors
