@@ -10,7 +10,11 @@ const rules = [
   { what: "a registry's host", files: /./, pattern: /\bregistry\.[a-z0-9-]+\.(?:org|com|net|dev)\b/ },
   { what: "a path of one machine", files: /./, pattern: /(?:^|[\s"'`(=])\/(?:home|Users|root|work)\/[A-Za-z0-9._-]+/ },
   // the one of a test's server on the loopback is worth nothing anywhere
-  { what: "a private key", files: /^(?!packages\/node\/test\/support\/certificate[.]ts$)/, pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----/ },
+  {
+    what: "a private key",
+    files: /^(?!packages\/node\/test\/support\/certificate[.]ts$)/,
+    pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----/
+  },
   // AWS's own documented example keys end in EXAMPLE
   { what: "an AWS access key", files: /./, pattern: /\b(?:AKIA|ASIA)(?![A-Z0-9]{9}EXAMPLE)[A-Z0-9]{16}\b/ },
   { what: "a token", files: /./, pattern: /\b(?:ghp|gho|ghs|npm|glpat|xox[abp])[_-][A-Za-z0-9]{20,}/ },

@@ -239,7 +239,11 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       Effect.onExit(transfer, (exit) =>
         asksToSlowDown(errorOf(exit)) && Duration.greaterThan(shortestPause, 0) ? pause(shortestPause) : Effect.void)
 
-    yield* Effect.addFinalizer(() => Effect.sync(() => report(reported, nothing)))
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() =>
+        report(reported, nothing)
+      )
+    )
     tell()
 
     return {

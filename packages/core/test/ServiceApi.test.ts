@@ -158,9 +158,10 @@ describe("ServiceApi", () => {
       Effect.gen(function*() {
         const { client, seen } = FakeHttp.make(() => Response.json({ data: record }))
         yield* Effect.flatMap(ServiceApi.ServiceApi, (api) => api.file("f1")).pipe(
-          Effect.provide(ServiceApi.layer),
-          Effect.provide(ServiceConfig.layerWithoutToken({ baseUrl: "https://page.test/api" })),
-          Effect.provide(FakeHttp.layer(client))
+          Effect.provide(ServiceApi.layer.pipe(
+            Layer.provide(ServiceConfig.layerWithoutToken({ baseUrl: "https://page.test/api" })),
+            Layer.provide(FakeHttp.layer(client))
+          ))
         )
         assert.lengthOf(seen, 1)
         assert.notProperty(seen[0]?.headers, "authorization")

@@ -57,7 +57,10 @@ describe("Recorder", () => {
 
   it.effect.prop(
     "finds the query of a pre-signed URL without being told of it",
-    { name: FastCheck.constantFrom("Signature", "Credential", "Security-Token"), value: FastCheck.string({ unit: FastCheck.constantFrom(..."0123456789abcdef") }) },
+    {
+      name: FastCheck.constantFrom("Signature", "Credential", "Security-Token"),
+      value: FastCheck.string({ unit: FastCheck.constantFrom(..."0123456789abcdef") })
+    },
     ({ name, value }) =>
       Effect.gen(function*() {
         yield* Effect.logInfo(`https://storage.test/key?partNumber=1&X-Amz-${name}=${value}&x=1`)

@@ -19,6 +19,11 @@ export class Chromium extends Context.Tag("test/Chromium")<Chromium, {
   readonly script: string
 }>() {}
 
+// what `npm run build` made resolves by its own `exports`
+const sources = process.env.TEST_DIST === "1"
+  ? { tsconfigRaw: {} }
+  : { tsconfig: path("../../../../../../tsconfig.json") }
+
 const bundled = Effect.promise(async () => {
   const { outputFiles } = await build({
     entryPoints: [path("page.ts")],
@@ -27,8 +32,7 @@ const bundled = Effect.promise(async () => {
     format: "iife",
     target: "es2022",
     logLevel: "error",
-    // what `npm run build` made resolves by its own `exports`
-    ...(process.env.TEST_DIST === "1" ? { tsconfigRaw: {} } : { tsconfig: path("../../../../../../tsconfig.json") })
+    ...sources
   })
   return outputFiles[0]?.text ?? ""
 })
