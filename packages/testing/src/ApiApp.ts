@@ -183,6 +183,8 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
 
   const lists = new Map<string, ReadonlyArray<ListRecord>>([["projects", projects], ...Object.entries(settings.lists)])
 
+  let changes = 0
+
   const makePage = (path: string, query: ListQuery.ListQuery, fault: Option.Option<Fault.Fault>) =>
     Either.gen(function*() {
       const found = Option.getOrUndefined(Option.filter(fault, Fault.isPageFault))
@@ -190,7 +192,7 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
       if (found === undefined) {
         return yield* ListPage.make(records, query, settings.largestPage)
       }
-      const changed = yield* ListPage.changeList(records, query, found)
+      const changed = yield* ListPage.changeList(records, query, found, changes += 1)
       lists.set(path, changed)
       const largest = found._tag === "ShortPage" ? found.items : settings.largestPage
       const page = yield* ListPage.make(changed, query, Math.min(largest, settings.largestPage))

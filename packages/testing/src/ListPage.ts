@@ -109,7 +109,7 @@ const createdMillis = (record: ListRecord): number => {
   return Number.isNaN(created) ? 0 : created
 }
 
-const withNewest = (records: ReadonlyArray<ListRecord>): ReadonlyArray<ListRecord> => {
+const withNewest = (records: ReadonlyArray<ListRecord>, number: number): ReadonlyArray<ListRecord> => {
   const [first] = records
   if (first === undefined) {
     return records
@@ -117,7 +117,7 @@ const withNewest = (records: ReadonlyArray<ListRecord>): ReadonlyArray<ListRecor
   const newest = records.reduce((latest, record) => Math.max(latest, createdMillis(record)), 0)
   return [...records, {
     ...first,
-    id: seedId("Appeared", records.length),
+    id: seedId("Appeared", number),
     created_at: new Date(newest + 1000).toISOString()
   }]
 }
@@ -126,7 +126,8 @@ const isSameKey = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): b
   left.every((key, index) => key === right[index])
 
 /**
- * What becomes of a list before a page of it is made. Faults that do not change the list leave it as it is.
+ * What becomes of a list before a page of it is made. Faults that do not change the list leave it as it is. `number` makes
+ * the id of a record that appears: no two of a list may have the same one.
  *
  * @since 0.1.0
  * @category combinators
@@ -134,12 +135,13 @@ const isSameKey = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): b
 export const changeList = (
   records: ReadonlyArray<ListRecord>,
   query: ListQuery,
-  fault: Fault.PageFault
+  fault: Fault.PageFault,
+  number: number
 ): Either.Either<ReadonlyArray<ListRecord>, ServiceRefused.ServiceRefused> =>
   Either.map(startOf(query), ({ after }) => {
     switch (fault._tag) {
       case "ItemAppears":
-        return withNewest(records)
+        return withNewest(records, number)
       case "ItemVanishes":
         return after === null ? records : records.filter((record) => !isSameKey(keyOf(record, query), after))
       default:

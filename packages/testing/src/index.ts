@@ -1,6 +1,11 @@
 /**
  * @since 0.1.0
  */
+export * as Arbitraries from "./Arbitraries.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as BlobStore from "./BlobStore.js"
 
 /**

@@ -1,0 +1,72 @@
+import * as Arr from "effect/Array"
+import * as Either from "effect/Either"
+import * as Fault from "../Fault.js"
+import * as ListPage from "../ListPage.js"
+import * as ListQuery from "../ListQuery.js"
+import * as ListResources from "../ListResources.js"
+import type { ListRecord } from "../SandboxOptions.js"
+
+export const sorts = ["created_at:asc", "created_at:desc", "title:asc"] as const
+
+/** What happens before a page is made; undefined for nothing. */
+export const changes: ReadonlyArray<Fault.PageFault | undefined> = [
+  undefined,
+  new Fault.ItemAppears(),
+  new Fault.ItemVanishes(),
+  new Fault.EmptyPage()
+]
+
+interface Options {
+  readonly records: number
+  readonly pageSize: number
+  readonly sort: typeof sorts[number]
+  readonly changes: ReadonlyArray<Fault.PageFault | undefined>
+}
+
+interface Step {
+  readonly records: ReadonlyArray<ListRecord>
+  readonly page: ListPage.ListPage
+}
+
+const step = (options: Options, records: ReadonlyArray<ListRecord>, cursor: string | undefined, index: number) =>
+  Either.gen(function*() {
+    const search = new URLSearchParams([
+      ["page[limit]", String(options.pageSize)],
+      ["sort", options.sort],
+      ...(cursor === undefined ? [] : [["page[start_cursor]", cursor]])
+    ])
+    const resource = ListResources.resources["projects"]
+    if (resource === undefined) {
+      return { records, page: { data: [], page: { total_count: 0, has_more: false } } }
+    }
+    const query = yield* ListQuery.parse(resource, "projects", search.toString())
+    const change = options.changes[index]
+    if (change === undefined) {
+      return { records, page: yield* ListPage.make(records, query, options.pageSize) }
+    }
+    const changed = yield* ListPage.changeList(records, query, change, index + 1)
+    const page = yield* ListPage.make(changed, query, options.pageSize)
+    return { records: changed, page: yield* ListPage.applyFault(page, query, change) }
+  })
+
+const idOf = (record: ListRecord): string => String(record["id"])
+
+/** The pages of a list that changes as the options say, each the answer to the cursor of the one before. */
+export const walk = (options: Options) => {
+  const before = ListResources.seedProjects(options.records)
+  const next = (records: ReadonlyArray<ListRecord>, cursor: string | undefined, index: number): Step =>
+    Either.getOrElse(step(options, records, cursor, index), () => ({
+      records,
+      page: { data: [], page: { total_count: records.length, has_more: false, next_cursor: null } }
+    }))
+  const first = next(before, undefined, 0)
+  let pages: Arr.NonEmptyReadonlyArray<ListPage.ListPage> = [first.page]
+  let { records } = first
+  for (let { page } = first; typeof page.page.next_cursor === "string";) {
+    const following = next(records, page.page.next_cursor, pages.length)
+    ;({ page, records } = following)
+    pages = Arr.append(pages, page)
+  }
+  const left = new Set(records.map(idOf))
+  return { pages, steady: before.map(idOf).filter((id) => left.has(id)) }
+}
