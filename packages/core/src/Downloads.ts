@@ -4,22 +4,20 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
 import type { DownloadError } from "./DownloadError.js"
-import { DownloadIncomplete, InvalidRange } from "./DownloadError.js"
+import { InvalidRange } from "./DownloadError.js"
 import type { Answer, Asked, Content } from "./internal/downloadAnswer.js"
-import { changed, request } from "./internal/downloadAnswer.js"
-import { unstalled } from "./internal/unstalled.js"
+import { request } from "./internal/downloadAnswer.js"
+import { bytesOf, checkSame } from "./internal/downloadTransfer.js"
+import type { Pull } from "./internal/pull.js"
 import { ObjectStorage } from "./ObjectStorage.js"
 import type * as PresignedUrl from "./PresignedUrl.js"
-import * as RangedContent from "./RangedContent.js"
-import * as RetryPolicy from "./RetryPolicy.js"
 import { ServiceApi } from "./ServiceApi.js"
-import * as Timeouts from "./Timeouts.js"
 
 /**
  * Which bytes, and what happens when the connection breaks.
@@ -51,7 +49,7 @@ export interface SectionOptions extends Options {
 }
 
 /**
- * Bytes on their way, to be read once, within their scope.
+ * Bytes on their way, to be read once and in one of two forms, within their scope.
  *
  * @since 0.1.0
  * @category models
@@ -70,6 +68,13 @@ export interface Section {
   /** Whether ranges of the file can be had: whether this one was given as it was asked for. */
   readonly ranged: boolean
   readonly bytes: Stream.Stream<Uint8Array, DownloadError>
+  /**
+   * Hands the same bytes to a sink, one chunk after the other, without a Stream in between: where there are many of
+   * them that costs a fraction. The memory of a chunk is valid until the sink is done with it.
+   */
+  readonly drain: <E, R>(
+    sink: (chunk: Uint8Array) => Effect.Effect<void, E, R>
+  ) => Effect.Effect<void, DownloadError | E, R>
 }
 
 /**
@@ -141,7 +146,8 @@ const openSection = (
 ): Effect.Effect<Section, DownloadError, Scope.Scope> =>
   Effect.gen(function*() {
     const asked = yield* wantedOf(content, options)
-    const answer = yield* request(content, asked)
+    const scope = yield* Effect.flatMap(Effect.scope, (parent) => Scope.fork(parent, parent.strategy))
+    const answer = yield* Scope.extend(request(content, asked), scope)
     const wanted = options.orWhole === true && !answer.partial ? { ...asked, end: Option.none() } : asked
     yield* checkSame(content, { etag: wanted.etag, totalLength: Option.none() }, answer)
     if (wanted.start > 0 && Option.exists(answer.totalLength, (total) => wanted.start >= total)) {
@@ -149,6 +155,13 @@ const openSection = (
     }
     const end = endOf(wanted, answer)
     const { etag, partial, peer, totalLength } = answer
+    const transfer = {
+      content,
+      asked: { start: wanted.start, end, etag },
+      totalLength,
+      resume: options.resume ?? true,
+      close: Scope.close(scope, Exit.void)
+    }
     return {
       offset: wanted.start,
       length: Option.map(end, (after) => after - wanted.start),
@@ -156,13 +169,25 @@ const openSection = (
       etag,
       peer,
       ranged: partial,
-      bytes: bytesFrom(
-        { content, asked: { start: wanted.start, end, etag }, totalLength, resume: options.resume ?? true },
-        answer,
-        wanted.start
-      )
+      bytes: Stream.unwrapScoped(
+        Effect.map(bytesOf({ ...transfer, passing: false }, answer), (pull) => Stream.repeatEffectOption(pull))
+      ),
+      drain: (sink) =>
+        Effect.scoped(
+          Effect.flatMap(bytesOf({ ...transfer, passing: true }, answer), (pull) => drained(pull, sink))
+        )
     }
   })
+
+const drained = <E, R>(
+  pull: Pull<Uint8Array, DownloadError>,
+  sink: (chunk: Uint8Array) => Effect.Effect<void, E, R>
+): Effect.Effect<void, DownloadError | E, R> =>
+  Effect.catchAll(
+    Effect.forever(Effect.flatMap(pull, (chunk) => Effect.mapError(sink(chunk), Option.some))),
+    (end: Option.Option<DownloadError | E>) =>
+      Option.match(end, { onNone: () => Effect.void, onSome: (error) => Effect.fail(error) })
+  )
 
 const wantedOf = (content: Content, options: SectionOptions): Effect.Effect<Asked, InvalidRange> => {
   const offset = options.range?.offset ?? 0
@@ -189,129 +214,4 @@ const least = (one: Option.Option<number>, other: Option.Option<number>): Option
 const endOf = (wanted: Asked, answer: Answer): Option.Option<number> => {
   const told = Option.map(answer.length, (length) => answer.start + length)
   return least(wanted.end, Option.orElse(answer.totalLength, () => told))
-}
-
-interface Transfer {
-  readonly content: Content
-  readonly asked: Asked
-  readonly totalLength: Option.Option<number>
-  readonly resume: boolean
-}
-
-const bytesFrom = (transfer: Transfer, answer: Answer, from: number): Stream.Stream<Uint8Array, DownloadError> =>
-  Stream.suspend(() => {
-    const { asked, content } = transfer
-    let position = from
-    const counted = Stream.map(wantedBytes(transfer, answer, from), (chunk) => {
-      position += chunk.byteLength
-      return chunk
-    })
-    const checked = Stream.suspend(() =>
-      Option.exists(asked.end, (end) => position < end)
-        ? Stream.fail(
-          new DownloadIncomplete({
-            fileId: content.fileId,
-            expected: Option.getOrElse(asked.end, () => position) - asked.start,
-            received: position - asked.start
-          })
-        )
-        : Stream.empty
-    )
-    return Stream.catchAll(
-      Stream.concat(counted, checked),
-      // What made progress begins to count anew: a long download on a bad line is cut more often than a request may fail.
-      (error) => resumed(transfer, withAttempts(error, position > from ? 1 : answer.attempt), position)
-    )
-  })
-
-const resumed = (
-  transfer: Transfer,
-  error: DownloadError,
-  position: number
-): Stream.Stream<Uint8Array, DownloadError> =>
-  Stream.unwrapScoped(Effect.gen(function*() {
-    const { asked, content, resume, totalLength } = transfer
-    const policy = yield* RetryPolicy.RetryPolicy
-    const provable = position === asked.start || Option.exists(asked.etag, RangedContent.isStrong)
-    if (!resume || !provable || !RetryPolicy.repeats(policy, error)) return Stream.fail(error)
-    yield* Effect.sleep(yield* RetryPolicy.wait(policy, error))
-    const etag = Option.filter(asked.etag, RangedContent.isStrong)
-    const answer = yield* request(content, { ...asked, start: position, etag }, error.attempts + 1)
-    yield* checkSame(content, { etag: asked.etag, totalLength }, answer)
-    return bytesFrom(transfer, answer, position)
-  }))
-
-const checkSame = (
-  content: Content,
-  before: { readonly etag: Option.Option<string>; readonly totalLength: Option.Option<number> },
-  answer: Answer
-): Effect.Effect<void, DownloadError> => {
-  const differ = <A>(one: Option.Option<A>, other: Option.Option<A>) =>
-    Option.isSome(one) && Option.isSome(other) && one.value !== other.value
-  if (differ(before.etag, answer.etag)) {
-    return Effect.fail(changed(content, before.etag, answer.etag, answer.attempt))
-  }
-  if (differ(before.totalLength, answer.totalLength)) {
-    const bytes = Option.map((size: number) => `${size} bytes`)
-    return Effect.fail(changed(content, bytes(before.totalLength), bytes(answer.totalLength), answer.attempt))
-  }
-  return Effect.void
-}
-
-const patient = ({ attempt, bytes, peer }: Answer): Stream.Stream<Uint8Array, DownloadError> =>
-  Stream.unwrap(
-    Effect.map(Timeouts.Timeouts, ({ stall }) =>
-      unstalled(bytes, stall, () => new TimedOut({ peer, phase: "body", after: stall, attempts: attempt })))
-  )
-
-// A server that does not know ranges gives everything: what is there already and what was not asked for is left out.
-const wantedBytes = (
-  { asked }: Transfer,
-  answer: Answer,
-  from: number
-): Stream.Stream<Uint8Array, DownloadError> => {
-  const bytes = patient(answer)
-  const end = Option.getOrElse(asked.end, () => Infinity)
-  const told = Option.map(answer.length, (length) => answer.start + length)
-  const isExact = answer.start === from && (end === Infinity || Option.exists(told, (after) => after <= end))
-  return isExact ? bytes : sliced(bytes, from - answer.start, end - answer.start)
-}
-
-const sliced = <E>(
-  bytes: Stream.Stream<Uint8Array, E>,
-  start: number,
-  end: number
-): Stream.Stream<Uint8Array, E> =>
-  Stream.suspend(() => {
-    let seen = 0
-    return bytes.pipe(
-      Stream.map((chunk) => {
-        const before = seen
-        seen += chunk.byteLength
-        return before >= start && seen <= end
-          ? chunk
-          : chunk.subarray(Math.max(0, start - before), Math.max(0, end - before))
-      }),
-      Stream.filter((chunk) => chunk.byteLength > 0),
-      Stream.takeUntil(() => seen >= end)
-    )
-  })
-
-const withAttempts = (error: DownloadError, attempts: number): DownloadError => {
-  switch (error._tag) {
-    case "ConnectionFailed": {
-      const { arrived, code, origin, peer } = error
-      return new ConnectionFailed({ arrived, code, origin, peer, attempts })
-    }
-    case "DownloadIncomplete": {
-      const { expected, fileId, received } = error
-      return new DownloadIncomplete({ expected, fileId, received, attempts })
-    }
-    case "TimedOut": {
-      const { after, peer, phase } = error
-      return new TimedOut({ after, peer, phase, attempts })
-    }
-    default:
-      return error
-  }
 }

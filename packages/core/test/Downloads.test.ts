@@ -277,6 +277,23 @@ describe("Downloads.open", () => {
 })
 
 describe("a section that takes the whole", () => {
+  for (const mode of modes) {
+    it.effect(`hands the same bytes to a sink, over cuts, and ends with what the sink fails with, in ${mode} mode`, () =>
+      Effect.gen(function*() {
+        const { layer } = FakeContent.make({ bytes: file, mode, mishaps: [{ cutAfter: 300 }, { endAfter: 200 }] })
+        const drained = (sink: (chunk: Uint8Array) => Effect.Effect<void, "full">) =>
+          Effect.scoped(Effect.gen(function*() {
+            const download = yield* Downloads.open("f1")
+            const section = yield* download.section()
+            yield* section.drain(sink)
+          })).pipe(Effect.provide(layer))
+        const got: Array<Uint8Array> = []
+        yield* drained((chunk) => Effect.sync(() => void got.push(chunk.slice())))
+        assertBytes(Buffer.concat(got), file)
+        assert.strictEqual(yield* Effect.flip(drained(() => Effect.fail("full"))), "full")
+      }))
+  }
+
   it.effect("has all bytes where there are no ranges, and its range where there are", () =>
     Effect.gen(function*() {
       for (const ranges of [true, false]) {

@@ -9,9 +9,7 @@ import * as Downloads from "@stevedore/core/Downloads"
 import * as RangedContent from "@stevedore/core/RangedContent"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import { dual } from "effect/Function"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -224,10 +222,11 @@ const written = (
 ): Effect.Effect<number, Failure> =>
   Effect.suspend(() => {
     let position = section.offset
-    const writing = Stream.runForEach(section.bytes, (chunk) => {
+    const writing = section.drain((chunk) => {
       const at = position
-      position += chunk.byteLength
-      return Effect.map(PartFile.write(file, chunk, at), () => onBytes(chunk.byteLength))
+      const length = chunk.byteLength
+      position += length
+      return Effect.map(PartFile.write(file, chunk, at), () => onBytes(length))
     })
     return Effect.map(writing, () => position - section.offset)
   })
@@ -276,31 +275,41 @@ export interface AllOptions extends Omit<Options, "size" | "onProgress"> {
  * import { Effect, Stream } from "effect"
  *
  * const all = Stream.make({ fileId: "1kf00nQk9yfWKfsTDni8aO", path: "interview.mp4" }).pipe(
- *   NodeDownloads.downloadAll({ overwrite: true }),
+ *   NodeDownloads.downloadAll,
  *   Stream.runForEach((outcome) => Effect.log(outcome.target.path, outcome._tag))
  * )
  *
  * @since 0.1.0
  * @category downloads
  */
-export const downloadAll: {
-  (options?: AllOptions): <E, R>(
-    targets: Stream.Stream<DownloadTarget, E, R>
-  ) => Stream.Stream<DownloadOutcome, E, R | Downloads.Requirements>
-  <E, R>(
-    targets: Stream.Stream<DownloadTarget, E, R>,
-    options?: AllOptions
-  ): Stream.Stream<DownloadOutcome, E, R | Downloads.Requirements>
-} = dual(
-  (args) => Predicate.hasProperty(args[0], Stream.StreamTypeId),
-  <E, R>(targets: Stream.Stream<DownloadTarget, E, R>, options: AllOptions = {}) =>
-    Stream.mapEffect(
-      targets,
-      (target) =>
-        Effect.match(toFile(target.fileId, target.path, options), {
-          onFailure: (error): DownloadOutcome => ({ _tag: "Failed", target, error }),
-          onSuccess: (file): DownloadOutcome => ({ _tag: "Downloaded", target, file })
-        }),
-      { concurrency: Math.max(1, options.files ?? 3), unordered: true }
-    )
-)
+export const downloadAll = <E, R>(
+  targets: Stream.Stream<DownloadTarget, E, R>,
+  options: AllOptions = {}
+): Stream.Stream<DownloadOutcome, E, R | Downloads.Requirements> =>
+  Stream.mapEffect(
+    targets,
+    (target) =>
+      Effect.match(toFile(target.fileId, target.path, options), {
+        onFailure: (error): DownloadOutcome => ({ _tag: "Failed", target, error }),
+        onSuccess: (file): DownloadOutcome => ({ _tag: "Downloaded", target, file })
+      }),
+    { concurrency: Math.max(1, Math.floor(options.files ?? 3)), unordered: true }
+  )
+
+/**
+ * {@link downloadAll} with options, for a pipe.
+ *
+ * @example
+ * import { NodeDownloads } from "@stevedore/node"
+ * import { Stream } from "effect"
+ *
+ * const outcomes = (targets: Iterable<NodeDownloads.DownloadTarget>) =>
+ *   Stream.fromIterable(targets).pipe(NodeDownloads.downloadAllWith({ overwrite: true }), Stream.runCollect)
+ *
+ * @since 0.1.0
+ * @category downloads
+ */
+export const downloadAllWith =
+  (options: AllOptions) =>
+  <E, R>(targets: Stream.Stream<DownloadTarget, E, R>): Stream.Stream<DownloadOutcome, E, R | Downloads.Requirements> =>
+    downloadAll(targets, options)

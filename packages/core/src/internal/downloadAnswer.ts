@@ -17,6 +17,7 @@ import type { ServiceError } from "../ServiceError.js"
 import { SourceChanged } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
 import * as Timeouts from "../Timeouts.js"
+import type { Pull } from "./pull.js"
 
 /**
  * Where a file's content is asked for. The link is asked of the service once, and again when it is dead.
@@ -44,6 +45,8 @@ export interface Answer extends RangedContent.Held {
   readonly peer: "service" | "storage"
   readonly attempt: number
   readonly bytes: Stream.Stream<Uint8Array, DownloadError>
+  /** The same in memory that is used again, where there is such a form. */
+  readonly pull?: Pull<Uint8Array, DownloadError> | undefined
 }
 
 const wireRequest = ({ end, etag, start }: Asked): RangedContent.Asked => ({

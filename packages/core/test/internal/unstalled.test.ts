@@ -1,6 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Duration, Effect, Exit, Fiber, Ref, Stream, TestClock } from "effect"
-import { unstalled } from "../../src/internal/unstalled.js"
+import * as Pull from "../../src/internal/pull.js"
+import * as Unstalled from "../../src/internal/unstalled.js"
+
+const unstalled = <A, E, E2>(stream: Stream.Stream<A, E>, limit: Duration.Duration, onStall: () => E2) =>
+  Stream.unwrapScoped(
+    Pull.ofStream(stream).pipe(
+      Effect.flatMap((pull) => Unstalled.unstalled(pull, limit, onStall)),
+      Effect.map((pull) => Stream.repeatEffectOption(pull))
+    )
+  )
 
 const limit = Duration.seconds(10)
 

@@ -222,7 +222,7 @@ describe("NodeDownloads.downloadAll", () => {
       yield* Effect.promise(() => Fs.writeFile(join(directory, "b"), "mine"))
       const outcomes = yield* Stream.make("a", "b", "c").pipe(
         Stream.map((name) => ({ fileId: name, path: join(directory, name) })),
-        NodeDownloads.downloadAll({ files: 2 }),
+        NodeDownloads.downloadAllWith({ files: 2 }),
         Stream.runCollect,
         Effect.provide(served.layer)
       )

@@ -1,0 +1,175 @@
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import { ConnectionFailed, TimedOut } from "../ConnectionError.js"
+import type { DownloadError } from "../DownloadError.js"
+import { DownloadIncomplete } from "../DownloadError.js"
+import * as RangedContent from "../RangedContent.js"
+import * as RetryPolicy from "../RetryPolicy.js"
+import * as Timeouts from "../Timeouts.js"
+import type { Answer, Asked, Content } from "./downloadAnswer.js"
+import { changed, request } from "./downloadAnswer.js"
+import type { Pull } from "./pull.js"
+import * as Pulls from "./pull.js"
+import { unstalled } from "./unstalled.js"
+
+/** @internal */
+export interface Transfer {
+  readonly content: Content
+  readonly asked: Asked
+  readonly totalLength: Option.Option<number>
+  readonly resume: boolean
+  /** Whether each chunk is used up before the next is asked for: then its memory may be used again. */
+  readonly passing: boolean
+  /** Ends the connection of the first answer: a broken one is dead before the next begins. */
+  readonly close: Effect.Effect<void>
+}
+
+/**
+ * The bytes that were asked for, beginning with those of an answer, and taken up from another where it breaks.
+ *
+ * @internal
+ */
+export const bytesOf = (
+  transfer: Transfer,
+  first: Answer
+): Effect.Effect<Pull<Uint8Array, DownloadError>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { asked, content } = transfer
+    const scope = yield* Effect.scope
+    let current = yield* wanted(transfer, first, asked.start)
+    let { attempt } = first
+    let from = asked.start
+    let position = from
+    let { close } = transfer
+
+    const next: Pull<Uint8Array, DownloadError> = Effect.suspend(() =>
+      Effect.matchEffect(current, {
+        onSuccess: (chunk) => {
+          position += chunk.byteLength
+          return Effect.succeed(chunk)
+        },
+        onFailure: (end) =>
+          // What breaks after the last byte breaks nothing.
+          Option.match(
+            isWhole(transfer, position) ? Option.none() : Option.orElse(end, () => shortOf(transfer, position)),
+            {
+              onNone: () => Effect.fail(Option.none()),
+              onSome: (error) => Effect.zipRight(Effect.mapError(goOn(error), Option.some), next)
+            }
+          )
+      })
+    )
+
+    const goOn = (cause: DownloadError): Effect.Effect<void, DownloadError> =>
+      Effect.gen(function*() {
+        // What made progress begins to count anew: a long download on a bad line is cut more often than a request may
+        // fail.
+        const error = withAttempts(cause, position > from ? 1 : attempt)
+        const policy = yield* RetryPolicy.RetryPolicy
+        const provable = position === asked.start || Option.exists(asked.etag, RangedContent.isStrong)
+        if (!transfer.resume || !provable || !RetryPolicy.repeats(policy, error)) return yield* Effect.fail(error)
+        yield* close
+        yield* Effect.sleep(yield* RetryPolicy.wait(policy, error))
+        const own = yield* Scope.fork(scope, scope.strategy)
+        close = Scope.close(own, Exit.void)
+        const etag = Option.filter(asked.etag, RangedContent.isStrong)
+        const answer = yield* Scope.extend(
+          request(content, { ...asked, start: position, etag }, error.attempts + 1),
+          own
+        )
+        yield* checkSame(content, { etag: asked.etag, totalLength: transfer.totalLength }, answer)
+        current = yield* Scope.extend(wanted(transfer, answer, position), own)
+        attempt = answer.attempt
+        from = position
+      })
+
+    return next
+  })
+
+const isWhole = ({ asked }: Transfer, position: number): boolean => Option.exists(asked.end, (end) => position >= end)
+
+const shortOf = ({ asked, content: { fileId } }: Transfer, position: number): Option.Option<DownloadError> =>
+  Option.map(
+    Option.filter(asked.end, (end) => position < end),
+    (end) => new DownloadIncomplete({ fileId, expected: end - asked.start, received: position - asked.start })
+  )
+
+/** @internal */
+export const checkSame = (
+  content: Content,
+  before: { readonly etag: Option.Option<string>; readonly totalLength: Option.Option<number> },
+  answer: Answer
+): Effect.Effect<void, DownloadError> => {
+  const differ = <A>(one: Option.Option<A>, other: Option.Option<A>) =>
+    Option.isSome(one) && Option.isSome(other) && one.value !== other.value
+  if (differ(before.etag, answer.etag)) {
+    return Effect.fail(changed(content, before.etag, answer.etag, answer.attempt))
+  }
+  if (differ(before.totalLength, answer.totalLength)) {
+    const bytes = Option.map((size: number) => `${size} bytes`)
+    return Effect.fail(changed(content, bytes(before.totalLength), bytes(answer.totalLength), answer.attempt))
+  }
+  return Effect.void
+}
+
+const patient = (
+  { passing }: Transfer,
+  { attempt, bytes, peer, pull }: Answer
+): Effect.Effect<Pull<Uint8Array, DownloadError>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { stall } = yield* Timeouts.Timeouts
+    return yield* unstalled(
+      passing && pull !== undefined ? pull : yield* Pulls.ofStream(bytes),
+      stall,
+      () => new TimedOut({ peer, phase: "body", after: stall, attempts: attempt })
+    )
+  })
+
+// A server that does not know ranges gives everything: what is there already and what was not asked for is left out.
+const wanted = (
+  transfer: Transfer,
+  answer: Answer,
+  from: number
+): Effect.Effect<Pull<Uint8Array, DownloadError>, never, Scope.Scope> => {
+  const end = Option.getOrElse(transfer.asked.end, () => Infinity)
+  const told = Option.map(answer.length, (length) => answer.start + length)
+  const isExact = answer.start === from && (end === Infinity || Option.exists(told, (after) => after <= end))
+  const bytes = patient(transfer, answer)
+  return isExact ? bytes : Effect.map(bytes, (pull) => sliced(pull, from - answer.start, end - answer.start))
+}
+
+const sliced = <E>(pull: Pull<Uint8Array, E>, start: number, end: number): Pull<Uint8Array, E> => {
+  let seen = 0
+  const next: Pull<Uint8Array, E> = Effect.suspend(() =>
+    seen >= end ? Effect.fail(Option.none()) : Effect.flatMap(pull, (chunk) => {
+      const before = seen
+      seen += chunk.byteLength
+      const kept = before >= start && seen <= end
+        ? chunk
+        : chunk.subarray(Math.max(0, start - before), Math.max(0, end - before))
+      return kept.byteLength > 0 ? Effect.succeed(kept) : next
+    })
+  )
+  return next
+}
+
+const withAttempts = (error: DownloadError, attempts: number): DownloadError => {
+  switch (error._tag) {
+    case "ConnectionFailed": {
+      const { arrived, code, origin, peer } = error
+      return new ConnectionFailed({ arrived, code, origin, peer, attempts })
+    }
+    case "DownloadIncomplete": {
+      const { expected, fileId, received } = error
+      return new DownloadIncomplete({ expected, fileId, received, attempts })
+    }
+    case "TimedOut": {
+      const { after, peer, phase } = error
+      return new TimedOut({ after, peer, phase, attempts })
+    }
+    default:
+      return error
+  }
+}
