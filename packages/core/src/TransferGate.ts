@@ -289,3 +289,35 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
  * @category layers
  */
 export const layer = (options: Options = {}): Layer.Layer<TransferGate> => Layer.scoped(TransferGate, make(options))
+
+/**
+ * A gate that holds nobody, for tests of what stands on one: every transfer passes at once and nothing is counted, but for
+ * the operations that it is given.
+ *
+ * @example
+ * import { TransferGate } from "@stevedore/core"
+ * import { Duration, Effect } from "effect"
+ *
+ * const heard: Array<number> = []
+ * const listening = TransferGate.layerNoop({
+ *   pause: (duration) => Effect.sync(() => void heard.push(Duration.toMillis(duration)))
+ * })
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNoop = (service: Partial<Service>): Layer.Layer<TransferGate> =>
+  Layer.succeed(TransferGate, {
+    pass: (transfer) => transfer,
+    hold: () => Effect.void,
+    pause: () => Effect.void,
+    state: Effect.succeed({
+      width: Number.POSITIVE_INFINITY,
+      limit: Number.POSITIVE_INFINITY,
+      inFlight: 0,
+      waiting: 0,
+      bufferedBytes: 0,
+      pausedFor: Duration.zero
+    }),
+    ...service
+  })

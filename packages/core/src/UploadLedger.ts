@@ -265,6 +265,21 @@ export const layerMemory: Layer.Layer<never> = Layer.effect(UploadLedger, makeMe
 export const none: Layer.Layer<never> = Layer.succeed(UploadLedger, nothing)
 
 /**
+ * A ledger that writes nothing down, for tests of what stands on one, but for the operations that it is given.
+ *
+ * @example
+ * import { UploadLedger } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const inUseElsewhere = UploadLedger.layerNoop({ lock: () => Effect.succeed(false) })
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNoop = (service: Partial<Service>): Layer.Layer<never> =>
+  Layer.succeed(UploadLedger, { ...nothing, ...service })
+
+/**
  * The id of an upload: short, safe as a file's name, the same for the same source and service. None for a source that
  * cannot be recognized again: it has no identity beside its name.
  *

@@ -136,4 +136,25 @@ describe("TransferGate", () => {
         yield* Fiber.interrupt(fiber)
       })
   )
+
+  it.effect("layerNoop holds nobody, however many come, but for what it is given", () => {
+    const pauses: Array<number> = []
+    const gate = TransferGate.layerNoop({
+      pause: (duration) => Effect.sync(() => void pauses.push(Duration.toMillis(duration)))
+    })
+    return Effect.gen(function*() {
+      const { hold, pass, pause, state } = yield* TransferGate.TransferGate
+      yield* pause(Duration.minutes(1))
+      yield* Effect.scoped(hold(1e12))
+      const passed = yield* Effect.forEach(
+        Array.from({ length: 100 }),
+        () => pass(Effect.as(Effect.sleep("1 second"), "through"), { buffered: 1e12 }),
+        { concurrency: "unbounded" }
+      ).pipe(Effect.fork)
+      yield* TestClock.adjust("1 second")
+      assert.lengthOf(yield* Fiber.join(passed), 100)
+      assert.deepStrictEqual(pauses, [60_000])
+      assert.isAbove((yield* state).width, 1e9)
+    }).pipe(Effect.provide(gate))
+  })
 })

@@ -247,6 +247,28 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(yield* ledger.unfinished, [])
     }).pipe(Effect.scoped, Effect.provide(UploadLedger.none)))
 
+  it.effect("layerNoop writes nothing down, but for what it is given", () => {
+    const begun: Array<string> = []
+    return Effect.gen(function*() {
+      const ledger = yield* UploadLedger.UploadLedger
+      yield* ledger.begin(recordOf("a"))
+      yield* ledger.receive(recordOf("a"), receiptOf(1))
+      yield* ledger.completing(recordOf("a"))
+      yield* ledger.forget(recordOf("a"))
+      assert.isFalse(yield* ledger.lock("a"))
+      assert.isFalse(ledger.keepUrls)
+      assert.deepStrictEqual(yield* ledger.find("a"), Option.none())
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+      assert.deepStrictEqual(begun, ["a"])
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(UploadLedger.layerNoop({
+        lock: () => Effect.succeed(false),
+        begin: ({ id }) => Effect.sync(() => void begun.push(id))
+      }))
+    )
+  })
+
   it.effect("in memory, one lock has one holder until its scope ends", () =>
     Effect.gen(function*() {
       const ledger = yield* UploadLedger.UploadLedger
