@@ -5,6 +5,7 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
@@ -17,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as BrowserLedger from "./BrowserLedger.js"
+import { patientApi, patientGate } from "./internal/offline.js"
 import * as XhrObjectStorage from "./XhrObjectStorage.js"
 
 /**
@@ -57,8 +59,24 @@ const withRedirectsAsAnswers = HttpClient.transformResponse(
   )
 )
 
+// A request that fails in a browser that was offline before it began cannot have left it.
+const withOfflineTold = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.transform(
+    client,
+    (send, request) =>
+      Effect.suspend(() =>
+        navigator.onLine ? send : Effect.mapError(send, (error) =>
+          error._tag === "RequestError"
+            ? new HttpClientError.RequestError({ request, reason: "Transport", cause: { code: "ENETUNREACH" } })
+            : error)
+      )
+  )
+
 const client = (options: Options): Layer.Layer<HttpClient.HttpClient> =>
-  Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, withRedirectsAsAnswers)).pipe(
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(HttpClient.HttpClient, (client) => withOfflineTold(withRedirectsAsAnswers(client)))
+  ).pipe(
     Layer.provide(FetchHttpClient.layer),
     Layer.provide(
       Layer.succeed(FetchHttpClient.RequestInit, {
@@ -83,6 +101,9 @@ const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, Conf
  * `Timeouts.layer` or `Checksum.layer` that is provided to this layer holds for whatever runs with it. No redirect of the
  * service is followed.
  *
+ * What fails because the browser is offline waits until it is online again, and is then done once more without counting
+ * as an attempt.
+ *
  * Browsers open six connections to a host at the most, so more than six parts at once only wait.
  *
  * @example
@@ -100,9 +121,11 @@ const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, Conf
  */
 export const layer = (options: Options): Layer.Layer<BrowserStevedore, ConfigError.ConfigError> =>
   Layer.mergeAll(
-    Layer.provide(ServiceApi.layerWith(options), Layer.merge(config(options), client(options))),
+    Layer.effect(ServiceApi.ServiceApi, Effect.map(ServiceApi.makeWith(options), patientApi)).pipe(
+      Layer.provide(Layer.merge(config(options), client(options)))
+    ),
     XhrObjectStorage.layer,
-    TransferGate.layer(options),
+    Layer.scoped(TransferGate.TransferGate, Effect.map(TransferGate.make(options), patientGate)),
     options.ledger === false ? Layer.empty : BrowserLedger.layer(options.ledger),
     RetryPolicy.layerInForce,
     Timeouts.layerInForce

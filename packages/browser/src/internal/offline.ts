@@ -1,0 +1,47 @@
+import type { Service as ServiceApi } from "@stevedore/core/ServiceApi"
+import type { Service as TransferGate } from "@stevedore/core/TransferGate"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import * as Connectivity from "../Connectivity.js"
+
+const untilOnline: Effect.Effect<void> = Connectivity.changes.pipe(
+  Stream.filter(({ online }) => online),
+  Stream.take(1),
+  Stream.runDrain
+)
+
+// Not before it has failed: a browser that is offline still reaches this machine.
+const outlasting =
+  (isTheLine: (error: unknown) => boolean) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.catchAll(effect, (error) =>
+      Effect.flatMap(Connectivity.current, ({ online }) =>
+        !online && isTheLine(error)
+          ? Effect.zipRight(untilOnline, Effect.suspend(() => outlasting(isTheLine)(effect)))
+          : Effect.fail(error)))
+
+const isLineFailure = (error: unknown): boolean =>
+  Predicate.isTagged(error, "ConnectionFailed") || Predicate.isTagged(error, "TimedOut")
+
+const hasNotArrived = (error: unknown): boolean =>
+  Predicate.isTagged(error, "ConnectionFailed") && Predicate.hasProperty(error, "arrived") && error.arrived === "no"
+
+const repeatable = outlasting(isLineFailure)
+const once = outlasting(hasNotArrived)
+
+/** What fails because the browser is offline waits until it is not, and is done again: it is no attempt. */
+export const patientGate = (gate: TransferGate): TransferGate => ({
+  ...gate,
+  pass: (transfer, passage) => repeatable(gate.pass(transfer, passage))
+})
+
+/** The same for the service; what must not be done twice only where it is certain that it was not done. */
+export const patientApi = (api: ServiceApi): ServiceApi => ({
+  ...api,
+  initiateUpload: (file) => once(api.initiateUpload(file)),
+  initiateLargeUpload: (file) => once(api.initiateLargeUpload(file)),
+  completeUpload: (input) => repeatable(api.completeUpload(input)),
+  completeLargeUpload: (input) => repeatable(api.completeLargeUpload(input)),
+  file: (fileId) => repeatable(api.file(fileId)),
+  listPage: (request) => repeatable(api.listPage(request))
+})
