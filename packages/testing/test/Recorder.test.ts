@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Console, Data, Effect, FastCheck, Logger, Metric, MetricLabel, Redacted } from "effect"
+import { Console, Data, Effect, FastCheck, Layer, Logger, Metric, MetricLabel, Redacted } from "effect"
 import { Recorder } from "../src/index.js"
 
 class Leak extends Data.TaggedError("Leak")<{ readonly inner: unknown }> {}
@@ -92,5 +92,5 @@ describe("Recorder", () => {
         { level: "WARN", message: "two three" }
       ])
       assert.deepStrictEqual(yield* Recorder.spans, ["first", "second"])
-    }).pipe(Effect.provide(Recorder.layer), Effect.provide(Logger.remove(Logger.defaultLogger))))
+    }).pipe(Effect.provide(Layer.merge(Recorder.layer, Logger.remove(Logger.defaultLogger)))))
 })

@@ -7,19 +7,18 @@ import * as SandboxUploads from "../src/SandboxUploads.js"
 const MIB = 1024 * 1024
 
 describe("SandboxFiles", () => {
-  it.effect.prop(
+  it.prop(
     "chooses between 1 and 10000 parts, none under the minimum that storage allows, for every size",
     {
       size: FastCheck.integer({ min: 1, max: 10_000_000_000 }),
       recommendedPartSize: FastCheck.integer({ min: 1, max: 5_000_000_000 })
     },
-    ({ recommendedPartSize, size }) =>
-      Effect.sync(() => {
-        const parts = SandboxFiles.chooseParts(size, { recommendedPartSize, minimumPartSize: 5 * MIB })
-        const partSize = Math.ceil(size / parts)
-        assert.isTrue(parts >= 1 && parts <= 10_000)
-        assert.isTrue(parts === 1 || partSize >= 5 * MIB)
-      }),
+    ({ recommendedPartSize, size }) => {
+      const parts = SandboxFiles.chooseParts(size, { recommendedPartSize, minimumPartSize: 5 * MIB })
+      const partSize = Math.ceil(size / parts)
+      assert.isTrue(parts >= 1 && parts <= 10_000)
+      assert.isTrue(parts === 1 || partSize >= 5 * MIB)
+    },
     { fastCheck: { numRuns: 500 } }
   )
 

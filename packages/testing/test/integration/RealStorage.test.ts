@@ -41,17 +41,21 @@ const initiate = (size: number) =>
 const put = (
   url: PresignedUrl.PresignedUrl,
   bytes: Uint8Array,
-  options: { readonly headers?: Readonly<Record<string, string>>; readonly clockOffset?: number } = {}
+  options: { readonly headers?: Readonly<Record<string, string>>; readonly onBody?: () => void } = {}
 ) =>
   Effect.scoped(Effect.gen(function*() {
     const storage = yield* ObjectStorage.ObjectStorage
     const open = yield* UploadSources.fromBytes("notes.txt", bytes).open
+    const section = yield* open.section({ offset: 0, length: bytes.byteLength })
     return yield* storage.put({
       url,
-      section: yield* open.section({ offset: 0, length: bytes.byteLength }),
+      section: {
+        ...section,
+        body: (...asked) => Effect.tap(section.body(...asked), () => Effect.sync(() => options.onBody?.()))
+      },
       name: "notes.txt",
       headers: options.headers ?? {},
-      clockOffset: options.clockOffset ?? 0,
+      clockOffset: 0,
       attempt: 1,
       onSent: () => undefined
     })
@@ -62,6 +66,15 @@ const changed = (url: PresignedUrl.PresignedUrl, change: (href: URL) => void) =>
   change(href)
   return Option.getOrThrow(PresignedUrl.fromString(href.href))
 }
+
+const behind = (clock: Clock.Clock, millis: () => number): Clock.Clock => ({
+  [Clock.ClockTypeId]: Clock.ClockTypeId,
+  unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis() - millis(),
+  unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
+  currentTimeMillis: Effect.sync(() => clock.unsafeCurrentTimeMillis() - millis()),
+  currentTimeNanos: clock.currentTimeNanos,
+  sleep: (duration) => clock.sleep(duration)
+})
 
 const nothingStored = (fileId: string) =>
   Effect.gen(function*() {
@@ -145,12 +158,12 @@ describe("a single PUT to a real store", () => {
   it.scopedLive("is refused as expired when the URL has ended, by the storage's clock", () =>
     Effect.gen(function*() {
       const { fileId, url } = yield* initiate(5)
-      const deadline = Option.getOrThrow(url.deadline).getTime()
-      // the client's clock goes wrong by this much, so that it takes the URL for alive until the answer comes
       yield* Effect.sleep("1500 millis")
-      const now = yield* Clock.currentTimeMillis
-      const refused = yield* Effect.flip(
-        put(url, hello, { headers: encryptionHeaders, clockOffset: deadline - now - 1 })
+      // the client's clock is an hour late until the body goes out: so long the URL looks alive
+      let late = 3_600_000
+      const refused = yield* put(url, hello, { headers: encryptionHeaders, onBody: () => late = 0 }).pipe(
+        Effect.flip,
+        Effect.withClock(behind(yield* Effect.clock, () => late))
       )
       assert(refused._tag === "UrlExpired")
       assert.strictEqual(refused.reason, "Refused")

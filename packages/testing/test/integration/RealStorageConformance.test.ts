@@ -1,11 +1,15 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import * as page from "../conformance/page.js"
 import { perform, unexplained } from "../conformance/perform.js"
 import { sections } from "../conformance/rows.js"
 import { store } from "../conformance/StoreTarget.js"
-import { StoreTarget } from "../conformance/Target.js"
+import { markdown, outcomes } from "../conformance/table.js"
+import { sandbox, StoreTarget } from "../conformance/Target.js"
 
-layer(store, { excludeTestServices: true })("a real store answers as S3 documents it, but for what is listed", (it) => {
+const both = Layer.merge(sandbox, store)
+
+layer(both, { excludeTestServices: true })("a real store answers as S3 documents it, but for what is listed", (it) => {
   for (const { rows, title } of sections) {
     for (const row of rows) {
       it.effect(`${title}: ${row.title}`, () =>
@@ -15,4 +19,9 @@ layer(store, { excludeTestServices: true })("a real store answers as S3 document
         }))
     }
   }
+
+  it.effect("and the page of the documentation says what both answer", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(page.read(), markdown(yield* outcomes))
+    }))
 })
