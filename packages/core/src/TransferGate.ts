@@ -13,10 +13,10 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import type { Claim } from "./internal/admission.js"
-import { Admission } from "./internal/admission.js"
 import type { Outcome } from "./internal/congestion.js"
 import { Congestion } from "./internal/congestion.js"
+import type { Claim } from "./internal/fairQueue.js"
+import { FairQueue } from "./internal/fairQueue.js"
 
 /**
  * What the gate should know of a transfer.
@@ -30,7 +30,7 @@ export interface Passage {
    * counts alike.
    */
   readonly bytes?: number | undefined
-  /** What is held in memory as long as the transfer runs, in bytes. Omitted: nothing. */
+  /** What is held in memory while the transfer waits for its turn and runs, in bytes. Omitted: nothing. */
   readonly buffered?: number | undefined
   /** Whose transfer it is, compared by identity: owners are served in turn, whatever each has waiting. */
   readonly owner?: unknown
@@ -170,42 +170,47 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     const limit = whole(options.limit ?? 32)
     const isAdaptive = options.adaptive ?? true
     const shortestPause = Duration.decode(options.shortestPause ?? "500 millis")
-    const admission = new Admission(options.maxBufferedBytes ?? 268_435_456)
+    const maxBufferedBytes = whole(options.maxBufferedBytes ?? 268_435_456)
+    const places = new FairQueue()
+    const memory = new FairQueue()
     const congestion = new Congestion(isAdaptive ? Math.min(limit, whole(options.initial ?? 4)) : limit, limit)
     const scope = yield* Effect.scope
     let pausedUntil = Number.NEGATIVE_INFINITY
     let isTimerRunning = false
     let reported = nothing
 
+    const counts = (): Counts => ({
+      inFlight: places.used,
+      waiting: places.waiting + memory.waiting,
+      width: congestion.width,
+      bufferedBytes: memory.used
+    })
+
     const tell = (): void => {
-      const now = {
-        inFlight: admission.inFlight,
-        waiting: admission.waiting,
-        width: congestion.width,
-        bufferedBytes: admission.bufferedBytes
-      }
+      const now = counts()
       report(reported, now)
       reported = now
     }
 
-    const admit = (now: number): void => {
-      admission.admit(now >= pausedUntil ? congestion.width : 0)
+    const serve = (now: number): void => {
+      memory.serve(maxBufferedBytes)
+      places.serve(now >= pausedUntil ? congestion.width : 0)
       tell()
     }
 
-    const enter = (claim: Omit<Claim, "admitted">): Effect.Effect<Claim> =>
+    const take = (queue: FairQueue, claimed: Omit<Claim, "met">): Effect.Effect<Claim> =>
       Effect.flatMap(elapsed, (now) =>
         Effect.async<Claim>((resume) => {
-          const entered: Claim = { ...claim, admitted: () => resume(Effect.succeed(entered)) }
-          admission.enter(entered)
-          admit(now)
-          return leave(entered)
+          const claim: Claim = { ...claimed, met: () => resume(Effect.succeed(claim)) }
+          queue.enter(claim)
+          serve(now)
+          return giveBack(queue, claim)
         }))
 
-    const leave = (claim: Claim): Effect.Effect<void> =>
+    const giveBack = (queue: FairQueue, claim: Claim): Effect.Effect<void> =>
       Effect.map(elapsed, (now) => {
-        admission.leave(claim)
-        admit(now)
+        queue.leave(claim)
+        serve(now)
       })
 
     const opened: Effect.Effect<void> = Effect.flatMap(elapsed, (now) => {
@@ -213,7 +218,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
         return Effect.zipRight(Effect.sleep(Duration.millis(Math.ceil(pausedUntil - now))), opened)
       }
       isTimerRunning = false
-      admit(now)
+      serve(now)
       return Effect.void
     })
 
@@ -246,31 +251,31 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     )
     tell()
 
+    const hold: Service["hold"] = (bytes, owner) =>
+      bytes <= 0 ? Effect.void : Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(
+          restore(take(memory, { amount: bytes, owner })),
+          (claim) => Effect.addFinalizer(() => giveBack(memory, claim))
+        )
+      )
+
+    const pass: Service["pass"] = (transfer, { buffered = 0, bytes = 1, owner } = {}) => {
+      const passing = Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(restore(take(places, { amount: 1, owner })), (claim) =>
+          heeded(isAdaptive ? measured(restore(transfer), bytes) : restore(transfer)).pipe(
+            Effect.ensuring(giveBack(places, claim))
+          ))
+      )
+      return buffered <= 0 ? passing : Effect.scoped(Effect.zipRight(hold(buffered, owner), passing))
+    }
+
     return {
-      pass: (transfer, { buffered = 0, bytes = 1, owner } = {}) =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(
-            restore(enter({ places: 1, bytes: buffered, owner })),
-            (claim) =>
-              heeded(isAdaptive ? measured(restore(transfer), bytes) : restore(transfer)).pipe(
-                Effect.ensuring(leave(claim))
-              )
-          )
-        ),
-      hold: (bytes, owner) =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(
-            restore(enter({ places: 0, bytes, owner })),
-            (claim) => Effect.addFinalizer(() => leave(claim))
-          )
-        ),
+      pass,
+      hold,
       pause,
       state: Effect.map(elapsed, (now) => ({
-        width: congestion.width,
+        ...counts(),
         limit,
-        inFlight: admission.inFlight,
-        waiting: admission.waiting,
-        bufferedBytes: admission.bufferedBytes,
         pausedFor: Duration.millis(Math.max(0, pausedUntil - now))
       }))
     }

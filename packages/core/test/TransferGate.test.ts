@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TransferGate } from "@stevedore/core"
-import { Duration, Effect, Exit, FastCheck as fc, Fiber, TestClock } from "effect"
+import { ConnectionError, StorageError, TransferGate } from "@stevedore/core"
+import { Cause, Duration, Effect, Exit, FastCheck as fc, Fiber, Metric, MetricState, TestClock } from "effect"
+import { inVirtualTime } from "./fixtures/virtualTime.js"
 
 const clockMillis = Effect.clockWith((clock) => clock.currentTimeMillis)
 
@@ -157,4 +158,305 @@ describe("TransferGate", () => {
       assert.isAbove((yield* state).width, 1e9)
     }).pipe(Effect.provide(gate))
   })
+
+  it.scoped("owners are served in turn: one part does not wait behind the 600 of another upload", () =>
+    Effect.gen(function*() {
+      const gate = yield* TransferGate.make({ limit: 1 })
+      const order: Array<string> = []
+      const transfer = (owner: string) =>
+        gate.pass(Effect.zipLeft(Effect.sync(() => order.push(owner)), Effect.sleep("1 second")), { owner })
+      const many = yield* Effect.fork(
+        Effect.forEach(Array.from({ length: 600 }), () => transfer("many"), { concurrency: "unbounded" })
+      )
+      yield* TestClock.adjust("500 millis")
+      const few = yield* Effect.fork(Effect.all([transfer("few"), transfer("few")], { concurrency: "unbounded" }))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(few)
+      assert.deepStrictEqual(order.slice(0, 5), ["many", "many", "few", "many", "few"])
+      yield* Fiber.interrupt(many)
+    }))
+
+  describe("memory", () => {
+    it.scoped("transfers wait until their bytes fit, and those without any do not wait for them", () =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make({ maxBufferedBytes: 100 })
+        const begun: Array<string> = []
+        const transfer = (name: string, buffered?: number) =>
+          gate.pass(Effect.zipLeft(Effect.sync(() => begun.push(name)), Effect.sleep("1 second")), {
+            buffered,
+            owner: name
+          })
+        const fiber = yield* Effect.fork(Effect.all([
+          transfer("60", 60),
+          transfer("50", 50),
+          transfer("10", 10),
+          transfer("0")
+        ], { concurrency: "unbounded" }))
+        yield* TestClock.adjust("500 millis")
+        assert.deepStrictEqual(begun, ["60", "0"])
+        const { bufferedBytes, inFlight, waiting } = yield* gate.state
+        assert.deepStrictEqual({ bufferedBytes, inFlight, waiting }, { bufferedBytes: 60, inFlight: 2, waiting: 2 })
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(begun, ["60", "0", "50", "10"])
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(fiber)
+      }))
+
+    it.scoped("what alone is larger than all of it has it alone", () =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make({ maxBufferedBytes: 100 })
+        const large = yield* Effect.fork(gate.pass(Effect.sleep("1 second"), { buffered: 1000 }))
+        const small = yield* Effect.fork(gate.pass(clockMillis, { buffered: 1 }))
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(large)
+        assert.strictEqual(yield* Fiber.join(small), 1000)
+      }))
+
+    it.scoped("is held as long as the scope, over attempts and pauses, and without a place on the line", () =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make({ limit: 1, maxBufferedBytes: 100 })
+        yield* gate.pause(Duration.hours(1))
+        const held = yield* Effect.fork(Effect.scoped(Effect.zipRight(gate.hold(80), Effect.sleep("5 seconds"))))
+        const next = yield* Effect.fork(Effect.scoped(Effect.zipRight(gate.hold(80), clockMillis)))
+        const interrupted = yield* Effect.fork(Effect.scoped(gate.hold(1)))
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* gate.state).bufferedBytes, 80)
+        yield* Fiber.interrupt(interrupted)
+        yield* TestClock.adjust("10 seconds")
+        yield* Fiber.join(held)
+        assert.strictEqual(yield* Fiber.join(next), 5000)
+        assert.strictEqual((yield* gate.state).bufferedBytes, 0)
+      }))
+  })
+
+  it.scoped("what holds memory gets its place, also when its owner waits for more memory before it", () =>
+    Effect.gen(function*() {
+      const gate = yield* TransferGate.make({ maxBufferedBytes: 100 })
+      const part = Effect.scoped(
+        Effect.zipRight(
+          gate.hold(80, "upload"),
+          Effect.zipRight(
+            Effect.sleep("1 second"),
+            gate.pass(clockMillis, {
+              owner: "upload"
+            })
+          )
+        )
+      )
+      const parts = yield* Effect.fork(Effect.all([part, part, part], { concurrency: "unbounded" }))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* Fiber.join(parts), [1000, 2000, 3000])
+    }))
+
+  describe("width", () => {
+    const timedOut = new ConnectionError.TimedOut({ peer: "storage", phase: "answer", after: Duration.seconds(1) })
+    const slowDown = new StorageError.StorageUnavailable({ status: 503, code: "SlowDown" })
+
+    const widthAfter = (options: TransferGate.Options, ends: ReadonlyArray<Effect.Effect<void, unknown>>) =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make(options)
+        const fiber = yield* Effect.fork(Effect.forEach(
+          ends,
+          (end) => Effect.ignore(gate.pass(Effect.zipRight(Effect.sleep("1 second"), end))),
+          { concurrency: "unbounded" }
+        ))
+        yield* TestClock.adjust("10 minutes")
+        yield* Fiber.join(fiber)
+        return (yield* gate.state).width
+      })
+
+    it.scoped.each([[1, 15], [2, 14], [5, 11], [8, 8], [16, 8]] as const)(
+      "%d time-outs of the same 16 transfers leave room for %d",
+      ([timeOuts, width]) =>
+        Effect.map(
+          widthAfter({ initial: 16 }, Array.from({ length: timeOuts }, () => timedOut)),
+          (left) => assert.strictEqual(left, width)
+        )
+    )
+
+    it.scoped.each([1, 3, 16])(
+      "is halved by a SlowDown, once for all that were in flight: %d of 16",
+      (refused) =>
+        Effect.map(
+          widthAfter({ initial: 16 }, Array.from({ length: refused }, () => slowDown)),
+          (left) => assert.strictEqual(left, 8)
+        )
+    )
+
+    it.scoped("is never less than one transfer", () =>
+      Effect.map(
+        widthAfter({}, Array.from({ length: 100 }, (_, index) => index % 2 === 0 ? timedOut : slowDown)),
+        (left) => assert.strictEqual(left, 1)
+      ))
+
+    it.scoped("stays where it is when transfers fail for reasons of their own, and where it is fixed", () =>
+      Effect.gen(function*() {
+        const own = Array.from({ length: 50 }, () => Effect.fail(new Error("no")))
+        assert.strictEqual(yield* widthAfter({ initial: 16 }, own), 16)
+        const fixed = { adaptive: false, limit: 6 }
+        assert.strictEqual(yield* widthAfter(fixed, [timedOut, slowDown, timedOut, timedOut, slowDown]), 6)
+      }))
+
+    it.scoped("does not grow while there is too little to fill it, and does not shrink for it", () =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make()
+        const parts = (count: number, millis: number) =>
+          Effect.forEach(
+            Array.from({ length: count }),
+            () => gate.pass(Effect.sleep(Duration.millis(millis)), { bytes: 1_000_000 }),
+            { concurrency: 2, discard: true }
+          )
+        const fiber = yield* Effect.fork(
+          parts(50, 100).pipe(Effect.zipRight(Effect.sleep("1 hour")), Effect.zipRight(parts(50, 3000)))
+        )
+        yield* TestClock.adjust("2 hours")
+        yield* Fiber.join(fiber)
+        assert.strictEqual((yield* gate.state).width, 4)
+      }))
+
+    it.scoped("grows to its limit where every transfer has a line of its own", () =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make()
+        const fiber = yield* Effect.fork(Effect.forEach(
+          Array.from({ length: 400 }),
+          () => gate.pass(Effect.sleep("1 second"), { bytes: 1_000_000 }),
+          { concurrency: "unbounded", discard: true }
+        ))
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual((yield* gate.state).width, 32)
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(fiber)
+      }))
+  })
+
+  it.effect.prop(
+    "whatever fails, waits, pauses or is interrupted: never more than the width in flight, never more than the bound " +
+      "in memory, and nothing of either is lost",
+    {
+      limit: fc.integer({ min: 1, max: 8 }),
+      adaptive: fc.boolean(),
+      steps: fc.array(
+        fc.record({
+          after: fc.integer({ min: 0, max: 300 }),
+          millis: fc.integer({ min: 0, max: 2000 }),
+          bytes: fc.constantFrom(0, 0, 10, 40, 100, 150),
+          owner: fc.constantFrom("a", "b", undefined),
+          isHeld: fc.boolean(),
+          end: fc.constantFrom(
+            "success" as const,
+            "failure" as const,
+            "timeOut" as const,
+            "slowDown" as const,
+            "death" as const
+          ),
+          interruptedAfter: fc.option(fc.integer({ min: 0, max: 3000 })),
+          pause: fc.option(fc.integer({ min: 0, max: 1000 }), { freq: 8 })
+        }),
+        { minLength: 1, maxLength: 40 }
+      )
+    },
+    ({ adaptive, limit, steps }) =>
+      inVirtualTime(Effect.scoped(Effect.gen(function*() {
+        const gate = yield* TransferGate.make({ limit, adaptive, maxBufferedBytes: 100 })
+        const seen = { inFlight: 0, bytes: 0 }
+        const ends: Record<typeof steps[number]["end"], Effect.Effect<void, unknown>> = {
+          success: Effect.void,
+          failure: Effect.fail("no"),
+          timeOut: Effect.fail(
+            new ConnectionError.TimedOut({ peer: "storage", phase: "body", after: Duration.zero })
+          ),
+          slowDown: Effect.fail(new StorageError.StorageUnavailable({ status: 503, code: "SlowDown" })),
+          death: Effect.die("dead")
+        }
+        const check = Effect.gen(function*() {
+          const { bufferedBytes, inFlight, width } = yield* gate.state
+          assert.isAtMost(width, limit)
+          assert.isAtMost(seen.inFlight, inFlight)
+          assert.isAtMost(seen.inFlight, limit)
+          assert.isAtMost(seen.bytes, bufferedBytes)
+          if (bufferedBytes > 100) assert.include([150, 0], seen.bytes)
+        })
+        const counted = (places: number, bytes: number) =>
+          Effect.acquireRelease(
+            Effect.suspend(() => {
+              seen.inFlight += places
+              seen.bytes += bytes
+              return check
+            }),
+            () =>
+              Effect.sync(() => {
+                seen.inFlight -= places
+                seen.bytes -= bytes
+              })
+          )
+        const fibers = yield* Effect.forEach(steps, (step) =>
+          Effect.gen(function*() {
+            yield* Effect.sleep(Duration.millis(step.after))
+            if (step.pause !== null) yield* gate.pause(Duration.millis(step.pause))
+            const work = Effect.flatMap(Effect.sleep(Duration.millis(step.millis)), () => ends[step.end])
+            const { bytes, owner } = step
+            const running = step.isHeld
+              ? gate.hold(bytes, owner).pipe(
+                Effect.zipRight(counted(0, bytes)),
+                Effect.zipRight(gate.pass(Effect.scoped(Effect.zipRight(counted(1, 0), work)), { owner }))
+              )
+              : gate.pass(Effect.scoped(Effect.zipRight(counted(1, bytes), work)), { buffered: bytes, owner })
+            const fiber = yield* Effect.fork(Effect.scoped(running))
+            if (step.interruptedAfter !== null) {
+              yield* Effect.fork(
+                Effect.zipRight(Effect.sleep(Duration.millis(step.interruptedAfter)), Fiber.interruptFork(fiber))
+              )
+            }
+            return fiber
+          }))
+        for (const fiber of fibers) {
+          const exit = yield* Fiber.await(fiber)
+          if (Exit.isFailure(exit)) assert.isFalse(Cause.pretty(exit.cause).includes("AssertionError"))
+        }
+        const left = yield* gate.state
+        assert.deepInclude(left, { inFlight: 0, waiting: 0, bufferedBytes: 0 })
+        // Every place is still there: as many as the width go through at once
+        const places = yield* Effect.forEach(Array.from({ length: left.width }), () =>
+          Effect.fork(gate.pass(Effect.never)))
+        yield* Effect.sleep("1 minute")
+        assert.strictEqual((yield* gate.state).inFlight, left.width)
+        yield* Fiber.interruptAll(places)
+        assert.strictEqual((yield* gate.state).inFlight, 0)
+      }))).pipe(Effect.asVoid),
+    { fastCheck: { numRuns: 150 }, timeout: 60_000 }
+  )
+
+  it.effect("tells what it does by gauges, which end with it", () =>
+    Effect.gen(function*() {
+      const value = (name: string) =>
+        Effect.map(Metric.snapshot, (pairs) => {
+          const pair = pairs.find(({ metricKey }) => metricKey.name === name)
+          return pair !== undefined && MetricState.isGaugeState(pair.metricState) ? Number(pair.metricState.value) : 0
+        })
+      const gauges = Effect.all({
+        inFlight: value("stevedore_transfers_in_flight"),
+        waiting: value("stevedore_transfers_waiting"),
+        width: value("stevedore_transfers_width"),
+        bufferedBytes: value("stevedore_transfers_buffered_bytes")
+      })
+      const before = yield* gauges
+      yield* Effect.scoped(Effect.gen(function*() {
+        const gate = yield* TransferGate.make({ limit: 2 })
+        const fiber = yield* Effect.fork(Effect.forEach(
+          [1, 2, 3],
+          () => gate.pass(Effect.never, { buffered: 10 }),
+          { concurrency: "unbounded" }
+        ))
+        yield* TestClock.adjust("1 second")
+        const now = yield* gauges
+        assert.deepStrictEqual({
+          inFlight: now.inFlight - before.inFlight,
+          waiting: now.waiting - before.waiting,
+          width: now.width - before.width,
+          bufferedBytes: now.bufferedBytes - before.bufferedBytes
+        }, { inFlight: 2, waiting: 1, width: 2, bufferedBytes: 30 })
+        yield* Fiber.interrupt(fiber)
+      }))
+      assert.deepStrictEqual(yield* gauges, before)
+    }))
 })
