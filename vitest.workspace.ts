@@ -27,7 +27,7 @@ export const projects: Array<TestProjectInlineConfiguration> = packages.flatMap(
       test: {
         name: directory,
         root: path,
-        include: ["test/**/*.test.ts"],
+        include: ["test/**/*.test.ts", "testing/**/*.test.ts"],
         exclude: [...exclude, "test/integration/**"],
         // a property may take long on a busy machine
         testTimeout: 20_000

@@ -1,42 +1,38 @@
-// Type-checks everything as one program: src, tests, these scripts, and every ts block of the READMEs as a user's program
-// that imports src. A block becomes a file whose line numbers are those of the README.
+// Type-checks everything as one program: src, tests, these scripts, and every ts block of the READMEs and of the documentation
+// as a user's program that imports src. A block becomes a file whose line numbers are those of its page. One that begins
+// with its name in a comment, such as `// Recordings.ts`, can be imported by the other blocks of the page.
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { packages, root } from "./packages.mjs"
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { root } from "./packages.mjs"
+import { blocksOf, pages } from "./pages.mjs"
 
 const folder = `${root}/.cache/readmes`
 rmSync(folder, { recursive: true, force: true })
-mkdirSync(folder, { recursive: true })
 
-/** @type {Map<string, string>} from the extracted file's name to its README */
+/** @type {Map<string, string>} from the extracted file to its page */
 const origins = new Map()
 
-for (const path of ["", ...packages.map(({ directory }) => `packages/${directory}/`)]) {
-  const readme = `${path}README.md`
-  if (!existsSync(`${root}/${readme}`)) continue
-  const text = readFileSync(`${root}/${readme}`, "utf8")
-  for (const block of text.matchAll(/^```(?:ts|typescript)\n([^]*?)^```$/gm)) {
-    const before = text.slice(0, block.index).split("\n").length
-    const name = `${path.replaceAll("/", "-")}README-${before}.ts`
-    writeFileSync(`${folder}/${name}`, "\n".repeat(before) + block[1])
-    origins.set(name, readme)
+for (const page of pages) {
+  const directory = page.replaceAll("/", "-").replace(/\.md$/, "")
+  mkdirSync(`${folder}/${directory}`, { recursive: true })
+  for (const { code, language, line } of blocksOf(page)) {
+    if (!["ts", "tsx", "typescript"].includes(language)) continue
+    const named = /^\/\/ ([\w.-]+\.tsx?)\n/.exec(code)?.[1]
+    const name = `${directory}/${named ?? `line-${line}.${language === "tsx" ? "tsx" : "ts"}`}`
+    writeFileSync(`${folder}/${name}`, "\n".repeat(line) + code)
+    origins.set(name, page)
   }
 }
+
+const { include } = JSON.parse(readFileSync(`${root}/tsconfig.json`, "utf8"))
 
 writeFileSync(
   `${folder}/tsconfig.json`,
   JSON.stringify({
     extends: "../../tsconfig.json",
-    // what is not used is found by lint, which does not read the READMEs: there a program may stand unused
+    // what is not used is found by lint, which does not read the pages: there a program may stand unused
     compilerOptions: { noUnusedLocals: false },
-    include: [
-      "*.ts",
-      "../../packages/*/src",
-      "../../packages/*/test",
-      "../../vitest.config.ts",
-      "../../vitest.workspace.ts",
-      "../../.ci/*.mjs"
-    ]
+    include: ["*/*.ts", "*/*.tsx", ...include.map((/** @type {string} */ path) => `../../${path}`)]
   })
 )
 

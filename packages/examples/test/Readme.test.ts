@@ -6,10 +6,13 @@ import { DownloadTargetError } from "@stevedore/node"
 import { Effect, type Schema } from "effect"
 import { fileURLToPath } from "node:url"
 
-const readme = Effect.flatMap(
-  FileSystem.FileSystem,
-  (fs) => fs.readFileString(fileURLToPath(new URL("../../../README.md", import.meta.url)))
-).pipe(Effect.provide(NodeContext.layer))
+const read = (path: string) =>
+  Effect.flatMap(
+    FileSystem.FileSystem,
+    (fs) => fs.readFileString(fileURLToPath(new URL(path, import.meta.url)))
+  ).pipe(Effect.provide(NodeContext.layer))
+
+const readme = read("../../../README.md")
 
 const tagsOf = (schema: Schema.Schema.All): ReadonlyArray<string> =>
   "members" in schema && Array.isArray(schema.members)
@@ -46,4 +49,13 @@ describe("README", () => {
       )
       assert.include(text, `10 GB take ${UploadPlan.mostParts(limits.multipartSize, limits)} parts at the most`)
     }))
+
+  it.effect.each(["Recordings.ts", "Recordings.test.ts"])(
+    "shows %s as it is compiled and run",
+    (name) =>
+      Effect.gen(function*() {
+        const program = yield* read(`../testing/${name}`)
+        assert.include(yield* readme, `\`\`\`ts\n// ${name}\n${program}\`\`\`\n`)
+      })
+  )
 })

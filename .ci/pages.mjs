@@ -1,0 +1,34 @@
+// What users read: the READMEs and the pages of the documentation, with the code in them.
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { packages, root } from "./packages.mjs"
+
+const documentation = "packages/docs"
+
+/** Paths from the repository's root. @type {ReadonlyArray<string>} */
+export const pages = [
+  ...["", ...packages.map(({ directory }) => `packages/${directory}/`)]
+    .map((path) => `${path}README.md`)
+    .filter((page) => existsSync(`${root}/${page}`)),
+  ...readdirSync(`${root}/${documentation}`, { recursive: true, encoding: "utf8" })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) =>
+      path.endsWith(".md") && path !== "README.md" && !/(?:^|\/)(?:node_modules|\.\w[^/]*)\//.test(path)
+    )
+    .sort()
+    .map((path) => `${documentation}/${path}`)
+]
+
+/**
+ * The fenced blocks of a page. `line` is the one that opens the fence, counted from 1.
+ *
+ * @param {string} page
+ * @returns {ReadonlyArray<{ language: string, code: string, line: number }>}
+ */
+export const blocksOf = (page) => {
+  const text = readFileSync(`${root}/${page}`, "utf8")
+  return [...text.matchAll(/^```([a-z]+)[^\n]*\n([^]*?)^```$/gm)].map(({ 1: language = "", 2: code = "", index }) => ({
+    language,
+    code,
+    line: text.slice(0, index).split("\n").length
+  }))
+}

@@ -1,0 +1,34 @@
+import { KeyValueStore } from "@effect/platform"
+import { Lists, type UploadOptions, Uploads, type UploadSource } from "@stevedore/core"
+import { Effect, Option, Schema, Stream } from "effect"
+
+const Recording = Schema.Struct({ fileId: Schema.String, name: Schema.String, bytes: Schema.Number })
+
+/** An application: recordings go into storage, and into a database of its own, by project. */
+export class Recordings extends Effect.Service<Recordings>()("Recordings", {
+  effect: Effect.gen(function*() {
+    const services = yield* Effect.context<Uploads.Requirements>()
+    const database = (yield* KeyValueStore.KeyValueStore).forSchema(Schema.Array(Recording))
+    const lock = yield* Effect.makeSemaphore(1)
+
+    const of = (projectId: string) => Effect.map(database.get(projectId), Option.getOrElse(() => []))
+
+    /** Storage first: a row of the database never points at a file that is not there. */
+    const save = (projectId: string, source: UploadSource, options?: UploadOptions.UploadOptions) =>
+      Effect.gen(function*() {
+        const file = yield* Uploads.upload(source, options)
+        const recording = { fileId: file.id, name: file.name, bytes: source.size }
+        const others = yield* of(projectId)
+        yield* database.set(projectId, [...others, recording])
+        return recording
+      }).pipe(lock.withPermits(1), Effect.provide(services))
+
+    /** Every project of the service with what was recorded for it. */
+    const overview = Lists.projects({ sort: "title:asc" }).pipe(
+      Stream.mapEffect(({ id, title }) => Effect.map(of(id), (recordings) => ({ title, recordings }))),
+      Stream.provideContext(services)
+    )
+
+    return { save, of, overview }
+  })
+}) {}
