@@ -10,6 +10,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Crc32 from "./internal/crc32.js"
+import type { Crc64 } from "./internal/crc64.js"
+import * as Crc64s from "./internal/crc64.js"
 
 /**
  * A checksum as storage writes it.
@@ -60,14 +62,29 @@ export interface ChecksumAlgorithm {
   readonly combine?: ((first: string, second: string, secondLength: number) => string) | undefined
 }
 
-const encode = (crc: number): string =>
-  Encoding.encodeBase64(Uint8Array.of(crc >>> 24, (crc >>> 16) & 0xff, (crc >>> 8) & 0xff, crc & 0xff))
+const bytesOf = (word: number): ReadonlyArray<number> => [
+  word >>> 24,
+  (word >>> 16) & 0xff,
+  (word >>> 8) & 0xff,
+  word & 0xff
+]
 
-const decode = (value: string): number =>
-  Option.match(Option.getRight(Encoding.decodeBase64(value)), {
-    onNone: () => 0,
-    onSome: (bytes) => bytes.reduce((crc, byte) => ((crc << 8) | byte) >>> 0, 0)
-  })
+const wordOf = (bytes: Uint8Array): number => bytes.reduce((word, byte) => ((word << 8) | byte) >>> 0, 0)
+
+const decodedBytes = (value: string): Uint8Array =>
+  Option.getOrElse(Option.getRight(Encoding.decodeBase64(value)), () => new Uint8Array(0))
+
+const encode = (crc: number): string => Encoding.encodeBase64(Uint8Array.from(bytesOf(crc)))
+
+const decode = (value: string): number => wordOf(decodedBytes(value))
+
+const encode64 = ({ high, low }: Crc64): string =>
+  Encoding.encodeBase64(Uint8Array.from([...bytesOf(high), ...bytesOf(low)]))
+
+const decode64 = (value: string): Crc64 => {
+  const bytes = decodedBytes(value)
+  return { high: wordOf(bytes.subarray(0, 4)), low: wordOf(bytes.subarray(4)) }
+}
 
 /**
  * CRC-32 as of zlib, PNG and S3, over a function that goes on from a checksum with more bytes.
@@ -96,6 +113,35 @@ export const crc32With = (update: (crc: number, chunk: Uint8Array) => number): C
  * @category algorithms
  */
 export const crc32: ChecksumAlgorithm = crc32With(Crc32.update)
+
+/**
+ * CRC-64/NVME, which S3 keeps for a whole object whatever its parts. In JavaScript on every platform, at
+ * 7.0 CPU seconds per GiB on a machine where CRC-32 takes 4.3 in JavaScript and 0.33 by zlib: for where it is what the
+ * store keeps and compares.
+ *
+ * @example
+ * import { Checksum, Uploads, type UploadSource } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const upload = (source: UploadSource) =>
+ *   Uploads.upload(source).pipe(Effect.provide(Checksum.layer(Checksum.crc64nvme)))
+ *
+ * @since 0.1.0
+ * @category algorithms
+ */
+export const crc64nvme: ChecksumAlgorithm = {
+  name: "crc64nvme",
+  begin: () => {
+    let crc = Crc64s.empty
+    return {
+      update: (chunk) => {
+        crc = Crc64s.update(crc, chunk)
+      },
+      value: () => encode64(crc)
+    }
+  },
+  combine: (first, second, secondLength) => encode64(Crc64s.combine(decode64(first), decode64(second), secondLength))
+}
 
 /**
  * The algorithm in force, read when an upload begins.

@@ -66,6 +66,73 @@ export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/c
 }
 
 /**
+ * The bytes came whole, but they are not those that the checksum is of: they were damaged in storage or on the way.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class DownloadCorrupted extends Schema.TaggedError<DownloadCorrupted>("@stevedore/core/DownloadCorrupted")(
+  "DownloadCorrupted",
+  {
+    fileId: Schema.String,
+    /** Such as `crc32`. */
+    algorithm: Schema.String,
+    /** The checksum of the file, in base64. */
+    expected: Schema.String,
+    /** The checksum of what came. */
+    received: Schema.String,
+    attempts: Recovery.attempts
+  }
+) {
+  /**
+   * The same file again may arrive whole.
+   *
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "retryOnce"
+  }
+  override get message(): string {
+    return `What came of ${this.fileId} is not the file: its ${this.algorithm} is ${this.received}, not ${this.expected}. ` +
+      "Nothing of it was kept. Download it again; when that is no better, report it to the service."
+  }
+}
+
+/**
+ * The checksum that a download was to be compared with cannot be: nothing here computes its algorithm, or its value is
+ * none of that algorithm. Nothing was asked for.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidChecksum extends Schema.TaggedError<InvalidChecksum>("@stevedore/core/InvalidChecksum")(
+  "InvalidChecksum",
+  {
+    fileId: Schema.String,
+    algorithm: Schema.String,
+    problem: Schema.Literal("algorithm", "value"),
+    attempts: Recovery.noAttempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    const { algorithm, fileId } = this
+    return this.problem === "algorithm"
+      ? `Nothing here computes ${
+        JSON.stringify(algorithm)
+      }, so ${fileId} cannot be compared with it. Give a checksum ` +
+        "by crc32, crc64nvme or sha256, or provide the algorithm by Checksum.layer."
+      : `The checksum given for ${fileId} is no value of ${algorithm}. Give the one of the whole file in base64, as an ` +
+        "upload tells it; one that is composed of several parts cannot be compared."
+  }
+}
+
+/**
  * What a download fails with.
  *
  * @since 0.1.0
@@ -75,7 +142,9 @@ export const DownloadError = Schema.Union(
   ServiceError,
   StorageError,
   SourceChanged,
+  DownloadCorrupted,
   DownloadIncomplete,
+  InvalidChecksum,
   InvalidRange
 ).annotations({ identifier: "DownloadError" })
 

@@ -63,6 +63,8 @@ export interface Section {
   readonly totalLength: Option.Option<number>
   /** Opaque. Equal ones that are not weak mean equal bytes. */
   readonly etag: Option.Option<string>
+  /** The checksums of the file that the storage told with it, in base64 by algorithm such as `crc32`: mostly none. */
+  readonly checksums: Readonly<Record<string, string>>
   /** Who sends them: the service, whose requests are counted, or the storage. */
   readonly peer: "service" | "storage"
   /** Whether ranges of the file can be had: whether this one was given as it was asked for. */
@@ -154,7 +156,7 @@ const openSection = (
       return yield* outside(content.fileId, options)
     }
     const end = endOf(wanted, answer)
-    const { etag, partial, peer, totalLength } = answer
+    const { checksums, etag, partial, peer, totalLength } = answer
     const transfer = {
       content,
       asked: { start: wanted.start, end, etag },
@@ -167,6 +169,7 @@ const openSection = (
       length: Option.map(end, (after) => after - wanted.start),
       totalLength,
       etag,
+      checksums,
       peer,
       ranged: partial,
       bytes: Stream.unwrapScoped(

@@ -34,6 +34,11 @@ export interface Held {
   /** The number of bytes of the whole, where it is told. */
   readonly totalLength: Option.Option<number>
   readonly etag: Option.Option<string>
+  /**
+   * What `x-amz-checksum-*` tells of the whole, in base64 by algorithm such as `crc32`. Only where the answer is the
+   * whole: of a range it may be a part's. One that is composed of the parts' checksums tells nothing of the bytes.
+   */
+  readonly checksums: Readonly<Record<string, string>>
 }
 
 /**
@@ -59,7 +64,10 @@ export const held = (
 ): Option.Option<Held> => {
   const etag = Option.fromNullable(answer.headers["etag"])
   const length = integer(answer.headers["content-length"])
-  if (answer.status === 200) return Option.some({ partial: false, start: 0, length, totalLength: length, etag })
+  const checksums = checksumsOf(answer.headers)
+  if (answer.status === 200) {
+    return Option.some({ partial: false, start: 0, length, totalLength: length, etag, checksums })
+  }
   const part = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(answer.headers["content-range"] ?? "")
   if (answer.status !== 206 || part === null || asked.range === undefined) return Option.none()
   const [, first, last, total] = part
@@ -71,10 +79,26 @@ export const held = (
       start,
       length: Option.some(Number(last) - start + 1),
       totalLength: integer(total),
-      etag
+      etag,
+      checksums: start === 0 && Number(last) + 1 === Number(total) ? checksums : {}
     })
     : Option.none()
 }
+
+const checksumHeader = /^x-amz-checksum-(?!type$|algorithm$|mode$)(.+)$/
+
+const checksumsOf = (headers: Readonly<Record<string, string | undefined>>): Held["checksums"] =>
+  headers["x-amz-checksum-type"]?.toUpperCase() === "COMPOSITE"
+    ? {}
+    : Object.fromEntries(
+      Object.entries(headers).flatMap(([name, value]) => {
+        const algorithm = checksumHeader.exec(name)?.[1]
+        // a composed one ends in the number of its parts
+        return algorithm === undefined || value === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)
+          ? []
+          : [[algorithm, value] as const]
+      })
+    )
 
 const integer = (text: string | undefined): Option.Option<number> =>
   text === undefined || !/^\d{1,15}$/.test(text) ? Option.none() : Option.some(Number(text))

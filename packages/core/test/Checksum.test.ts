@@ -29,6 +29,70 @@ const withoutCombine: Checksum.ChecksumAlgorithm = {
   }
 }
 
+const base64Of = (hexadecimal: string) => Buffer.from(hexadecimal, "hex").toString("base64")
+
+const combinable = [Checksum.crc32, Checksum.crc64nvme]
+
+describe("CRC-64/NVME", () => {
+  it("has the values that storage has: 8 bytes, most significant first, in base64", () => {
+    const value = (bytes: Uint8Array) => Checksum.ofBytes(Checksum.crc64nvme, bytes).value
+    assert.strictEqual(value(text("123456789")), base64Of("ae8b14860a799888"))
+    assert.strictEqual(value(text("")), base64Of("0000000000000000"))
+    assert.strictEqual(value(new Uint8Array(32)), base64Of("cf3473434d4ecf3b"))
+    assert.strictEqual(value(new Uint8Array(32).fill(0xff)), base64Of("a0a06974c34d63c4"))
+  })
+
+  // the definition itself, a bit at a time
+  const plain = (bytes: Uint8Array): string => {
+    const all = 0xffffffffffffffffn
+    let crc = all
+    for (const byte of bytes) {
+      crc ^= BigInt(byte)
+      for (let bit = 0; bit < 8; bit++) crc = (crc & 1n) === 1n ? (crc >> 1n) ^ 0x9a6c9329ac4bc9b5n : crc >> 1n
+    }
+    return base64Of((crc ^ all).toString(16).padStart(16, "0"))
+  }
+
+  it.prop("is its definition, however the bytes are cut, and wherever they lie in memory", [bytes, places], ([
+    whole,
+    at
+  ]) => {
+    const running = Checksum.crc64nvme.begin()
+    for (const chunk of cut(whole, at)) running.update(chunk)
+    assert.strictEqual(running.value(), plain(whole))
+  })
+})
+
+describe.each(combinable)("$name", (algorithm) => {
+  it.prop(
+    "of a whole is combined from its parts, whatever the parts, also empty ones",
+    [bytes, places],
+    ([whole, at]) => {
+      const parts = cut(whole, at).map((part) => ({
+        checksum: Checksum.ofBytes(algorithm, part).value,
+        size: part.length
+      }))
+      assert.deepStrictEqual(Checksum.combineAll(algorithm, parts), Option.some(Checksum.ofBytes(algorithm, whole)))
+    }
+  )
+
+  it("combines lengths of gigabytes as it combines them step by step", () => {
+    const { combine } = algorithm
+    assert(combine !== undefined)
+    const { value } = Checksum.ofBytes(algorithm, text("stevedore"))
+    const zeros = (doublings: number) => {
+      let zero = Checksum.ofBytes(algorithm, new Uint8Array(1024)).value
+      for (let step = 0; step < doublings; step++) zero = combine(zero, zero, 1024 * 2 ** step)
+      return zero
+    }
+    const four = zeros(22)
+    const five = combine(four, zeros(20), 2 ** 30)
+    const once = combine(value, five, 5 * 2 ** 30)
+    assert.strictEqual(once, combine(combine(value, four, 2 ** 32), zeros(20), 2 ** 30))
+    assert.notStrictEqual(once, combine(value, five, 2 ** 30))
+  })
+})
+
 describe("Checksum", () => {
   it("has the values that storage has: 4 bytes, most significant first, in base64", () => {
     assert.deepStrictEqual(Checksum.ofBytes(Checksum.crc32, text("123456789")), {
@@ -54,21 +118,6 @@ describe("Checksum", () => {
     const long = Uint8Array.from({ length: 3_000_001 }, (_, index) => (index * 31 + (index >>> 9)) & 0xff)
     assert.strictEqual(Checksum.ofBytes(Checksum.crc32, long).value, base64(Zlib.crc32(long)))
   })
-
-  it.prop(
-    "of a whole is combined from its parts, whatever the parts, also empty ones",
-    [bytes, places],
-    ([whole, at]) => {
-      const parts = cut(whole, at).map((part) => ({
-        checksum: Checksum.ofBytes(Checksum.crc32, part).value,
-        size: part.length
-      }))
-      assert.deepStrictEqual(
-        Checksum.combineAll(Checksum.crc32, parts),
-        Option.some(Checksum.ofBytes(Checksum.crc32, whole))
-      )
-    }
-  )
 
   it("combines parts of gigabytes: 10,000 parts of 1 MiB of zeros are zlib's value for all of them", () => {
     const mebibyte = 1_048_576

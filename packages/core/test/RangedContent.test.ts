@@ -4,6 +4,8 @@ import { FastCheck as fc, Option } from "effect"
 
 const none = Option.none()
 
+const untold = { etag: none, checksums: {} }
+
 describe("headers", () => {
   it("ask for what is wanted, and for nothing else", () => {
     assert.deepStrictEqual(RangedContent.headers({}), {})
@@ -19,11 +21,11 @@ describe("held", () => {
   it("is everything for a 200, whatever was asked", () => {
     assert.deepStrictEqual(
       RangedContent.held({ status: 200, headers: { "content-length": "10" } }, { range: { start: 3, end: 4 } }),
-      Option.some({ partial: false, start: 0, length: Option.some(10), totalLength: Option.some(10), etag: none })
+      Option.some({ partial: false, start: 0, length: Option.some(10), totalLength: Option.some(10), ...untold })
     )
     assert.deepStrictEqual(
       RangedContent.held({ status: 200, headers: { etag: "\"e\"" } }, {}),
-      Option.some({ partial: false, start: 0, length: none, totalLength: none, etag: Option.some("\"e\"") })
+      Option.some({ partial: false, start: 0, length: none, totalLength: none, ...untold, etag: Option.some("\"e\"") })
     )
   })
 
@@ -39,7 +41,7 @@ describe("held", () => {
         start,
         length: Option.some(length),
         totalLength: Option.some(total),
-        etag: none
+        ...untold
       }
       for (const end of [start + length - 1, start + length + 5, undefined]) {
         assert.deepStrictEqual(RangedContent.held(answer, { range: { start, end } }), Option.some(held))
@@ -82,5 +84,39 @@ describe("held", () => {
 describe("isStrong", () => {
   it("is what promises equal bytes", () => {
     assert.deepStrictEqual(["\"a\"", "W/\"a\"", "", "unquoted"].map(RangedContent.isStrong), [true, false, false, true])
+  })
+})
+
+describe("checksums", () => {
+  const held = (headers: Record<string, string>, contentRange?: string) =>
+    Option.map(
+      RangedContent.held(
+        {
+          status: contentRange === undefined ? 200 : 206,
+          headers: { ...headers, ...(contentRange === undefined ? {} : { "content-range": contentRange }) }
+        },
+        { range: { start: 0, end: 9 } }
+      ),
+      ({ checksums }) => checksums
+    )
+
+  it("are those of the whole, by algorithm", () => {
+    const headers = {
+      "x-amz-checksum-crc32": "y/Q5Jg==",
+      "x-amz-checksum-crc64nvme": "rosUhgp5mIg=",
+      "x-amz-checksum-type": "FULL_OBJECT",
+      "x-amz-checksum-algorithm": "CRC32"
+    }
+    const told = Option.some({ crc32: "y/Q5Jg==", crc64nvme: "rosUhgp5mIg=" })
+    assert.deepStrictEqual(held(headers), told)
+    assert.deepStrictEqual(held(headers, "bytes 0-9/10"), told)
+  })
+
+  it("are none where they may be of a part, or are composed of the parts'", () => {
+    const crc32 = { "x-amz-checksum-crc32": "y/Q5Jg==" }
+    assert.deepStrictEqual(held(crc32, "bytes 0-9/11"), Option.some({}))
+    assert.deepStrictEqual(held(crc32, "bytes 0-9/*"), Option.some({}))
+    assert.deepStrictEqual(held({ "x-amz-checksum-crc32": "y/Q5Jg==-2" }), Option.some({}))
+    assert.deepStrictEqual(held({ ...crc32, "x-amz-checksum-type": "composite" }), Option.some({}))
   })
 })

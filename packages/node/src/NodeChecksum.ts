@@ -6,6 +6,7 @@
 import * as Checksum from "@stevedore/core/Checksum"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
 import * as Zlib from "node:zlib"
 
@@ -18,7 +19,8 @@ import * as Zlib from "node:zlib"
 export const crc32: Checksum.ChecksumAlgorithm = Checksum.crc32With((crc, chunk) => Zlib.crc32(chunk, crc))
 
 /**
- * SHA-256 by OpenSSL. It cannot be combined: a file of several parts has no checksum as a whole.
+ * SHA-256 by OpenSSL: 4.4 CPU seconds per GiB on a machine where CRC-32 by zlib takes 0.33; a tenth of that on one with
+ * instructions for it. It cannot be combined: a file of several parts has no checksum as a whole.
  *
  * @example
  * import { Checksum } from "@stevedore/core"
@@ -42,6 +44,20 @@ export const sha256: Checksum.ChecksumAlgorithm = {
     }
   }
 }
+
+/**
+ * The algorithm of a checksum, by its name as storage writes it: `crc32`, `crc64nvme`, `sha256`, or the name of the one
+ * in force. None for any other.
+ *
+ * @since 0.1.0
+ * @category algorithms
+ */
+export const named = (name: string): Effect.Effect<Option.Option<Checksum.ChecksumAlgorithm>> =>
+  Effect.map(
+    Checksum.Algorithm,
+    (inForce) =>
+      Option.fromNullable([crc32, Checksum.crc64nvme, sha256, inForce].find((algorithm) => algorithm.name === name))
+  )
 
 /**
  * The algorithm in force where the layer is built, with CRC-32 by zlib in the place of the one in JavaScript.

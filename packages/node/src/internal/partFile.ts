@@ -72,6 +72,36 @@ export const write = (
     }
   })
 
+const readSize = 1_048_576
+
+/**
+ * Reads what has been written, in memory that is used again.
+ *
+ * @internal
+ */
+export const read = (
+  { handle, target }: PartFile,
+  { length, offset }: { readonly offset: number; readonly length: number },
+  onChunk: (chunk: Uint8Array) => void
+): Effect.Effect<void, TargetUnwritable> =>
+  Effect.flatMap(Effect.sync(() => new Uint8Array(Math.min(length, readSize))), (buffer) => {
+    const from = (position: number): Effect.Effect<void, TargetUnwritable> => {
+      const left = offset + length - position
+      return left <= 0 ? Effect.void : Effect.flatMap(
+        attempt(target, async () => {
+          const { bytesRead } = await handle.read(buffer, 0, Math.min(left, buffer.byteLength), position)
+          if (bytesRead === 0) throw new Error("The file is shorter than what was written")
+          return bytesRead
+        }),
+        (count) => {
+          onChunk(buffer.subarray(0, count))
+          return from(position + count)
+        }
+      )
+    }
+    return from(offset)
+  })
+
 /**
  * Gives the file its name, as a whole and on disk.
  *

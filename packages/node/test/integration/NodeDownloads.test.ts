@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { NodeDownloads } from "@stevedore/node"
+import { Checksum } from "@stevedore/core"
+import { NodeChecksum, NodeDownloads } from "@stevedore/node"
 import { Chunk, Effect, Fiber, Option, Stream } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
@@ -37,7 +38,13 @@ describe("NodeDownloads.toFile", () => {
             partSize: MiB,
             onProgress: (received) => progress.push(received)
           }).pipe(Effect.provide(served.layer))
-          assert.deepStrictEqual(file, { fileId: "f1", path, size: bytes.byteLength, etag: Option.some("\"one\"") })
+          assert.deepStrictEqual(file, {
+            fileId: "f1",
+            path,
+            size: bytes.byteLength,
+            etag: Option.some("\"one\""),
+            checksum: Option.none()
+          })
           yield* assertWhole(path)
           assert.deepStrictEqual(yield* entries(directory), ["file"])
           assert.strictEqual(progress.at(-1), bytes.byteLength)
@@ -146,6 +153,130 @@ describe("NodeDownloads.toFile", () => {
         assert.deepStrictEqual([error.expected, error.received], [17, bytes.byteLength])
         assert.deepStrictEqual(yield* entries(directory), [])
       }
+    }))
+})
+
+const checksums = [NodeChecksum.crc32, Checksum.crc64nvme, NodeChecksum.sha256].map((algorithm) =>
+  Checksum.ofBytes(algorithm, bytes)
+)
+
+const flipped = (content: Buffer) => {
+  const copy = Buffer.from(content)
+  copy.writeUInt8(copy.readUInt8(copy.length - 1) ^ 1, copy.length - 1)
+  return copy
+}
+
+describe("NodeDownloads.toFile that compares", () => {
+  for (const ranges of [true, false]) {
+    it.scopedLive(`takes the file that the checksum is of, over cuts, by any algorithm, ranges: ${ranges}`, () =>
+      Effect.gen(function*() {
+        for (const checksum of checksums) {
+          const { directory, served } = yield* setting({
+            ranges,
+            cut: (answer) => answer === 1 ? 300_000 : undefined
+          })
+          const path = join(directory, "file")
+          const file = yield* NodeDownloads.toFile("f1", path, { partSize: MiB, checksum }).pipe(
+            Effect.provide(served.layer)
+          )
+          assert.deepStrictEqual(file.checksum, Option.some(checksum))
+          yield* assertWhole(path)
+        }
+      }))
+
+    it.scopedLive(`leaves nothing of a file in which one bit differs, ranges: ${ranges}`, () =>
+      Effect.gen(function*() {
+        for (const checksum of checksums) {
+          for (const keep of [true, false]) {
+            const { directory, served } = yield* setting({
+              ranges,
+              damage: (answer, content) => answer === (ranges ? 3 : 0) ? flipped(content) : content
+            })
+            const path = join(directory, "file")
+            const download = NodeDownloads.toFile("f1", path, { partSize: MiB, checksum, keep }).pipe(
+              Effect.provide(served.layer)
+            )
+            const error = yield* Effect.flip(download)
+            assert(error._tag === "DownloadCorrupted")
+            assert.deepStrictEqual([error.algorithm, error.expected], [checksum.algorithm, checksum.value])
+            assert.notStrictEqual(error.received, checksum.value)
+            assert.deepStrictEqual(yield* entries(directory), [])
+            served.settings.damage = (_, content) => content
+            yield* download
+            yield* assertWhole(path)
+          }
+        }
+      }))
+  }
+
+  it.scopedLive("hashes what an earlier one kept, and finds what was damaged on disk meanwhile", () =>
+    Effect.gen(function*() {
+      for (const spoilt of [false, true]) {
+        const { directory, served } = yield* setting({ cut: (answer) => answer >= 3 && answer < 9 ? 0 : undefined })
+        const path = join(directory, "file")
+        const [checksum] = checksums
+        const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1, checksum }).pipe(
+          Effect.provide(served.layer)
+        )
+        assert.strictEqual((yield* Effect.flip(download))._tag, "ConnectionFailed")
+        served.settings.cut = () => undefined
+        if (spoilt) {
+          const part = (yield* entries(directory)).find((name) => name.endsWith(".part")) ?? ""
+          yield* Effect.promise(async () => {
+            const handle = await Fs.open(join(directory, part), "r+")
+            await handle.write("damage", 100)
+            await handle.close()
+          })
+          assert.strictEqual((yield* Effect.flip(download))._tag, "DownloadCorrupted")
+          assert.deepStrictEqual(yield* entries(directory), [])
+        } else {
+          assert.deepStrictEqual((yield* download).checksum, Option.fromNullable(checksum))
+          yield* assertWhole(path)
+        }
+      }
+    }))
+
+  it.scopedLive("compares with what storage tells of the whole, and never with what is composed or of a part", () =>
+    Effect.gen(function*() {
+      const value = checksums[0]?.value ?? ""
+      const other = Checksum.ofBytes(NodeChecksum.crc32, Buffer.from("other")).value
+      const told = (headers: Readonly<Record<string, string>>, ranges = false) =>
+        Effect.gen(function*() {
+          const { directory, served } = yield* setting({ ranges, told: headers })
+          return yield* NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB }).pipe(
+            Effect.provide(served.layer),
+            Effect.match({
+              onFailure: ({ _tag }) => _tag,
+              onSuccess: ({ checksum }) => Option.getOrUndefined(checksum)?.value
+            })
+          )
+        })
+      assert.strictEqual(yield* told({ "x-amz-checksum-crc32": value, "x-amz-checksum-type": "FULL_OBJECT" }), value)
+      assert.strictEqual(yield* told({ "x-amz-checksum-crc32": other }), "DownloadCorrupted")
+      assert.strictEqual(yield* told({ "x-amz-checksum-crc32": `${other}-3` }), undefined)
+      assert.strictEqual(
+        yield* told({ "x-amz-checksum-crc32": other, "x-amz-checksum-type": "COMPOSITE" }),
+        undefined
+      )
+      assert.strictEqual(yield* told({ "x-amz-checksum-crc32c": other }), undefined)
+      assert.strictEqual(yield* told({ "x-amz-checksum-crc32": other }, true), undefined)
+    }))
+
+  it.scopedLive("refuses a checksum that it could not compare with, before any request", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting()
+      const refused = (checksum: Checksum.Checksum) =>
+        NodeDownloads.toFile("f1", join(directory, "file"), { checksum }).pipe(
+          Effect.flip,
+          Effect.map((error) => error._tag === "InvalidChecksum" ? error.problem : error._tag),
+          Effect.provide(served.layer)
+        )
+      const value = checksums[0]?.value ?? ""
+      assert.strictEqual(yield* refused({ algorithm: "crc32c", value }), "algorithm")
+      for (const wrong of [`${value}-3`, "AAAA", "no checksum", checksums[2]?.value ?? ""]) {
+        assert.strictEqual(yield* refused({ algorithm: "crc32", value: wrong }), "value")
+      }
+      assert.strictEqual(served.server.requests.length, 0)
     }))
 })
 

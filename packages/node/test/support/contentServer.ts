@@ -11,6 +11,10 @@ export interface Settings {
   ranges: boolean
   /** Breaks an answer with content, by its number from 0, after so many bytes. */
   cut: (answer: number) => number | undefined
+  /** Changes the bytes of an answer with content, by its number from 0. */
+  damage: (answer: number, bytes: Buffer) => Buffer
+  /** What the storage tells with its content. */
+  told: Readonly<Record<string, string>>
   /** Runs before an answer with content, by its number from 0. */
   before: (answer: number) => void | Promise<void>
 }
@@ -23,6 +27,8 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
       mode: "link",
       ranges: true,
       cut: () => undefined,
+      damage: (_, bytes) => bytes,
+      told: {},
       before: () => undefined,
       ...options
     }
@@ -50,12 +56,14 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
       )
       response.writeHead(range === null ? 200 : 206, {
         etag,
+        ...settings.told,
         "content-length": end - start,
         ...(range === null ? {} : { "content-range": `bytes ${start}-${end - 1}/${bytes.byteLength}` })
       })
       const cut = settings.cut(number)
-      if (cut === undefined || cut >= end - start) response.end(bytes.subarray(start, end))
-      else response.write(bytes.subarray(start, start + cut), () => setTimeout(() => socket.destroy(), 10))
+      const content = settings.damage(number, bytes.subarray(start, end))
+      if (cut === undefined || cut >= content.byteLength) response.end(content)
+      else response.write(content.subarray(0, cut), () => setTimeout(() => socket.destroy(), 10))
     })
     origin = server.origin
     const layer = NodeStevedore.layer({

@@ -1,0 +1,180 @@
+import type { Checksum } from "@stevedore/core/Checksum"
+import type { DownloadError } from "@stevedore/core/DownloadError"
+import { DownloadIncomplete } from "@stevedore/core/DownloadError"
+import type * as Downloads from "@stevedore/core/Downloads"
+import * as RangedContent from "@stevedore/core/RangedContent"
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type { TargetUnwritable } from "../DownloadTargetError.js"
+import * as Comparison from "./comparison.js"
+import * as PartFile from "./partFile.js"
+import * as PartJournal from "./partJournal.js"
+
+/**
+ * One file on its way into a part file.
+ *
+ * @internal
+ */
+export interface Transfer {
+  readonly fileId: string
+  readonly file: PartFile.PartFile
+  readonly keep: boolean
+  readonly download: Downloads.OpenDownload
+  readonly wanted: Option.Option<Comparison.Wanted>
+  readonly size: Option.Option<number>
+  readonly concurrency: number
+  readonly partSize: number
+  readonly onProgress: ((received: number, size: Option.Option<number>) => void) | undefined
+}
+
+/** @internal */
+export interface Whole {
+  readonly size: number
+  readonly etag: Option.Option<string>
+  readonly checksum: Option.Option<Checksum>
+}
+
+type Failure = DownloadError | TargetUnwritable
+
+/**
+ * Brings every byte into the part file: those that are missing of the same file where some were kept, else all.
+ *
+ * @internal
+ */
+export const run = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
+  Effect.flatMap(
+    transfer.keep ? PartJournal.read(transfer.file, transfer.fileId) : Effect.succeedNone,
+    Option.match({
+      onNone: () => fromStart(transfer),
+      onSome: (journal) => Effect.catchTag(goOn(transfer, journal), "SourceChanged", () => fromStart(transfer))
+    })
+  ).pipe(
+    // nothing of what is damaged is to be gone on with
+    Effect.tapErrorTag("DownloadCorrupted", () => transfer.keep ? PartJournal.forget(transfer.file) : Effect.void)
+  )
+
+const fromStart = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
+  Effect.gen(function*() {
+    const { download, file, fileId, keep, partSize } = transfer
+    if (keep) yield* PartJournal.forget(file)
+    const first = yield* download.section({ range: { offset: 0, length: partSize }, orWhole: true })
+    const etag = Option.filter(first.etag, RangedContent.isStrong)
+    const size = first.totalLength
+    yield* checkSize(fileId, transfer.size, size)
+    if (first.ranged && Option.isSome(size) && Option.isSome(etag)) {
+      const journal = journalOf(transfer, { etag: etag.value, size: size.value, partSize })
+      return yield* inParts(transfer, journal, Option.some(first))
+    }
+    return yield* whole(transfer, first)
+  }).pipe(Effect.scoped)
+
+const goOn = (transfer: Transfer, journal: PartJournal.PartJournal): Effect.Effect<Whole, Failure> =>
+  // The last one that came is asked for again: what is there already is proven by the answer.
+  inParts(transfer, { ...journal, parts: journal.parts.slice(0, -1) }, Option.none())
+
+const journalOf = (
+  { fileId }: Transfer,
+  told: Pick<PartJournal.PartJournal, "etag" | "size" | "partSize">
+): PartJournal.PartJournal => ({ version: 1, fileId, parts: [], ...told })
+
+const checkSize = (
+  fileId: string,
+  expected: Option.Option<number>,
+  actual: Option.Option<number>
+): Effect.Effect<void, DownloadIncomplete> =>
+  Option.match(Option.all([expected, actual]), {
+    onNone: () => Effect.void,
+    onSome: ([expected, received]) =>
+      expected === received ? Effect.void : Effect.fail(new DownloadIncomplete({ fileId, expected, received }))
+  })
+
+const comparisonFor = (
+  { file, fileId, wanted }: Transfer,
+  section: Option.Option<Downloads.Section>
+): Effect.Effect<Comparison.Comparison> =>
+  Effect.map(
+    Option.isSome(wanted) || Option.isNone(section)
+      ? Effect.succeed(wanted)
+      : Comparison.told(section.value.checksums),
+    (what) => Comparison.make(fileId, file, what)
+  )
+
+// Without ranges, or without a proof that two ranges are of the same file: one section has it all.
+const whole = (transfer: Transfer, first: Downloads.Section): Effect.Effect<Whole, Failure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { download, fileId, onProgress } = transfer
+    const section = first.ranged ? yield* download.section() : first
+    const comparison = yield* comparisonFor(transfer, Option.some(section))
+    let received = 0
+    const size = yield* written(transfer, section, comparison, (bytes) => {
+      received += bytes
+      onProgress?.(received, section.totalLength)
+    })
+    yield* checkSize(fileId, Option.orElse(section.totalLength, () => transfer.size), Option.some(size))
+    return { size, etag: section.etag, checksum: yield* comparison.end }
+  })
+
+const inParts = (
+  transfer: Transfer,
+  journal: PartJournal.PartJournal,
+  first: Option.Option<Downloads.Section>
+): Effect.Effect<Whole, Failure> =>
+  Effect.gen(function*() {
+    const { concurrency, download, onProgress } = transfer
+    const { etag, partSize, size } = journal
+    const comparison = yield* comparisonFor(transfer, first)
+    const done = new Set(journal.parts)
+    let received = journal.parts.reduce((sum, part) => sum + lengthOf(journal, part), 0)
+    const onBytes = (bytes: number) => {
+      received += bytes
+      onProgress?.(received, Option.some(size))
+    }
+    const noted = yield* Effect.makeSemaphore(1)
+    const note = (part: number) =>
+      noted.withPermits(1)(Effect.suspend(() => {
+        done.add(part)
+        return transfer.keep ? PartJournal.write(transfer.file, { ...journal, parts: [...done] }) : Effect.void
+      }))
+    const get = (part: number) =>
+      Option.match(part === 0 ? first : Option.none(), {
+        onNone: () => download.section({ range: rangeOf(journal, part), etag }),
+        onSome: Effect.succeed
+      }).pipe(
+        Effect.flatMap((section) => written(transfer, section, comparison, onBytes)),
+        Effect.scoped,
+        Effect.zipRight(note(part))
+      )
+    const missing = Arr.filter(Arr.range(0, Math.ceil(size / partSize) - 1), (part) => !done.has(part))
+    yield* Effect.forEach(journal.parts, (part) => comparison.reread(rangeOf(journal, part)), { discard: true })
+    yield* Effect.forEach(missing, get, { concurrency, discard: true })
+    return { size, etag: Option.some(etag), checksum: yield* comparison.end }
+  })
+
+const lengthOf = ({ partSize, size }: PartJournal.PartJournal, part: number): number =>
+  Math.min(partSize, size - part * partSize)
+
+const rangeOf = (journal: PartJournal.PartJournal, part: number) => ({
+  offset: part * journal.partSize,
+  length: lengthOf(journal, part)
+})
+
+const written = (
+  { file }: Transfer,
+  section: Downloads.Section,
+  comparison: Comparison.Comparison,
+  onBytes: (bytes: number) => void
+): Effect.Effect<number, Failure> =>
+  Effect.suspend(() => {
+    const hashing = comparison.begin(section.offset)
+    let position = section.offset
+    const writing = section.drain((chunk) => {
+      const at = position
+      const length = chunk.byteLength
+      position += length
+      hashing.update(chunk)
+      return Effect.map(PartFile.write(file, chunk, at), () => onBytes(length))
+    })
+    return Effect.map(writing, () => position - section.offset)
+  })
