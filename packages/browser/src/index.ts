@@ -41,4 +41,19 @@ export * as UnloadWarning from "./UnloadWarning.js"
 /**
  * @since 0.1.0
  */
+export * as UploadQueue from "./UploadQueue.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadQueueModel from "./UploadQueueModel.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadQueueStream from "./UploadQueueStream.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as XhrObjectStorage from "./XhrObjectStorage.js"

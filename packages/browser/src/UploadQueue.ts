@@ -1,0 +1,77 @@
+/**
+ * A queue of uploads that a view can watch, whatever the view is made with: files go in, states come out.
+ *
+ * @since 0.1.0
+ */
+import type { Requirements } from "@stevedore/core/Uploads"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
+import * as Scope from "effect/Scope"
+import * as Engine from "./internal/queueEngine.js"
+import type { Options, UploadQueue } from "./UploadQueueModel.js"
+
+/**
+ * The models of `UploadQueueModel`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type * from "./UploadQueueModel.js"
+
+/**
+ * A queue with a layer of its own: {@link make} for applications without Effect.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface OwnedUploadQueue extends UploadQueue {
+  /** Stops everything. What an unfinished upload had got to is there after the next start. */
+  readonly dispose: () => Promise<void>
+}
+
+/**
+ * A queue that works for as long as the scope.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const scoped = (options: Options = {}): Effect.Effect<UploadQueue, never, Requirements | Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const runtime = yield* Effect.runtime<Requirements>()
+    return Engine.make({
+      fork: (effect) => Runtime.runFork(runtime)(effect, { scope }),
+      provided: (effect) => Effect.provide(effect, runtime)
+    }, options)
+  })
+
+/**
+ * A queue that builds its layer by itself. It does nothing that a view has to wait for: should the layer fail, each item
+ * fails with that. A view that goes does not end it, `dispose` does.
+ *
+ * @example
+ * import { BrowserStevedore, UploadQueue } from "@stevedore/browser"
+ *
+ * const start = (input: HTMLInputElement, show: (snapshot: UploadQueue.Snapshot) => void) => {
+ *   const queue = UploadQueue.make({ layer: BrowserStevedore.layer({ baseUrl: "/api" }), files: 3 })
+ *   queue.subscribe(() => show(queue.getSnapshot()))
+ *   input.onchange = () => queue.add(input.files)
+ *   return queue
+ * }
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = <E>(
+  options: Options & { readonly layer: Layer.Layer<Requirements, E> }
+): OwnedUploadQueue => {
+  const scope = Effect.runSync(Scope.make())
+  const runtime = Effect.runSync(Effect.cached(Scope.extend(Layer.toRuntime(options.layer), scope)))
+  const queue = Engine.make({
+    fork: (effect) => Effect.runFork(effect, { scope }),
+    provided: (effect) => Effect.flatMap(runtime, (runtime) => Effect.provide(effect, runtime))
+  }, options)
+  return { ...queue, dispose: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}

@@ -1,0 +1,36 @@
+/**
+ * The changes of a queue as a Stream, for those who use Effect. It is a module of its own so that nobody else loads it.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Snapshot, UploadQueue } from "./UploadQueueModel.js"
+
+/**
+ * The present snapshot, and each one after it. Who is slow misses some, never the last.
+ *
+ * @example
+ * import { UploadQueue, UploadQueueStream } from "@stevedore/browser"
+ * import { Console, Effect, Stream } from "effect"
+ *
+ * const shown = (queue: UploadQueue.UploadQueue) =>
+ *   UploadQueueStream.changes(queue).pipe(
+ *     Stream.map(({ totals }) => `${totals.completed} of ${totals.files}`),
+ *     Stream.changes,
+ *     Stream.runForEach((line) => Console.log(line))
+ *   )
+ *
+ * @since 0.1.0
+ * @category streams
+ */
+export const changes = (queue: Pick<UploadQueue, "getSnapshot" | "subscribe">): Stream.Stream<Snapshot> =>
+  Stream.asyncPush<Snapshot>((emit) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const unsubscribe = queue.subscribe(() => emit.single(queue.getSnapshot()))
+        emit.single(queue.getSnapshot())
+        return unsubscribe
+      }),
+      (unsubscribe) => Effect.sync(unsubscribe)
+    ), { bufferSize: 1, strategy: "sliding" })

@@ -1,0 +1,319 @@
+import { ServiceApi } from "@stevedore/core/ServiceApi"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
+import type { Requirements, UploadedFile, UploadHandle } from "@stevedore/core/Uploads"
+import * as Uploads from "@stevedore/core/Uploads"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import * as BlobSource from "../BlobSource.js"
+import * as FileHandles from "../FileHandles.js"
+import * as UnloadWarning from "../UnloadWarning.js"
+import type { Addition, Failure, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
+import * as Limits from "./queueLimits.js"
+import * as View from "./queueView.js"
+
+/** What a queue runs on. Its fibers end with it. */
+export interface Ground<E> {
+  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
+  readonly provided: <A, E2>(effect: Effect.Effect<A, E2, Requirements>) => Effect.Effect<A, E | E2>
+}
+
+interface Entry {
+  item: Item
+  addition: Addition | undefined
+  /** The upload of the ledger that this one has to go on with. */
+  unfinished: string | undefined
+  /** What the ledger calls it, as soon as that is known. */
+  ledgerId: string | undefined
+  fiber: Fiber.RuntimeFiber<void> | undefined
+  handle: UploadHandle | undefined
+  /** Waits by the user's wish, or for its turn to go on. */
+  waits: boolean
+  /** What has to be over before it can begin again. */
+  ending: Effect.Effect<unknown>
+}
+
+const tickMillis = 200
+
+const additionOf = (file: File | Addition): Addition => "file" in file ? file : { file }
+
+const isSame = (one: File, other: File): boolean =>
+  one.name === other.name && one.size === other.size && one.lastModified === other.lastModified
+
+const failureOf = (cause: Cause.Cause<unknown>): Failure => {
+  const error = Cause.squash(cause)
+  const text = (name: string, otherwise: string) =>
+    Predicate.hasProperty(error, name) && Predicate.isString(error[name]) ? error[name] : otherwise
+  return { tag: text("_tag", "Unexpected"), message: text("message", "Something unexpected went wrong.") }
+}
+
+const sourceOf = ({ file, handle, name }: Addition) => {
+  const options = name === undefined ? {} : { name }
+  return handle === undefined ? BlobSource.fromFile(file, options) : BlobSource.fromHandle(handle, options)
+}
+
+const ofHandles = <A>(
+  use: (handles: FileHandles.Service) => Effect.Effect<A, never, ServiceApi>
+): Effect.Effect<Option.Option<A>, never, ServiceApi> =>
+  Effect.flatMap(Effect.serviceOption(FileHandles.FileHandles), Effect.transposeMapOption(use))
+
+export const make = <E>({ fork, provided }: Ground<E>, options: Options): UploadQueue => {
+  const entries = new Map<string, Entry>()
+  const listeners = new Set<() => void>()
+  const atOnce = Math.max(1, Math.floor(options.files ?? 3))
+  const limits = { ...options.limits, size: options.limits?.size ?? ServiceProfile.standard.limits.multipartSize }
+  let snapshot = View.empty
+  let made = 0
+  let ticking = false
+
+  const publish = () => {
+    const next = View.snapshotOf(snapshot, Array.from(entries.values(), ({ item }) => item))
+    if (next === snapshot) return
+    snapshot = next
+    for (const listener of listeners) listener()
+  }
+
+  const enter = (item: Item, addition: Addition | undefined, unfinished: string | undefined) =>
+    entries.set(item.id, {
+      item,
+      addition,
+      unfinished,
+      ledgerId: unfinished,
+      fiber: undefined,
+      handle: undefined,
+      waits: false,
+      ending: Effect.void
+    })
+
+  const nextId = () => `${++made}`
+
+  const goesOn = (entry: Entry): boolean => entry.fiber !== undefined && !entry.waits
+
+  const isQueued = ({ item }: Entry): boolean => item.state === "queued"
+
+  const settle = (entry: Entry, exit: Exit.Exit<UploadedFile, unknown>): void => {
+    entry.fiber = undefined
+    entry.handle = undefined
+    if (Exit.isSuccess(exit)) {
+      const { item: { size } } = entry
+      entry.item = View.settled(entry.item, {
+        state: "completed",
+        sent: size,
+        confirmed: size,
+        error: undefined,
+        result: exit.value
+      })
+    } else if (!Cause.isInterruptedOnly(exit.cause)) {
+      const error = failureOf(exit.cause)
+      // another file was given than the one that is needed
+      const needsFile = entry.unfinished !== undefined && error.tag === "SourceChanged"
+      entry.item = View.settled(entry.item, { state: needsFile ? "needs-file" : "failed", error })
+    }
+    schedule()
+  }
+
+  // The file of an upload that an earlier page left was added like any other: it is one item then.
+  const claim = (entry: Entry, ledgerId: string | undefined): void => {
+    entry.ledgerId = ledgerId
+    for (const [id, other] of entries) {
+      if (other !== entry && other.item.state === "needs-file" && other.unfinished === ledgerId) entries.delete(id)
+    }
+  }
+
+  const program = (entry: Entry, addition: Addition) =>
+    Effect.gen(function*() {
+      yield* entry.ending
+      const source = yield* sourceOf(addition)
+      const { baseUrl } = yield* ServiceApi
+      claim(entry, entry.unfinished ?? Option.getOrUndefined(UploadLedger.idOf(baseUrl, source)))
+      const { handle } = addition
+      if (handle !== undefined) yield* ofHandles((handles) => handles.keep(source, handle))
+      const upload = yield* Uploads.start(source, { ...options.upload, unfinished: entry.unfinished })
+      if (entry.waits) yield* upload.pause
+      entry.handle = upload
+      return yield* upload.await
+    }).pipe(Effect.scoped)
+
+  const begin = (entry: Entry, addition: Addition): void => {
+    entry.waits = false
+    entry.item = View.settled(entry.item, { state: "preparing", error: undefined })
+    // not before the entry knows its fiber
+    const begun = Effect.zipRight(Effect.yieldNow(), provided(program(entry, addition)))
+    const fiber: Fiber.RuntimeFiber<void> = fork(
+      Effect.flatMap(Effect.exit(begun), (exit) =>
+        Effect.sync(() => {
+          if (entry.fiber === fiber) settle(entry, exit)
+        }))
+    )
+    entry.fiber = fiber
+  }
+
+  const goOn = (entry: Entry): void => {
+    entry.waits = false
+    entry.item = View.settled(entry.item, { state: entry.handle === undefined ? "preparing" : "uploading" })
+    if (entry.handle !== undefined) fork(entry.handle.resume)
+  }
+
+  /** Begins what there is room for; what was begun before goes on. */
+  const schedule = (): void => {
+    let room = atOnce - Array.from(entries.values()).filter(goesOn).length
+    for (const entry of entries.values()) {
+      if (room <= 0 || !isQueued(entry)) continue
+      room--
+      if (entry.fiber !== undefined) goOn(entry)
+      else if (entry.addition !== undefined) begin(entry, entry.addition)
+    }
+    if (!ticking && Array.from(entries.values()).some(goesOn)) {
+      ticking = true
+      fork(Effect.scoped(Effect.zipRight(options.during ?? UnloadWarning.scoped, tick)))
+    }
+  }
+
+  const look = (entry: Entry): Effect.Effect<void> =>
+    entry.handle === undefined
+      ? Effect.void
+      : Effect.map(entry.handle.progress.get, (progress) => {
+        if (entry.handle !== undefined) entry.item = View.progressed(entry.item, progress, entry.waits)
+      })
+
+  const tick: Effect.Effect<void, never, Scope.Scope> = Effect.gen(function*() {
+    while (ticking) {
+      yield* Effect.sleep(tickMillis)
+      for (const entry of entries.values()) yield* look(entry)
+      ticking = Array.from(entries.values()).some(goesOn)
+      publish()
+    }
+  })
+
+  const stopped = (entry: Entry): Effect.Effect<unknown> => {
+    const { fiber, ledgerId } = entry
+    const forget = ledgerId === undefined ? Effect.void : Effect.all([
+      Effect.ignore(Uploads.forget(ledgerId)),
+      ofHandles((handles) => handles.forget(ledgerId))
+    ])
+    return Effect.zipRight(fiber === undefined ? Effect.void : Fiber.interrupt(fiber), Effect.exit(provided(forget)))
+  }
+
+  // Whoever begins it again waits until nothing of the last time is left.
+  const stop = (entry: Entry): void => {
+    const stopping = fork(stopped(entry))
+    entry.ending = Fiber.await(stopping)
+    Object.assign(entry, { fiber: undefined, handle: undefined, unfinished: undefined, ledgerId: undefined })
+    entry.waits = false
+  }
+
+  type Action = (entry: Entry) => void
+
+  const actions = {
+    pause: (entry) => {
+      if (!["queued", "preparing", "uploading"].includes(entry.item.state)) return
+      entry.waits = true
+      entry.item = View.settled(entry.item, { state: "paused" })
+      if (entry.handle !== undefined) fork(entry.handle.pause)
+    },
+    resume: (entry) => {
+      if (entry.item.state === "paused") entry.item = View.changed(entry.item, { state: "queued" })
+    },
+    cancel: (entry) => {
+      if (View.isOver(entry.item) || entry.item.state === "needs-file") return
+      stop(entry)
+      entry.item = View.settled(entry.item, { state: "cancelled", sent: 0, confirmed: 0 })
+    },
+    retry: (entry) => {
+      if (entry.addition === undefined || !["failed", "cancelled"].includes(entry.item.state)) return
+      entry.item = View.changed(entry.item, { state: "queued", error: undefined })
+    },
+    remove: (entry) => {
+      if (entry.item.state !== "completed" && entry.item.state !== "cancelled") stop(entry)
+      entries.delete(entry.item.id)
+    }
+  } satisfies Record<string, Action>
+
+  const acting = (action: Action) => (id?: string): void => {
+    for (const entry of id === undefined ? entries.values() : [entries.get(id)]) {
+      if (entry !== undefined) action(entry)
+    }
+    schedule()
+    publish()
+  }
+
+  const giveFile = (id: string, file: File | Addition): void =>
+    acting((entry) => {
+      if (entry.item.state !== "needs-file" && entry.item.state !== "failed") return
+      // by the name that the upload was begun with
+      entry.addition = { ...additionOf(file), name: entry.item.name }
+      entry.item = View.changed(entry.item, { state: "queued", error: undefined })
+    })(id)
+
+  const present = (): Limits.Present => {
+    const waiting = Array.from(entries.values()).filter(({ addition, item }) =>
+      addition !== undefined && !View.isOver(item)
+    )
+    return {
+      files: waiting.length,
+      bytes: waiting.reduce((bytes, { item }) => bytes + item.size, 0),
+      has: ({ file }) => waiting.some(({ addition }) => addition !== undefined && isSame(addition.file, file))
+    }
+  }
+
+  const found = Effect.gen(function*() {
+    for (const upload of yield* Uploads.unfinished) {
+      const handle = yield* ofHandles((handles) => handles.find(upload.id))
+      const isKnown = Array.from(entries.values()).some(({ ledgerId }) => ledgerId === upload.id)
+      if (!isKnown) enter(View.leftOver(nextId(), upload, Option.isSome(Option.flatten(handle))), undefined, upload.id)
+    }
+    publish()
+  })
+  fork(Effect.ignore(provided(found)))
+
+  return {
+    getSnapshot: () => snapshot,
+    subscribe: (listener) => {
+      // each subscription is one of its own, though the function be the same
+      const own = () => listener()
+      listeners.add(own)
+      return () => listeners.delete(own)
+    },
+    add: (files) => {
+      const ids: Array<string> = []
+      const refused: Array<Refusal> = []
+      for (const addition of Array.from(files ?? [], additionOf)) {
+        const refusal = Limits.refusalOf(addition, present(), limits)
+        if (refusal === undefined) {
+          const item = View.added(nextId(), addition)
+          enter(item, addition, undefined)
+          ids.push(item.id)
+        } else refused.push(refusal)
+      }
+      schedule()
+      publish()
+      return { ids, refused }
+    },
+    pause: acting(actions.pause),
+    resume: acting(actions.resume),
+    cancel: acting(actions.cancel),
+    retry: acting(actions.retry),
+    remove: (id) => acting(actions.remove)(id),
+    clear: () =>
+      acting((entry) => {
+        if (entry.item.state === "completed" || entry.item.state === "cancelled") entries.delete(entry.item.id)
+      })(),
+    giveFile,
+    allow: (id) => {
+      const entry = entries.get(id)
+      const ledgerId = entry?.unfinished
+      if (ledgerId === undefined) return
+      fork(Effect.ignore(provided(Effect.gen(function*() {
+        const handle = Option.flatten(yield* ofHandles((handles) => handles.find(ledgerId)))
+        if (Option.isNone(handle) || !(yield* FileHandles.allow(handle.value))) return
+        const file = yield* Effect.tryPromise(() => handle.value.getFile())
+        giveFile(id, { file, handle: handle.value })
+      }))))
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import type { Addition, Limits, Refusal } from "../UploadQueueModel.js"
+
+const megabyte = 1_000_000
+
+const spoken = (bytes: number): string =>
+  bytes >= 1000 * megabyte
+    ? `${Number((bytes / (1000 * megabyte)).toFixed(1))} GB`
+    : bytes >= megabyte
+    ? `${Number((bytes / megabyte).toFixed(1))} MB`
+    : `${Math.ceil(bytes / 1000)} kB`
+
+/** As the attribute `accept` of an input means it: endings, media types, and kinds such as `image/*`. */
+const isAccepted = ({ name, type }: File, accept: ReadonlyArray<string>): boolean =>
+  accept.some((wish) => {
+    const wanted = wish.trim().toLowerCase()
+    if (wanted.startsWith(".")) return name.toLowerCase().endsWith(wanted)
+    return wanted.endsWith("/*") ? type.toLowerCase().startsWith(wanted.slice(0, -1)) : type.toLowerCase() === wanted
+  })
+
+/** What is in the queue already and not over. */
+export interface Present {
+  readonly files: number
+  readonly bytes: number
+  readonly has: (addition: Addition) => boolean
+}
+
+/** Why a file is not taken, or nothing. */
+export const refusalOf = (
+  addition: Addition,
+  present: Present,
+  limits: Limits & { readonly size: number }
+): Refusal | undefined => {
+  const { file, name = file.name } = addition
+  const refused = (reason: Refusal["reason"], message: string): Refusal => ({ name, size: file.size, reason, message })
+  if (file.size === 0) return refused("Empty", "It is empty.")
+  if (file.size > limits.size) {
+    return refused("TooLarge", `It has ${spoken(file.size)}; at most ${spoken(limits.size)} are taken.`)
+  }
+  if (limits.accept !== undefined && !isAccepted(file, limits.accept)) {
+    return refused("WrongType", `Only ${limits.accept.join(", ")} are taken.`)
+  }
+  if (present.has(addition)) return refused("Duplicate", "It is in the list already.")
+  if (present.files >= (limits.files ?? Infinity)) {
+    return refused("TooMany", `At most ${limits.files} files are taken at once.`)
+  }
+  return present.bytes + file.size > (limits.total ?? Infinity)
+    ? refused("TotalTooLarge", `At most ${spoken(limits.total ?? 0)} are taken at once.`)
+    : undefined
+}

@@ -1,0 +1,121 @@
+import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import type { UnfinishedUpload } from "@stevedore/core/Uploads"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import type { Addition, Item, ItemState, Snapshot, Totals } from "../UploadQueueModel.js"
+
+const still = { speed: undefined, secondsLeft: undefined, stalled: false }
+
+const untouched = { ...still, confirmed: 0, kept: false, error: undefined, result: undefined }
+
+export const added = (id: string, { file, name = file.name }: Addition): Item => ({
+  ...untouched,
+  id,
+  name,
+  size: file.size,
+  mediaType: file.type,
+  state: "queued",
+  sent: 0
+})
+
+export const leftOver = (id: string, upload: UnfinishedUpload, kept: boolean): Item => ({
+  ...untouched,
+  id,
+  name: upload.name,
+  size: upload.size,
+  mediaType: upload.mediaType,
+  state: "needs-file",
+  sent: upload.confirmed,
+  confirmed: upload.confirmed,
+  kept
+})
+
+/** The item itself where nothing of it changes, so that whoever compares references sees that. */
+export const changed = (item: Item, changes: Partial<Item>): Item => {
+  const next = { ...item, ...changes }
+  return Object.entries(next).every(([key, value]) => Object.is(value, Reflect.get(item, key))) ? item : next
+}
+
+const states: Readonly<Record<UploadProgress["phase"], ItemState>> = {
+  preparing: "preparing",
+  uploading: "uploading",
+  paused: "paused",
+  completing: "finishing",
+  verifying: "finishing",
+  completed: "completed",
+  failed: "failed",
+  cancelled: "cancelled"
+}
+
+/** What is seen of a running upload; one that has to wait stays as it is until the service is being told. */
+export const progressed = (item: Item, progress: UploadProgress, waits: boolean): Item => {
+  const state = states[progress.phase]
+  const shown = waits && state !== "finishing" ? item.state : state
+  const moving = shown === "uploading"
+  return changed(item, {
+    state: shown,
+    sent: Math.max(item.sent, progress.sent),
+    confirmed: progress.confirmed,
+    speed: moving ? Option.getOrUndefined(Option.map(progress.speed, Math.round)) : undefined,
+    secondsLeft: moving
+      ? Option.getOrUndefined(
+        Option.filter(Option.map(progress.timeLeft, (left) => Math.ceil(Duration.toSeconds(left))), Number.isFinite)
+      )
+      : undefined,
+    stalled: moving && Option.isSome(progress.stalledSince)
+  })
+}
+
+/** Nothing moves any more. */
+export const settled = (item: Item, changes: Partial<Item>): Item => changed(item, { ...still, ...changes })
+
+export const isOver = ({ state }: Item): boolean => state === "completed" || state === "failed" || state === "cancelled"
+
+const sum = (items: ReadonlyArray<Item>, of: (item: Item) => number): number =>
+  items.reduce((total, item) => total + of(item), 0)
+
+const stateOf = (items: ReadonlyArray<Item>): Totals["state"] => {
+  const has = (...states: ReadonlyArray<ItemState>) => items.some(({ state }) => states.includes(state))
+  if (has("queued", "preparing", "uploading", "finishing")) return "uploading"
+  if (has("paused")) return "paused"
+  if (has("failed")) return "failed"
+  return has("completed") ? "completed" : "idle"
+}
+
+const totalsOf = (items: ReadonlyArray<Item>): Totals => {
+  const counted = items.filter(({ state }) => state !== "cancelled")
+  const size = sum(counted, (item) => item.size)
+  const sent = sum(counted, (item) => item.sent)
+  const speed = sum(counted, (item) => item.speed ?? 0)
+  const left = sum(counted, (item) => isOver(item) ? 0 : item.size - item.sent)
+  return {
+    state: stateOf(counted),
+    files: counted.length,
+    completed: counted.filter(({ state }) => state === "completed").length,
+    failed: counted.filter(({ state }) => state === "failed").length,
+    size,
+    sent,
+    confirmed: sum(counted, (item) => item.confirmed),
+    speed: speed > 0 ? speed : undefined,
+    secondsLeft: speed > 0 ? Math.ceil(left / speed) : undefined
+  }
+}
+
+const same = (before: ReadonlyArray<Item>, now: ReadonlyArray<Item>): boolean =>
+  before.length === now.length && now.every((item, index) => item === before[index])
+
+export const empty: Snapshot = { items: [], unfinished: [], totals: totalsOf([]) }
+
+/** The snapshot itself, and each of its lists, where nothing of it changes. */
+export const snapshotOf = (before: Snapshot, all: ReadonlyArray<Item>): Snapshot => {
+  const items = all.filter(({ state }) => state !== "needs-file")
+  const unfinished = all.filter(({ state }) => state === "needs-file")
+  const sameItems = same(before.items, items)
+  const sameUnfinished = same(before.unfinished, unfinished)
+  if (sameItems && sameUnfinished) return before
+  return {
+    items: sameItems ? before.items : items,
+    unfinished: sameUnfinished ? before.unfinished : unfinished,
+    totals: sameItems ? before.totals : totalsOf(items)
+  }
+}

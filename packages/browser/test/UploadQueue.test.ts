@@ -1,0 +1,359 @@
+import { KeyValueStore } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { UploadQueue, UploadQueueStream } from "@stevedore/browser"
+import { UploadLedger } from "@stevedore/core"
+import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
+import { Chunk, Effect, Fiber, Layer, Stream, TestClock } from "effect"
+
+const MiB = 1024 * 1024
+
+const file = (name: string, size: number, type = "text/plain"): File =>
+  new File([new Uint8Array(size).fill(name.length)], name, { type, lastModified: 1 })
+
+const quiet = { during: Effect.void } satisfies UploadQueue.Options
+
+const states = ({ items }: UploadQueue.Snapshot) => items.map(({ state }) => state)
+
+/** Until the queue is as it should be, or it is clear that it never will. */
+const until = (queue: UploadQueue.UploadQueue, holds: (snapshot: UploadQueue.Snapshot) => boolean) =>
+  Effect.gen(function*() {
+    for (let ticks = 0; ticks < 500 && !holds(queue.getSnapshot()); ticks++) {
+      yield* TestClock.adjust("200 millis")
+      // a Blob is read by the platform, which the test's clock does not move
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    }
+    assert.isTrue(holds(queue.getSnapshot()), JSON.stringify(queue.getSnapshot(), undefined, 2))
+    return queue.getSnapshot()
+  })
+
+const isDone = ({ totals }: UploadQueue.Snapshot) => totals.state !== "uploading"
+
+const slowly = FaultScript.on("put").delay("10 seconds")
+const alwaysSlowly = FaultScript.on("put").always().delay("10 seconds")
+
+const onDisk = Layer.scoped(
+  UploadLedger.UploadLedger,
+  Effect.gen(function*() {
+    const taken = new Set<string>()
+    return yield* UploadLedger.make({
+      store: yield* KeyValueStore.KeyValueStore,
+      keepUrls: true,
+      lock: (id) =>
+        Effect.acquireRelease(
+          Effect.sync(() => !taken.has(id) && taken.add(id).has(id)),
+          (got) => Effect.sync(() => got && taken.delete(id))
+        )
+    })
+  })
+).pipe(Layer.provide(KeyValueStore.layerMemory))
+
+describe("UploadQueue", () => {
+  it.scoped("files go up, in the order in which they came, and their records come out", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      const { ids, refused } = queue.add([file("a.txt", 10), file("bb.txt", 20)])
+      assert.lengthOf(ids, 2)
+      assert.deepStrictEqual(refused, [])
+      const { items, totals } = yield* until(queue, isDone)
+      assert.deepStrictEqual(items.map(({ id, state }) => [id, state]), ids.map((id) => [id, "completed"]))
+      assert.deepInclude(totals, { state: "completed", files: 2, completed: 2, size: 30, sent: 30, confirmed: 30 })
+      for (const { name, result, size } of items) {
+        const bytes = yield* Sandbox.stored(result?.id ?? "")
+        assert.strictEqual(bytes.byteLength, size, name)
+      }
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.scoped("as many files as are wished are under way at once", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({ ...quiet, files: 2 })
+      queue.add(["a", "bb", "ccc", "dddd"].map((name) => file(name, 10)))
+      yield* until(queue, (snapshot) => states(snapshot).filter((state) => state === "uploading").length === 2)
+      assert.deepStrictEqual(states(queue.getSnapshot()).slice(2), ["queued", "queued"])
+      let most = 0
+      queue.subscribe(() => {
+        const active = states(queue.getSnapshot()).filter((state) =>
+          state === "preparing" || state === "uploading" || state === "finishing"
+        )
+        most = Math.max(most, active.length)
+      })
+      yield* until(queue, isDone)
+      assert.strictEqual(most, 2)
+      assert.strictEqual(queue.getSnapshot().totals.completed, 4)
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
+
+  it.scoped("the snapshot, its lists and its items stay the same objects where nothing changes", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
+      queue.add([file("a", 10), file("bb", 10)])
+      assert.strictEqual(queue.getSnapshot(), queue.getSnapshot())
+      queue.pause()
+      const before = queue.getSnapshot()
+      let told = 0
+      queue.subscribe(() => told++)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(queue.getSnapshot(), before)
+      assert.strictEqual(told, 0)
+      queue.cancel(before.items[1]?.id)
+      assert.notStrictEqual(queue.getSnapshot(), before)
+      assert.strictEqual(queue.getSnapshot().items[0], before.items[0])
+      assert.strictEqual(queue.getSnapshot().unfinished, before.unfinished)
+      assert.strictEqual(told, 1)
+      queue.cancel(before.items[1]?.id)
+      assert.strictEqual(told, 1)
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
+
+  it.scoped("a view is told at most five times a second, however many files come and go", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({ ...quiet, files: 4 })
+      queue.add(Array.from({ length: 200 }, (_, index) => file(`${index}.txt`, index + 1)))
+      const seconds = new Map<number, number>()
+      const clock = yield* Effect.clock
+      queue.subscribe(() => {
+        const second = Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
+        seconds.set(second, (seconds.get(second) ?? 0) + 1)
+      })
+      yield* until(queue, isDone)
+      assert.strictEqual(queue.getSnapshot().totals.completed, 200)
+      assert.isAtMost(Math.max(...seconds.values()), 5)
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.scoped("a paused file makes room for another, and goes on when there is room", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
+      const { ids: [a, b] } = queue.add([file("a", 10), file("bb", 10)])
+      yield* until(queue, (snapshot) => states(snapshot)[0] === "uploading")
+      queue.pause(a)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["paused", "preparing"])
+      yield* until(queue, (snapshot) => states(snapshot)[1] === "uploading")
+      queue.resume(a)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["queued", "uploading"])
+      yield* until(queue, isDone)
+      assert.deepStrictEqual(queue.getSnapshot().items.map(({ id }) => id), [a, b])
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["completed", "completed"])
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
+
+  it.scoped("pause and resume without an id are for all, also for those that have not begun", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
+      queue.add([file("a", 10), file("bb", 10)])
+      queue.pause()
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["paused", "paused"])
+      assert.strictEqual(queue.getSnapshot().totals.state, "paused")
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["paused", "paused"])
+      queue.resume()
+      yield* until(queue, isDone)
+      assert.strictEqual(queue.getSnapshot().totals.completed, 2)
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.scoped("a cancelled file is stopped at once, is no part of the totals, and can be tried again", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      const { ids: [a = ""] } = queue.add([file("a", 10), file("bb", 20)])
+      yield* until(queue, (snapshot) => states(snapshot)[0] === "uploading")
+      queue.cancel(a)
+      assert.deepStrictEqual(states(queue.getSnapshot())[0], "cancelled")
+      assert.strictEqual(queue.getSnapshot().totals.size, 20)
+      yield* until(queue, isDone)
+      queue.retry(a)
+      yield* until(queue, isDone)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["completed", "completed"])
+      const { requests } = yield* Sandbox.report
+      const puts = requests.filter(({ operation }) => operation === "put").map(({ outcome }) => outcome)
+      assert.strictEqual(puts.filter((outcome) => outcome === "aborted").length, 1)
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").times(2).delay("10 seconds") }))))
+
+  it.scoped("an error is told by tag and in words, and another try can succeed", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      queue.add([file("a", 10)])
+      const { items: [failed], totals } = yield* until(queue, isDone)
+      assert.strictEqual(failed?.state, "failed")
+      assert.strictEqual(failed?.error?.tag, "StorageForbidden")
+      assert.include(failed?.error?.message, "AccessDenied")
+      assert.deepInclude(totals, { state: "failed", failed: 1 })
+      queue.retry()
+      assert.isUndefined(queue.getSnapshot().items[0]?.error)
+      yield* until(queue, isDone)
+      assert.strictEqual(queue.getSnapshot().totals.state, "completed")
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").answer(403, "AccessDenied") }))))
+
+  it.scoped("what is not taken is refused with a reason, and the rest is taken", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({
+        ...quiet,
+        limits: { files: 2, size: 1000, total: 1500, accept: [".txt", "image/*"] }
+      })
+      const { ids, refused } = queue.add([
+        file("empty.txt", 0),
+        file("large.txt", 1001),
+        file("tool.exe", 10, "application/x-msdownload"),
+        file("a.txt", 900),
+        file("a.txt", 900),
+        file("photo", 700, "image/png"),
+        file("b.txt", 500),
+        file("c.txt", 10)
+      ])
+      assert.lengthOf(ids, 2)
+      assert.deepStrictEqual(refused.map(({ name, reason }) => [name, reason]), [
+        ["empty.txt", "Empty"],
+        ["large.txt", "TooLarge"],
+        ["tool.exe", "WrongType"],
+        ["a.txt", "Duplicate"],
+        ["photo", "TotalTooLarge"],
+        ["c.txt", "TooMany"]
+      ])
+      assert.deepStrictEqual(queue.add(null), { ids: [], refused: [] })
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.scoped("an upload that an earlier page left is offered, refuses another file, and goes on with its own", () =>
+    Effect.gen(function*() {
+      const original = file("large.bin", 20 * MiB)
+      const options = { ...quiet, upload: { strategy: "multipart", parts: 4, concurrency: 1 } } as const
+      yield* Effect.scoped(Effect.gen(function*() {
+        const earlier = yield* UploadQueue.scoped(options)
+        earlier.add([original])
+        yield* until(earlier, ({ totals }) => totals.confirmed >= 10 * MiB)
+      }))
+      const queue = yield* UploadQueue.scoped(options)
+      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      assert.deepInclude(left, { name: "large.bin", size: 20 * MiB, state: "needs-file", kept: false })
+      assert.isAtLeast(left?.confirmed ?? 0, 10 * MiB)
+      queue.giveFile(left?.id ?? "", file("another.bin", 20 * MiB))
+      const { unfinished: [refused] } = yield* until(queue, ({ unfinished }) => unfinished[0]?.error !== undefined)
+      assert.strictEqual(refused?.error?.tag, "SourceChanged")
+      assert.strictEqual(refused?.state, "needs-file")
+      queue.giveFile(left?.id ?? "", original)
+      const { items, unfinished } = yield* until(queue, ({ totals }) => totals.completed === 1)
+      assert.deepStrictEqual(unfinished, [])
+      assert.strictEqual(items[0]?.result?.sent.sessions, 1)
+      const { requests } = yield* Sandbox.report
+      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+    }).pipe(Effect.provide(Layer.provideMerge(
+      onDisk,
+      SandboxLayer.memory({
+        minimumPartSize: MiB,
+        faults: FaultScript.on("putPart").part(3).stall("connect")
+      })
+    ))))
+
+  it.scoped("the file of an unfinished upload that is simply added goes on too, as one item", () =>
+    Effect.gen(function*() {
+      const original = file("large.bin", 20 * MiB)
+      const options = { ...quiet, upload: { strategy: "multipart", parts: 4, concurrency: 1 } } as const
+      yield* Effect.scoped(Effect.gen(function*() {
+        const earlier = yield* UploadQueue.scoped(options)
+        earlier.add([original])
+        yield* until(earlier, ({ totals }) => totals.confirmed >= 10 * MiB)
+      }))
+      const queue = yield* UploadQueue.scoped(options)
+      yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      queue.add([original])
+      const { items, unfinished } = yield* until(queue, ({ totals }) => totals.completed === 1)
+      assert.lengthOf(items, 1)
+      assert.deepStrictEqual(unfinished, [])
+    }).pipe(Effect.provide(Layer.provideMerge(
+      onDisk,
+      SandboxLayer.memory({
+        minimumPartSize: MiB,
+        faults: FaultScript.on("putPart").part(3).stall("connect")
+      })
+    ))))
+
+  it.scoped("an unfinished upload that is removed, and a running one that is cancelled, are forgotten", () =>
+    Effect.gen(function*() {
+      const options = { ...quiet, upload: { strategy: "multipart", parts: 4, concurrency: 1 } } as const
+      yield* Effect.scoped(Effect.gen(function*() {
+        const earlier = yield* UploadQueue.scoped(options)
+        earlier.add([file("large.bin", 20 * MiB)])
+        yield* until(earlier, ({ totals }) => totals.confirmed >= 10 * MiB)
+      }))
+      const queue = yield* UploadQueue.scoped(options)
+      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      queue.remove(left?.id ?? "")
+      assert.deepStrictEqual(queue.getSnapshot().unfinished, [])
+      queue.add([file("another.bin", 20 * MiB)])
+      yield* until(queue, ({ totals }) => totals.confirmed > 0)
+      queue.cancel()
+      yield* TestClock.adjust("1 second")
+      const later = yield* UploadQueue.scoped(options)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(later.getSnapshot().unfinished, [])
+    }).pipe(Effect.provide(Layer.provideMerge(
+      onDisk,
+      SandboxLayer.memory({
+        minimumPartSize: MiB,
+        faults: FaultScript.on("putPart").part(3).always().stall("connect")
+      })
+    ))))
+
+  it.scoped("what is held while something goes on is let go when nothing does", () =>
+    Effect.gen(function*() {
+      let held = 0
+      const during = Effect.asVoid(Effect.acquireRelease(Effect.sync(() => held++), () => Effect.sync(() => held--)))
+      const queue = yield* UploadQueue.scoped({ during })
+      assert.strictEqual(held, 0)
+      queue.add([file("a", 10)])
+      yield* until(queue, () => held === 1)
+      queue.pause()
+      yield* until(queue, () => held === 0)
+      queue.resume()
+      yield* until(queue, () => held === 1)
+      yield* until(queue, (snapshot) => isDone(snapshot) && held === 0)
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
+
+  it.scoped("cleared is what is completed or cancelled", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      queue.add([file("a", 10)])
+      yield* until(queue, isDone)
+      const { ids: [b = ""] } = queue.add([file("bb", 10)])
+      queue.pause(b)
+      queue.clear()
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["paused"])
+      queue.remove(b)
+      assert.deepStrictEqual(queue.getSnapshot().items, [])
+      assert.strictEqual(queue.getSnapshot().totals.state, "idle")
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.scoped("its changes are a stream that begins with the present and ends up with the last", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      const watching = yield* UploadQueueStream.changes(queue).pipe(
+        Stream.takeUntil(({ totals }) => totals.state === "completed"),
+        Stream.runCollect,
+        Effect.fork
+      )
+      yield* TestClock.adjust("1 milli")
+      queue.add([file("a", 10)])
+      yield* until(queue, isDone)
+      const seen = Chunk.toReadonlyArray(yield* Fiber.join(watching))
+      assert.strictEqual(seen[0]?.totals.state, "idle")
+      assert.strictEqual(seen.at(-1), queue.getSnapshot())
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it("a queue of its own layer works without Effect, and ends when it is disposed of", async () => {
+    const queue = UploadQueue.make({ ...quiet, layer: SandboxLayer.memory() })
+    const completed = new Promise<void>((resolve) => {
+      const unsubscribe = queue.subscribe(() => {
+        if (queue.getSnapshot().totals.state !== "completed") return
+        unsubscribe()
+        resolve()
+      })
+    })
+    queue.add([file("a", 10)])
+    await completed
+    await queue.dispose()
+  })
+
+  it("a layer that cannot be built fails each item, in words", async () => {
+    const queue = UploadQueue.make({
+      ...quiet,
+      layer: Layer.fail(new Error("the address is missing"))
+    })
+    queue.add([file("a", 10)])
+    await new Promise<void>((resolve) => queue.subscribe(() => queue.getSnapshot().totals.failed === 1 && resolve()))
+    assert.include(queue.getSnapshot().items[0]?.error?.message, "the address is missing")
+    await queue.dispose()
+  })
+})
