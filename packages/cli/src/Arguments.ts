@@ -149,3 +149,25 @@ export const connection = {
     Options.withDescription("Take http: to another host, where the token travels in clear")
   )
 }
+
+/**
+ * What every command takes: how much is told, and a file of configuration.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const shared = {
+  quiet: Options.boolean("quiet", { aliases: ["q"] }).pipe(
+    Options.withDescription("Print results and failures, and nothing else")
+  ),
+  verbose: Options.boolean("verbose", { aliases: ["v"] }).pipe(
+    Options.withDescription("Tell each step on standard error. No token or signature is ever shown")
+  ),
+  config: Options.text("config").pipe(
+    Options.withPseudoName("FILE.json"),
+    Options.withDescription(
+      "Fields baseUrl, token, tokenFile, profile. Variables of the environment go before it, options before both"
+    ),
+    Options.optional
+  )
+}

@@ -12,8 +12,15 @@ import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Arguments from "./Arguments.js"
-import type { Options as ListItemsOptions } from "./ListItems.js"
+import * as Checksums from "./Checksums.js"
+import { CommandWords } from "./CommandWords.js"
+import type * as ListItems from "./ListItems.js"
+import * as Shared from "./Shared.js"
 import * as Version from "./Version.js"
+
+const runs =
+  <Options, A, E, R>(load: () => Promise<(options: Options) => Effect.Effect<A, E, R>>) =>
+  (given: Options & Shared.Given) => Shared.apply(given, Effect.flatMap(Effect.promise(load), (run) => run(given)))
 
 const describe = (what: string, ...examples: ReadonlyArray<string>): HelpDoc.HelpDoc =>
   HelpDoc.blocks([HelpDoc.p(what), ...examples.map((example) => HelpDoc.p(Span.code(`$ ${example}`)))])
@@ -31,8 +38,22 @@ const upload = Command.make(
       Options.optional
     ),
     concurrency: Arguments.wholeNumber("concurrency", { from: 1, to: 32 }).pipe(
-      Options.withDescription("Parts in flight at once"),
-      Options.withDefault(4)
+      Options.withDescription("Parts of a file in flight at the most. Otherwise as many as make it faster"),
+      Options.optional
+    ),
+    files: Arguments.wholeNumber("files", { from: 1, to: 64 }).pipe(
+      Options.withDescription("Files that go up at once"),
+      Options.withDefault(3)
+    ),
+    verify: Options.choice("verify", ["sample", "all", "download"]).pipe(
+      Options.withDescription(
+        "Before it goes on: read a sample, or all, of what storage has again and compare. download: read the file back"
+      ),
+      Options.withDefault("sample" as const)
+    ),
+    checksum: Options.choice("checksum", Checksums.names).pipe(
+      Options.withDescription("What each part is checked by on its way"),
+      Options.withDefault("crc32" as const)
     ),
     mediaType: Options.text("media-type").pipe(
       Options.withDescription("Such as video/mp4. Otherwise by the file's extension"),
@@ -46,13 +67,15 @@ const upload = Command.make(
       Options.withDescription("Upload from the beginning, also what was cut off and could go on")
     ),
     json: Arguments.json,
-    ...Arguments.connection
+    ...Arguments.connection,
+    ...Arguments.shared
   },
-  (options) => Effect.flatMap(Effect.promise(() => import("./Upload.js")), ({ run }) => run(options))
+  runs(() => import("./Upload.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
-  "Upload files",
+  "Upload files, and directories with all that is in them. Ctrl-C stops, the same command goes on",
   "stevedore upload interview.mp4",
   "stevedore upload interviews/ --concurrency 8",
+  "stevedore upload *.mp4 --verify download --checksum sha256",
   "stevedore upload interview.mp4 --json | jq 'select(.type == \"completed\").file.id'"
 )))
 
@@ -64,9 +87,10 @@ const uploads = Command.make(
       Options.withDescription("Forget this one: its file is then uploaded from the beginning"),
       Options.optional
     ),
-    json: Arguments.json
+    json: Arguments.json,
+    ...Arguments.shared
   },
-  (options) => Effect.flatMap(Effect.promise(() => import("./UnfinishedUploads.js")), ({ run }) => run(options))
+  runs(() => import("./UnfinishedUploads.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "List the uploads that were cut off, a line each: id, name, size, parts that storage has, phase, age. To go on with " +
     "one, upload its file again",
@@ -90,9 +114,10 @@ const download = Command.make(
       Options.withDescription("Replace a file of that name")
     ),
     json: Arguments.json,
-    ...Arguments.connection
+    ...Arguments.connection,
+    ...Arguments.shared
   },
-  (options) => Effect.flatMap(Effect.promise(() => import("./Download.js")), ({ run }) => run(options))
+  runs(() => import("./Download.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "Download a file",
   "stevedore download 1kf00nQk9yfWKfsTDni8aO",
@@ -101,8 +126,8 @@ const download = Command.make(
 
 const file = Command.make(
   "file",
-  { fileId, json: Arguments.json, ...Arguments.connection },
-  (options) => Effect.flatMap(Effect.promise(() => import("./Inspect.js")), (Inspect) => Inspect.file(options))
+  { fileId, json: Arguments.json, ...Arguments.connection, ...Arguments.shared },
+  runs(() => import("./Inspect.js").then((Inspect) => Inspect.file))
 ).pipe(Command.withDescription(describe(
   "Show the record of a file",
   "stevedore file 1kf00nQk9yfWKfsTDni8aO"
@@ -110,8 +135,8 @@ const file = Command.make(
 
 const whoami = Command.make(
   "whoami",
-  { json: Arguments.json, ...Arguments.connection },
-  (options) => Effect.flatMap(Effect.promise(() => import("./Inspect.js")), (Inspect) => Inspect.whoami(options))
+  { json: Arguments.json, ...Arguments.connection, ...Arguments.shared },
+  runs(() => import("./Inspect.js").then((Inspect) => Inspect.whoami))
 ).pipe(Command.withDescription(describe("Show whom the token stands for", "stevedore whoami")))
 
 const walk = {
@@ -127,11 +152,11 @@ const walk = {
     Options.withDescription("Leave out items that are not what the contract says, instead of ending there")
   ),
   json: Arguments.json,
-  ...Arguments.connection
+  ...Arguments.connection,
+  ...Arguments.shared
 }
 
-const listItems = (options: ListItemsOptions) =>
-  Effect.flatMap(Effect.promise(() => import("./ListItems.js")), ({ run }) => run(options))
+const listItems = runs((): Promise<typeof ListItems.run> => import("./ListItems.js").then(({ run }) => run))
 
 const list = Command.make(
   "list",
@@ -194,13 +219,22 @@ const sandbox = Command.make(
       Options.withDescription("How many projects there are to list"),
       Options.withDefault(0)
     ),
-    json: Arguments.json
+    faults: Options.text("faults").pipe(
+      Options.withPseudoName("FILE"),
+      Options.withDescription(
+        "What goes wrong: a sentence a line, such as on(\"putPart\").part(3).times(2).answer(503), or JSON"
+      ),
+      Options.optional
+    ),
+    json: Arguments.json,
+    ...Arguments.shared
   },
-  (options) => Effect.flatMap(Effect.promise(() => import("./SandboxServer.js")), ({ run }) => run(options))
+  runs(() => import("./SandboxServer.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
   "Run the service and its storage on this machine, to try things on",
   "stevedore sandbox",
-  "stevedore sandbox --port 0 --storage-port 0 --projects 250 --json"
+  "stevedore sandbox --port 0 --storage-port 0 --projects 250 --json",
+  "echo 'on(\"put\").times(2).answer(503, \"SlowDown\")' > bad-day.faults && stevedore sandbox --faults bad-day.faults"
 )))
 
 const summaries: Readonly<Record<string, string>> = {
@@ -240,4 +274,4 @@ export const run = (words: ReadonlyArray<string>) =>
         "stevedore",
         ...Arguments.arrange(words)
       ])
-  )
+  ).pipe(Effect.provideService(CommandWords, words))

@@ -51,5 +51,5 @@ export const tell = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A,
   Effect.onError(command, (cause) =>
     Option.match(ofCause(cause), {
       onNone: () => Effect.void,
-      onSome: (words) => Effect.flatMap(Output, (output) => output.note(words))
+      onSome: (words) => Effect.flatMap(Output, (output) => output.warn(words))
     }))

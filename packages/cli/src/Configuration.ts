@@ -71,12 +71,20 @@ export const profile = (
   )
 }
 
-const token = (path: string) =>
-  Effect.flatMap(readFile("--token-file", path), (text) => {
+const token = ({ input, path }: { readonly input: string; readonly path: string }) =>
+  Effect.flatMap(readFile(input, path), (text) => {
     const checked = ServiceConfig.parseToken(Redacted.make(text))
     return checked._tag === "Right"
       ? Effect.succeed(checked.right)
-      : Effect.fail(new InvalidInput({ input: "--token-file", problem: `${path}: ${checked.left}` }))
+      : Effect.fail(new InvalidInput({ input, problem: `${path}: ${checked.left}` }))
+  })
+
+const tokenFile = (given: Option.Option<string>) =>
+  Effect.gen(function*() {
+    if (Option.isSome(given)) return Option.some({ input: "--token-file", path: given.value })
+    if (Option.isSome(yield* Config.option(Config.redacted("STEVEDORE_TOKEN")))) return Option.none()
+    const variable = yield* Config.option(Config.nonEmptyString("STEVEDORE_TOKEN_FILE"))
+    return Option.map(variable, (path) => ({ input: "STEVEDORE_TOKEN_FILE", path }))
   })
 
 const baseUrl = (allowInsecureHttp: boolean) => (text: string) => {
@@ -86,15 +94,15 @@ const baseUrl = (allowInsecureHttp: boolean) => (text: string) => {
     : Effect.fail(new InvalidInput({ input: "--base-url", problem: checked.left }))
 }
 
-const configOf = <A, E, R>(
-  given: Option.Option<string>,
-  read: (value: string) => Effect.Effect<A, E, R>
+const configOf = <Value, A, E, R>(
+  given: Option.Option<Value>,
+  read: (value: Value) => Effect.Effect<A, E, R>
 ): Effect.Effect<Option.Option<Config.Config<A>>, E, R> =>
   Effect.map(Effect.transposeMapOption(given, read), Option.map(Config.succeed))
 
 /**
  * The configuration of the service, all of it checked: what is not given comes from `STEVEDORE_BASE_URL`,
- * `STEVEDORE_TOKEN` and `STEVEDORE_PROFILE`.
+ * `STEVEDORE_TOKEN` (or the file that `STEVEDORE_TOKEN_FILE` names) and `STEVEDORE_PROFILE`.
  *
  * @since 0.1.0
  * @category constructors
@@ -107,7 +115,7 @@ export const resolve = (
     const chosen = yield* Effect.transposeMapOption(Option.orElse(given.profile, () => variable), profile)
     return yield* ServiceConfig.fromConfig({
       baseUrl: Option.getOrUndefined(yield* configOf(given.baseUrl, baseUrl(given.allowInsecureHttp))),
-      token: Option.getOrUndefined(yield* configOf(given.tokenFile, token)),
+      token: Option.getOrUndefined(yield* configOf(yield* tokenFile(given.tokenFile), token)),
       profile: Option.getOrUndefined(Option.map(chosen, Config.succeed)),
       allowInsecureHttp: Config.succeed(given.allowInsecureHttp)
     })

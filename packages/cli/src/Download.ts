@@ -56,11 +56,11 @@ const withProgress = (fileId: string, target: string, options: Options) =>
     const output = yield* Output
     let received = 0
     let size = Option.none<number>()
-    const draw = Effect.flatMap(output.columns, (columns) =>
-      Option.match(columns, {
+    const draw = Effect.flatMap(output.terminal, (terminal) =>
+      Option.match(terminal, {
         onNone: () => Effect.void,
         // the last column stays free: a cursor that wraps leaves a line behind
-        onSome: (width) => output.status(ProgressBar.renderBytes({ received, size }, width - 1))
+        onSome: ({ columns }) => output.status([ProgressBar.renderBytes({ received, size }, columns - 1)])
       }))
     const drawing = yield* Effect.fork(Effect.repeat(draw, tenTimesASecond))
     return yield* NodeDownloads.toFile(fileId, target, {
@@ -69,7 +69,7 @@ const withProgress = (fileId: string, target: string, options: Options) =>
         received = bytes
         size = of
       }
-    }).pipe(Effect.ensuring(Effect.zipRight(Fiber.interrupt(drawing), output.status(""))))
+    }).pipe(Effect.ensuring(Effect.zipRight(Fiber.interrupt(drawing), output.status([]))))
   })
 
 /**

@@ -51,17 +51,30 @@ export interface Service {
   readonly lines: (lines: ReadonlyArray<string>) => Effect.Effect<void, OutputFailed>
   /** Writes values to standard output, each as a line of JSON. */
   readonly json: (values: ReadonlyArray<unknown>) => Effect.Effect<void, OutputFailed>
-  /** Writes a line to standard error. A reader that is gone is no failure. */
+  /** Writes a line to standard error that need not be there: `--quiet` leaves it out. A reader that is gone is no failure. */
   readonly note: (line: string) => Effect.Effect<void>
+  /** The same for what has to be told, such as a failure. */
+  readonly warn: (line: string) => Effect.Effect<void>
   /** The same without waiting for it, for loggers. */
   readonly unsafeNote: (line: string) => void
   /**
-   * Shows a line at the foot of the terminal in place of the one before it; an empty one takes it away. Nothing where
-   * standard error is no terminal.
+   * Shows lines at the foot of the terminal in place of those before; none takes them away. Each has to be narrower
+   * than the terminal, all of them fewer than its rows. Nothing where standard error is no terminal.
    */
-  readonly status: (line: string) => Effect.Effect<void>
-  /** The width of the terminal at standard error in columns, at this moment; none where there is no terminal. */
-  readonly columns: Effect.Effect<Option.Option<number>>
+  readonly status: (lines: ReadonlyArray<string>) => Effect.Effect<void>
+  /** The size of the terminal at standard error, at this moment; none where there is no terminal. */
+  readonly terminal: Effect.Effect<Option.Option<TerminalSize>>
+}
+
+/**
+ * In characters.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface TerminalSize {
+  readonly columns: number
+  readonly rows: number
 }
 
 /**
@@ -73,6 +86,19 @@ export interface Service {
 export class Output extends Context.Tag("@stevedore/cli/Output")<Output, Service>() {}
 
 /**
+ * The same output without what need not be there: results and failures alone.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const quiet = (output: Service): Service => ({
+  ...output,
+  note: () => Effect.void,
+  status: () => Effect.void,
+  terminal: Effect.succeedNone
+})
+
+/**
  * What is needed of a stream of the process.
  *
  * @since 0.1.0
@@ -81,6 +107,7 @@ export class Output extends Context.Tag("@stevedore/cli/Output")<Output, Service
 export interface Sink {
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
+  readonly rows?: number | undefined
   readonly write: (text: string, written: (error?: NodeJS.ErrnoException | null) => void) => boolean
   readonly on: (event: "error", listener: () => void) => unknown
   readonly off: (event: "error", listener: () => void) => unknown
@@ -105,10 +132,20 @@ const heard = (sink: Sink) => {
   )
 }
 
-const eraseLine = "\r\u001b[K"
+// A terminal that became narrower has broken lines into several rows.
+const rowsOf = (lines: ReadonlyArray<string>, columns: number): number =>
+  lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(Printable.width(line) / columns)), 0)
+
+const erasureOf = (lines: ReadonlyArray<string>, columns: number): string => {
+  const rows = rowsOf(lines, columns)
+  return rows === 0 ? "" : rows === 1 ? "\r\u001b[K" : `\r\u001b[${rows - 1}A\u001b[J`
+}
+
+const isSame = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): boolean =>
+  some.length === others.length && some.every((line, index) => line === others[index])
 
 /**
- * Output to two streams. A status line is erased before anything else is written, and at the end.
+ * Output to two streams. Status lines are erased before anything else is written, and at the end.
  *
  * @since 0.1.0
  * @category layers
@@ -120,11 +157,11 @@ export const layer = (streams: { readonly out: Sink; readonly error: Sink }): La
       const { error, out } = streams
       yield* heard(out)
       yield* heard(error)
-      let shown = ""
+      let shown: ReadonlyArray<string> = []
 
       const takeErasure = (): string => {
-        const erasure = shown === "" ? "" : eraseLine
-        shown = ""
+        const erasure = erasureOf(shown, error.columns ?? 80)
+        shown = []
         return erasure
       }
       const erase = Effect.suspend(() => {
@@ -139,21 +176,26 @@ export const layer = (streams: { readonly out: Sink; readonly error: Sink }): La
           ? Effect.void
           : Effect.zipRight(erase, write(out, `${lines.join("\n")}\n`))
 
+      const warn = (line: string) => Effect.suspend(() => Effect.ignore(write(error, noteOf(line))))
+
       return {
         lines: (lines) => print(lines.map(Printable.line)),
         json: (values) => print(values.map(Printable.json)),
-        note: (line) => Effect.suspend(() => Effect.ignore(write(error, noteOf(line)))),
+        note: warn,
+        warn,
         unsafeNote: (line) => {
           error.write(noteOf(line), () => {})
         },
-        status: (line) =>
+        status: (lines) =>
           Effect.suspend(() => {
-            if (error.isTTY !== true || line === shown) return Effect.void
-            const before = shown === "" ? "" : eraseLine
-            shown = line
-            return Effect.ignore(write(error, `${before}${Printable.line(line)}`))
+            if (error.isTTY !== true || isSame(lines, shown)) return Effect.void
+            const before = takeErasure()
+            shown = lines
+            return Effect.ignore(write(error, `${before}${lines.map(Printable.line).join("\n")}`))
           }),
-        columns: Effect.sync(() => error.isTTY === true ? Option.some(error.columns ?? 80) : Option.none())
+        terminal: Effect.sync(() =>
+          error.isTTY === true ? Option.some({ columns: error.columns ?? 80, rows: error.rows ?? 24 }) : Option.none()
+        )
       }
     })
   )

@@ -38,3 +38,30 @@ export const json = (value: unknown): string =>
     unsafe,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
+
+// Wide characters take two columns, and so may many symbols: none of these is taken for narrower than it is.
+const widthOf = (character: string): number => (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2
+
+/**
+ * The most columns that a text takes on a terminal.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const width = (text: string): number => [...text].reduce((columns, character) => columns + widthOf(character), 0)
+
+/**
+ * A text in so many columns, filled up with blanks. One that is too long keeps its end, which tells files of one
+ * folder apart.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const fitted = (text: string, columns: number): string => {
+  const shown = replace(text)
+  const blanks = columns - width(shown)
+  if (blanks >= 0) return shown + " ".repeat(blanks)
+  const characters = [...shown]
+  while (characters.length > 0 && width(characters.join("")) > columns - 2) characters.shift()
+  return fitted(`..${characters.join("")}`.slice(0, Math.max(0, columns)), columns)
+}

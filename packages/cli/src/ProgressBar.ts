@@ -19,8 +19,14 @@ const bar = (done: number, width: number): string => {
 const fitting = (texts: ReadonlyArray<string>, columns: number): string =>
   texts.find((text) => text.length <= columns) ?? (texts.at(-1) ?? "").trim().slice(0, Math.max(0, columns))
 
-// The first choice of words that leaves room for a bar; where none does, the first that fits without one.
-const drawn = (done: number, choices: ReadonlyArray<ReadonlyArray<string>>, columns: number): string => {
+/**
+ * A bar and its percentage with the first choice of words that leaves room for it; where none does, the first that fits
+ * without a bar. Never wider than `columns`, if the words are ASCII.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const drawn = (done: number, choices: ReadonlyArray<ReadonlyArray<string>>, columns: number): string => {
   const texts = choices.map((words) => [`${String(done).padStart(3)}%`, ...words].join("  "))
   for (const text of texts) {
     const room = Math.min(widestBar, columns - text.length - 3)
@@ -35,7 +41,9 @@ const percentOf = (progress: UploadProgress): number =>
   progress.phase === "completed" ? 100 : Math.min(99, Measure.percent(progress.sent, progress.size))
 
 const timeLeft = (progress: UploadProgress): Option.Option<string> =>
-  progress.phase === "uploading"
+  progress.phase === "uploading" && Option.isSome(progress.stalledSince)
+    ? Option.some("stalled")
+    : progress.phase === "uploading"
     ? Option.map(progress.timeLeft, (left) => `${Measure.duration(Duration.max(left, Duration.seconds(1)))} left`)
     : Option.some(progress.phase)
 

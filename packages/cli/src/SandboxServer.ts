@@ -18,6 +18,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
+import * as FaultFile from "./FaultFile.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
 import type { Listening } from "./Reports.js"
@@ -39,6 +40,8 @@ export interface Options {
   readonly token: Option.Option<string>
   /** How many projects there are. */
   readonly projects: number
+  /** A file that says what goes wrong, as {@link FaultFile.parse} takes it. */
+  readonly faults: Option.Option<string>
   readonly json: boolean
 }
 
@@ -71,6 +74,17 @@ const listen = (
     const { address } = server
     return { server, origin: `http://${host}:${address._tag === "TcpAddress" ? address.port : port}` }
   })
+
+const readFaults = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path)).pipe(
+    Effect.mapError((error) =>
+      new InvalidInput({
+        input: "--faults",
+        problem: `${path} cannot be read (${error._tag === "SystemError" ? error.reason : error._tag})`
+      })
+    ),
+    Effect.flatMap((text) => FaultFile.parse(path, text))
+  )
 
 const instructions = (listening: typeof Listening.Type): ReadonlyArray<string> => [
   `The sandbox takes requests: the service at ${listening.api}, its storage at ${listening.storage}.`,
@@ -109,7 +123,7 @@ const objectStore = (options: Pick<Options, "directory">) =>
  * @category constructors
  */
 export const start = (
-  options: Omit<Options, "json">,
+  options: Omit<Options, "json" | "faults">,
   behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}
 ): Effect.Effect<Sandbox.SandboxService, InvalidInput, Scope.Scope | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
@@ -137,10 +151,15 @@ export const start = (
  */
 export const run = (
   options: Options
-): Effect.Effect<never, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
+): Effect.Effect<
+  never,
+  InvalidInput | FaultFile.InvalidFaultFile | OutputFailed,
+  Output | FileSystem.FileSystem | Path.Path
+> =>
   Effect.scoped(Effect.gen(function*() {
     const output = yield* Output
-    const sandbox = yield* start(options)
+    const faults = yield* Effect.transposeMapOption(options.faults, readFaults)
+    const sandbox = yield* start(options, { faults: Option.getOrUndefined(faults) })
     const listening: typeof Listening.Type = {
       type: "listening",
       api: sandbox.baseUrl,
@@ -148,5 +167,6 @@ export const run = (
       token: Redacted.value(sandbox.token)
     }
     yield* options.json ? output.json([listening]) : output.lines(instructions(listening))
+    if (Option.isSome(faults)) yield* output.note(`What goes wrong:\n${faults.value}`)
     return yield* Effect.never
   }))

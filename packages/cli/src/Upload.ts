@@ -1,30 +1,37 @@
 /**
- * `stevedore upload`: files go up one after the other, and one that fails does not stop the rest.
+ * `stevedore upload`: files go up, several at once, and one that fails does not stop the rest.
  *
  * @since 0.1.0
  */
+import * as Checksum from "@stevedore/core/Checksum"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { UploadError } from "@stevedore/core/UploadError"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as FileSource from "@stevedore/node/FileSource"
+import * as NodeChecksum from "@stevedore/node/NodeChecksum"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import process from "node:process"
+import type * as Checksums from "./Checksums.js"
+import { CommandWords, typed } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
 import * as ExitCode from "./ExitCode.js"
+import * as FinishedFiles from "./FinishedFiles.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
 import { Output, type OutputFailed } from "./Output.js"
 import * as Printable from "./Printable.js"
-import * as ProgressBar from "./ProgressBar.js"
 import * as Reports from "./Reports.js"
+import type { FileToUpload } from "./UploadPaths.js"
 import * as UploadPaths from "./UploadPaths.js"
+import * as UploadWatch from "./UploadWatch.js"
 
 /**
  * What the command takes; what is left out is as in `Uploads`.
@@ -37,7 +44,12 @@ export interface Options extends Configuration.Given {
   readonly paths: ReadonlyArray<string>
   readonly strategy: "auto" | "single" | "multipart"
   readonly parts: Option.Option<number>
-  readonly concurrency: number
+  /** Parts of one file in flight at the most. */
+  readonly concurrency: Option.Option<number>
+  /** Files at once. */
+  readonly files: number
+  readonly verify: "sample" | "all" | "download"
+  readonly checksum: Checksums.Name
   readonly mediaType: Option.Option<string>
   readonly name: Option.Option<string>
   /** Whether what was cut off begins anew. */
@@ -65,94 +77,123 @@ export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore
   }
   override get message(): string {
     return `${this.failed} of ${this.files} ${this.files === 1 ? "file" : "files"} did not go up. ` +
-      "Run the command again with these alone, after what is told above."
+      "Mend what is told above and run the command again: it leaves out what is up already, unless --no-resume is given."
   }
 }
 
-interface Uploaded {
-  readonly file: Uploads.UploadedFile
-  readonly took: Duration.Duration
+const algorithms: Readonly<Record<Checksums.Name, Checksum.ChecksumAlgorithm>> = {
+  crc32: NodeChecksum.crc32,
+  sha256: NodeChecksum.sha256
 }
 
-const everySecond = Schedule.spaced("1 second")
+interface Run {
+  readonly options: Options
+  readonly watch: UploadWatch.UploadWatch
+  readonly finished: FinishedFiles.FinishedFiles
+  /** The service's word on the token, which holds for every file. */
+  refusal: Option.Option<UploadError>
+  /** How many did not go up. */
+  failed: number
+}
 
-const everyFiveSeconds = Schedule.spaced("5 seconds")
+type Sent =
+  | { readonly _tag: "Sent"; readonly report: typeof Reports.Completed.Type; readonly took: Duration.Duration }
+  | { readonly _tag: "UpAlready"; readonly report: typeof Reports.Completed.Type }
 
-const watch = (path: string, json: boolean, progress: Uploads.UploadHandle["progress"]) =>
-  Effect.gen(function*() {
-    const output = yield* Output
-    const columns = yield* output.columns
-    const shown = Option.isSome(columns)
-      ? Stream.runForEach(progress.changes, (now) =>
-        Effect.flatMap(output.columns, (width) =>
-          // the last column stays free: a cursor that wraps leaves a line behind
-          output.status(ProgressBar.render(now, Option.getOrElse(width, () => 80) - 1))))
-      : json
-      ? Effect.void
-      : progress.changes.pipe(
-        Stream.schedule(everyFiveSeconds),
-        Stream.filter((now) => now.phase === "uploading"),
-        Stream.runForEach((now) => output.note(`${path}: ${ProgressBar.plain(now)}`))
-      )
-    const reported = json
-      ? progress.changes.pipe(
-        Stream.schedule(everySecond),
-        Stream.runForEach((now) => Effect.ignore(output.json([Reports.progress(path, now)])))
-      )
-      : Effect.void
-    yield* Effect.all([shown, reported], { concurrency: 2, discard: true })
-  })
+const wishes = (options: Options): UploadOptions => ({
+  strategy: options.strategy,
+  parts: Option.getOrUndefined(options.parts),
+  concurrency: Option.getOrUndefined(options.concurrency),
+  resume: !options.noResume,
+  verify: options.verify
+})
 
-const uploadOne = (
-  path: string,
-  options: Options
-): Effect.Effect<Uploaded, UploadError, Output | Uploads.Requirements> =>
+const hasBegun = (progress: Uploads.UploadHandle["progress"]) =>
+  Stream.runHead(Stream.filter(progress.changes, ({ phase }) => phase !== "preparing"))
+
+const send = (
+  file: FileToUpload,
+  { finished, options, watch }: Run,
+  begun: Effect.Effect<void>
+): Effect.Effect<Sent, UploadError, Uploads.Requirements> =>
   Effect.scoped(Effect.gen(function*() {
-    const output = yield* Output
-    const source = yield* FileSource.fromPath(path, {
-      name: Option.getOrUndefined(options.name),
+    const source = yield* FileSource.fromPath(file.path, {
+      name: Option.getOrUndefined(Option.orElse(options.name, () => file.name)),
       mediaType: Option.getOrUndefined(options.mediaType)
     })
+    const before = finished.find(file.path, source.fingerprint)
+    if (Option.isSome(before)) return { _tag: "UpAlready", report: { ...before.value, path: file.path } }
     const startedAt = yield* Clock.currentTimeMillis
-    const wishes: UploadOptions = {
-      strategy: options.strategy,
-      parts: Option.getOrUndefined(options.parts),
-      concurrency: options.concurrency,
-      resume: !options.noResume
-    }
-    const upload = yield* Uploads.start(source, wishes)
-    const watcher = yield* Effect.forkScoped(watch(path, options.json, upload.progress))
-    const file = yield* Effect.ensuring(upload.await, Effect.zipRight(Fiber.interrupt(watcher), output.status("")))
-    const endedAt = yield* Clock.currentTimeMillis
-    return { file, took: Duration.millis(endedAt - startedAt) }
+    const upload = yield* Uploads.start(source, wishes(options))
+    yield* Effect.forkScoped(Effect.zipRight(hasBegun(upload.progress), begun))
+    const uploaded = yield* watch.during(file, upload.progress)(upload.await)
+    const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
+    const report = Reports.completed(file.path, uploaded, took)
+    yield* finished.add({ path: file.path, fingerprint: source.fingerprint, report })
+    return { _tag: "Sent", report, took }
   }))
 
-const tellUploaded = (path: string, json: boolean, { file, took }: Uploaded) =>
-  Effect.flatMap(Output, (output) => {
-    if (json) return output.json([Reports.completed(path, file, took)])
-    const { bytes } = file.sent
-    return output.lines([Printable.columns([file.id, path])]).pipe(
-      Effect.zipRight(
-        output.note(`${path} is up: ${Measure.bytes(bytes)} in ${Measure.duration(took)}${Measure.pace(bytes, took)}`)
+// A reader of the results that went away does not stop the uploads: what counts is the files.
+const ignoreClosed = <R>(telling: Effect.Effect<void, OutputFailed, R>): Effect.Effect<void, OutputFailed, R> =>
+  Effect.catchAll(telling, (failure) => failure.closed ? Effect.void : Effect.fail(failure))
+
+const tellUp = (sent: Sent, json: boolean) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const { bytes, file, path } = sent.report
+    yield* json ? output.json([sent.report]) : output.lines([Printable.columns([file.id, path])])
+    if (json) return
+    yield* sent._tag === "UpAlready"
+      ? output.note(`${path} is up already, since the command was stopped: left out`)
+      : output.note(
+        `${path} is up: ${Measure.bytes(bytes)} in ${Measure.duration(sent.took)}${Measure.pace(bytes, sent.took)}`
       )
-    )
   })
 
 const tellFailed = (path: string, json: boolean, error: UploadError) =>
   Effect.flatMap(Output, (output) =>
     Effect.zipRight(
       json ? output.json([Reports.failed(path, error)]) : Effect.void,
-      output.note(`${path}: ${error.message}`)
+      output.warn(`${path}: ${error.message}`)
     ))
 
-const outcomeOf = (path: string, options: Options, before: Option.Option<UploadError>) =>
+const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
   // a token that was refused is not asked for the next file either
-  Option.match(before, {
-    onNone: () => Effect.either(uploadOne(path, options)),
-    onSome: (refusal) => Effect.succeed(Either.left(refusal))
+  Effect.suspend(() => Option.isSome(run.refusal) ? Effect.fail(run.refusal.value) : send(file, run, begun)).pipe(
+    Effect.matchEffect({
+      onSuccess: (sent) =>
+        Effect.zipRight(run.watch.settle(file, "done"), ignoreClosed(tellUp(sent, run.options.json))),
+      onFailure: (error) =>
+        Effect.gen(function*() {
+          run.failed += 1
+          if (error._tag === "Unauthorized") run.refusal = Option.some(error)
+          yield* run.watch.settle(file, "failed")
+          yield* ignoreClosed(tellFailed(file.path, run.options.json, error))
+        })
+    })
+  )
+
+// The first file goes ahead alone until its session is open: a token that is not accepted is then asked with once.
+const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
+  Effect.gen(function*() {
+    const gate = yield* Deferred.make<void>()
+    const open = Effect.asVoid(Deferred.succeed(gate, undefined))
+    yield* Effect.forEach(files, (file, index) =>
+      index === 0
+        ? Effect.ensuring(uploadOne(file, run, open), open)
+        : Effect.zipRight(Deferred.await(gate), uploadOne(file, run, Effect.void)), {
+      concurrency: run.options.files,
+      discard: true
+    })
+    if (run.failed === 0) return yield* run.finished.clear
+    return yield* new UploadsFailed({
+      failed: run.failed,
+      files: files.length,
+      unauthorized: Option.isSome(run.refusal)
+    })
   })
 
-const checkFiles = (options: Options, files: ReadonlyArray<string>): Effect.Effect<void, InvalidInput> => {
+const checkFiles = (options: Options, files: ReadonlyArray<FileToUpload>): Effect.Effect<void, InvalidInput> => {
   if (files.length === 0) {
     return Effect.fail(new InvalidInput({ input: options.paths.join(", "), problem: "there is no file in it" }))
   }
@@ -163,34 +204,28 @@ const checkFiles = (options: Options, files: ReadonlyArray<string>): Effect.Effe
     : Effect.void
 }
 
-// A reader of the results that went away does not stop the uploads: what counts is the files.
-const ignoreClosed = <R>(telling: Effect.Effect<void, OutputFailed, R>): Effect.Effect<void, OutputFailed, R> =>
-  Effect.catchAll(telling, (failure) => failure.closed ? Effect.void : Effect.fail(failure))
-
-const uploadAll = (files: ReadonlyArray<string>, options: Options) =>
+const tellHowToGoOn = (files: number, { options, watch }: Run) =>
   Effect.gen(function*() {
-    let refusal: Option.Option<UploadError> = Option.none()
-    let failed = 0
-    for (const path of files) {
-      const outcome = yield* outcomeOf(path, options, refusal)
-      if (Either.isRight(outcome)) {
-        yield* ignoreClosed(tellUploaded(path, options.json, outcome.right))
-        continue
-      }
-      failed += 1
-      if (outcome.left._tag === "Unauthorized") refusal = Option.some(outcome.left)
-      yield* ignoreClosed(tellFailed(path, options.json, outcome.left))
-    }
-    if (failed > 0) {
-      return yield* new UploadsFailed({ failed, files: files.length, unauthorized: Option.isSome(refusal) })
-    }
+    const output = yield* Output
+    const words = yield* CommandWords
+    const done = yield* watch.done
+    const standing = files === 1 ? "Stopped." : `Stopped: ${done} of ${files} files are up.`
+    yield* output.warn(
+      options.noResume
+        ? `${standing} With --no-resume nothing of the rest is kept.`
+        : `${standing} To go on where storage had got to:\n  ${typed(words, process.platform)}`
+    )
   })
 
-const tellHowToGoOn = ({ noResume }: Options) =>
-  Effect.flatMap(Output, (output) =>
-    noResume
-      ? Effect.void
-      : output.note("Run the same command again: what was cut off goes on where storage had got to."))
+const finishedFiles = (options: Options, files: ReadonlyArray<FileToUpload>) =>
+  Effect.gen(function*() {
+    if (files.length === 1) return FinishedFiles.none
+    const { baseUrl } = yield* ServiceApi
+    const finished = yield* FinishedFiles.make({ service: baseUrl, paths: options.paths })
+    if (!options.noResume) return finished
+    yield* finished.clear
+    return FinishedFiles.none
+  })
 
 /**
  * Uploads what was named, and fails at the end when some of it did not go up.
@@ -202,5 +237,13 @@ export const run = (options: Options) =>
   Effect.gen(function*() {
     const files = yield* UploadPaths.expand(options.paths)
     yield* checkFiles(options, files)
-    yield* Effect.onInterrupt(uploadAll(files, options), () => tellHowToGoOn(options))
-  }).pipe(Effect.provide(Configuration.layer(options)))
+    const watch = yield* UploadWatch.make(files, options.json)
+    const finished = yield* finishedFiles(options, files)
+    const run: Run = { options, watch, finished, refusal: Option.none(), failed: 0 }
+    yield* Effect.onInterrupt(uploadAll(files, run), () => tellHowToGoOn(files.length, run))
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(
+      Layer.provide(Configuration.layer(options), Checksum.layer(algorithms[options.checksum]))
+    )
+  )

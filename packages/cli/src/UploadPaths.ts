@@ -6,22 +6,48 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 
-const filesIn = (
-  directory: string
-): Effect.Effect<ReadonlyArray<string>, never, FileSystem.FileSystem | Path.Path> =>
+/**
+ * A file that is to go up.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileToUpload {
+  readonly path: string
+  /** For a file that was found in a directory its path from there, with slashes; none for one that was named itself. */
+  readonly name: Option.Option<string>
+  /** In bytes; 0 for what cannot be looked at. */
+  readonly size: number
+}
+
+type Files = Effect.Effect<ReadonlyArray<FileToUpload>, never, FileSystem.FileSystem | Path.Path>
+
+const itself = (path: string, size = 0): FileToUpload => ({ path, name: Option.none(), size })
+
+// A FIFO or a device has no size of its own, and is refused when it is its turn.
+const inDirectory = (directory: string, relative: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
+    const { join, sep } = yield* Path.Path
+    const path = join(directory, relative)
+    const name = Option.some(relative.split(sep).join("/"))
+    return yield* Effect.match(fs.stat(path), {
+      // what cannot be looked at is tried, so that its failure is told
+      onFailure: () => Option.some({ path, name, size: 0 }),
+      onSuccess: ({ size, type }) =>
+        type === "Directory" ? Option.none<FileToUpload>() : Option.some({ path, name, size: Number(size) })
+    })
+  })
+
+const filesIn = (directory: string): Files =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
     const names = yield* fs.readDirectory(directory, { recursive: true })
-    const candidates = names.map((name) => path.join(directory, name)).sort()
-    return yield* Effect.filter(candidates, (candidate) =>
-      fs.stat(candidate).pipe(
-        Effect.map(({ type }) => type !== "Directory"),
-        // what cannot be looked at is tried, so that its failure is told
-        Effect.orElseSucceed(() => true)
-      ), { concurrency: 16 })
-  }).pipe(Effect.orElseSucceed(() => [directory]))
+    const found = yield* Effect.forEach([...names].sort(), (name) => inDirectory(directory, name), { concurrency: 16 })
+    return found.flatMap(Option.toArray)
+  }).pipe(Effect.orElseSucceed(() => [itself(directory)]))
 
 /**
  * The files to upload: each path as it is, and for a directory the files in it and below, in order of their names. A
@@ -30,15 +56,14 @@ const filesIn = (
  * @since 0.1.0
  * @category constructors
  */
-export const expand = (
-  paths: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<string>, never, FileSystem.FileSystem | Path.Path> =>
+export const expand = (paths: ReadonlyArray<string>): Files =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.map(
       Effect.forEach(paths, (path) =>
-        Effect.flatMap(
-          Effect.orElseSucceed(Effect.map(fs.stat(path), ({ type }) => type === "Directory"), () => false),
-          (isDirectory) => isDirectory ? filesIn(path) : Effect.succeed([path])
-        )),
+        Effect.matchEffect(fs.stat(path), {
+          onFailure: () => Effect.succeed([itself(path)]),
+          onSuccess: ({ size, type }) =>
+            type === "Directory" ? filesIn(path) : Effect.succeed([itself(path, Number(size))])
+        })),
       (found) => found.flat()
     ))

@@ -6,7 +6,17 @@ export * as Arguments from "./Arguments.js"
 /**
  * @since 0.1.0
  */
+export * as Checksums from "./Checksums.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as CommandLine from "./CommandLine.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as CommandWords from "./CommandWords.js"
 
 /**
  * @since 0.1.0
@@ -31,7 +41,17 @@ export * as ExitCode from "./ExitCode.js"
 /**
  * @since 0.1.0
  */
+export * as FaultFile from "./FaultFile.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Filters from "./Filters.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as FinishedFiles from "./FinishedFiles.js"
 
 /**
  * @since 0.1.0
@@ -91,6 +111,11 @@ export * as SandboxServer from "./SandboxServer.js"
 /**
  * @since 0.1.0
  */
+export * as Shared from "./Shared.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as UnfinishedUploads from "./UnfinishedUploads.js"
 
 /**
@@ -101,7 +126,17 @@ export * as Upload from "./Upload.js"
 /**
  * @since 0.1.0
  */
+export * as UploadBoard from "./UploadBoard.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as UploadPaths from "./UploadPaths.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadWatch from "./UploadWatch.js"
 
 /**
  * @since 0.1.0

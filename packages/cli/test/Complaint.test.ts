@@ -13,7 +13,8 @@ describe("Complaint", () => {
     assert.deepStrictEqual(
       Complaint.ofError(new UploadsFailed({ failed: 1, files: 2, unauthorized: false })),
       Option.some(
-        "1 of 2 files did not go up. Run the command again with these alone, after what is told above."
+        "1 of 2 files did not go up. Mend what is told above and run the command again: it leaves out what is up already, " +
+          "unless --no-resume is given."
       )
     )
   })

@@ -40,7 +40,7 @@ describe("Output", () => {
             output.lines([]),
             output.json([{ a: "\u001b" }, null]),
             output.note("one\u001b\ntwo"),
-            output.status("50%")
+            output.status(["50%"])
           ]),
         { out: out.sink, error: error.sink }
       )
@@ -54,15 +54,15 @@ describe("Output", () => {
       yield* run(
         (output) =>
           Effect.all([
-            output.status("1%"),
-            output.status("2%"),
-            output.status("2%"),
+            output.status(["1%"]),
+            output.status(["2%"]),
+            output.status(["2%"]),
             output.lines(["done"]),
-            output.status("3%"),
+            output.status(["3%"]),
             output.note("note"),
-            output.status("4%"),
+            output.status(["4%"]),
             Effect.sync(() => output.unsafeNote("log")),
-            output.status("5%")
+            output.status(["5%"])
           ]),
         { out: terminal.sink, error: terminal.sink }
       )
@@ -80,15 +80,44 @@ describe("Output", () => {
       ])
     }))
 
-  it.effect("the width is that of the terminal, and there is none without a terminal", () =>
+  it.effect("several status lines are replaced as one, also where a narrower terminal has broken them", () =>
+    Effect.gen(function*() {
+      const { sink, written } = makeSink({ isTTY: true })
+      yield* run(
+        (output) =>
+          Effect.all([
+            output.status(["one", "two"]),
+            output.status(["one", "x".repeat(50), "three"]),
+            output.status([])
+          ]),
+        { out: sink, error: sink }
+      )
+      assert.deepStrictEqual(written, [
+        "one\ntwo",
+        `\r\u001b[1A\u001b[Jone\n${"x".repeat(50)}\nthree`,
+        "\r\u001b[3A\u001b[J"
+      ])
+    }))
+
+  it.effect("a quiet output has results and failures, and no more", () =>
+    Effect.gen(function*() {
+      const { sink, written } = makeSink({ isTTY: true })
+      yield* run((output) => {
+        const quiet = Output.quiet(output)
+        return Effect.all([quiet.note("note"), quiet.status(["1%"]), quiet.lines(["result"]), quiet.warn("failure")])
+      }, { out: sink, error: sink })
+      assert.deepStrictEqual(written, ["result\n", "failure\n"])
+    }))
+
+  it.effect("the size is that of the terminal, and there is none without a terminal", () =>
     Effect.gen(function*() {
       const out = makeSink({ isTTY: true }).sink
       assert.deepStrictEqual(
-        yield* run(({ columns }) => columns, { out, error: makeSink({ isTTY: true }).sink }),
-        Option.some(40)
+        yield* run(({ terminal }) => terminal, { out, error: makeSink({ isTTY: true }).sink }),
+        Option.some({ columns: 40, rows: 24 })
       )
       assert.deepStrictEqual(
-        yield* run(({ columns }) => columns, { out, error: makeSink({ isTTY: false }).sink }),
+        yield* run(({ terminal }) => terminal, { out, error: makeSink({ isTTY: false }).sink }),
         Option.none()
       )
     }))

@@ -47,6 +47,12 @@ describe("a command line that cannot be right", () => {
     ["projects --profile /no/such/file", /^profile: \/no\/such\/file cannot be read/],
     ["projects --base-url host", /^--base-url: expected a URL/],
     ["sandbox --port 65536", /--port/],
+    ["sandbox --faults /no/such/file", /^--faults: \/no\/such\/file cannot be read \(NotFound\)/],
+    ["sandbox --faults /dev/null --directory /dev/null --port 0 --storage-port 0", /^--directory: /],
+    ["whoami --config /no/such/file", /^--config: \/no\/such\/file cannot be read \(NotFound\)/],
+    ["upload a --verify nothing", /sample, all, download/],
+    ["upload a --checksum md5", /crc32, sha256/],
+    ["upload a --files 0", /--files takes a whole number, 1 to 64/],
     ["sandbox --port 0 --storage-port 0 --directory /dev/null", /^--directory: \/dev\/null cannot be made/]
   ])("%s ends in 2, and says what is wrong on standard error alone", ([line, words]) =>
     Effect.gen(function*() {
@@ -123,16 +129,44 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.strictEqual(ended.code, 1)
         const reports = uploadReports(jsonLines(ended.stdout)).filter((report) => report.type !== "progress")
         assert.deepStrictEqual(
-          reports.map((report) => [report.path, report.type === "failed" ? report.error._tag : report.type]),
-          [
+          new Map(reports.map((report) => [report.path, report.type === "failed" ? report.error._tag : report.type])),
+          new Map([
             [`${folder}/missing.mp4`, "SourceUnreadable"],
             [`${folder}/empty.txt`, "EmptySource"],
             [`${folder}/notes/-two.txt`, "completed"],
             [`${folder}/notes/one.txt`, "completed"],
             [`${folder}/interview.mp4`, "completed"]
-          ]
+          ])
         )
         assert.match(ended.stderr, /missing\.mp4: "missing\.mp4" does not exist[^]*2 of 5 files did not go up/)
+      }))
+
+    it.scoped("the same command after a failure sends what did not go up, and tells of the rest as before", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder, fs } = yield* fixtures
+        const upload = ["upload", folder, "--json"]
+        const completed = (stdout: string) =>
+          new Map(
+            uploadReports(jsonLines(stdout)).flatMap((report) =>
+              report.type === "completed" ? [[report.path, [report.file.id, report.file.name]]] : []
+            )
+          )
+        const first = yield* invoke(upload, env)
+        assert.strictEqual(first.code, 1)
+        assert.strictEqual(completed(first.stdout).size, 3)
+        yield* fs.writeFileString(`${folder}/empty.txt`, "no longer empty")
+        yield* fs.writeFileString(`${folder}/notes/one.txt`, "changed")
+        const second = yield* invoke(upload, env)
+        assert.strictEqual(second.code, 0, second.stderr)
+        const [before, after] = [completed(first.stdout), completed(second.stdout)]
+        assert.deepStrictEqual(
+          [...after.keys()].filter((path) => before.get(path)?.[0] !== after.get(path)?.[0]).sort(),
+          [`${folder}/empty.txt`, `${folder}/notes/one.txt`]
+        )
+        assert.deepStrictEqual(after.get(`${folder}/notes/-two.txt`)?.[1], "notes/-two.txt")
+        const third = completed((yield* invoke(upload, env)).stdout)
+        assert.isTrue([...third].every(([path, [id]]) => after.get(path)?.[0] !== id))
       }))
 
     it.scoped("without --json the id and the path are on standard output, and the rest on standard error", () =>

@@ -51,7 +51,7 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         assert.notInclude(listed, env["STEVEDORE_TOKEN"] ?? "")
         const { code, stderr } = yield* interrupt(upload)
         assert.strictEqual(code, 130)
-        assert.match(stderr, /^Run the same command again: .*\nInterrupted\.\n$/)
+        assert.match(stderr, /^Stopped\. To go on .*:\n {2}stevedore upload large\.mp4 --json\nInterrupted\.\n$/)
         assert.isFalse(isAlive(upload.child))
         const left = jsonLines((yield* invoke(["uploads", "--json"])).stdout)
           .map((line) => Schema.decodeUnknownSync(Reports.Unfinished)(line))

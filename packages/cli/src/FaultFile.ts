@@ -1,0 +1,214 @@
+/**
+ * A script of faults as a file: a sentence a line, as it is written in a program, or the script's JSON.
+ *
+ * @since 0.1.0
+ */
+import * as FaultRule from "@stevedore/testing/FaultRule"
+import * as FaultScript from "@stevedore/testing/FaultScript"
+import * as Arr from "effect/Array"
+import * as Duration from "effect/Duration"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.js"
+import type { Call, Value } from "./internal/calls.js"
+import { isCalls, parseCalls } from "./internal/calls.js"
+
+/**
+ * A file of faults that cannot be read as one; nothing was started.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidFaultFile extends Schema.TaggedError<InvalidFaultFile>("@stevedore/cli/InvalidFaultFile")(
+  "InvalidFaultFile",
+  {
+    path: Schema.String,
+    /** From 1; absent where the file is JSON. */
+    line: Schema.optional(Schema.Int),
+    /** As it stands in the file; empty where the file is JSON. */
+    sentence: Schema.String,
+    /** What is wrong with it, and what would be right. */
+    problem: Schema.String
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get exitCode(): number {
+    return ExitCode.usage
+  }
+  override get message(): string {
+    const place = this.line === undefined ? this.path : `${this.path}:${this.line}`
+    return this.sentence === ""
+      ? `${place}: ${this.problem}`
+      : `${place}: ${this.problem}\n  ${this.sentence}\nWrite it such as on("putPart").part(3).times(2).answer(503)`
+  }
+}
+
+interface Sentence {
+  readonly line: number
+  readonly text: string
+}
+
+// A line that begins with a dot goes on with the sentence before it, as long chains are written.
+const sentencesOf = (text: string): ReadonlyArray<Sentence> => {
+  const sentences: Array<Sentence> = []
+  for (const [index, raw] of text.split(/\r?\n/).entries()) {
+    const line = raw.trim()
+    const last = sentences.at(-1)
+    if (line === "" || line.startsWith("#") || line.startsWith("//")) continue
+    if (line.startsWith(".") && !line.startsWith(".and(") && last !== undefined) {
+      sentences[sentences.length - 1] = { ...last, text: `${last.text}${line}` }
+    } else {
+      sentences.push({ line: index + 1, text: line })
+    }
+  }
+  return sentences
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const fault = (name: string, fields: Fields = {}): Fields => ({ fault: { _tag: name, ...fields } })
+
+const duration = (value: Value | undefined): Either.Either<number, string> =>
+  Either.mapBoth(Schema.decodeUnknownEither(Schema.DurationFromSelf)(durationOf(value)), {
+    onLeft: () => `expected how long, such as "10 seconds", not ${JSON.stringify(value) ?? "nothing"}`,
+    onRight: Duration.toMillis
+  })
+
+const durationOf = (value: Value | undefined): unknown => Option.getOrUndefined(Duration.decodeUnknown(value))
+
+const lasting = (name: string, value: Value | undefined): Either.Either<Fields, string> =>
+  Either.map(duration(value), (millis) => fault(name, { duration: millis }))
+
+const optional = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+const optionOf = (value: Value | undefined, name: string): Value | undefined =>
+  typeof value === "object" && !isCalls(value) ? value[name] : undefined
+
+const textOf = (value: Value | undefined): Value | undefined => typeof value === "number" ? String(value) : value
+
+type Verb = (args: ReadonlyArray<Value>, target: unknown) => Either.Either<Fields, string>
+
+const plain = (name: string): Verb => () => Either.right(fault(name))
+
+const verbs: Readonly<Record<string, Verb>> = {
+  part: ([part]) => Either.right({ part }),
+  times: ([times]) => Either.right({ times }),
+  always: () => Either.right({ times: null }),
+  after: ([skip]) => Either.right({ skip }),
+  answer: ([status, code, options]) =>
+    Either.right(fault("Answer", optional({ status, code, retryAfter: textOf(optionOf(options, "retryAfter")) }))),
+  retryAfter: ([value], target) => {
+    const isAtStorage = Schema.is(FaultRule.Target)(target) && FaultRule.isAtStorage(target)
+    return Either.right(fault("Answer", { status: isAtStorage ? 503 : 429, retryAfter: textOf(value) }))
+  },
+  html: ([status]) => Either.right(fault("Html", { status })),
+  loseAnswer: plain("LoseAnswer"),
+  reset: plain("Reset"),
+  resetAfter: ([afterBytes]) => Either.right(fault("Reset", { afterBytes })),
+  stall: ([phase, options]) =>
+    Either.right(fault("Stall", optional({ phase, afterBytes: optionOf(options, "afterBytes") }))),
+  delay: ([value]) => lasting("Delay", value),
+  omitEtag: plain("OmitEtag"),
+  expire: plain("Expire"),
+  slowDown: ([value]) => lasting("SlowDown", value),
+  landLate: ([value]) => lasting("LandLate", value),
+  repeatCursor: plain("RepeatCursor"),
+  emptyPage: plain("EmptyPage"),
+  dropCursor: plain("DropCursor"),
+  corruptPage: plain("CorruptPage"),
+  denyMore: plain("DenyMore"),
+  rejectCursor: plain("RejectCursor"),
+  shortPage: ([items]) => Either.right(fault("ShortPage", { items })),
+  itemAppears: plain("ItemAppears"),
+  itemVanishes: plain("ItemVanishes")
+}
+
+const issuesOf = (error: ParseResult.ParseError): string =>
+  Arr.dedupe(
+    ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path }) =>
+      path.length === 0 ? message : `${path.join(".")}: ${message}`
+    )
+  ).slice(0, 3).join("; ")
+
+const decodeRule = Schema.decodeUnknownEither(FaultRule.Rule, { onExcessProperty: "error" })
+
+const ruleOf = (
+  calls: ReadonlyArray<Call>,
+  target: Value | undefined
+): Either.Either<FaultScript.FaultScript, string> =>
+  Either.gen(function*() {
+    let rule: Fields = { target }
+    for (const { args, name } of calls) {
+      const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined
+      if (verb === undefined) {
+        return yield* Either.left(`there is no .${name}(): there are ${Object.keys(verbs).join(", ")}`)
+      }
+      if ("fault" in rule) return yield* Either.left(`.${name}() stands behind the fault, which ends the sentence`)
+      rule = { ...rule, ...yield* verb(args, target) }
+    }
+    if (!("fault" in rule)) return yield* Either.left("it does not say what happens, such as .reset()")
+    return new FaultScript.FaultScript({ rules: [yield* Either.mapLeft(decodeRule(rule), issuesOf)] })
+  })
+
+const skewOf = ([by, direction]: ReadonlyArray<Value>): Either.Either<FaultScript.FaultScript, string> =>
+  Either.flatMap(duration(by), (millis) =>
+    direction === "ahead" || direction === "behind"
+      ? Either.right(FaultScript.clockSkew(millis, direction))
+      : Either.left(`the clock is "ahead" or "behind", not ${JSON.stringify(direction) ?? "nothing"}`))
+
+const scriptOf = (calls: ReadonlyArray<Call>): Either.Either<FaultScript.FaultScript, string> => {
+  const [rest, more] = Arr.span(calls, ({ name }) => name !== "and")
+  const [first, ...others] = rest
+  const script: Either.Either<FaultScript.FaultScript, string> = first === undefined
+    ? Either.right(FaultScript.empty)
+    : first.name === "clockSkew" && others.length === 0
+    ? skewOf(first.args)
+    : first.name === "on"
+    ? ruleOf(others, first.args[0])
+    : Either.left(`it begins with ${first.name}: a sentence begins with on("put") or clockSkew("1 minute", "ahead")`)
+  const [conjunction, ...behind] = more
+  if (conjunction === undefined) return script
+  const [inner] = conjunction.args
+  return isCalls(inner)
+    ? Either.map(
+      Either.all([script, scriptOf(inner.calls), scriptOf(behind)]),
+      (scripts) => FaultScript.all(scripts)
+    )
+    : Either.left(".and() takes a sentence, such as .and(on(\"complete\").loseAnswer())")
+}
+
+const fromSentences = (path: string, text: string): Either.Either<FaultScript.FaultScript, InvalidFaultFile> =>
+  Either.map(
+    Either.all(
+      sentencesOf(text).map(({ line, text }) =>
+        Either.mapLeft(
+          Either.flatMap(parseCalls(text), scriptOf),
+          (problem) => new InvalidFaultFile({ path, line, sentence: text, problem })
+        )
+      )
+    ),
+    FaultScript.all
+  )
+
+const decodeJson = Schema.decodeEither(Schema.parseJson(FaultScript.FaultScript), { onExcessProperty: "error" })
+
+/**
+ * The script of a file. A file that begins with `{` is the JSON of a `FaultScript`; any other holds a sentence a line,
+ * such as `on("putPart").part(3).times(2).answer(503, "SlowDown")`, and lines that begin with `#`. What a script prints
+ * (`String(script)`) can be read again.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const parse = (path: string, text: string): Either.Either<FaultScript.FaultScript, InvalidFaultFile> =>
+  text.trimStart().startsWith("{")
+    ? Either.mapLeft(
+      decodeJson(text),
+      (error) => new InvalidFaultFile({ path, sentence: "", problem: `no script of faults: ${issuesOf(error)}` })
+    )
+    : fromSentences(path, text)

@@ -1,0 +1,121 @@
+/**
+ * What every command takes besides its own options: how much is told, and a file of configuration.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Config from "effect/Config"
+import * as ConfigError from "effect/ConfigError"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import { fromConfigError, InvalidInput } from "./InvalidInput.js"
+import * as Output from "./Output.js"
+
+/**
+ * What every command takes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Given {
+  /** Whether only results and failures are told. */
+  readonly quiet: boolean
+  /** Whether it is told step by step what happens. */
+  readonly verbose: boolean
+  /** A file with the fields of {@link ConfigFile}. */
+  readonly config: Option.Option<string>
+}
+
+/**
+ * A file of configuration. A variable of the environment goes before its field, an option before both.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const ConfigFile = Schema.Struct({
+  /** As `STEVEDORE_BASE_URL`: such as `https://host/api`. */
+  baseUrl: Schema.optional(Schema.NonEmptyString),
+  /** As `STEVEDORE_TOKEN`. The file should then be readable by its owner alone. */
+  token: Schema.optional(Schema.NonEmptyString),
+  /** As `STEVEDORE_TOKEN_FILE`: a file that holds the token; its path counts from the directory of this one. */
+  tokenFile: Schema.optional(Schema.NonEmptyString),
+  /** As `STEVEDORE_PROFILE`: `standard`, `dovetail`, or a JSON file; its path counts from the directory of this one. */
+  profile: Schema.optional(Schema.NonEmptyString)
+}).annotations({ identifier: "ConfigFile" })
+
+// A field that is misspelt would be read as one that is left out
+const decode = Schema.decode(Schema.parseJson(ConfigFile), { onExcessProperty: "error" })
+
+const invalid = (problem: string) => new InvalidInput({ input: "--config", problem })
+
+const isName = (profile: string): boolean => profile === "standard" || profile === "dovetail"
+
+/**
+ * The variables that a file of configuration stands for.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const readConfigFile = (
+  file: string
+): Effect.Effect<Readonly<Record<string, string>>, InvalidInput, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { dirname, resolve } = yield* Path.Path
+    const text = yield* Effect.mapError(
+      fs.readFileString(file),
+      (error) => invalid(`${file} cannot be read (${error._tag === "SystemError" ? error.reason : error._tag})`)
+    )
+    const { baseUrl, profile, token, tokenFile } = yield* Effect.mapError(decode(text), (error) => {
+      // by its path alone: what stands there may be the token
+      const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ _tag, path }) =>
+        path.length === 0
+          ? "no JSON object"
+          : `${path.join(".")}: ${_tag === "Unexpected" ? "no such field" : "no text"}`
+      )
+      return invalid(`${file}: ${issues.join("; ")}. Its fields are baseUrl, token, tokenFile and profile`)
+    })
+    const beside = (path: string | undefined) => path === undefined ? undefined : resolve(dirname(file), path)
+    return Record.filter(
+      {
+        STEVEDORE_BASE_URL: baseUrl,
+        STEVEDORE_TOKEN: token,
+        STEVEDORE_TOKEN_FILE: beside(tokenFile),
+        STEVEDORE_PROFILE: profile !== undefined && isName(profile) ? profile : beside(profile)
+      },
+      (value) => value !== undefined
+    )
+  })
+
+const configured = (file: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const variables = yield* readConfigFile(file)
+    const hasTokenFile = Option.isSome(yield* Config.option(Config.string("STEVEDORE_TOKEN_FILE")))
+    // the two are one setting in two forms, and the environment's goes before the file's
+    const rest = hasTokenFile ? Record.remove(variables, "STEVEDORE_TOKEN") : variables
+    return yield* Effect.configProviderWith((environment) =>
+      Effect.withConfigProvider(effect, ConfigProvider.orElse(environment, () => ConfigProvider.fromJson(rest)))
+    )
+  }).pipe(Effect.catchIf(ConfigError.isConfigError, (error) => Effect.fail(fromConfigError(error))))
+
+/**
+ * Runs a command as these options say.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const apply = <A, E, R>(
+  { config, quiet, verbose }: Given,
+  command: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | InvalidInput, R | Output.Output | FileSystem.FileSystem | Path.Path> => {
+  const told = quiet ? Effect.updateService(command, Output.Output, Output.quiet) : command
+  const logged = verbose ? Logger.withMinimumLogLevel(told, LogLevel.Debug) : told
+  return Option.match(config, { onNone: () => logged, onSome: (file) => configured(file)(logged) })
+}

@@ -1,0 +1,128 @@
+/**
+ * Where the uploads of one command stand: a line for each file that is going up, and one in total.
+ *
+ * @since 0.1.0
+ */
+import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Measure from "./Measure.js"
+import type { TerminalSize } from "./Output.js"
+import * as Printable from "./Printable.js"
+import * as ProgressBar from "./ProgressBar.js"
+
+/**
+ * One file that is going up.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Active {
+  readonly name: string
+  readonly progress: UploadProgress
+}
+
+/**
+ * All of them together.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Board {
+  readonly active: ReadonlyArray<Active>
+  readonly files: { readonly total: number; readonly done: number; readonly failed: number }
+  /** The sizes of all files, in bytes. */
+  readonly size: number
+  /** Of the files that are over, in bytes: those that failed count too, as nothing of them is left to do. */
+  readonly settled: number
+  /** Bytes a second of all together; none before it is known. */
+  readonly speed: Option.Option<number>
+}
+
+/**
+ * What of all bytes was sent, or is not to be sent any more.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const sent = ({ active, settled }: Board): number =>
+  active.reduce((sum, { progress }) => sum + progress.sent, settled)
+
+const percentOf = (board: Board): number =>
+  board.files.done + board.files.failed === board.files.total
+    ? 100
+    : Math.min(99, Measure.percent(sent(board), board.size))
+
+const timeLeft = (board: Board): Option.Option<Duration.Duration> =>
+  Option.filter(board.speed, (speed) => speed > 0).pipe(
+    Option.map((speed) => Duration.seconds(Math.max(1, (board.size - sent(board)) / speed)))
+  )
+
+const words = (board: Board) => {
+  const { done, failed, total } = board.files
+  return {
+    files: [`${done} of ${total} files`, ...(failed === 0 ? [] : [`${failed} failed`])],
+    amount: `${Measure.bytes(sent(board))} of ${Measure.bytes(board.size)}`,
+    speed: Option.toArray(Option.map(board.speed, Measure.speed)),
+    left: Option.toArray(Option.map(timeLeft(board), (left) => `${Measure.duration(left)} left`))
+  }
+}
+
+/**
+ * The total as a bar, never wider than `columns`: `[####----]  45%  3 of 12 files  1.2 GB of 2.6 GB`.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const total = (board: Board, columns: number): string => {
+  const { amount, files, left, speed } = words(board)
+  return ProgressBar.drawn(
+    percentOf(board),
+    [[...files, amount, ...speed, ...left], [...files, amount, ...left], [...files, ...left], files, []],
+    columns
+  )
+}
+
+/**
+ * The same as a line for a log: `45%, 3 of 12 files, 1.2 GB of 2.6 GB, 12.5 MB/s, 1m 52s left`.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const plain = (board: Board): string => {
+  const { amount, files, left, speed } = words(board)
+  return [`${percentOf(board)}%`, ...files, amount, ...speed, ...left].join(", ")
+}
+
+const fileLine = (columns: number) => {
+  const nameWidth = Math.min(32, Math.floor(columns * 0.4))
+  return ({ name, progress }: Active): string => {
+    const room = columns - nameWidth - 2
+    return room < 4
+      ? ProgressBar.render(progress, columns)
+      : `${Printable.fitted(name, nameWidth)}  ${ProgressBar.render(progress, room)}`
+  }
+}
+
+/**
+ * The lines for a terminal: one for a command of one file; otherwise one a file, at most as many as fit, the others
+ * counted, and the total below them. The last column and the last rows stay free.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const lines = (board: Board, terminal: TerminalSize): ReadonlyArray<string> => {
+  // a cursor that wraps leaves a line behind
+  const columns = Math.max(1, terminal.columns - 1)
+  const [first] = board.active
+  if (board.files.total === 1) return first === undefined ? [] : [ProgressBar.render(first.progress, columns)]
+  const room = Math.max(0, Math.min(12, terminal.rows - 4))
+  const isCrowded = board.active.length > room
+  const shown = isCrowded ? board.active.slice(0, Math.max(0, room - 1)) : board.active
+  const hidden = board.active.length - shown.length
+  return [
+    ...shown.map(fileLine(columns)),
+    ...(isCrowded && room > 0 ? [`and ${hidden} more`.slice(0, columns)] : []),
+    total(board, columns)
+  ]
+}

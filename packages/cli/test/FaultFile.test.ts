@@ -1,0 +1,76 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FaultScript } from "@stevedore/testing"
+import { Either, Schema } from "effect"
+import * as FaultFile from "../src/FaultFile.js"
+
+const parsed = (text: string) => Either.getOrThrow(FaultFile.parse("bad-day.faults", text))
+
+const problem = (text: string) =>
+  Either.match(FaultFile.parse("bad-day.faults", text), {
+    onLeft: (error) => error,
+    onRight: (script) => assert.fail(`was read as ${script}`)
+  })
+
+describe("FaultFile", () => {
+  it.prop("what any script prints is read as that script", [FaultScript.arbitrary()], ([script]) => {
+    assert.deepStrictEqual(parsed(String(script)), script)
+  })
+
+  it.prop("the JSON of any script is read as that script", [FaultScript.arbitrary()], ([script]) => {
+    assert.deepStrictEqual(parsed(Schema.encodeSync(Schema.parseJson(FaultScript.FaultScript))(script)), script)
+  })
+
+  it("sentences stand one a line, with comments, blank lines, long chains and the clock's skew", () => {
+    assert.deepStrictEqual(
+      parsed(`
+        # a bad day
+        clockSkew("10 minutes", "behind")
+        on("put").times(2).answer(503, 'SlowDown', { retryAfter: 7 })
+
+        // the third part never gets through at once
+        FaultScript.on("putPart")
+          .part(3)
+          .resetAfter(65_536)
+        on("complete").loseAnswer().and(on("list").always().shortPage(2)).and(on("get").stall("body", { afterBytes: 5 }))
+      `),
+      FaultScript.clockSkew("10 minutes", "behind")
+        .and(FaultScript.on("put").times(2).answer(503, "SlowDown", { retryAfter: 7 }))
+        .and(FaultScript.on("putPart").part(3).resetAfter(65_536))
+        .and(FaultScript.on("complete").loseAnswer())
+        .and(FaultScript.on("list").always().shortPage(2))
+        .and(FaultScript.on("get").stall("body", { afterBytes: 5 }))
+    )
+    assert.deepStrictEqual(parsed("# nothing goes wrong\n"), FaultScript.empty)
+  })
+
+  it.each<readonly [string, RegExp]>([
+    ["on(\"puts\").reset()", /target: /],
+    ["on(\"put\").reset", /expected a bracket after reset at its end/],
+    ["on(\"put\").rest()", /there is no \.rest\(\): there are part, times/],
+    ["on(\"put\").toString()", /there is no \.toString\(\)/],
+    ["on(\"put\").times(2)", /does not say what happens/],
+    ["on(\"put\").reset().times(2)", /\.times\(\) stands behind the fault/],
+    ["on(\"put\").times(two).reset()", /expected a bracket after two/],
+    ["on(\"put\").delay(\"soon\")", /expected how long, such as "10 seconds", not "soon"/],
+    ["on(\"complete\").expire()", /Expire is no fault of "complete"/],
+    ["on(\"complete\").part(1).reset()", /has no parts/],
+    ["on(\"put\").answer(99)", /fault/],
+    ["clockSkew(\"1 minute\", \"left\")", /"ahead" or "behind", not "left"/],
+    ["put.reset()", /expected a bracket after put/],
+    ["put().reset()", /begins with put/],
+    ["on(\"put\").reset() on(\"put\").reset()", /expected its end at "on"/],
+    ["on(\"put\") @ 3", /cannot be read from " @ 3" on/]
+  ])("%s is refused, with its line, the sentence and the reason", (sentence, reason) => {
+    const error = problem(`# one\non("put").reset()\n\n${sentence}\n`)
+    assert.deepStrictEqual([error.line, error.sentence], [4, sentence])
+    assert.match(error.problem, reason)
+    assert.match(error.message, /^bad-day\.faults:4: /)
+    assert.include(error.message, sentence)
+  })
+
+  it("JSON that is no script is refused with the place in it", () => {
+    assert.match(problem("{ \"rules\": [{ \"target\": \"put\" }] }").message, /rules\.0\.fault/)
+    assert.match(problem("{ \"rule\": [] }").message, /rule: /)
+    assert.match(problem("{").message, /^bad-day\.faults: no script of faults/)
+  })
+})
