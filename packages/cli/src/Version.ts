@@ -8,16 +8,19 @@ import { fileURLToPath } from "node:url"
 
 const Manifest = Schema.parseJson(Schema.Struct({ version: Schema.String }))
 
+const manifestAt = (relative: string) =>
+  Effect.flatMap(
+    FileSystem.FileSystem,
+    (fs) => fs.readFileString(fileURLToPath(new URL(relative, import.meta.url)))
+  ).pipe(Effect.flatMap(Schema.decode(Manifest)))
+
 /**
- * The version of this package, from its manifest, which is one folder above in source and build alike.
+ * The version of this package, from its manifest: one folder above in source and build, two above a bundle.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const current: Effect.Effect<string, never, FileSystem.FileSystem> = Effect.flatMap(
-  FileSystem.FileSystem,
-  (fs) => fs.readFileString(fileURLToPath(new URL("../package.json", import.meta.url)))
-).pipe(
-  Effect.flatMap(Schema.decode(Manifest)),
+export const current: Effect.Effect<string, never, FileSystem.FileSystem> = manifestAt("../package.json").pipe(
+  Effect.orElse(() => manifestAt("../../package.json")),
   Effect.match({ onFailure: () => "unknown", onSuccess: ({ version }) => version })
 )

@@ -5,11 +5,11 @@ import * as Output from "../src/Output.js"
 import * as Shared from "../src/Shared.js"
 
 const files: Readonly<Record<string, string>> = {
-  "/home/one/stevedore.json":
+  "/settings/stevedore.json":
     `{ "baseUrl": "https://file.example/api", "tokenFile": "token", "profile": "profiles/archive.json" }`,
-  "/home/one/token.json": `{ "token": "api.file", "profile": "dovetail" }`,
-  "/home/one/typo.json": `{ "baseURL": "https://file.example", "token": 1 }`,
-  "/home/one/secret.json": `api.very-secret`
+  "/settings/token.json": `{ "token": "api.file", "profile": "dovetail" }`,
+  "/settings/typo.json": `{ "baseURL": "https://file.example", "token": 1 }`,
+  "/settings/secret.json": `api.very-secret`
 }
 
 const services = Layer.mergeAll(
@@ -37,28 +37,28 @@ const run = (file: string, environment: Readonly<Record<string, string>> = {}) =
 describe("Shared", () => {
   it.effect("a file of configuration stands for variables, its paths count from where it is", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* run("/home/one/stevedore.json"), [
+      assert.deepStrictEqual(yield* run("/settings/stevedore.json"), [
         "https://file.example/api",
         undefined,
-        "/home/one/token",
-        "/home/one/profiles/archive.json"
+        "/settings/token",
+        "/settings/profiles/archive.json"
       ])
-      assert.deepStrictEqual((yield* run("/home/one/token.json")).slice(1), ["api.file", undefined, "dovetail"])
+      assert.deepStrictEqual((yield* run("/settings/token.json")).slice(1), ["api.file", undefined, "dovetail"])
     }))
 
   it.effect("the environment goes before the file, also with the other form of the token", () =>
     Effect.gen(function*() {
-      const [baseUrl] = yield* run("/home/one/stevedore.json", { STEVEDORE_BASE_URL: "https://env.example" })
+      const [baseUrl] = yield* run("/settings/stevedore.json", { STEVEDORE_BASE_URL: "https://env.example" })
       assert.strictEqual(baseUrl, "https://env.example")
-      const [, token, tokenFile] = yield* run("/home/one/token.json", { STEVEDORE_TOKEN_FILE: "mine" })
+      const [, token, tokenFile] = yield* run("/settings/token.json", { STEVEDORE_TOKEN_FILE: "mine" })
       assert.deepStrictEqual([token, tokenFile], [undefined, "mine"])
     }))
 
   it.effect("a file that is none is refused with the names of its fields, and what it holds is not shown", () =>
     Effect.gen(function*() {
-      const typo = yield* Effect.flip(run("/home/one/typo.json"))
-      assert.match(String(typo), /--config: \/home\/one\/typo\.json: .*baseURL: no such field/)
-      const secret = yield* Effect.flip(run("/home/one/secret.json"))
+      const typo = yield* Effect.flip(run("/settings/typo.json"))
+      assert.match(String(typo), /--config: \/settings\/typo\.json: .*baseURL: no such field/)
+      const secret = yield* Effect.flip(run("/settings/secret.json"))
       assert.match(
         String(secret),
         /secret\.json: no JSON object\. Its fields are baseUrl, token, tokenFile and profile/
