@@ -1,0 +1,65 @@
+import { fileURLToPath } from "node:url"
+import { defineConfig } from "vitepress"
+
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+
+export default defineConfig({
+  title: "Stevedore",
+  description: "The Effect SDK that gets files into storage through pre-signed URLs, gets them back, and walks lists",
+  lang: "en",
+  cacheDir: `${root}/.cache/vitepress`,
+  cleanUrls: true,
+  // a link that leads nowhere fails the build
+  ignoreDeadLinks: false,
+  markdown: { theme: { light: "github-light", dark: "github-dark" } },
+  head: [["link", { rel: "icon", href: "/stevedore.svg", type: "image/svg+xml" }]],
+  themeConfig: {
+    logo: { src: "/stevedore.svg", alt: "" },
+    search: { provider: "local" },
+    outline: [2, 3],
+    nav: [
+      { text: "Start", link: "/getting-started" },
+      { text: "Test", link: "/guide/testing" },
+      { text: "How it works", link: "/how-it-works/flow" }
+    ],
+    sidebar: [
+      {
+        text: "Start",
+        items: [
+          { text: "What it is", link: "/" },
+          { text: "Getting started", link: "/getting-started" },
+          { text: "Moving from another library", link: "/guide/moving-from" }
+        ]
+      },
+      {
+        text: "Files",
+        items: [
+          { text: "Large files on poor lines", link: "/guide/large-files" },
+          { text: "After a crash", link: "/guide/resume" },
+          { text: "Retry and limits", link: "/guide/retry-and-limits" },
+          { text: "Errors and what to do", link: "/guide/errors" },
+          { text: "Security", link: "/guide/security" },
+          { text: "Other services", link: "/guide/profiles" }
+        ]
+      },
+      { text: "Lists", items: [{ text: "Lists and checkpoints", link: "/guide/lists" }] },
+      {
+        text: "Test your application",
+        items: [
+          { text: "Without a network", link: "/guide/testing" },
+          { text: "Which faults exist", link: "/guide/faults" },
+          { text: "What the sandbox is", link: "/guide/sandbox" },
+          { text: "Conformance", link: "/guide/conformance" }
+        ]
+      },
+      {
+        text: "How it works",
+        items: [
+          { text: "The flow", link: "/how-it-works/flow" },
+          { text: "Promises", link: "/how-it-works/promises" }
+        ]
+      }
+    ],
+    footer: { message: "MIT" }
+  }
+})

@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FaultRule, FaultScript, SandboxReport } from "@stevedore/testing"
+import { existsSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../../../", import.meta.url))
+
+const read = (page: string): string => readFileSync(`${root}packages/docs/${page}`, "utf8")
+
+// what stands in backticks in the first cell of the rows that begin with `pattern`
+const named = (text: string, pattern: RegExp): ReadonlyArray<string> =>
+  [...text.matchAll(pattern)].map(([, name]) => name ?? "")
+
+describe("the page about faults", () => {
+  const page = read("guide/faults.md")
+
+  it("has every verb of the language, once, and no other", () => {
+    const verbs = Object.keys(FaultScript.on("list"))
+    assert.isAbove(verbs.length, 20)
+    assert.deepStrictEqual([...named(page, /^\| `\.(\w+)\(/gm)].sort(), [...verbs].sort())
+  })
+
+  it("has every kind of request that a rule can be about", () => {
+    const targets = FaultRule.Target.members.flatMap(({ literals }) => [...literals])
+    const section = page.split("## Which requests")[1]?.split("\n## ")[0] ?? ""
+    for (const target of targets) {
+      assert.include(section, `\`"${target}"\``)
+    }
+  })
+})
+
+describe("the page about the sandbox", () => {
+  it("has every rule that is watched, and no other", () => {
+    const section = read("guide/sandbox.md").split("## Rules that are watched")[1]?.split("\n## ")[0] ?? ""
+    assert.deepStrictEqual(
+      [...named(section, /^\| `(\w+)`/gm)].sort(),
+      [...SandboxReport.Rule.literals].sort()
+    )
+  })
+})
+
+describe("the page about promises", () => {
+  const page = read("how-it-works/promises.md")
+
+  it("names tests for each, and all of them are there", () => {
+    const promises = page.split(/^## /gm).slice(1).filter((section) => !section.startsWith("What is not promised"))
+    assert.lengthOf(promises, 13)
+    for (const promise of promises) {
+      const files = named(promise, /^- `(packages\/[^`]+\.test\.ts)`$/gm)
+      assert.isAbove(files.length, 0, promise)
+      assert.deepStrictEqual(files.filter((file) => !existsSync(`${root}${file}`)), [])
+    }
+  })
+})
