@@ -118,7 +118,9 @@ describe("UploadSessions", () => {
     { what: "a lost answer to Complete", fault: FaultScript.on("complete").times(2).loseAnswer() },
     { what: "a 502 to Complete", fault: FaultScript.on("complete").times(2).answer(502) },
     { what: "a rate limit at Complete", fault: FaultScript.on("complete").times(1).retryAfter(7) },
-    { what: "a rate limit at initiate", fault: FaultScript.on("initiateLarge").times(1).retryAfter(7) }
+    { what: "a rate limit at initiate", fault: FaultScript.on("initiateLarge").times(1).retryAfter(7) },
+    { what: "a lost answer to initiate", fault: FaultScript.on("initiateLarge").times(2).loseAnswer() },
+    { what: "a 502 to initiate", fault: FaultScript.on("initiateLarge").times(2).answer(502) }
   ])("$what does not matter: storage ends up with the source", ({ fault }) =>
     Effect.gen(function*() {
       const file = yield* inTime(multipart())
@@ -144,6 +146,17 @@ describe("UploadSessions", () => {
       assert.lengthOf(requestsOf(report, "putPart"), 1)
       assert.lengthOf(requestsOf(report, "completeLarge"), 0)
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().answer(status, code) }))))
+
+  it.effect.each(["one", "two"] as const)(
+    "no more sessions are opened than allowed, also when no answer comes: %s",
+    (most) =>
+      Effect.gen(function*() {
+        const maxSessions = most === "one" ? 1 : 2
+        const error = yield* inTime(Effect.flip(multipart({ maxSessions })))
+        assert.strictEqual(error._tag, "ConnectionFailed")
+        assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), maxSessions)
+      }).pipe(Effect.provide(tiny({ faults: FaultScript.on("initiateLarge").always().loseAnswer() })))
+  )
 
   it.effect("a server that always fails gets exactly the policy's attempts", () =>
     Effect.gen(function*() {
