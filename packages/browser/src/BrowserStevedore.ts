@@ -96,6 +96,9 @@ const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, Conf
       : ServiceConfig.layer({ ...options, baseUrl: absolute, token })
   })
 
+// What a browser opens to a host: more would wait for a connection while their files are read already.
+const mostConnections = 6
+
 /**
  * The service over fetch, the storage over XMLHttpRequest, unfinished uploads in IndexedDB. A `RetryPolicy.layer`,
  * `Timeouts.layer` or `Checksum.layer` that is provided to this layer holds for whatever runs with it. No redirect of the
@@ -104,7 +107,7 @@ const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, Conf
  * What fails because the browser is offline waits until it is online again, and is then done once more without counting
  * as an attempt.
  *
- * Browsers open six connections to a host at the most, so more than six parts at once only wait.
+ * Browsers open six connections to a host at the most, so the gate's `limit` is six where the options give none.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -125,7 +128,10 @@ export const layer = (options: Options): Layer.Layer<BrowserStevedore, ConfigErr
       Layer.provide(Layer.merge(config(options), client(options)))
     ),
     XhrObjectStorage.layer,
-    Layer.scoped(TransferGate.TransferGate, Effect.map(TransferGate.make(options), patientGate)),
+    Layer.scoped(
+      TransferGate.TransferGate,
+      Effect.map(TransferGate.make({ limit: mostConnections, ...options }), patientGate)
+    ),
     options.ledger === false ? Layer.empty : BrowserLedger.layer(options.ledger),
     RetryPolicy.layerInForce,
     Timeouts.layerInForce

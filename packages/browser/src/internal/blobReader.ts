@@ -30,25 +30,67 @@ export const readFailure = (name: string, cause: unknown): SourceError => {
 // Large enough that a read costs little, small enough that hashing one is no work that a person could feel.
 const chunkSize = 1024 * 1024
 
+const otherLength = (name: string, expected: string, actual: number): SourceChanged =>
+  new SourceChanged({ name, what: "size", expected, actual: `${actual} bytes` })
+
 const readChunk = async (name: string, blob: Blob, start: number, end: number): Promise<Uint8Array> => {
   const bytes = new Uint8Array(await blob.slice(start, end).arrayBuffer())
   if (bytes.byteLength === end - start) return bytes
-  throw new SourceChanged({
-    name,
-    what: "size",
-    expected: `${end - start} bytes from ${start}`,
-    actual: `${bytes.byteLength} bytes`
-  })
+  throw otherLength(name, `${end - start} bytes from ${start}`, bytes.byteLength)
 }
 
-/** Reads a Blob from front to back in chunks of a MiB, of which one at a time is in memory. */
+const readInChunks = async (name: string, blob: Blob, observe: ChunkObserver, signal: AbortSignal): Promise<void> => {
+  for (let start = 0; start < blob.size && !signal.aborted; start += chunkSize) {
+    const chunk = await readChunk(name, blob, start, Math.min(blob.size, start + chunkSize))
+    if (!signal.aborted) observe(chunk)
+  }
+}
+
+type Reader = ReadableStreamBYOBReader
+
+const readerOf = (blob: Blob): Reader | undefined => {
+  const stream = blob.stream()
+  try {
+    return stream.getReader({ mode: "byob" })
+  } catch {
+    return undefined
+  }
+}
+
+const readIntoOneBuffer = async (
+  name: string,
+  { size }: Blob,
+  observe: ChunkObserver,
+  reader: Reader,
+  signal: AbortSignal
+): Promise<void> => {
+  let buffer = new ArrayBuffer(chunkSize)
+  let position = 0
+  try {
+    while (!signal.aborted) {
+      const { done, value } = await reader.read(new Uint8Array(buffer))
+      if (done) break
+      if (!signal.aborted) observe(value)
+      position += value.byteLength
+      buffer = value.buffer
+    }
+  } finally {
+    await reader.cancel()
+  }
+  if (position !== size && !signal.aborted) throw otherLength(name, `${size} bytes`, position)
+}
+
+/**
+ * Reads a Blob from front to back in chunks of up to a MiB, of which one at a time is in memory: always the same one,
+ * where the browser can, as it does not free what is thrown away until there are hundreds of MiB of it.
+ */
 export const readThrough = (name: string, blob: Blob, observe: ChunkObserver): Effect.Effect<void, SourceError> =>
   Effect.tryPromise({
-    try: async (signal) => {
-      for (let start = 0; start < blob.size && !signal.aborted; start += chunkSize) {
-        const chunk = await readChunk(name, blob, start, Math.min(blob.size, start + chunkSize))
-        if (!signal.aborted) observe(chunk)
-      }
+    try: (signal) => {
+      const reader = readerOf(blob)
+      return reader === undefined
+        ? readInChunks(name, blob, observe, signal)
+        : readIntoOneBuffer(name, blob, observe, reader, signal)
     },
     catch: (cause) => readFailure(name, cause)
   })

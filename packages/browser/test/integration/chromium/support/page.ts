@@ -1,6 +1,6 @@
 // What runs in the page: the tests drive it through `window.stevedore`.
 import { BlobSource, BrowserStevedore, Connectivity } from "@stevedore/browser"
-import { RetryPolicy, Timeouts, type UploadOptions, Uploads } from "@stevedore/core"
+import { RetryPolicy, ServiceProfile, Timeouts, type UploadOptions, Uploads } from "@stevedore/core"
 import { Cause, Effect, Exit, Fiber, Layer, Logger, Option, Stream } from "effect"
 
 export interface Wishes {
@@ -12,6 +12,8 @@ export interface Wishes {
   readonly timeouts?: Timeouts.Options
   readonly ledger?: BrowserStevedore.Options["ledger"]
   readonly pauseOffline?: boolean
+  /** Omitted: those of the standard profile. */
+  readonly encryptionHeaders?: Readonly<Record<string, string>>
 }
 
 export type Outcome =
@@ -50,8 +52,15 @@ let fiber: Fiber.RuntimeFiber<Uploads.UploadedFile, unknown> | undefined
 
 const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logs.push(String(message))))
 
-const layerOf = ({ baseUrl, ledger, retry, timeouts }: Wishes) =>
-  BrowserStevedore.layer({ baseUrl: baseUrl ?? "/api", ledger }).pipe(
+const layerOf = ({ baseUrl, encryptionHeaders, ledger, retry, timeouts }: Wishes) =>
+  BrowserStevedore.layer({
+    baseUrl: baseUrl ?? "/api",
+    ledger,
+    profile: ServiceProfile.extend(
+      ServiceProfile.standard,
+      encryptionHeaders === undefined ? {} : { encryptionHeaders }
+    )
+  }).pipe(
     Layer.provide(RetryPolicy.layer({ base: "50 millis", cap: "500 millis", ...retry })),
     Layer.provide(Timeouts.layer(timeouts ?? {})),
     Layer.provideMerge(logger)

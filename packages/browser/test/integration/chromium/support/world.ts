@@ -180,6 +180,16 @@ export const points = (page: Page): Effect.Effect<ReadonlyArray<Point>> =>
 export const cancel = (page: Page): Effect.Effect<void> =>
   Effect.promise(() => page.evaluate(() => window.stevedore.cancel()))
 
+export const pause = (page: Page): Effect.Effect<void> =>
+  Effect.promise(() => page.evaluate(() => window.stevedore.pause()))
+
+export const resume = (page: Page): Effect.Effect<void> =>
+  Effect.promise(() => page.evaluate(() => window.stevedore.resume()))
+
+/** Goes on with an unfinished upload, with the file that was chosen. */
+export const resumeChosen = (page: Page, id: string): Effect.Effect<Outcome> =>
+  Effect.promise(() => page.evaluate((id) => window.stevedore.resumeChosen(id), id))
+
 export const unfinished = (page: Page): Effect.Effect<Awaited<ReturnType<PageApi["unfinished"]>>> =>
   Effect.promise(() => page.evaluate(() => window.stevedore.unfinished()))
 

@@ -1,0 +1,100 @@
+import { assert, layer } from "@effect/vitest"
+import * as S3ObjectStore from "@stevedore/testing/S3ObjectStore"
+import { Effect, Schema } from "effect"
+import { Buffer } from "node:buffer"
+import { execFileSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import * as World from "./support/world.js"
+
+// A page against a store that nobody here wrote: its own pre-signed URLs, its own CORS.
+
+const Settings = Schema.parseJson(Schema.Struct({
+  endpoint: Schema.String,
+  region: Schema.String,
+  accessKeyId: Schema.String,
+  secretAccessKey: Schema.Redacted(Schema.String),
+  kmsKeyId: Schema.String
+}))
+
+const script = fileURLToPath(new URL("../../../../testing/real-storage/object-store", import.meta.url))
+
+const { accessKeyId, endpoint, kmsKeyId, region, secretAccessKey } = Schema.decodeSync(Settings)(
+  execFileSync(script, ["settings"], { encoding: "utf8" })
+)
+
+const encryptionHeaders = {
+  "x-amz-server-side-encryption": "aws:kms",
+  "x-amz-server-side-encryption-aws-kms-key-id": kmsKeyId
+}
+
+const store = S3ObjectStore.layer({
+  endpoint,
+  bucket: "stevedore-page",
+  credential: { accessKeyId, secretAccessKey, region },
+  encryptionHeaders,
+  createBucket: true
+})
+
+const MiB = 1024 * 1024
+
+// what the page makes of a name and a size
+const generated = (size: number): Uint8Array => {
+  const block = new Uint32Array(Math.ceil(Math.min(size, MiB) / 4))
+  let state = 1
+  for (let index = 0; index < block.length; index++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    block[index] = state
+  }
+  const bytes = Buffer.from(block.buffer)
+  return Buffer.concat(Array.from({ length: Math.ceil(size / bytes.byteLength) }, () => bytes)).subarray(0, size)
+}
+
+layer(World.ChromiumLive, { excludeTestServices: true })("a page and a real store", (it) => {
+  it.scoped("a file goes up in one piece, with every encryption header that its URL signs", () =>
+    Effect.gen(function*() {
+      const world = yield* World.make({ store, encryptionHeaders })
+      const size = 3 * MiB + 17
+      const outcome = yield* World.upload(world.page, { generate: { name: "film.mp4", size }, encryptionHeaders })
+      assert(outcome._tag === "Uploaded", JSON.stringify(outcome))
+      assert.strictEqual(Buffer.compare(yield* world.sandbox.stored(outcome.id), generated(size)), 0)
+      assert.deepStrictEqual((yield* world.sandbox.report).breaches, [])
+    }))
+
+  it.scoped("a file goes up in parts of 5 MiB and a small last one, whose etags the page can read", () =>
+    Effect.gen(function*() {
+      const world = yield* World.make({ store, encryptionHeaders })
+      const size = 21 * MiB
+      const outcome = yield* World.upload(world.page, {
+        generate: { name: "film.mp4", size },
+        options: { strategy: "multipart", parts: 4 },
+        encryptionHeaders
+      })
+      assert(outcome._tag === "Uploaded", JSON.stringify(outcome))
+      assert.strictEqual(outcome.sent.parts, 4)
+      assert.strictEqual(Buffer.compare(yield* world.sandbox.stored(outcome.id), generated(size)), 0)
+      assert.deepStrictEqual((yield* world.sandbox.report).breaches, [])
+    }))
+
+  it.scoped("a header that is signed and that the page does not have is named before anything is sent", () =>
+    Effect.gen(function*() {
+      const world = yield* World.make({ store, encryptionHeaders })
+      const outcome = yield* World.upload(world.page, { generate: { name: "notes.txt", size: 5 } })
+      assert(outcome._tag === "Failed", JSON.stringify(outcome))
+      assert.strictEqual(outcome.error, "SignedHeaderMissing")
+      assert.include(outcome.message, "x-amz-server-side-encryption-aws-kms-key-id")
+    }))
+
+  it.scoped("a header with another value is refused, and nothing is stored", () =>
+    Effect.gen(function*() {
+      const world = yield* World.make({ store, encryptionHeaders })
+      const outcome = yield* World.upload(world.page, {
+        generate: { name: "notes.txt", size: 5 },
+        encryptionHeaders: { ...encryptionHeaders, "x-amz-server-side-encryption": "AES256" },
+        retry: { attempts: 3 }
+      })
+      assert(outcome._tag === "Failed", JSON.stringify(outcome))
+      // this store sends no CORS headers with a refusal: the page cannot tell it from a broken line
+      assert.include(["SignatureMismatch403", "ConnectionFailed"], outcome.error)
+      assert.deepStrictEqual(yield* world.sandbox.files, [])
+    }))
+})
