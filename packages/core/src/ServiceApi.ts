@@ -19,15 +19,15 @@ import * as Stream from "effect/Stream"
 import type { FileRecord } from "./FileRecord.js"
 import type { Deprecation } from "./internal/deprecations.js"
 import { makeDeprecations } from "./internal/deprecations.js"
+import { linkOf } from "./internal/downloadLink.js"
 import type { Caller } from "./internal/serviceCall.js"
-import { call, failed, readWhole, repeatedly } from "./internal/serviceCall.js"
+import { call, failed, readStart, repeatedly } from "./internal/serviceCall.js"
 import type { RawPage } from "./Page.js"
-import * as PresignedUrl from "./PresignedUrl.js"
+import type * as PresignedUrl from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
 import * as RateLimit from "./RateLimit.js"
 import * as RetryBudget from "./RetryBudget.js"
-import type { ServiceAnswer } from "./ServiceAnswer.js"
-import { errorOf, invalid } from "./ServiceAnswer.js"
+import { invalid } from "./ServiceAnswer.js"
 import * as ServiceConfig from "./ServiceConfig.js"
 import * as Endpoints from "./ServiceEndpoints.js"
 import type { ServiceError } from "./ServiceError.js"
@@ -118,8 +118,6 @@ export interface Options {
  */
 export class ServiceApi extends Context.Tag("@stevedore/core/ServiceApi")<ServiceApi, Service>() {}
 
-const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
-
 const contentOf = (
   caller: Caller,
   response: HttpClientResponse.HttpClientResponse,
@@ -142,32 +140,6 @@ const contentOf = (
       })
   })
 
-const locationOf = (caller: Caller, answer: ServiceAnswer): Either.Either<DownloadAnswer, ServiceError> =>
-  Option.fromNullable(answer.headers["location"]).pipe(
-    Option.flatMap((location) =>
-      PresignedUrl.fromString(
-        /^https?:/i.test(location)
-          ? location
-          : URL.canParse(location, caller.config.baseUrl)
-          ? new URL(location, caller.config.baseUrl).href
-          : ""
-      )
-    ),
-    Option.match({
-      onNone: () => Either.left(invalid(answer, "Location", "no http or https URL in the header")),
-      onSome: (url) => Either.right<DownloadAnswer>({ _tag: "Link", url })
-    })
-  )
-
-const linkOf = (caller: Caller, answer: ServiceAnswer): Either.Either<DownloadAnswer, ServiceError> => {
-  if (isRedirect(answer.status)) return locationOf(caller, answer)
-  if (answer.status !== 200) return Either.left(errorOf(answer))
-  return Either.map(
-    Endpoints.downloadLink(caller.config.profile, answer),
-    (url): DownloadAnswer => ({ _tag: "Link", url })
-  )
-}
-
 const download =
   (caller: Caller) =>
   (fileId: string, asked: RangedContent.Asked = {}): Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope> => {
@@ -185,8 +157,8 @@ const download =
           isContent(response.status)
             ? contentOf(caller, response, asked, number)
             : Effect.flatMap(
-              readWhole(caller, "download", response, number),
-              (answer) => linkOf(caller, answer)
+              readStart(caller, "download", response, number),
+              (answer) => Either.map(linkOf(caller.config, answer), (url): DownloadAnswer => ({ _tag: "Link", url }))
             ))
     )
   }

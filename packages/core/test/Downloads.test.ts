@@ -72,7 +72,7 @@ describe("Downloads.stream", () => {
           assert.isAtLeast(mishaps.length, 3)
         }
       }),
-    { fastCheck: { numRuns: 60 } }
+    { fastCheck: { numRuns: 40 } }
   )
 
   for (const mode of modes) {

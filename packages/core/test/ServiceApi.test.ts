@@ -415,6 +415,31 @@ describe("ServiceApi", () => {
         })
     )
 
+    it.effect("a service that sends the file where a link is due is not read to its end", () =>
+      Effect.gen(function*() {
+        const chunk = new TextEncoder().encode("x".repeat(65_536))
+        let given = 0
+        let cancelled = 0
+        const endless = () =>
+          new Response(
+            new ReadableStream<Uint8Array>({
+              pull: (controller) => {
+                given += chunk.byteLength
+                controller.enqueue(chunk)
+              },
+              cancel: () => {
+                cancelled++
+              }
+            }, { highWaterMark: 0 })
+          )
+        const { result, seen } = yield* withApiOverTime(link, endless, linked)
+        const error = errorOf(result)
+        assert(error._tag === "InvalidResponse")
+        assert.include(error.message, "content")
+        assert.strictEqual(cancelled, seen.length)
+        assert.isAtMost(given, seen.length * 8 * chunk.byteLength)
+      }))
+
     it.effect("a relative redirect is taken from the base URL", () =>
       Effect.gen(function*() {
         const { result } = yield* withApi(

@@ -65,7 +65,7 @@ const items = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<A
   Stream.map(keptEntries(shape, wishes), ({ item }) => item)
 
 const marked = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<Marked<A>, ListError, ServiceApi> =>
-  Stream.map(keptEntries(shape, wishes), ({ entry, item }) => ({ item, at: entry.at }))
+  Stream.map(keptEntries(shape, wishes), ({ entry, item }) => ({ item, at: entry.at() }))
 
 const results =
   <A>(shape: ListShape<A>) =>
@@ -154,7 +154,8 @@ const collect =
       let lastTotal: number | undefined
       let seen = 0
       let skipped = 0
-      let next = Option.some(walk.from ?? Checkpoints.start({ ...walk, now, remembers }))
+      const start = walk.from ?? Checkpoints.start({ ...walk, now, remembers })
+      let next = Option.some(() => start)
 
       const add = (entry: Entry<A>): Either.Either<void, ItemInvalid> => {
         if (Either.isLeft(entry.result) && walk.onInvalid === "fail") return Either.left(entry.result.left)
@@ -186,7 +187,7 @@ const collect =
         duplicates: seen - hashes.size,
         firstTotal,
         lastTotal,
-        next
+        next: Option.map(next, (at) => at())
       }
     })
 

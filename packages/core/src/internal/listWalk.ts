@@ -19,8 +19,8 @@ export interface Entry<A> {
   readonly result: Either.Either<A, ItemInvalid>
   /** Of the item's id, or of the whole item where it has none. */
   readonly hash: number
-  /** The place behind the item. */
-  readonly at: Checkpoint
+  /** The place behind the item: made when it is asked for, as most walks do not. */
+  readonly at: () => Checkpoint
 }
 
 /** @internal */
@@ -110,19 +110,24 @@ class Run<A> {
       if (!isLeftOut || this.remembers === "page") this.passed = List.prepend(this.passed, hash)
       if (isLeftOut) return
       this.hasGiven = true
+      const { passed } = this
       entries.push({
         hash,
         result: Either.mapLeft(
           this.prepared.decode(item),
           (error) => invalid(this.prepared, page, index, decodeProblem(error))
         ),
-        at: this.placeBehind(page, index, now)
+        at: () => this.placeBehind(page, { index, passed }, now)
       })
     })
     return { page, entries }
   }
 
-  private placeBehind(page: Page<unknown>, index: number, now: number): Checkpoint {
+  private placeBehind(
+    page: Page<unknown>,
+    { index, passed }: { readonly index: number; readonly passed: List.List<number> },
+    now: number
+  ): Checkpoint {
     const { fingerprint, path } = this.prepared
     const at = Math.floor(now)
     const known = { version: 1 as const, path, fingerprint, takenAt: at, receivedAt: at, remembers: this.remembers }
@@ -132,14 +137,14 @@ class Run<A> {
         cursor: page.nextCursor,
         page: page.index + 1,
         position: 0,
-        passed: this.remembers === "walk" ? this.passed : List.empty()
+        passed: this.remembers === "walk" ? passed : List.empty()
       }
       : {
         ...known,
         ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
         page: page.index,
         position: index + 1,
-        passed: this.passed
+        passed
       }
   }
 }

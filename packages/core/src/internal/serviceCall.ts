@@ -5,6 +5,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { arrival, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
 import type * as RateLimit from "../RateLimit.js"
 import type * as RetryBudget from "../RetryBudget.js"
@@ -45,14 +46,19 @@ const timedOut = (phase: "call" | "total", limits: Timeouts.Limits, attempts: nu
   onTimeout: () => new TimedOut({ peer: "service", phase, after: limits[phase], attempts })
 })
 
-export const readWhole = (
+type Reading = (
   caller: Caller,
   operation: string,
   response: HttpClientResponse.HttpClientResponse,
   attempts: number
-): Effect.Effect<ServiceAnswer, ConnectionFailed> =>
+) => Effect.Effect<ServiceAnswer, ConnectionFailed>
+
+const reading = (
+  read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<string, HttpClientError.HttpClientError>
+): Reading =>
+(caller, operation, response, attempts) =>
   Effect.zipWith(
-    Effect.mapError(response.text, (error) => failed(caller, error, attempts)),
+    Effect.mapError(read(response), (error) => failed(caller, error, attempts)),
     Clock.currentTimeMillis,
     (body, receivedAt) => ({
       operation,
@@ -63,6 +69,23 @@ export const readWhole = (
       attempts
     })
   )
+
+export const readWhole: Reading = reading((response) => response.text)
+
+/** More characters than any link has, or any sentence about why there is none. */
+export const longestLink = 262_144
+
+/** The same for what may be as large as a file: when it is longer than {@link longestLink}, the rest is not read. */
+export const readStart: Reading = reading((response) =>
+  Stream.runFoldWhile(
+    Stream.decodeText(response.stream),
+    "",
+    (kept) => kept.length <= longestLink,
+    (kept, text) => kept + text
+  ).pipe(
+    Effect.catchIf((error) => error._tag === "ResponseError" && error.reason === "EmptyBody", () => Effect.succeed(""))
+  )
+)
 
 // A call that is not harmless to repeat is made again only when the first is known not to have been carried out.
 const wasNotCarriedOut = (error: ServiceError): boolean =>
