@@ -41,6 +41,12 @@ export const optionalSuites = [
   },
   { files: "packages/testing/test/integration/RealStorage*.test.ts", ...store },
   {
+    ...store,
+    files: "packages/browser/test/integration/chromium/RealStorage.test.ts",
+    needs: "a Chromium and a running object store",
+    probe: () => chromiumPath !== undefined && storeRuns
+  },
+  {
     files: "packages/testing/test/integration/LargeFile.test.ts",
     needs: "a running object store and minutes for 6 GB",
     install: `On Debian: STEVEDORE_LARGE=1 ${objectStore} run npm test (7 GB of disk while it runs).`,

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import * as S3ObjectStore from "@stevedore/testing/S3ObjectStore"
-import { Effect, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { Buffer } from "node:buffer"
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -33,7 +33,7 @@ const store = S3ObjectStore.layer({
   credential: { accessKeyId, secretAccessKey, region },
   encryptionHeaders,
   createBucket: true
-})
+}).pipe(Layer.orDie)
 
 const MiB = 1024 * 1024
 
