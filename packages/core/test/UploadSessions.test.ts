@@ -53,6 +53,24 @@ describe("UploadSessions", () => {
       assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 1)
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").expire() }))))
 
+  it.effect("a part of a source that can be read only once is sent again from memory, and never read again", () =>
+    Effect.gen(function*() {
+      let runs = 0
+      const stream = Stream.suspend(() => {
+        runs++
+        return Stream.succeed(bytes(95))
+      })
+      const source = UploadSources.fromStreamOnce("s.bin", stream, { size: 95 })
+      const file = yield* inTime(Uploads.upload(source, { strategy: "multipart" }))
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+      assert.strictEqual(runs, 1)
+      assert.strictEqual(
+        (yield* Effect.flip(Uploads.upload(source, { strategy: "multipart" })))._tag,
+        "SourceUnreadable"
+      )
+      assert.strictEqual(runs, 1)
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").times(3).answer(503, "SlowDown") }))))
+
   it.effect("a signature that does not match fails at once, naming the signed headers and what was sent", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Uploads.upload(sourceOf(95)))

@@ -3,18 +3,23 @@
  *
  * @since 0.1.0
  */
+import type { SizeExceeded } from "@stevedore/core/PlanError"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { InvalidSource, isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import mime from "mime"
 import type { FileHandle } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { basename } from "node:path"
+import * as FolderEntries from "./internal/folderEntries.js"
 import { chunksOf } from "./internal/sourceChunks.js"
 import type { SourceFile } from "./internal/sourceFile.js"
 import * as Files from "./internal/sourceFile.js"
+import * as SpoolFile from "./internal/spoolFile.js"
 
 /**
  * What the service is told instead of what the path says.
@@ -72,13 +77,119 @@ export const fromPath = (path: string, options: Options = {}): Effect.Effect<Rep
     }
   })
 
+/**
+ * How a folder is read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface DirectoryOptions {
+  /** Whether the folders in it are read too, and those in them. Omitted: only the files in the folder itself. */
+  readonly recursive?: boolean | undefined
+}
+
+/**
+ * The files in a folder as sources, in the order of their names; each is called by its path from the folder, with
+ * slashes. Links are not followed.
+ *
+ * What cannot go up (a link, a pipe, a folder that may not be read, a file that has gone meanwhile) stops nothing: it
+ * comes as a source that fails with its `SourceUnreadable` when it is opened, before anything is asked of the service,
+ * so that `Uploads.uploadAll` tells it among the outcomes. The stream itself fails only when the folder cannot be read.
+ *
+ * @example
+ * import { Uploads } from "@stevedore/core"
+ * import { FileSource } from "@stevedore/node"
+ * import { Effect, Stream } from "effect"
+ *
+ * const everything = FileSource.fromDirectory("interviews", { recursive: true }).pipe(
+ *   Uploads.uploadAll,
+ *   Stream.runForEach((outcome) => Effect.log(outcome.source.name, outcome._tag))
+ * )
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromDirectory = (
+  path: string,
+  options: DirectoryOptions = {}
+): Stream.Stream<RepeatableSource, SourceError> =>
+  Stream.mapEffect(
+    FolderEntries.entriesOf(path, { recursive: options.recursive ?? false }),
+    (entry) =>
+      entry._tag === "Refused"
+        ? Effect.succeed(refused(entry.name, entry.error))
+        : Effect.catchAll(
+          fromPath(entry.path, { name: entry.name }),
+          (error) => Effect.succeed(refused(entry.name, error))
+        )
+  )
+
+// A plan needs a size before it looks at anything else; this one is never sent.
+const refused = (name: string, error: SourceError): RepeatableSource => ({
+  _tag: "RepeatableSource",
+  held: false,
+  name,
+  mediaType: "application/octet-stream",
+  size: 1,
+  fingerprint: { kind: "refused", size: 1 },
+  open: Effect.fail(error)
+})
+
+/**
+ * How a stream is put on disk.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SpoolOptions {
+  /** As of {@link Options}. Omitted: by the name's extension. */
+  readonly mediaType?: string | undefined
+  /** Where the file is made; the directory must be there. Omitted: the system's directory for temporary files. */
+  readonly directory?: string | undefined
+  /** The most bytes, over which it is `SizeExceeded`. Omitted: as many as an upload may have, 10 GB. */
+  readonly atMost?: number | undefined
+}
+
+/**
+ * A stream that can be run only once, or whose size nobody knows, as a source that can be read again and again: it is
+ * written to a temporary file first. The file can be read by its owner alone and goes with the scope; spooling that
+ * fails or is interrupted leaves nothing.
+ *
+ * @example
+ * import { Uploads } from "@stevedore/core"
+ * import { FileSource } from "@stevedore/node"
+ * import { Effect, Stream } from "effect"
+ *
+ * const fromInput = Effect.scoped(Effect.gen(function*() {
+ *   const input = Stream.fromAsyncIterable<Uint8Array, unknown>(process.stdin, (cause) => cause)
+ *   const source = yield* FileSource.spooled("interview.mp4", input, { atMost: 2_000_000_000 })
+ *   return yield* Uploads.upload(source)
+ * }))
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const spooled = <E>(
+  name: string,
+  stream: Stream.Stream<Uint8Array, E>,
+  options: SpoolOptions = {}
+): Effect.Effect<RepeatableSource, SourceError | SizeExceeded, Scope.Scope> =>
+  Effect.gen(function*() {
+    const mediaType = options.mediaType ?? mediaTypeOf(name) ?? "application/octet-stream"
+    yield* checkDescription(name, mediaType)
+    const { atMost = multipartSize, directory = tmpdir() } = options
+    const path = yield* SpoolFile.write({ name, directory, atMost }, stream)
+    return yield* fromPath(path, { name, mediaType })
+  })
+
 // Only what follows the last separator counts: by itself the library takes a bare "png" for an extension.
 const mediaTypeOf = (name: string): string | null => mime.getType(`/${name}`)
 
-const { mediaTypeLength, nameLength } = ServiceProfile.standard.limits
+const { mediaTypeLength, multipartSize, nameLength } = ServiceProfile.standard.limits
 
 const checkDescription = (name: string, mediaType: string): Effect.Effect<void, InvalidSource> => {
-  if (name.length === 0 || name.length > nameLength) {
+  // characters, as the service counts them, and not the halves of which JavaScript has two for some
+  if (name === "" || [...name].length > nameLength) {
     return Effect.fail(new InvalidSource({ name, field: "name", expected: `1 to ${nameLength} characters` }))
   }
   if (mediaType.length === 0 || mediaType.length > mediaTypeLength) {

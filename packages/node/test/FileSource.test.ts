@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SourceError } from "@stevedore/core"
-import type { RepeatableSource } from "@stevedore/core/UploadSource"
+import type { RepeatableSource, UploadSource } from "@stevedore/core/UploadSource"
 import { FileSource } from "@stevedore/node"
-import { Effect, FastCheck } from "effect"
+import { Chunk, Deferred, Effect, FastCheck, Fiber, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
@@ -139,6 +139,7 @@ describe("FileSource.fromPath", () => {
             : result.left._tag)
       assert.strictEqual(yield* check({ name: "n".repeat(1024) }), "taken")
       assert.strictEqual(yield* check({ name: "n".repeat(1025) }), "name")
+      assert.strictEqual(yield* check({ name: "\u{1f6a2}".repeat(1024) }), "taken")
       assert.strictEqual(yield* check({ name: "" }), "name")
       assert.strictEqual(yield* check({ mediaType: "m".repeat(255) }), "taken")
       assert.strictEqual(yield* check({ mediaType: "m".repeat(256) }), "mediaType")
@@ -322,5 +323,167 @@ describe("an open file", () => {
         assert.strictEqual(yield* handles, 1)
       }))
       assert.strictEqual(yield* handles, 0)
+    }))
+})
+
+const tree = (root: string) =>
+  Effect.promise(async () => {
+    await Fs.mkdir(join(root, "b", "deep"), { recursive: true })
+    await Fs.mkdir(join(root, "empty"))
+    await Promise.all(["z.txt", "a.txt", "b/2.txt", "b/deep/3.mp4", "b/1.txt", "b.txt"].map((name) =>
+      Fs.writeFile(join(root, name), name)
+    ))
+    await Fs.symlink(join(root, "a.txt"), join(root, "link"))
+    await Fs.symlink(root, join(root, "b", "round"))
+    execFileSync("mkfifo", [join(root, "pipe")])
+  })
+
+const collected = (root: string, options?: FileSource.DirectoryOptions) =>
+  Effect.map(Stream.runCollect(FileSource.fromDirectory(root, options)), Chunk.toReadonlyArray)
+
+const openedOr = (source: UploadSource) =>
+  Effect.scoped(source.open).pipe(
+    Effect.match({
+      onFailure: (error) => error._tag === "SourceUnreadable" ? error.reason : error._tag,
+      onSuccess: () => "a file"
+    })
+  )
+
+describe("a folder", () => {
+  it.scopedLive("gives its files in order, by their paths from there; links and pipes fail by themselves", () =>
+    Effect.gen(function*() {
+      const root = yield* Temporary.directory
+      yield* tree(root)
+      const sources = yield* collected(root, { recursive: true })
+      const seen = yield* Effect.forEach(
+        sources,
+        (source) => Effect.map(openedOr(source), (found) => [source.name, found])
+      )
+      assert.deepStrictEqual(seen, [
+        ["a.txt", "a file"],
+        ["b/1.txt", "a file"],
+        ["b/2.txt", "a file"],
+        ["b/deep/3.mp4", "a file"],
+        ["b/round", "NotAFile"],
+        ["b.txt", "a file"],
+        ["link", "NotAFile"],
+        ["pipe", "NotAFile"],
+        ["z.txt", "a file"]
+      ])
+      const film = sources.find(({ name }) => name === "b/deep/3.mp4")
+      assert.deepStrictEqual([film?.mediaType, film?.size], ["video/mp4", 12])
+      assert.strictEqual((yield* Effect.flip(Effect.scoped(sources[4]?.open ?? Effect.never))).attempts, 1)
+      const flat = yield* collected(root)
+      assert.deepStrictEqual(flat.map(({ name }) => name), ["a.txt", "b.txt", "link", "pipe", "z.txt"])
+    }))
+
+  it.scopedLive("whose entry goes or has too long a name meanwhile gives the others all the same", () =>
+    Effect.gen(function*() {
+      const root = yield* Temporary.directory
+      const deep = Array.from({ length: 5 }, () => "d".repeat(210))
+      yield* Effect.promise(async () => {
+        await Fs.mkdir(join(root, ...deep), { recursive: true })
+        await Fs.writeFile(join(root, ...deep, "file"), "x")
+        await Fs.writeFile(join(root, "gone"), "x")
+        await Fs.writeFile(join(root, "here"), "x")
+      })
+      const outcomes = yield* FileSource.fromDirectory(root, { recursive: true }).pipe(
+        Stream.mapEffect((source) =>
+          Effect.zipRight(
+            Effect.promise(() => Fs.rm(join(root, "gone"), { force: true })),
+            Effect.map(openedOr(source), (found) => [source.name.length, found])
+          )
+        ),
+        Stream.runCollect
+      )
+      assert.deepStrictEqual(Chunk.toReadonlyArray(outcomes), [
+        [5 * 211 + 4, "InvalidSource"],
+        [4, "NotFound"],
+        [4, "a file"]
+      ])
+    }))
+
+  it.scopedLive("that is none is SourceUnreadable", () =>
+    Effect.gen(function*() {
+      const root = yield* Temporary.directory
+      const error = yield* Effect.flip(collected(join(root, "none")))
+      assert(error._tag === "SourceUnreadable")
+      assert.strictEqual(error.reason, "NotFound")
+      assert.deepStrictEqual(yield* collected(root, { recursive: true }), [])
+    }))
+})
+
+describe("a spooled stream", () => {
+  const bytes = Temporary.distinct(3_000_001)
+
+  const chunked = (more: Stream.Stream<Uint8Array, string> = Stream.empty) =>
+    Stream.concat(
+      Stream.fromIterable(
+        Array.from({ length: 31 }, (_, index) => bytes.subarray(index * 100_000, (index + 1) * 100_000))
+      ),
+      more
+    )
+
+  const entriesOf = (directory: string) => Effect.promise(() => Fs.readdir(directory))
+
+  it.scopedLive("is a file that is read again and again, by its owner alone, and goes with its scope", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      yield* Effect.scoped(Effect.gen(function*() {
+        let runs = 0
+        const once = Stream.suspend(() => {
+          runs++
+          return chunked()
+        })
+        const source = yield* FileSource.spooled("film.mp4", once, { directory })
+        assert.deepInclude({ ...source }, { name: "film.mp4", mediaType: "video/mp4", size: 3_000_001, held: false })
+        const [name = ""] = yield* entriesOf(directory)
+        const { mode } = yield* Effect.promise(() => Fs.stat(join(directory, name)))
+        assert.strictEqual(mode & 0o777, 0o600)
+        for (const offset of [0, 17]) {
+          const content = yield* read(source, { offset, length: 3_000_001 - offset })
+          assert(content.equals(bytes.subarray(offset)))
+        }
+        assert.strictEqual(runs, 1)
+      }))
+      assert.deepStrictEqual(yield* entriesOf(directory), [])
+    }))
+
+  it.scopedLive("leaves nothing when it fails, is too long, or is interrupted, before its scope ends", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const failed = yield* Effect.flip(
+        FileSource.spooled("a", chunked(Stream.fail("with a secret")), { directory })
+      )
+      assert(failed._tag === "SourceUnreadable")
+      assert.notInclude(JSON.stringify(failed), "secret")
+      assert.deepStrictEqual(yield* entriesOf(directory), [])
+
+      const long = yield* Effect.flip(FileSource.spooled("a", chunked(), { directory, atMost: 3_000_000 }))
+      assert.deepInclude({ ...long }, { _tag: "SizeExceeded", limit: 3_000_000 })
+      assert.deepStrictEqual(yield* entriesOf(directory), [])
+
+      const reached = yield* Deferred.make<void>()
+      const endless = chunked(Stream.fromEffect(Effect.zipRight(Deferred.succeed(reached, undefined), Effect.never)))
+      const fiber = yield* Effect.fork(FileSource.spooled("a", endless, { directory }))
+      yield* Deferred.await(reached)
+      assert.lengthOf(yield* entriesOf(directory), 1)
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(yield* entriesOf(directory), [])
+    }))
+
+  it.scopedLive("names what is wrong before the stream is run", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      let runs = 0
+      const counted = Stream.suspend(() => {
+        runs++
+        return chunked()
+      })
+      const noName = yield* Effect.flip(FileSource.spooled("", counted, { directory }))
+      assert.strictEqual(noName._tag, "InvalidSource")
+      const nowhere = yield* Effect.flip(FileSource.spooled("a", counted, { directory: join(directory, "none") }))
+      assert.strictEqual(nowhere._tag, "SourceUnreadable")
+      assert.strictEqual(runs, 0)
     }))
 })

@@ -1,0 +1,76 @@
+import type { SourceError } from "@stevedore/core/SourceError"
+import { SourceUnreadable } from "@stevedore/core/SourceError"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as NodeFs from "node:fs/promises"
+import { join } from "node:path"
+import { unreadable } from "./sourceFile.js"
+
+/**
+ * What is in a folder, by its relative name with slashes: a file, or why it is none that can go up.
+ *
+ * @internal
+ */
+export type FolderEntry =
+  | { readonly _tag: "File"; readonly name: string; readonly path: string }
+  | { readonly _tag: "Refused"; readonly name: string; readonly error: SourceError }
+
+type Kind = "File" | "Folder" | "Other"
+
+interface Named {
+  readonly name: string
+  readonly kind: Kind
+}
+
+const listed = (path: string, name: string): Effect.Effect<ReadonlyArray<Named>, SourceError> =>
+  Effect.tryPromise({
+    try: async () => {
+      const entries = await NodeFs.readdir(path, { withFileTypes: true })
+      return entries
+        .map((entry): Named => ({
+          name: entry.name,
+          kind: entry.isFile() ? "File" : entry.isDirectory() ? "Folder" : "Other"
+        }))
+        .sort((one, other) => one.name < other.name ? -1 : 1)
+    },
+    catch: (cause) => unreadable(name, cause)
+  })
+
+const refused = (name: string, error: SourceError): FolderEntry => ({ _tag: "Refused", name, error })
+
+const below = (root: string, relative: string, { kind, name: own }: Named, recursive: boolean) => {
+  const name = relative === "" ? own : `${relative}/${own}`
+  switch (kind) {
+    case "File":
+      return Stream.succeed<FolderEntry>({ _tag: "File", name, path: join(root, name) })
+    case "Folder":
+      return recursive
+        ? Stream.catchAll(inFolder(root, name, recursive), (error) => Stream.succeed(refused(name, error)))
+        : Stream.empty
+    case "Other":
+      return Stream.succeed(refused(name, new SourceUnreadable({ name, reason: "NotAFile" })))
+  }
+}
+
+const inFolder = (
+  root: string,
+  relative: string,
+  recursive: boolean
+): Stream.Stream<FolderEntry, SourceError> =>
+  Stream.unwrap(
+    Effect.map(
+      listed(join(root, relative), relative === "" ? root : relative),
+      (entries) => Stream.flatMap(Stream.fromIterable(entries), (entry) => below(root, relative, entry, recursive))
+    )
+  )
+
+/**
+ * The entries of a folder in the order of their names; one that cannot be read is refused by itself. Links are not
+ * followed. The names of the folders on the way down to the present one are held, and no more.
+ *
+ * @internal
+ */
+export const entriesOf = (
+  folder: string,
+  { recursive }: { readonly recursive: boolean }
+): Stream.Stream<FolderEntry, SourceError> => inFolder(folder, "", recursive)

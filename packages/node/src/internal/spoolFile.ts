@@ -1,0 +1,75 @@
+import { SizeExceeded } from "@stevedore/core/PlanError"
+import type { SourceError } from "@stevedore/core/SourceError"
+import { SourceUnreadable } from "@stevedore/core/SourceError"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { randomUUID } from "node:crypto"
+import * as NodeFs from "node:fs/promises"
+import { join } from "node:path"
+import { unreadable } from "./sourceFile.js"
+
+interface Spool {
+  readonly name: string
+  readonly directory: string
+  readonly atMost: number
+}
+
+interface SpoolFile {
+  readonly path: string
+  readonly handle: NodeFs.FileHandle
+}
+
+const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceError> =>
+  Effect.tryPromise({ try: run, catch: (cause) => unreadable(name, cause) })
+
+const create = ({ directory, name }: Spool): Effect.Effect<SpoolFile, SourceError, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.suspend(() => {
+      const path = join(directory, `stevedore-${randomUUID()}.spool`)
+      return Effect.map(attempt(name, () => NodeFs.open(path, "wx", 0o600)), (handle) => ({ path, handle }))
+    }),
+    ({ handle, path }) =>
+      Effect.promise(async () => {
+        await handle.close().catch(() => undefined)
+        await NodeFs.rm(path, { force: true }).catch(() => undefined)
+      })
+  )
+
+const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array, E>) =>
+  Effect.suspend(() => {
+    const { atMost, name } = spool
+    let size = 0
+    const write = (chunk: Uint8Array): Effect.Effect<void, SourceError | SizeExceeded> => {
+      size += chunk.byteLength
+      return size > atMost
+        ? Effect.fail(new SizeExceeded({ name, size, limit: atMost, path: "multipart" }))
+        : attempt(name, () => file.handle.writeFile(chunk))
+    }
+    return Effect.zipRight(
+      Stream.runForEach(Stream.mapError(stream, () => new SourceUnreadable({ name, reason: "Failed" })), write),
+      attempt(name, () => file.handle.close())
+    )
+  })
+
+/**
+ * Everything that a stream gives in a file of its own, which nobody else may read and which goes with the scope; or,
+ * when that fails or is interrupted, nothing at all. The path of the file.
+ *
+ * @internal
+ */
+export const write = <E>(
+  spool: Spool,
+  stream: Stream.Stream<Uint8Array, E>
+): Effect.Effect<string, SourceError | SizeExceeded, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const parent = yield* Effect.scope
+      const own = yield* Scope.fork(parent, parent.strategy)
+      const file = yield* Scope.extend(create(spool), own)
+      return yield* Effect.as(restore(fill(spool, file, stream)), file.path).pipe(
+        Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(own, exit))
+      )
+    })
+  )
