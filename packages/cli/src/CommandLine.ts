@@ -196,6 +196,32 @@ const projects = Command.make(
   "stevedore projects --limit 20 --json | jq .title"
 )))
 
+const doctor = Command.make(
+  "doctor",
+  {
+    file: Options.text("file").pipe(
+      Options.withPseudoName("PATH"),
+      Options.withDescription("A file that is to go up: whether it can in time is judged. It is not sent"),
+      Options.optional
+    ),
+    origin: Options.text("origin").pipe(
+      Options.withPseudoName("ORIGIN"),
+      Options.withDescription("The origin of pages that will upload: storage is asked as their browser would ask it"),
+      Options.optional
+    ),
+    json: Arguments.json,
+    ...Arguments.connection,
+    ...Arguments.shared
+  },
+  runs(() => import("./Doctor.js").then(({ run }) => run))
+).pipe(Command.withDescription(describe(
+  "Try every step of an upload and say what to do where one fails. It sends two small files of its own, of 1 KiB and 5 " +
+    "MiB, and says what is left of them",
+  "stevedore doctor",
+  "stevedore doctor --file interview.mp4 --origin https://app.example",
+  "stevedore doctor --json | jq 'select(.outcome == \"failed\")'"
+)))
+
 const sandbox = Command.make(
   "sandbox",
   {
@@ -245,6 +271,7 @@ const summaries: Readonly<Record<string, string>> = {
   projects: "the projects",
   list: "any list of the service",
   whoami: "whom the token stands for",
+  doctor: "what works between here and storage, and what does not",
   sandbox: "the service on this machine, to try things on"
 }
 
@@ -256,7 +283,7 @@ const root = Command.make("stevedore").pipe(
       "Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 3 the token is not accepted, 130 interrupted"
     )
   ])),
-  Command.withSubcommands([upload, uploads, download, file, projects, list, whoami, sandbox])
+  Command.withSubcommands([upload, uploads, download, file, projects, list, whoami, doctor, sandbox])
 )
 
 /**

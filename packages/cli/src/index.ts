@@ -31,6 +31,16 @@ export * as Configuration from "./Configuration.js"
 /**
  * @since 0.1.0
  */
+export * as Doctor from "./Doctor.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as DoctorReport from "./DoctorReport.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Download from "./Download.js"
 
 /**

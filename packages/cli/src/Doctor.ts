@@ -1,0 +1,201 @@
+/**
+ * `stevedore doctor`: tries every step of an upload, one after the other, and says what to do where one fails.
+ *
+ * @since 0.1.0
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as RetryPolicy from "@stevedore/core/RetryPolicy"
+import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
+import * as NodeStevedore from "@stevedore/node/NodeStevedore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Configuration from "./Configuration.js"
+import type { CheckReport, Diagnosis } from "./DoctorReport.js"
+import * as DoctorReport from "./DoctorReport.js"
+import * as Checks from "./internal/doctorChecks.js"
+import type { Check, Found } from "./internal/doctorTrial.js"
+import * as Trial from "./internal/doctorTrial.js"
+import { fromConfigError, InvalidInput } from "./InvalidInput.js"
+import { Output } from "./Output.js"
+
+/**
+ * What the command takes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends Configuration.Given {
+  /** A file that is to go up later: whether it can be done in time is judged, and it is not sent. */
+  readonly file: Option.Option<string>
+  /** The origin of pages that will upload, such as `https://app.example`. */
+  readonly origin: Option.Option<string>
+  readonly json: boolean
+}
+
+const limit = "60 seconds"
+
+const settledBy = <R>(check: Check<R>, found: Found): Effect.Effect<
+  {
+    readonly report: CheckReport
+    readonly unauthorized: boolean
+  },
+  never,
+  R
+> => {
+  const absent = check.needs.filter((name) => found[name] === undefined)
+  if (absent.length > 0) {
+    const report = Trial.report(check, { outcome: "skipped", found: "not tried: what it needs failed", remedy: "" })
+    return Effect.succeed({ report, unauthorized: false })
+  }
+  return check.run(found).pipe(
+    Effect.timeoutFail({ duration: limit, onTimeout: () => Trial.problem(`no end after ${limit}`) }),
+    Effect.match({
+      onSuccess: ({ found: words, note = "" }) => ({
+        report: Trial.report(check, { outcome: note === "" ? "passed" : "warning", found: words, remedy: note }),
+        unauthorized: false
+      }),
+      onFailure: ({ found: words, remedy = check.remedy, unauthorized = false }) => ({
+        report: Trial.report(check, { outcome: "failed", found: words, remedy }),
+        unauthorized
+      })
+    })
+  )
+}
+
+const tell = (report: CheckReport, json: boolean) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    if (json) return yield* output.json([report])
+    const terminal = yield* output.terminal
+    const columns = Option.match(terminal, { onNone: () => Infinity, onSome: ({ columns }) => columns - 1 })
+    yield* output.lines(DoctorReport.lines(report, columns))
+  })
+
+const diagnosisOf = (reports: ReadonlyArray<CheckReport>, left: Diagnosis["left"]): Diagnosis => {
+  const count = (outcome: CheckReport["outcome"]) => reports.filter((one) => one.outcome === outcome).length
+  return {
+    type: "diagnosis",
+    passed: count("passed"),
+    warnings: count("warning"),
+    failed: count("failed"),
+    skipped: count("skipped"),
+    left
+  }
+}
+
+const conclude = (
+  reports: ReadonlyArray<CheckReport>,
+  ending: { readonly left: Diagnosis["left"]; readonly unauthorized: boolean; readonly json: boolean }
+) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const diagnosis = diagnosisOf(reports, ending.left)
+    yield* ending.json
+      ? output.json([diagnosis])
+      : output.lines(["", ...DoctorReport.summary(diagnosis)])
+    const failed = reports.filter(({ outcome }) => outcome === "failed").map(({ check }) => check)
+    if (failed.length > 0) {
+      return yield* new DoctorReport.ChecksFailed({ failed, unauthorized: ending.unauthorized })
+    }
+  })
+
+const configuration = { id: "configuration", title: "configuration" } as const
+
+const layerOf = (service: ServiceWithToken, options: Options) =>
+  Layer.merge(
+    NodeStevedore.layer({ ...service, allowInsecureHttp: options.allowInsecureHttp, ledger: false }).pipe(
+      Layer.provide(RetryPolicy.none),
+      Layer.catchAll((error) => Layer.fail(fromConfigError(error)))
+    ),
+    NodeHttpClient.layerUndici
+  )
+
+const examine = (service: ServiceWithToken, options: Options, wishes: Checks.Wishes) =>
+  Effect.gen(function*() {
+    const first = Trial.report(configuration, {
+      outcome: "passed",
+      found: `${service.baseUrl}, token set, ${
+        service.profile.download === "link" ? "downloads by link" : "downloads as content"
+      }`,
+      remedy: ""
+    })
+    yield* tell(first, options.json)
+    const found: Found = {
+      service,
+      singleContent: Trial.contentOf(1024),
+      largeContent: Trial.contentOf(service.profile.limits.minimumPartSize + 1024),
+      left: []
+    }
+    const results = yield* Effect.forEach(Checks.all(wishes), (check) =>
+      Effect.tap(settledBy(check, found), ({ report }) => tell(report, options.json)))
+    yield* conclude([
+      first,
+      ...results.map(({ report }) =>
+        report
+      )
+    ], {
+      left: found.left,
+      unauthorized: results.some(({ unauthorized }) => unauthorized),
+      json: options.json
+    })
+  }).pipe(Effect.provide(layerOf(service, options)))
+
+const withoutConfiguration = (error: InvalidInput, options: Options, wishes: Checks.Wishes) =>
+  Effect.gen(function*() {
+    const reports = [
+      Trial.report(configuration, {
+        outcome: "failed",
+        found: error.message,
+        remedy: "stevedore doctor --help names the options and variables."
+      }),
+      ...Checks.all(wishes).map((check) =>
+        Trial.report(check, { outcome: "skipped", found: "not tried: there is no configuration", remedy: "" })
+      )
+    ]
+    yield* Effect.forEach(reports, (report) => tell(report, options.json), { discard: true })
+    yield* conclude(reports, { left: [], unauthorized: false, json: options.json })
+  })
+
+const judgedFile = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(
+    Effect.map(({ size }) => ({ path, size: Number(size) })),
+    Effect.mapError((error) =>
+      new InvalidInput({
+        input: "--file",
+        problem: `${path} cannot be looked at (${error._tag === "SystemError" ? error.reason : error._tag})`
+      })
+    )
+  )
+
+const checkedOrigin = (origin: string) => {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined
+  return url?.origin === origin
+    ? Effect.succeed(origin)
+    : Effect.fail(
+      new InvalidInput({
+        input: "--origin",
+        problem: `expected the origin of your pages, such as https://app.example, not ${origin}`
+      })
+    )
+}
+
+/**
+ * Tries every step, tells each as it ends, and fails at the end when one did. A check that fails does not stop those
+ * that do not depend on it.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (options: Options) =>
+  Effect.gen(function*() {
+    const wishes: Checks.Wishes = {
+      file: yield* Effect.transposeMapOption(options.file, judgedFile),
+      origin: yield* Effect.transposeMapOption(options.origin, checkedOrigin)
+    }
+    const service = yield* Effect.either(Configuration.resolve(options))
+    yield* service._tag === "Right"
+      ? examine(service.right, options, wishes)
+      : withoutConfiguration(service.left, options, wishes)
+  })

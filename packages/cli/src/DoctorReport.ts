@@ -1,0 +1,182 @@
+/**
+ * What `stevedore doctor` finds: a line a check, and one at the end.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.js"
+import * as Printable from "./Printable.js"
+
+/**
+ * The names of the checks, in their order.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const CheckId = Schema.Literal(
+  "configuration",
+  "connection",
+  "token",
+  "clock",
+  "rate-limit",
+  "initiate",
+  "single-put",
+  "encryption",
+  "part-put",
+  "etag",
+  "cors",
+  "complete",
+  "inspect",
+  "download",
+  "throughput"
+).annotations({ identifier: "CheckId" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type CheckId = typeof CheckId.Type
+
+/**
+ * How a check ended: `warning` is what works and may surprise later; `skipped` is what could not be tried.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const CheckReport = Schema.Struct({
+  type: Schema.Literal("check"),
+  check: CheckId,
+  title: Schema.String,
+  outcome: Schema.Literal("passed", "warning", "failed", "skipped"),
+  /** What was found. */
+  found: Schema.String,
+  /** What to do; empty where there is nothing to do. */
+  remedy: Schema.String
+}).annotations({ identifier: "CheckReport" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type CheckReport = typeof CheckReport.Type
+
+/**
+ * The last line of `doctor --json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Diagnosis = Schema.Struct({
+  type: Schema.Literal("diagnosis"),
+  passed: Schema.Int,
+  warnings: Schema.Int,
+  failed: Schema.Int,
+  skipped: Schema.Int,
+  /** What is at the service now that was not there before. */
+  left: Schema.Array(Schema.Struct({
+    fileId: Schema.String,
+    /** `file` stays until it is deleted at the service; `session` is collected by the service in about a day. */
+    kind: Schema.Literal("file", "session"),
+    bytes: Schema.Number
+  }))
+}).annotations({ identifier: "Diagnosis" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Diagnosis = typeof Diagnosis.Type
+
+/**
+ * A line of `doctor --json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const DoctorReport = Schema.Union(CheckReport, Diagnosis).annotations({ identifier: "DoctorReport" })
+
+/**
+ * Some checks failed. Each was told when it did.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ChecksFailed extends Schema.TaggedError<ChecksFailed>("@stevedore/cli/ChecksFailed")("ChecksFailed", {
+  failed: Schema.Array(CheckId),
+  /** Whether the service does not accept the token. */
+  unauthorized: Schema.Boolean
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get exitCode(): number {
+    if (this.failed.includes("configuration")) return ExitCode.usage
+    return this.unauthorized ? ExitCode.unauthorized : ExitCode.failed
+  }
+  override get message(): string {
+    return `${this.failed.length} ${this.failed.length === 1 ? "check" : "checks"} failed: ${
+      this.failed.join(", ")
+    }. Begin with the first: others may fail because of it.`
+  }
+}
+
+const marks: Readonly<Record<CheckReport["outcome"], string>> = {
+  passed: "ok  ",
+  warning: "note",
+  failed: "FAIL",
+  skipped: "-   "
+}
+
+const titleWidth = 24
+
+// Words that are broken where a terminal ends, under the column in which they began.
+const wrapped = (text: string, columns: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1)
+    if (last !== undefined && Printable.width(last) + 1 + Printable.width(word) <= columns) {
+      lines[lines.length - 1] = `${last} ${word}`
+    } else {
+      lines.push(word)
+    }
+  }
+  return lines
+}
+
+/**
+ * A check as lines: its outcome, what it is about, what was found, and what to do. Broken to `columns` where there is a
+ * terminal.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const lines = (report: CheckReport, columns = Infinity): ReadonlyArray<string> => {
+  const head = `${marks[report.outcome]}  ${report.title.padEnd(titleWidth)}`
+  const isNarrow = columns < 72
+  const indent = isNarrow ? 6 : head.length + 2
+  const found = wrapped(report.found, columns - indent)
+  const remedy = report.remedy === "" ? [] : wrapped(`-> ${report.remedy}`, columns - indent)
+  const [first = "", ...rest] = isNarrow ? ["", ...found] : found
+  return [`${head}  ${first}`.trimEnd(), ...[...rest, ...remedy].map((line) => `${" ".repeat(indent)}${line}`)]
+}
+
+/**
+ * The end as lines: the counts, and what was left.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const summary = ({ failed, left, passed, skipped, warnings }: Diagnosis): ReadonlyArray<string> => [
+  [
+    `${passed} passed`,
+    ...(warnings > 0 ? [`${warnings} to note`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(skipped > 0 ? [`${skipped} not tried`] : [])
+  ].join(", "),
+  ...(left.length === 0 ? ["Nothing was left behind."] : ["Left at the service, which has no call that deletes:"]),
+  ...left.map(({ bytes, fileId, kind }) =>
+    kind === "file"
+      ? `  file ${fileId}, ${bytes} bytes: delete it there`
+      : `  session ${fileId}: never completed, the service collects it in about a day`
+  )
+]

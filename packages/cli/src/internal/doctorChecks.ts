@@ -1,0 +1,209 @@
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Downloads from "@stevedore/core/Downloads"
+import * as RateLimit from "@stevedore/core/RateLimit"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { Buffer } from "node:buffer"
+import * as Measure from "../Measure.js"
+import * as Storage from "./doctorStorage.js"
+import type { Check, Finding, Found, Needs } from "./doctorTrial.js"
+import * as Trial from "./doctorTrial.js"
+import { present, told } from "./doctorTrial.js"
+
+/** What the caller wants to know besides. */
+export interface Wishes {
+  /** A file that is to go up later: its size in bytes. It is not sent. */
+  readonly file: Option.Option<{ readonly path: string; readonly size: number }>
+  /** The origin of pages that will upload. */
+  readonly origin: Option.Option<string>
+}
+
+const connection: Check<Needs> = {
+  id: "connection",
+  title: "DNS and TLS",
+  remedy: "Check the network.",
+  needs: [],
+  run: ({ service }) => Effect.map(Trial.reach(new URL(service.baseUrl)), (words): Finding => ({ found: words }))
+}
+
+const token: Check<Needs> = {
+  id: "token",
+  title: "token",
+  remedy: "Ask the service's administrator for another token.",
+  needs: [],
+  run: () =>
+    Effect.gen(function*() {
+      const { id, subdomain } = yield* told(Effect.flatMap(ServiceApi, (api) => api.tokenInfo))
+      return {
+        found: `accepted: ${subdomain} (${id})`,
+        note: "It does not say when it ends; this kind lives 30 days from its making and is not renewed."
+      }
+    })
+}
+
+const patience = { note: 5_000, failure: 15 * 60_000 }
+
+const clock: Check<Needs> = {
+  id: "clock",
+  title: "clock",
+  remedy: "Set this machine's clock, best by a time service: storage judges by its own clock.",
+  needs: [],
+  run: ({ service }) =>
+    Effect.gen(function*() {
+      const before = yield* Clock.currentTimeMillis
+      const { headers } = yield* Trial.headersOf(
+        HttpClientRequest.get(`${service.baseUrl}${service.profile.paths.tokenInfo}`)
+      )
+      const after = yield* Clock.currentTimeMillis
+      const server = Date.parse(headers["date"] ?? "")
+      if (Number.isNaN(server)) return { found: "the service does not tell its time" }
+      const offset = Math.round((server + 500 - (before + after) / 2) / 1000)
+      const words = Math.abs(offset) <= 1
+        ? "as the service's"
+        : `${Measure.duration(Duration.seconds(Math.abs(offset)))} ${offset > 0 ? "behind" : "ahead of"} the service's`
+      if (Math.abs(offset) * 1000 > patience.failure) return yield* Effect.fail(Trial.problem(words))
+      return Math.abs(offset) * 1000 > patience.note
+        ? { found: words, note: "Uploads correct it; set it right all the same." }
+        : { found: words }
+    })
+}
+
+const rateLimit: Check<Needs> = {
+  id: "rate-limit",
+  title: "rate limit",
+  remedy: "Wait until its window ends, or let fewer programs use this workspace at once.",
+  needs: [],
+  run: () =>
+    Effect.flatMap(Effect.flatMap(ServiceApi, (api) => api.rateLimit), (status) =>
+      Option.match(status, {
+        onNone: () => Effect.succeed<Finding>({ found: "the service tells of none" }),
+        onSome: (known) => {
+          const words = `${known.remaining} of ${known.limit} calls left in this window`
+          return known.remaining === 0
+            ? Effect.fail(Trial.problem(words))
+            : Effect.succeed({
+              found: words,
+              note: RateLimit.isNearEnd(known) ? "Little is left: others use this workspace too." : undefined
+            })
+        }
+      }))
+}
+
+const settled = (found: Found, fileId: string) => {
+  found.left = found.left.map((one) => one.fileId === fileId ? { ...one, kind: "file" as const } : one)
+}
+
+const complete: Check<Needs> = {
+  id: "complete",
+  title: "Complete",
+  remedy: "Run it again; if it stays, tell the service's operator the request id.",
+  needs: ["single", "multipart", "singleReceipt", "partReceipts"],
+  run: (found) =>
+    Effect.gen(function*() {
+      const api = yield* ServiceApi
+      const [single, multipart] = [yield* present(found.single), yield* present(found.multipart)]
+      yield* told(api.completeUpload({ fileId: single.fileId }))
+      settled(found, single.fileId)
+      found.fileId = single.fileId
+      const parts = yield* present(found.partReceipts)
+      yield* told(api.completeLargeUpload({ fileId: multipart.fileId, uploadId: multipart.uploadId, parts }))
+      settled(found, multipart.fileId)
+      found.fileId = multipart.fileId
+      return { found: "both kinds of session" }
+    })
+}
+
+const contentBehind = (found: Found): Uint8Array =>
+  found.fileId === found.multipart?.fileId ? found.largeContent : found.singleContent
+
+const inspect: Check<Needs> = {
+  id: "inspect",
+  title: "inspect",
+  remedy: "Ask the service's operator with the id of the file.",
+  needs: ["fileId"],
+  run: (found) =>
+    Effect.gen(function*() {
+      const fileId = yield* present(found.fileId)
+      const { name, size, status } = yield* told(Effect.flatMap(ServiceApi, (api) => api.file(fileId)))
+      const expected = contentBehind(found).byteLength
+      if (size !== undefined && size !== expected) {
+        return yield* Effect.fail(Trial.problem(`it has ${size} bytes, ${expected} were sent`))
+      }
+      return { found: `${name} is ${status}` }
+    })
+}
+
+const download: Check<Needs> = {
+  id: "download",
+  title: "download and compare",
+  remedy: "If the answer was no file, try the profile's other form of download: content or link.",
+  needs: ["fileId"],
+  run: (found) =>
+    Effect.gen(function*() {
+      const fileId = yield* present(found.fileId)
+      const chunks = yield* told(Stream.runCollect(Downloads.stream(fileId)))
+      const bytes = Buffer.concat([...chunks])
+      return bytes.equals(contentBehind(found))
+        ? { found: `${Measure.bytes(bytes.byteLength)}, byte for byte the same` }
+        : yield* Effect.fail(Trial.problem(`${bytes.byteLength} bytes came, and they are not those that were sent`))
+    })
+}
+
+const lifeOf = (found: Found): number => {
+  const seconds = found.service.profile.urlLifetimeSeconds
+  const url = found.multipart?.urls[0]
+  return url === undefined ? seconds : Option.getOrElse(
+    Option.zipWith(url.deadline, url.signedAt, (end, start) => (end.getTime() - start.getTime()) / 1000),
+    () => seconds
+  )
+}
+
+const throughput = (file: Wishes["file"]): Check<Needs> => ({
+  id: "throughput",
+  title: "throughput",
+  remedy: "Use a faster line, or send it in smaller files.",
+  needs: ["speed"],
+  run: (found) =>
+    Effect.gen(function*() {
+      const speed = yield* present(found.speed)
+      const life = lifeOf(found)
+      const most = found.service.profile.limits.multipartSize
+      const largest = Math.min(most, Math.floor(speed * life))
+      const words = `${Measure.speed(speed)} in one connection: up to ${Measure.bytes(largest)} within the URLs' ${
+        Measure.duration(Duration.seconds(life))
+      }${largest === most ? ", the most that the service takes" : ""}`
+      if (Option.isNone(file)) return { found: words }
+      const { path, size } = file.value
+      if (size === 0) return yield* Effect.fail(Trial.problem(`${path} is empty`, "The service takes no empty file."))
+      if (size > most) {
+        return yield* Effect.fail(
+          Trial.problem(`${path} has ${Measure.bytes(size)}, the service takes ${Measure.bytes(most)}`, "Split it.")
+        )
+      }
+      return size <= largest
+        ? { found: `${words}. ${path} takes about ${Measure.duration(Duration.seconds(Math.max(1, size / speed)))}` }
+        : yield* Effect.fail(Trial.problem(`${words}. ${path} has ${Measure.bytes(size)}`))
+    })
+})
+
+/** The checks after the configuration, in their order. */
+export const all = (wishes: Wishes): ReadonlyArray<Check<Needs>> => [
+  connection,
+  token,
+  clock,
+  rateLimit,
+  Storage.initiate,
+  Storage.singlePut,
+  Storage.encryption,
+  Storage.partPut,
+  Storage.etag,
+  Storage.cors(wishes.origin),
+  complete,
+  inspect,
+  download,
+  throughput(wishes.file)
+]

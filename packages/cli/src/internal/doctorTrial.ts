@@ -1,0 +1,161 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
+import type { ServiceApi } from "@stevedore/core/ServiceApi"
+import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
+import type { PutReceipt } from "@stevedore/core/StorageResponse"
+import type { ByteRange } from "@stevedore/core/UploadPlan"
+import type { MultipartSession, PartReceipt, SingleSession } from "@stevedore/core/UploadSession"
+import * as UploadSources from "@stevedore/core/UploadSources"
+import * as Effect from "effect/Effect"
+import { lookup } from "node:dns/promises"
+import { isIP } from "node:net"
+import { connect } from "node:tls"
+import type { CheckId, CheckReport, Diagnosis } from "../DoctorReport.js"
+
+/** What is put on trial: bytes that nobody needs. */
+export const contentOf = (size: number): Uint8Array => {
+  const content = new Uint8Array(size)
+  for (let index = 0; index < size; index++) content[index] = Math.imul(index, 2_654_435_761) >>> 24
+  return content
+}
+
+export const mediaType = "text/plain"
+export const singleName = "stevedore-doctor-single.txt"
+export const largeName = "stevedore-doctor-multipart.txt"
+
+/** A check that did not pass: what was found, and what to do. */
+export interface Problem {
+  readonly _tag: "Problem"
+  readonly found: string
+  /** Omitted: the check's own. */
+  readonly remedy?: string | undefined
+  readonly unauthorized?: boolean | undefined
+}
+
+export const problem = (found: string, remedy?: string): Problem => ({ _tag: "Problem", found, remedy })
+
+/** A check that passed, or did so with something to note. */
+export interface Finding {
+  readonly found: string
+  readonly note?: string | undefined
+}
+
+/** What the checks have found so far, each for those after it. */
+export interface Found {
+  readonly service: ServiceWithToken
+  readonly singleContent: Uint8Array
+  readonly largeContent: Uint8Array
+  single?: SingleSession | undefined
+  multipart?: MultipartSession | undefined
+  singleReceipt?: PutReceipt | undefined
+  partReceipts?: ReadonlyArray<PartReceipt> | undefined
+  /** Bytes a second. */
+  speed?: number | undefined
+  /** The id of a file that the service says is complete. */
+  fileId?: string | undefined
+  left: Array<Diagnosis["left"][number]>
+}
+
+export type Needed = "single" | "multipart" | "singleReceipt" | "partReceipts" | "speed" | "fileId"
+
+/** A check as data; `needs` is what an earlier one has to have found. */
+export interface Check<R> {
+  readonly id: CheckId
+  readonly title: string
+  /** What to do when it fails, where the failure itself does not say it. */
+  readonly remedy: string
+  readonly needs: ReadonlyArray<Needed>
+  readonly run: (found: Found) => Effect.Effect<Finding, Problem, R>
+}
+
+export const report = (
+  { id, title }: Pick<Check<never>, "id" | "title">,
+  rest: Pick<CheckReport, "outcome" | "found" | "remedy">
+): CheckReport => ({ type: "check", check: id, title, ...rest })
+
+const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
+
+/** The names of the host are found, and a connection of TLS stands. */
+export const reach = (url: URL): Effect.Effect<string, Problem> =>
+  Effect.gen(function*() {
+    const { address } = yield* Effect.tryPromise({
+      try: () => lookup(hostOf(url)),
+      catch: () => problem(`${url.hostname} has no address`, "Check the base URL, the network and its name server.")
+    })
+    if (url.protocol !== "https:") return `${url.hostname} is ${address}; no TLS`
+    const { authorized, protocol, until } = yield* handshake(url)
+    if (authorized !== "") {
+      return yield* Effect.fail(
+        problem(
+          `the certificate of ${url.hostname} is not accepted: ${authorized}`,
+          "Set NODE_EXTRA_CA_CERTS to a file with the certificate of your network's authority, or correct this machine's clock."
+        )
+      )
+    }
+    return `${url.hostname} is ${address}; ${protocol}, certificate until ${until}`
+  })
+
+const handshake = (url: URL) =>
+  Effect.async<{ readonly authorized: string; readonly protocol: string; readonly until: string }, Problem>(
+    (resume) => {
+      const host = hostOf(url)
+      const socket = connect({
+        host,
+        port: url.port === "" ? 443 : Number(url.port),
+        // an address is no name, and may not be sent as one
+        servername: isIP(host) === 0 ? host : "",
+        rejectUnauthorized: false
+      })
+      socket.once("secureConnect", () => {
+        const until = socket.getPeerCertificate().valid_to
+        const authorized = socket.authorized ? "" : String(socket.authorizationError)
+        resume(Effect.succeed({ authorized, protocol: socket.getProtocol() ?? "TLS", until }))
+        socket.destroy()
+      })
+      socket.once("error", (error: NodeJS.ErrnoException) =>
+        resume(Effect.fail(
+          problem(
+            `no connection to ${url.host} (${error.code ?? "no reason is known"})`,
+            "Check the base URL, the network, and whether a firewall or proxy stands between."
+          )
+        )))
+      return Effect.sync(() => socket.destroy())
+    }
+  )
+
+/** The headers of an answer, whatever its status; none of a token is sent. */
+export const headersOf = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.flatMap(
+    HttpClient.HttpClient,
+    (client) =>
+      client.pipe(HttpClient.withTracerDisabledWhen(() => true)).execute(request).pipe(
+        Effect.flatMap((response) =>
+          Effect.as(Effect.ignore(response.text), { status: response.status, headers: response.headers })
+        ),
+        Effect.scoped,
+        Effect.mapError(() => problem(`no answer from ${new URL(request.url).host}`))
+      )
+  )
+
+/** A range of bytes as a section to put. */
+export const sectionOf = (name: string, bytes: Uint8Array, range: ByteRange) =>
+  Effect.flatMap(UploadSources.fromBytes(name, bytes, { mediaType }).open, (source) => source.section(range))
+
+/** What a check needs of the world. */
+export type Needs = ServiceApi | ObjectStorage | HttpClient.HttpClient
+
+/** The failure of a step as a problem: its message names the next step already. */
+export const told = <A, E extends { readonly _tag: string; readonly message: string }, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, Problem, R> =>
+  Effect.mapError(effect, ({ _tag, message }) => ({
+    ...problem(`${_tag}: ${message}`),
+    unauthorized: _tag === "Unauthorized"
+  }))
+
+const missing = Effect.fail(problem("what it needs was not found"))
+
+/** What an earlier check has found. */
+export const present = <A>(value: A | undefined): Effect.Effect<A, Problem> =>
+  value === undefined ? missing : Effect.succeed(value)

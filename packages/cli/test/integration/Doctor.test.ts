@@ -1,0 +1,159 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import * as DoctorReport from "@stevedore/cli/DoctorReport"
+import * as SandboxServer from "@stevedore/cli/SandboxServer"
+import { FaultScript, type SandboxOptions } from "@stevedore/testing"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { type Environment, invoke, jsonLines } from "./invoke.js"
+
+const decode = Schema.decodeUnknownSync(Schema.Array(DoctorReport.DoctorReport), { onExcessProperty: "error" })
+
+const origin = "https://app.example"
+
+const sandboxOf = (behaviour: Partial<SandboxOptions.Options>) =>
+  SandboxServer.start(
+    { port: 0, storagePort: 0, directory: Option.none(), token: Option.none(), projects: 0 },
+    behaviour
+  )
+
+const examine = (env: Environment, words: ReadonlyArray<string> = ["--origin", origin]) =>
+  Effect.map(invoke(["doctor", "--json", ...words], env), (ended) => {
+    const reports = decode(jsonLines(ended.stdout))
+    const checks = reports.flatMap((report) => report.type === "check" ? [report] : [])
+    const diagnosis = reports.find((report) => report.type === "diagnosis")
+    const named = (outcome: DoctorReport.CheckReport["outcome"]) =>
+      checks.filter((one) => one.outcome === outcome).map(({ check }) => check)
+    return { ...ended, checks, named, diagnosis }
+  })
+
+const withSandbox = (behaviour: Partial<SandboxOptions.Options>, words?: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const sandbox = yield* sandboxOf(behaviour)
+    const env = { STEVEDORE_BASE_URL: sandbox.baseUrl, STEVEDORE_TOKEN: Redacted.value(sandbox.token) }
+    const ended = yield* examine(env, words)
+    return { ...ended, env, breaches: (yield* sandbox.report).breaches }
+  }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+
+const failing: ReadonlyArray<
+  readonly [DoctorReport.CheckId, Partial<SandboxOptions.Options>, RegExp, ReadonlyArray<DoctorReport.CheckId>]
+> = [
+  ["token", { faults: FaultScript.on("tokenInfo").answer(500) }, /ServiceUnavailable/, []],
+  ["clock", { faults: FaultScript.clockSkew("20 minutes", "ahead") }, /20m behind the service's/, []],
+  [
+    "initiate",
+    { faults: FaultScript.on("initiateSingle").answer(422) },
+    /RequestRejected/,
+    ["single-put", "encryption", "part-put", "etag", "cors", "complete", "inspect", "download", "throughput"]
+  ],
+  [
+    "single-put",
+    { encryptionHeaders: { "x-amz-server-side-encryption": "AES256" } },
+    /SignatureMismatch403/,
+    ["etag", "encryption", "complete", "inspect", "download"]
+  ],
+  [
+    "part-put",
+    { faults: FaultScript.on("putPart").part(2).reset() },
+    /ConnectionFailed/,
+    ["complete", "inspect", "download", "throughput"]
+  ],
+  [
+    "single-put",
+    { faults: FaultScript.on("putSingle").omitEtag() },
+    /EtagMissing/,
+    ["etag", "encryption", "complete", "inspect", "download"]
+  ],
+  ["cors", { cors: false }, /the preflight is answered/, []],
+  ["cors", { cors: { exposeEtag: false } }, /pages cannot read ETag/, []],
+  ["complete", { faults: FaultScript.on("completeSingle").answer(409) }, /UploadConflict/, ["inspect", "download"]],
+  ["complete", { faults: FaultScript.on("completeLarge").answer(502) }, /ServiceUnavailable/, []],
+  ["inspect", { faults: FaultScript.on("file").always().answer(404) }, /NotFound/, []],
+  ["download", { faults: FaultScript.on("download").always().answer(500) }, /ServiceUnavailable/, []]
+]
+
+describe("stevedore doctor", () => {
+  it.scopedLive("finds nothing wrong with a sandbox, breaks no other rule of the contract than it means to, and says what it left", () =>
+    Effect.gen(function*() {
+      const { breaches, checks, code, diagnosis, named, stderr } = yield* withSandbox({})
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.deepStrictEqual(checks.map(({ check }) => check), [...DoctorReport.CheckId.literals])
+      assert.deepStrictEqual([named("failed"), named("skipped")], [[], []])
+      assert.deepStrictEqual(
+        diagnosis?.type === "diagnosis" ? diagnosis.left.map(({ kind }) => kind) : [],
+        ["file", "file"]
+      )
+      // it asks on purpose what has to be refused
+      assert.deepStrictEqual([...new Set(breaches.map(({ rule }) => rule))], ["RefusalRetried"])
+    }))
+
+  it.scopedLive.each(failing)(
+    "%s fails alone, and with it only what depends on it",
+    ([check, behaviour, words, skipped]) =>
+      Effect.gen(function*() {
+        const { checks, code, env, named, stderr, stdout } = yield* withSandbox(behaviour)
+        assert.strictEqual(code, 1)
+        assert.deepStrictEqual([named("failed"), new Set(named("skipped"))], [[check], new Set(skipped)])
+        const report = checks.find((one) => one.check === check)
+        assert.match(report?.found ?? "", words)
+        assert.notStrictEqual(report?.remedy, "")
+        assert.notInclude(stdout + stderr, env.STEVEDORE_TOKEN)
+        assert.notInclude(stdout + stderr, "X-Amz-Signature")
+      })
+  )
+
+  it.scopedLive("a storage that takes a PUT without encryption is told", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const profile = yield* fs.makeTempFileScoped()
+      yield* fs.writeFileString(profile, "{ \"encryptionHeaders\": {} }")
+      const { checks, named } = yield* withSandbox({ encryptionHeaders: {} }, ["--profile", profile])
+      assert.deepStrictEqual([named("failed"), named("skipped")], [["encryption"], []])
+      assert.strictEqual(checks.find(({ check }) => check === "encryption")?.found, "storage took it")
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("a file that the service does not take is told, one that fits is timed, and neither is sent", () =>
+    Effect.gen(function*() {
+      const empty = yield* withSandbox({}, ["--file", "/dev/null"])
+      assert.deepStrictEqual(empty.named("failed"), ["throughput"])
+      const fits = yield* withSandbox({}, ["--file", process.execPath])
+      assert.match(fits.checks.at(-1)?.found ?? "", /takes about/)
+    }))
+
+  it.live("without a configuration nothing is tried, and it ends in 2", () =>
+    Effect.gen(function*() {
+      const { code, named } = yield* examine({})
+      assert.deepStrictEqual([code, named("failed"), named("skipped").length], [2, ["configuration"], 14])
+    }))
+
+  it.live("a host without an address and a port without a service are told", () =>
+    Effect.gen(function*() {
+      const token = "api.nothing"
+      const nobody = yield* examine({ STEVEDORE_BASE_URL: "https://stevedore.invalid", STEVEDORE_TOKEN: token })
+      assert.match(nobody.checks[1]?.found ?? "", /stevedore\.invalid has no address/)
+      const closed = yield* examine({ STEVEDORE_BASE_URL: "https://127.0.0.1:1", STEVEDORE_TOKEN: token })
+      assert.match(closed.checks[1]?.found ?? "", /no connection to 127\.0\.0\.1:1 \(ECONNREFUSED\)/)
+      assert.strictEqual(closed.code, 1)
+    }))
+
+  it.scopedLive("a token that is not accepted ends in 3; an origin that is none in 2", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* sandboxOf({})
+      const env = { STEVEDORE_BASE_URL: sandbox.baseUrl, STEVEDORE_TOKEN: "api.wrong" }
+      const { code, named, stdout } = yield* examine(env)
+      assert.deepStrictEqual([code, named("failed")], [3, ["token", "initiate"]])
+      assert.notInclude(stdout, "api.wrong")
+      assert.strictEqual((yield* invoke(["doctor", "--origin", "app.example"], env)).code, 2)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("without --json it is a line a check for people", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* sandboxOf({})
+      const env = { STEVEDORE_BASE_URL: sandbox.baseUrl, STEVEDORE_TOKEN: Redacted.value(sandbox.token) }
+      const { code, stdout } = yield* invoke(["doctor"], env)
+      assert.strictEqual(code, 0)
+      assert.match(stdout, /^ok {4}configuration {13}http:\/\/127\.0\.0\.1:\d+, token set/)
+      assert.match(stdout, /\nok {4}download and compare {6}5\.2 MB, byte for byte the same\n/)
+      assert.match(stdout, /file \w{22}, 1024 bytes: delete it there\n/)
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
