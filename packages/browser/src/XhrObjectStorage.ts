@@ -11,6 +11,7 @@ import * as RangedContent from "@stevedore/core/RangedContent"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceChanged } from "@stevedore/core/SourceError"
 import type { StorageAnswer } from "@stevedore/core/StorageAnswer"
+import { tracedGet, tracedPut } from "@stevedore/core/StorageAttempt"
 import type { StorageError } from "@stevedore/core/StorageError"
 import type { Asked, PutReceipt } from "@stevedore/core/StorageResponse"
 import { interpret, interpretPut, rejected } from "@stevedore/core/StorageResponse"
@@ -94,19 +95,6 @@ const receiptOf = (answered: Answered, href: string, asked: Asked): Either.Eithe
     ? interpretPut(answered, asked)
     : Either.left(rejected({ ...answered, status: 307 }, asked))
 
-const spanOf = (name: string, { attempt, url }: Pick<PutRequest, "attempt" | "url">, bytes?: number) =>
-  Effect.withSpan(name, {
-    kind: "client",
-    captureStackTrace: false,
-    attributes: {
-      origin: url.origin,
-      path: url.path,
-      part: Option.getOrUndefined(url.partNumber),
-      attempt,
-      ...(bytes === undefined ? {} : { bytes })
-    }
-  })
-
 const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
   Effect.gen(function*() {
     yield* checkDeadline(request, yield* Clock.currentTimeMillis)
@@ -128,7 +116,7 @@ const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, S
     })
     yield* Fiber.join(observing)
     return receipt
-  }).pipe(Effect.scoped, spanOf("ObjectStorage.put", request, request.section.range.length))
+  }).pipe(Effect.scoped, tracedPut(request))
 
 const failedOn = (request: GetRequest, known: Known) => () => unanswered(request, known)
 
@@ -185,7 +173,7 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
       onLeft: (error) => Effect.fail(error),
       onRight: () => Effect.fail(rejected(answer, asked))
     })
-  }).pipe(spanOf("ObjectStorage.get", request))
+  }).pipe(tracedGet(request))
 
 /**
  * The storage of a page. A body is a slice of a file, which the browser reads by itself; the checksum of a part is

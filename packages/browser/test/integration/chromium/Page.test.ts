@@ -1,0 +1,158 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { FaultScript, type SandboxOptions } from "@stevedore/testing"
+import axe from "axe-core"
+import { Effect } from "effect"
+import { open } from "node:fs/promises"
+import { join } from "node:path"
+import type { Page } from "playwright-core"
+import * as BrowserDemo from "../../../../examples/browser/server/BrowserDemo.js"
+import * as World from "./support/world.js"
+
+const MiB = 1024 * 1024
+
+const text = (name: string, size = 1000) => ({ name, mimeType: "text/plain", buffer: Buffer.alloc(size, "a") })
+
+let files: Promise<Effect.Effect.Success<typeof BrowserDemo.built>> | undefined
+
+// once for all of them
+const built = Effect.promise(() => files ??= Effect.runPromise(BrowserDemo.built))
+
+const opened = (behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}) =>
+  Effect.gen(function*() {
+    const { browser } = yield* World.Chromium
+    const demo = yield* BrowserDemo.start({ files: yield* built }, behaviour)
+    const context = yield* Effect.acquireRelease(
+      Effect.promise(() => browser.newContext({ reducedMotion: "reduce" })),
+      (context) => Effect.promise(() => context.close())
+    )
+    const page = yield* Effect.promise(() => context.newPage())
+    yield* Effect.promise(() => page.goto(demo.origin))
+    return { ...demo, page }
+  }).pipe(Effect.provide(NodeContext.layer))
+
+/** What axe finds in the page as it stands. */
+const violations = (page: Page) =>
+  Effect.promise(async () => {
+    await page.evaluate(axe.source)
+    const found = await page.evaluate(() => Reflect.get(window, "axe").run())
+    return (found.violations as Array<axe.Result>).map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`)
+  })
+
+const choose = (page: Page, files: Parameters<Page["setInputFiles"]>[1], input = "#files") =>
+  Effect.promise(() => page.setInputFiles(input, files))
+
+const shows = (page: Page, words: string) => Effect.promise(() => page.getByText(words).first().waitFor())
+
+const hasButton = (page: Page, name: string) => Effect.promise(() => page.getByRole("button", { name }).waitFor())
+
+const click = (page: Page, name: string) => Effect.promise(() => page.getByRole("button", { name }).click())
+
+layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Chromium", (it) => {
+  it.scoped("sends what is chosen, says so, and axe finds nothing in any state of it", () =>
+    Effect.gen(function*() {
+      const { page, sandbox } = yield* opened({ faults: FaultScript.on("put").times(1).answer(403, "AccessDenied") })
+      assert.deepStrictEqual(yield* violations(page), [])
+      yield* choose(page, [text("a.txt")])
+      yield* hasButton(page, "Try a.txt again")
+      assert.deepStrictEqual(yield* violations(page), [])
+      yield* Effect.promise(() => page.emulateMedia({ colorScheme: "dark" }))
+      assert.deepStrictEqual(yield* violations(page), [])
+      yield* click(page, "Try a.txt again")
+      yield* shows(page, "1 file sent.")
+      yield* choose(page, [text("b.txt"), text("empty.txt", 0)])
+      yield* shows(page, "2 files sent.")
+      assert.include(yield* Effect.promise(() => page.locator("#refused").innerText()), "empty.txt was not taken")
+      assert.deepStrictEqual(yield* violations(page), [])
+      assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name).sort(), ["a.txt", "b.txt"])
+      assert.deepStrictEqual((yield* sandbox.report).breaches, [])
+    }))
+
+  it.scoped("is used by the keyboard alone: choose, pause, resume, cancel, remove, with the focus never lost", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("20 seconds") })
+      const press = (...keys: ReadonlyArray<string>) =>
+        Effect.promise(async () => {
+          for (const key of keys) await page.keyboard.press(key)
+        })
+      const focused = Effect.promise(() =>
+        page.evaluate(() => document.activeElement?.ariaLabel ?? document.activeElement?.textContent ?? "")
+      )
+      const chooser = Effect.promise(() => page.waitForEvent("filechooser"))
+      const [files] = yield* Effect.all([chooser, press("Tab", "Enter")], { concurrency: 2 })
+      yield* Effect.promise(() => files.setFiles([text("a.txt"), text("b.txt")]))
+      yield* hasButton(page, "Pause a.txt")
+      for (let tabs = 0; tabs < 10 && (yield* focused) !== "Pause a.txt"; tabs++) yield* press("Tab")
+      assert.strictEqual(yield* focused, "Pause a.txt")
+      yield* press("Enter")
+      assert.strictEqual(yield* focused, "Resume a.txt")
+      yield* press("Space")
+      assert.strictEqual(yield* focused, "Pause a.txt")
+      yield* press("Tab")
+      assert.strictEqual(yield* focused, "Cancel a.txt")
+      yield* press("Enter")
+      assert.strictEqual(yield* focused, "Remove a.txt")
+      yield* press("Enter")
+      assert.strictEqual(yield* focused, "Pause b.txt")
+    }))
+
+  it.scoped("offers after a reload what was not finished, refuses another file in words, and goes on with its own", () =>
+    Effect.gen(function*() {
+      const { page, sandbox } = yield* opened({ faults: FaultScript.on("putPart").part(1).stall("connect") })
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-" })
+      const sparse = (name: string) =>
+        Effect.promise(async () => {
+          const path = join(directory, name)
+          const file = await open(path, "w")
+          await file.truncate(80 * MiB)
+          await file.write(name)
+          await file.close()
+          return path
+        })
+      const [path, other] = yield* Effect.all([sparse("large.bin"), sparse("other.bin")])
+      yield* choose(page, path)
+      yield* Effect.promise(() => page.waitForFunction(() => /[1-9]\d? MB of/.test(document.body.innerText)))
+      yield* Effect.sleep("500 millis")
+      page.on("dialog", (dialog) => void dialog.accept())
+      yield* Effect.promise(() => page.reload())
+      yield* shows(page, "Not finished last time")
+      assert.deepStrictEqual(yield* violations(page), [])
+      const again = (file: string) =>
+        Effect.gen(function*() {
+          const chooser = Effect.promise(() => page.waitForEvent("filechooser"))
+          const button = Effect.promise(() => page.getByRole("button", { name: /^Choose .* again$/ }).click())
+          const [files] = yield* Effect.all([chooser, button], { concurrency: 2 })
+          yield* Effect.promise(() => files.setFiles(file))
+        })
+      yield* again(other)
+      yield* shows(page, "This is not the same file")
+      yield* again(path)
+      yield* shows(page, "1 file sent.")
+      const { requests } = yield* sandbox.report
+      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("takes what is dropped and pasted", () =>
+    Effect.gen(function*() {
+      const { page, sandbox } = yield* opened()
+      const bring = (event: "drop" | "paste", name: string) =>
+        Effect.promise(() =>
+          page.evaluate(([event, name]) => {
+            const transfer = new DataTransfer()
+            transfer.items.add(new File(["hello"], name))
+            dispatchEvent(
+              event === "drop"
+                ? new DragEvent("drop", { dataTransfer: transfer })
+                : new ClipboardEvent("paste", { clipboardData: transfer })
+            )
+          }, [event, name] as const)
+        )
+      yield* bring("drop", "dropped.txt")
+      yield* shows(page, "1 file sent.")
+      yield* bring("paste", "pasted.txt")
+      yield* shows(page, "2 files sent.")
+      assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name).sort(), ["dropped.txt", "pasted.txt"])
+    }))
+})

@@ -1,0 +1,142 @@
+import { BrowserStevedore, FileHandles, ScreenWakeLock, UnloadWarning, UploadQueue } from "@stevedore/browser"
+import { Effect, Layer } from "effect"
+import * as Intake from "./intake.js"
+import * as Row from "./row.js"
+import "./style.css"
+import * as Words from "./words.js"
+
+const find = <E extends HTMLElement>(selector: string, type: new() => E): E => {
+  const element = document.querySelector(selector)
+  if (!(element instanceof type)) throw new Error(`The page has no ${selector}`)
+  return element
+}
+
+const queue = UploadQueue.make({
+  // the server of this page: the token of the service is there, not here
+  layer: Layer.merge(BrowserStevedore.layer({ baseUrl: "/api" }), FileHandles.layer()),
+  files: 3,
+  during: Effect.zipRight(UnloadWarning.scoped, ScreenWakeLock.scoped)
+})
+
+const chooseFiles = find("#choose-files", HTMLButtonElement)
+const filesInput = find("#files", HTMLInputElement)
+const folderInput = find("#folder", HTMLInputElement)
+const againInput = find("#again", HTMLInputElement)
+const refusedBox = find("#refused", HTMLDivElement)
+
+chooseFiles.addEventListener("click", () => filesInput.click())
+find("#choose-folder", HTMLButtonElement).addEventListener("click", () => folderInput.click())
+
+const showRefused = (refused: ReadonlyArray<UploadQueue.Refusal>): void => {
+  refusedBox.replaceChildren(
+    ...refused.slice(0, 5).map(({ message, name }) => {
+      const line = document.createElement("p")
+      const strong = document.createElement("strong")
+      strong.textContent = name
+      line.append(strong, ` was not taken. ${message}`)
+      return line
+    })
+  )
+  if (refused.length > 5) refusedBox.append(`And ${refused.length - 5} more were not taken.`)
+}
+
+Intake.listen(find("#drop", HTMLElement), [filesInput, folderInput], (additions) => {
+  if (additions.length > 0) showRefused(queue.add(additions).refused)
+})
+
+// the file of an upload that an earlier page left, or that was changed
+let wanted: string | undefined
+againInput.addEventListener("change", () => {
+  const file = againInput.files?.item(0) ?? undefined
+  if (wanted !== undefined && file !== undefined) queue.giveFile(wanted, file)
+  againInput.value = ""
+})
+const giveFile = ({ id, kept }: UploadQueue.Item): void => {
+  if (kept) return queue.allow(id)
+  wanted = id
+  againInput.click()
+}
+
+const list = (section: HTMLElement) => {
+  const rows = new Map<string, Row.Row>()
+  const [element] = section.getElementsByTagName("ul")
+  return (items: ReadonlyArray<UploadQueue.Item>): void => {
+    section.hidden = items.length === 0
+    const kept = new Set(items.map(({ id }) => id))
+    for (const [id, row] of rows) {
+      if (kept.has(id)) continue
+      // whoever worked with the keyboard stays in the list
+      const next = row.element.nextElementSibling ?? row.element.previousElementSibling
+      const hadFocus = row.element.contains(document.activeElement)
+      row.element.remove()
+      rows.delete(id)
+      if (hadFocus) (Array.from(rows.values()).find(({ element }) => element === next) ?? chooseFiles).focus()
+    }
+    for (const item of items) {
+      const row = rows.get(item.id) ?? Row.make(item.id, { ...queue, giveFile })
+      if (!rows.has(item.id)) {
+        rows.set(item.id, row)
+        element?.append(row.element)
+      }
+      row.update(item)
+    }
+  }
+}
+
+const section = find("#queue", HTMLElement)
+const numbers = find("#queue .numbers", HTMLParagraphElement)
+const bar = find("#queue .bar", HTMLDivElement)
+const showItems = list(section)
+const showUnfinished = list(find("#unfinished", HTMLElement))
+
+const all = {
+  "#pause-all": [() => queue.pause(), ["queued", "preparing", "uploading"]],
+  "#resume-all": [() => queue.resume(), ["paused"]],
+  "#retry-all": [() => queue.retry(), ["failed"]],
+  "#cancel-all": [() => queue.cancel(), ["queued", "preparing", "uploading", "paused", "finishing"]],
+  "#clear": [() => queue.clear(), ["completed", "cancelled"]]
+} as const
+
+const buttons = Object.entries(all).map(([selector, [act, states]]) => {
+  const button = find(selector, HTMLButtonElement)
+  button.addEventListener("click", act)
+  return { button, states: new Set<string>(states) }
+})
+
+const showButtons = (items: ReadonlyArray<UploadQueue.Item>): void => {
+  for (const { button, states } of buttons) {
+    const hide = !items.some(({ state }) => states.has(state))
+    if (hide && button === document.activeElement) chooseFiles.focus()
+    button.hidden = hide
+  }
+}
+
+const announcements = find("#announcements", HTMLParagraphElement)
+const announce = ({ totals }: UploadQueue.Snapshot): void => {
+  const words = Words.announcement(totals, Math.floor(Words.percent(totals) / 25))
+  if (announcements.textContent !== words) announcements.textContent = words
+}
+
+const show = (): void => {
+  const snapshot = queue.getSnapshot()
+  const { items, totals, unfinished } = snapshot
+  showItems(items)
+  showUnfinished(unfinished)
+  showButtons(items)
+  section.dataset["state"] = totals.state
+  numbers.textContent = Words.totals(totals)
+  Row.showBar(bar, Words.percent(totals), `${Words.percent(totals)} %, ${Words.totals(totals)}`)
+  document.title = totals.state === "uploading" ? `${Words.percent(totals)} % – Stevedore` : "Stevedore"
+  announce(snapshot)
+}
+
+queue.subscribe(show)
+show()
+
+const offline = find("#offline", HTMLElement)
+const showOnline = () => {
+  offline.hidden = navigator.onLine
+}
+addEventListener("online", showOnline)
+addEventListener("offline", showOnline)
+showOnline()

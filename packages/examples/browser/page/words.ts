@@ -1,0 +1,115 @@
+// What a person reads: sizes, times, states and errors in words.
+import type { UploadQueue } from "@stevedore/browser"
+
+type Item = UploadQueue.Item
+
+const units = ["kB", "MB", "GB", "TB"]
+
+export const bytes = (count: number): string => {
+  if (count < 1000) return `${count} bytes`
+  const power = Math.min(units.length, Math.floor(Math.log10(count) / 3))
+  const value = count / 1000 ** power
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[power - 1]}`
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
+
+export const timeLeft = (seconds: number): string => {
+  if (seconds < 5) return "a few seconds left"
+  if (seconds < 60) return `${plural(Math.ceil(seconds / 5) * 5, "second")} left`
+  const minutes = Math.ceil(seconds / 60)
+  if (minutes < 60) return `${plural(minutes, "minute")} left`
+  const hours = Math.floor(minutes / 60)
+  return `${plural(hours, "hour")} ${minutes % 60 === 0 ? "" : `${plural(minutes % 60, "minute")} `}left`
+}
+
+export const percent = ({ sent, size }: Pick<Item, "sent" | "size">): number =>
+  size === 0 ? 0 : Math.floor((100 * sent) / size)
+
+const reasons: Readonly<Record<string, string>> = {
+  ConnectionFailed: "The connection was lost. Try again when you are back online.",
+  TimedOut: "The connection is too slow or was lost. Try again.",
+  SourceChanged: "The file was changed meanwhile. Choose it again to send what is in it now.",
+  SourceUnreadable: "The file cannot be read. It may have been moved or deleted.",
+  UploadLocked: "This file is being sent in another tab already.",
+  Unauthorized: "You are signed out. Sign in, then try again.",
+  Forbidden: "You may not send files here.",
+  SizeExceeded: "The file is too large.",
+  DeadlineUnreachable: "The connection is too slow for a file of this size.",
+  ServiceUnavailable: "The service is not available at the moment. Try again later.",
+  StorageUnavailable: "The storage is not available at the moment. Try again later.",
+  StorageForbidden: "The storage refused the file. Try again, or ask whoever runs this page."
+}
+
+export const failure = ({ error, state }: Pick<Item, "error" | "state">): string => {
+  if (error === undefined) return ""
+  return state === "needs-file"
+    ? "This is not the same file, or it was changed since. Choose the one that was begun with."
+    : reasons[error.tag] ?? error.message
+}
+
+const joined = (...parts: ReadonlyArray<string | undefined>): string =>
+  parts.filter((part) => part !== undefined).join(" · ")
+
+const moving = (item: Item): string =>
+  joined(
+    `${bytes(item.sent)} of ${bytes(item.size)}`,
+    item.stalled ? "waiting for the line" : item.speed === undefined ? undefined : `${bytes(item.speed)}/s`,
+    item.stalled || item.secondsLeft === undefined ? undefined : timeLeft(item.secondsLeft)
+  )
+
+/** The line below a file's name. */
+export const state = (item: Item): string => {
+  switch (item.state) {
+    case "queued":
+      return joined(bytes(item.size), item.sent > 0 ? "goes on soon" : "waiting")
+    case "preparing":
+      return joined(bytes(item.size), "preparing")
+    case "uploading":
+      return moving(item)
+    case "paused":
+      return joined(`${bytes(item.sent)} of ${bytes(item.size)}`, "paused")
+    case "finishing":
+      return joined(bytes(item.size), "finishing")
+    case "completed":
+      return joined(bytes(item.size), "sent")
+    case "failed":
+      return joined(`${bytes(item.sent)} of ${bytes(item.size)}`, "not sent")
+    case "cancelled":
+      return joined(bytes(item.size), "cancelled")
+    case "needs-file":
+      return `${bytes(item.confirmed)} of ${bytes(item.size)} are there already`
+  }
+}
+
+/** What a screen reader says of a bar, such as "42 %, 3 minutes left". */
+export const progress = (item: Item): string =>
+  item.state === "uploading"
+    ? `${percent(item)} %${item.secondsLeft === undefined ? "" : `, ${timeLeft(item.secondsLeft)}`}`
+    : `${percent(item)} %, ${item.state}`
+
+export const totals = (now: UploadQueue.Totals): string =>
+  joined(
+    `${now.completed} of ${plural(now.files, "file")}`,
+    now.completed === now.files ? bytes(now.size) : `${bytes(now.sent)} of ${bytes(now.size)}`,
+    now.state === "uploading" && now.speed !== undefined ? `${bytes(now.speed)}/s` : undefined,
+    now.state === "uploading" && now.secondsLeft !== undefined ? timeLeft(now.secondsLeft) : undefined,
+    now.state === "paused" ? "paused" : undefined,
+    now.failed > 0 ? `${now.failed} not sent` : undefined
+  )
+
+/** What is said once, when it begins, at each quarter, and at the end. */
+export const announcement = (now: UploadQueue.Totals, quarter: number): string => {
+  switch (now.state) {
+    case "idle":
+      return ""
+    case "paused":
+      return "All uploads are paused."
+    case "completed":
+      return `${plural(now.completed, "file")} sent.`
+    case "failed":
+      return `${now.completed} of ${plural(now.files, "file")} sent, ${now.failed} failed.`
+    case "uploading":
+      return quarter === 0 ? `Sending ${plural(now.files, "file")}.` : `${quarter * 25} percent sent.`
+  }
+}

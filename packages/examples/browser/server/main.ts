@@ -1,0 +1,19 @@
+import { NodeContext, NodeRuntime } from "@effect/platform-node"
+import { FaultScript } from "@stevedore/testing"
+import { Console, Effect } from "effect"
+import * as BrowserDemo from "./BrowserDemo.js"
+
+// on one machine a file is up before anybody has seen it go
+const slow = FaultScript.on("putPart").always().delay("500 millis").and(
+  FaultScript.on("put").always().delay("2 seconds")
+)
+
+const demo = Effect.gen(function*() {
+  const { origin } = yield* BrowserDemo.start({ files: yield* BrowserDemo.built }, {
+    faults: process.argv.includes("--slow") ? slow : FaultScript.empty
+  })
+  yield* Console.log(`Open ${origin}\n\nWhat is sent stays on this machine, and is gone when Ctrl-C ends this.`)
+  return yield* Effect.never
+})
+
+NodeRuntime.runMain(Effect.provide(Effect.scoped(demo), NodeContext.layer))
