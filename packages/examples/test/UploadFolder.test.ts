@@ -1,16 +1,15 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Effect, Layer, Logger } from "effect"
+import { Recorder, Sandbox, SandboxLayer } from "@stevedore/testing"
+import { Effect } from "effect"
 import { folder } from "../src/UploadFolder.js"
 
 const files = { "a.txt": "first", "empty.txt": "", "z.txt": "last" }
 
 describe("UploadFolder", () => {
-  it.scoped("an empty file is told and counted, and the others go up all the same", () => {
-    const logged: Array<string> = []
-    return Effect.gen(function*() {
+  it.scoped("an empty file is told and counted, and the others go up all the same", () =>
+    Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const directory = yield* fs.makeTempDirectoryScoped()
@@ -19,13 +18,9 @@ describe("UploadFolder", () => {
         ([name, text]) => fs.writeFileString(path.join(directory, name), text)
       )
       assert.strictEqual(yield* folder(directory), 1)
+      const logged = (yield* Recorder.logs).filter(({ level }) => level !== "DEBUG").map(({ message }) => message)
       assert.include(logged, "empty.txt: EmptySource")
       const stored = yield* Effect.forEach(logged.filter((line) => !line.includes(":")), (id) => Sandbox.stored(id))
       assert.deepStrictEqual(stored.map((bytes) => new TextDecoder().decode(bytes)).sort(), ["first", "last"])
-    }).pipe(Effect.provide(Layer.mergeAll(
-      NodeContext.layer,
-      SandboxLayer.memory(),
-      Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message))))
-    )))
-  })
+    }).pipe(Effect.provide([NodeContext.layer, SandboxLayer.memory(), Recorder.layer])))
 })
