@@ -35,6 +35,7 @@ const floors = [
   ]],
   ["ports", [
     "Checksum",
+    "Metrics",
     "RateLimit",
     "RetryBudget",
     "RetryPolicy",

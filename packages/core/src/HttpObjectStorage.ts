@@ -109,7 +109,7 @@ const put =
       return yield* StorageAttempt.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
     }).pipe(
       Effect.scoped,
-      Effect.withSpan("ObjectStorage.put", StorageAttempt.putSpan(request))
+      StorageAttempt.tracedPut(request)
     )
 
 const get =
@@ -129,7 +129,7 @@ const get =
       const answer = yield* Effect.mapError(answerOf(response), mapError)
       return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
     }).pipe(
-      Effect.withSpan("ObjectStorage.get", StorageAttempt.getSpan(request))
+      StorageAttempt.tracedGet(request)
     )
   }
 

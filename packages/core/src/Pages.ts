@@ -159,8 +159,12 @@ const stepOf =
         isLast: Option.isNone(next),
         totalCount: raw.page.total_count ?? undefined
       }
-      return [page, next]
-    })
+      yield* Effect.annotateCurrentSpan("items", page.items.length)
+      return [page, next] as const
+    }).pipe(Effect.withSpan("Pages.page", {
+      captureStackTrace: false,
+      attributes: { path: walk.path, limit: walk.limit, ...("index" in turn ? { index: turn.index } : {}) }
+    }))
 
 // What nobody has asked for yet must not take the last of the limit from what somebody has
 const mayHurry = Effect.flatMap(

@@ -11,6 +11,7 @@ import * as AttemptWatch from "./AttemptWatch.js"
 import type { RunningChecksum } from "./Checksum.js"
 import * as Checksum from "./Checksum.js"
 import * as SequentialReader from "./internal/sequentialReader.js"
+import * as Metrics from "./Metrics.js"
 import * as ObjectStorage from "./ObjectStorage.js"
 import type { PresignedUrl } from "./PresignedUrl.js"
 import * as RetryPolicy from "./RetryPolicy.js"
@@ -153,6 +154,7 @@ const attempt = (
     yield* run.monitor.publish({ _tag: "PartStarted", part: transfer.partNumber, attempt: number })
     const counts = run.monitor.beginAttempt(section.range.length)
     const hashing = hashed(section, algorithm.begin)
+    yield* Metrics.countAttempt(transfer.kind === "part" ? "putPart" : "put")
     return yield* AttemptWatch.watched({
       length: section.range.length,
       attempts: number,
@@ -183,6 +185,11 @@ const attempt = (
             : Effect.fail(damaged(transfer, receipt, { algorithm: algorithm.name, sent: checksum, stored }, number))
         }
       })),
+      Effect.timed,
+      Effect.tap(([took, receipt]) =>
+        Option.isSome(receipt) ? Metrics.measurePut({ bytes: section.range.length, took }) : Effect.void
+      ),
+      Effect.map(([, receipt]) => receipt),
       Effect.onExit((exit) =>
         Effect.sync(exit._tag === "Success" && Option.isSome(exit.value) ? counts.confirmed : counts.lost)
       )

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
+import * as Metrics from "./Metrics.js"
 import type { Recoverable } from "./Recovery.js"
 import { isRepeatable } from "./Recovery.js"
 import type { RetryBudget } from "./RetryBudget.js"
@@ -183,6 +184,10 @@ export const retry = <A, E extends Recoverable, R>(
     return Effect.retry(
       Effect.tap(Effect.suspend(() => request(++attempt)), () => Effect.sync(() => budget?.refund(attempt))),
       Schedule.addDelayEffect(repeating, (error) =>
-        Effect.tap(wait(policy, error), (duration) => options.onRetry?.(error, duration) ?? Effect.void))
+        Effect.tap(
+          wait(policy, error),
+          (duration) =>
+            Effect.zipRight(Metrics.countRetry(error.recovery), options.onRetry?.(error, duration) ?? Effect.void)
+        ))
     )
   })

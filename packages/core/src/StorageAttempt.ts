@@ -4,10 +4,10 @@
  *
  * @since 0.1.0
  */
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Iterable from "effect/Iterable"
 import * as Option from "effect/Option"
-import type * as Tracer from "effect/Tracer"
 import { arrival, causes, ConnectionFailed, systemCode } from "./ConnectionError.js"
 import type { GetRequest, PutRequest } from "./ObjectStorage.js"
 import * as RangedContent from "./RangedContent.js"
@@ -127,32 +127,34 @@ export const refusal = (request: GetRequest, answer: StorageAnswer, now: number)
   })
 }
 
-/**
- * How a PUT is traced: by its URL's origin and path, never by its query.
- *
- * @since 0.1.0
- * @category tracing
- */
-export const putSpan = (request: PutRequest): Tracer.SpanOptions => ({
-  kind: "client",
-  captureStackTrace: false,
-  attributes: {
-    origin: request.url.origin,
-    path: request.url.path,
-    part: Option.getOrUndefined(request.url.partNumber),
-    attempt: request.attempt,
-    bytes: request.section.range.length
-  }
-})
+interface Addressed extends Pick<PutRequest, "url" | "attempt"> {}
+
+const traced = (name: string, { attempt, url }: Addressed, attributes: Readonly<Record<string, unknown>>) =>
+  Effect.withSpan(name, {
+    kind: "client",
+    captureStackTrace: false,
+    attributes: { origin: url.origin, path: url.path, attempt, ...attributes }
+  })
 
 /**
- * How a GET is traced: by its URL's origin and path, never by its query.
+ * Traces a PUT, by its URL's origin and path, never by its query: `ObjectStorage.putPart` with `part`, or
+ * `ObjectStorage.put`; both with `origin`, `path`, `attempt` and `bytes`.
  *
  * @since 0.1.0
  * @category tracing
  */
-export const getSpan = (request: GetRequest): Tracer.SpanOptions => ({
-  kind: "client",
-  captureStackTrace: false,
-  attributes: { origin: request.url.origin, path: request.url.path, attempt: request.attempt }
-})
+export const tracedPut = (request: PutRequest) => {
+  const bytes = request.section.range.length
+  return Option.match(request.url.partNumber, {
+    onNone: () => traced("ObjectStorage.put", request, { bytes }),
+    onSome: (part) => traced("ObjectStorage.putPart", request, { bytes, part })
+  })
+}
+
+/**
+ * Traces a GET as `ObjectStorage.get`, by its URL's `origin` and `path`, never by its query, with its `attempt`.
+ *
+ * @since 0.1.0
+ * @category tracing
+ */
+export const tracedGet = (request: GetRequest) => traced("ObjectStorage.get", request, {})

@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
 import type { Checksum } from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
+import * as Metrics from "./Metrics.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { Requirements } from "./SessionTransfer.js"
 import type { UploadError } from "./UploadError.js"
@@ -106,11 +107,13 @@ const run = (
       yield* UploadVerification.run({ fileId: file.id, source, checksum })
     }
     const { parts, sessions } = yield* state.monitor.progress.get
+    yield* Effect.annotateCurrentSpan({ fileId: file.id, parts: parts.total, sessions })
     return {
       ...file,
       sent: { bytes: source.size, parts: parts.total, sessions, checksum: Option.getOrUndefined(checksum) }
     }
   }).pipe(
+    Metrics.measureUpload,
     Effect.onExit((exit) => ended(state, exit)),
     Effect.withSpan("Uploads.upload", { captureStackTrace: false, attributes: { size: source.size } })
   )

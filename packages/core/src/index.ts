@@ -76,6 +76,11 @@ export * as Lists from "./Lists.js"
 /**
  * @since 0.1.0
  */
+export * as Metrics from "./Metrics.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as ObjectStorage from "./ObjectStorage.js"
 
 /**

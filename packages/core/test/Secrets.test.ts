@@ -284,7 +284,7 @@ describe("Secrets", () => {
       Effect.gen(function*() {
         const { spans, tracer } = makeTracer()
         yield* Effect.withTracer(Effect.zipRight(Effect.exit(put(client)), Effect.exit(get(client))), tracer)
-        assert.deepStrictEqual(spans.map((span) => span["name"]), ["ObjectStorage.put", "ObjectStorage.get"])
+        assert.deepStrictEqual(spans.map((span) => span["name"]), ["ObjectStorage.putPart", "ObjectStorage.get"])
         assertSafe(inspect(spans, deep))
       }))
 

@@ -138,7 +138,7 @@ const put =
     }).pipe(
       Effect.scoped,
       distrusting(pool, request),
-      Effect.withSpan("ObjectStorage.put", StorageAttempt.putSpan(request))
+      StorageAttempt.tracedPut(request)
     )
 
 const get =
@@ -163,7 +163,7 @@ const get =
       return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
     }).pipe(
       distrusting(pool, request),
-      Effect.withSpan("ObjectStorage.get", StorageAttempt.getSpan(request))
+      StorageAttempt.tracedGet(request)
     )
 
 /**

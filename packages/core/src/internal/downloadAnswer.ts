@@ -8,6 +8,7 @@ import type * as Stream from "effect/Stream"
 import { TimedOut } from "../ConnectionError.js"
 import type { DownloadError } from "../DownloadError.js"
 import { InvalidRange } from "../DownloadError.js"
+import * as Metrics from "../Metrics.js"
 import type { Service as ObjectStorage } from "../ObjectStorage.js"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type * as RangedContent from "../RangedContent.js"
@@ -89,7 +90,10 @@ const located = (content: Content, asked: Asked) =>
 
 const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: Asked, attempt: number) =>
   Effect.flatMap(Timeouts.Timeouts, (limits) =>
-    content.storage.get({ url, ...wireRequest(asked), attempt }).pipe(
+    Effect.zipRight(
+      Metrics.countAttempt("get"),
+      content.storage.get({ url, ...wireRequest(asked), attempt })
+    ).pipe(
       Effect.map((answer): Answer => ({ ...answer, peer: "storage", attempt })),
       Effect.timeoutFail({
         duration: limits.answer,

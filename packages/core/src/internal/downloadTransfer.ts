@@ -5,6 +5,7 @@ import * as Scope from "effect/Scope"
 import { ConnectionFailed, TimedOut } from "../ConnectionError.js"
 import type { DownloadError } from "../DownloadError.js"
 import { DownloadIncomplete } from "../DownloadError.js"
+import * as Metrics from "../Metrics.js"
 import * as RangedContent from "../RangedContent.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import * as Timeouts from "../Timeouts.js"
@@ -48,6 +49,7 @@ export const bytesOf = (
       Effect.matchEffect(current, {
         onSuccess: (chunk) => {
           position += chunk.byteLength
+          received(chunk.byteLength)
           return Effect.succeed(chunk)
         },
         onFailure: (end) =>
@@ -87,6 +89,9 @@ export const bytesOf = (
 
     return next
   })
+
+// A chunk may be small and there may be millions: an effect for each would cost more than all the rest
+const received = (bytes: number): void => Metrics.bytesReceived.unsafeUpdate(bytes, [])
 
 const isWhole = ({ asked }: Transfer, position: number): boolean => Option.exists(asked.end, (end) => position >= end)
 

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { arrival, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
+import * as Metrics from "../Metrics.js"
 import type * as RateLimit from "../RateLimit.js"
 import type * as RetryBudget from "../RetryBudget.js"
 import * as RetryPolicy from "../RetryPolicy.js"
@@ -128,7 +129,10 @@ export const repeatedly = <A, R>(
         last = number
         return caller.rateLimit.pass(
           (answered) =>
-            attempt({ number, execute: executing(caller, number, answered) }).pipe(
+            Effect.zipRight(
+              Metrics.countAttempt(endpoint.operation),
+              attempt({ number, execute: executing(caller, number, answered) })
+            ).pipe(
               Effect.timeoutFail(timedOut("call", limits, number))
             ),
           { operation: endpoint.operation, attempt: number }

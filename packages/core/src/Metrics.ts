@@ -1,0 +1,176 @@
+/**
+ * What is counted and measured of transfers, for whoever watches an application: under any name that is here, in any
+ * registry that reads Effect's metrics. None has a file's name, an address or an id in its tags.
+ *
+ * Beside these, `TransferGate` has the gauges `stevedore_transfers_in_flight`, `_waiting`, `_width` and
+ * `_buffered_bytes`, `RateLimit` the histogram `stevedore_rate_limit_wait`, and lists the counter
+ * `stevedore_items_skipped`.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
+import * as MetricBoundaries from "effect/MetricBoundaries"
+import * as Option from "effect/Option"
+import type { Recovery } from "./Recovery.js"
+
+const second = 1000
+
+/**
+ * Uploads that ended, by `outcome`: `completed`, `cancelled`, or the `_tag` of the error.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const uploads = Metric.counter("stevedore_uploads", { description: "Uploads that ended", incremental: true })
+
+/**
+ * How long uploads took that were completed, in milliseconds.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const uploadDuration = Metric.timerWithBoundaries(
+  "stevedore_upload_duration",
+  MetricBoundaries.exponential({ start: second / 4, factor: 2, count: 18 }).values,
+  "How long uploads took that were completed"
+)
+
+/**
+ * Bytes that storage has confirmed, each once.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const bytesConfirmed = Metric.counter("stevedore_bytes_confirmed", {
+  description: "Bytes that storage has confirmed",
+  incremental: true
+})
+
+/**
+ * Bytes that were received in downloads.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const bytesReceived = Metric.counter("stevedore_bytes_received", {
+  description: "Bytes that were received in downloads",
+  incremental: true
+})
+
+/**
+ * Parts that storage has confirmed; a file that goes up whole is one.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const partsConfirmed = Metric.counter("stevedore_parts_confirmed", {
+  description: "Parts that storage has confirmed",
+  incremental: true
+})
+
+/**
+ * Requests that were made, by `operation`: `put`, `putPart`, `get`, or the service's operation; repeats included.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const attempts = Metric.counter("stevedore_attempts", {
+  description: "Requests that were made, repeats included",
+  incremental: true
+})
+
+/**
+ * Requests that are made again, by `category`, which is the `recovery` of the error before.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const retries = Metric.counter("stevedore_retries", {
+  description: "Requests that are made again",
+  incremental: true
+})
+
+/**
+ * How long the PUTs took that storage confirmed, in milliseconds, without the wait for their turn.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const putDuration = Metric.timerWithBoundaries(
+  "stevedore_put_duration",
+  MetricBoundaries.exponential({ start: 50, factor: 2, count: 16 }).values,
+  "How long PUTs took that storage confirmed"
+)
+
+/**
+ * What one connection carried in a PUT that storage confirmed, in bytes a second.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const putThroughput = Metric.histogram(
+  "stevedore_put_throughput",
+  MetricBoundaries.exponential({ start: 16_384, factor: 2, count: 18 }),
+  "What one connection carried in a PUT, in bytes a second"
+)
+
+/**
+ * Counts one request.
+ *
+ * @since 0.1.0
+ * @category recording
+ */
+export const countAttempt = (operation: string): Effect.Effect<void> =>
+  Metric.increment(Metric.tagged(attempts, "operation", operation))
+
+/**
+ * Counts one repeat.
+ *
+ * @since 0.1.0
+ * @category recording
+ */
+export const countRetry = (category: Recovery): Effect.Effect<void> =>
+  Metric.increment(Metric.tagged(retries, "category", category))
+
+/**
+ * Measures what storage confirmed.
+ *
+ * @since 0.1.0
+ * @category recording
+ */
+export const measurePut = (put: { readonly bytes: number; readonly took: Duration.Duration }): Effect.Effect<void> =>
+  Effect.all([
+    Metric.incrementBy(bytesConfirmed, put.bytes),
+    Metric.increment(partsConfirmed),
+    Metric.update(putDuration, put.took),
+    Metric.update(putThroughput, put.bytes / Math.max(0.001, Duration.toSeconds(put.took)))
+  ], { discard: true })
+
+const outcomeOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string =>
+  Exit.match(exit, {
+    onSuccess: () => "completed",
+    onFailure: (cause) =>
+      Option.match(Cause.failureOption(cause), {
+        onSome: ({ _tag }) => _tag,
+        onNone: () => Cause.isInterruptedOnly(cause) ? "cancelled" : "defect"
+      })
+  })
+
+/**
+ * Counts an upload by its outcome, and measures how long it took when it was completed.
+ *
+ * @since 0.1.0
+ * @category recording
+ */
+export const measureUpload = <A, E extends { readonly _tag: string }, R>(
+  upload: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.timed(upload).pipe(
+    Effect.tap(([took]) => Metric.update(uploadDuration, took)),
+    Effect.map(([, value]) => value),
+    Effect.onExit((exit) => Metric.increment(Metric.tagged(uploads, "outcome", outcomeOf(exit))))
+  )
