@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FaultRule, FaultScript, SandboxReport } from "@stevedore/testing"
+import { Schema } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
@@ -26,6 +27,12 @@ describe("the page about faults", () => {
     for (const target of targets) {
       assert.include(section, `\`"${target}"\``)
     }
+  })
+
+  it("shows a script as the JSON that it is", () => {
+    const json = /^```json\n([^]*?)^```$/m.exec(page)?.[1] ?? ""
+    const script = Schema.decodeSync(Schema.parseJson(FaultScript.FaultScript))(json)
+    assert.strictEqual(String(script), "FaultScript.on(\"putPart\").part(3).resetAfter(65536)")
   })
 })
 
