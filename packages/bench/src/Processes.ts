@@ -84,6 +84,17 @@ export const sink = (
     })
   )
 
+/** The sandbox with a list of so many projects in a process of its own, until the scope ends: its origin. */
+export const sandbox = (
+  programs: string,
+  projects: number,
+  token: string
+): Effect.Effect<string, ContenderFailed, Scope.Scope> =>
+  Effect.map(
+    helper(join(programs, "sandbox/main.mjs"), [projects, token]),
+    ({ port }) => `http://127.0.0.1:${port}`
+  )
+
 export interface Line {
   readonly title: string
   readonly roundTrip: number

@@ -23,7 +23,7 @@ if (unknown.length > 0) {
 
 const modules = Effect.promise(async () => {
   const files = await readdir(fileURLToPath(new URL("./contenders", import.meta.url)))
-  return ["sink/main", "line/main", ...files.map((file) => `contenders/${file.replace(/\.ts$/, "")}`)]
+  return ["sink/main", "line/main", "sandbox/main", ...files.map((file) => `contenders/${file.replace(/\.ts$/, "")}`)]
 })
 
 const write = (name: string, section: string) =>
