@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import { BlobSource } from "@stevedore/browser"
+import { Effect, FastCheck } from "effect"
+
+const KiB = 1024
+
+const bytes = (size: number, mark = 0): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from({ length: size }, (_, index) => (index * 7 + mark) % 251)
+
+const file = (content: Uint8Array<ArrayBuffer>, options: FilePropertyBag = { lastModified: 5 }, name = "a.bin"): File =>
+  new File([content], name, options)
+
+const collected = (blob: Blob) => Effect.promise(async () => new Uint8Array(await blob.arrayBuffer()))
+
+describe("BlobSource", () => {
+  it.effect("a file is told by its own name and type, unless another is given", () =>
+    Effect.gen(function*() {
+      const plain = yield* BlobSource.fromFile(file(bytes(10), { type: "image/png" }))
+      assert.deepInclude(plain, { name: "a.bin", mediaType: "image/png", size: 10, held: false })
+      const other = yield* BlobSource.fromFile(file(bytes(10)), { name: "folder/a.bin", mediaType: "text/plain" })
+      assert.deepInclude(other, { name: "folder/a.bin", mediaType: "text/plain" })
+      const untyped = yield* BlobSource.fromBlob(new Blob(["a"]), { name: "a" })
+      assert.strictEqual(untyped.mediaType, "application/octet-stream")
+    }))
+
+  it.effect("a name or a type that the service would refuse is refused before anything is read", () =>
+    Effect.gen(function*() {
+      const name = yield* Effect.flip(BlobSource.fromBlob(new Blob(["a"]), { name: "" }))
+      assert.deepInclude(name, { _tag: "InvalidSource", field: "name" })
+      const long = yield* Effect.flip(BlobSource.fromFile(file(bytes(1)), { mediaType: "a".repeat(256) }))
+      assert.deepInclude(long, { _tag: "InvalidSource", field: "mediaType" })
+    }))
+
+  it.effect.prop(
+    "a section is exactly its range, without a type of its own, and is seen whole by its observer",
+    [FastCheck.integer({ min: 1, max: 5000 }), FastCheck.nat(), FastCheck.nat()],
+    ([size, from, much]) =>
+      Effect.scoped(Effect.gen(function*() {
+        const content = bytes(size)
+        const source = yield* BlobSource.fromFile(file(content, { type: "text/plain" }))
+        const open = yield* source.open
+        const offset = from % size
+        const range = { offset, length: 1 + much % (size - offset) }
+        const section = yield* open.section(range)
+        const seen: Array<number> = []
+        const body = yield* section.body((chunk) => chunk.forEach((byte) => seen.push(byte)))
+        assert(body._tag === "BlobBody")
+        assert.strictEqual(body.blob.type, "")
+        const expected = content.subarray(offset, offset + range.length)
+        assert.deepStrictEqual(yield* collected(body.blob), expected)
+        yield* body.observed
+        assert.deepStrictEqual(Uint8Array.from(seen), expected)
+      })),
+    { fastCheck: { numRuns: 30 } }
+  )
+
+  it.effect("the fingerprint is the same for the same file, and another for another date, size or sample", () =>
+    Effect.gen(function*() {
+      const content = bytes(300 * KiB)
+      const changed = (at: number) => {
+        const copy = content.slice()
+        copy[at] = 255
+        return copy
+      }
+      const identity = (file: File) => Effect.map(BlobSource.fromFile(file), ({ fingerprint }) => fingerprint.identity)
+      const own = yield* identity(file(content))
+      assert.strictEqual(yield* identity(file(content.slice())), own)
+      assert.notStrictEqual(yield* identity(file(content, { lastModified: 6 })), own)
+      assert.notStrictEqual(yield* identity(file(bytes(300 * KiB + 1))), own)
+      for (const at of [0, 150 * KiB, 300 * KiB - 1]) {
+        assert.notStrictEqual(yield* identity(file(changed(at))), own, `changed at ${at}`)
+      }
+      // what the sample does not hold it cannot tell
+      assert.strictEqual(yield* identity(file(changed(80 * KiB))), own)
+    }))
+
+  it.effect("a file that the browser refuses to read any more has changed", () =>
+    Effect.gen(function*() {
+      const gone = file(bytes(10))
+      const source = yield* BlobSource.fromFile(gone)
+      const refusal = () => Promise.reject(new DOMException("", "NotReadableError"))
+      Object.assign(gone, { slice: () => ({ arrayBuffer: refusal }) })
+      const error = yield* Effect.flip(Effect.scoped(source.open))
+      assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
+    }))
+
+  it.effect("a handle is asked for its file again: another size or date is SourceChanged, a refusal is unreadable", () =>
+    Effect.gen(function*() {
+      let now: File | DOMException = file(bytes(10))
+      const handle = {
+        name: "a.bin",
+        kind: "file",
+        getFile: () => now instanceof File ? Promise.resolve(now) : Promise.reject(now)
+      } as FileSystemFileHandle
+      const source = yield* BlobSource.fromHandle(handle)
+      yield* Effect.scoped(source.open)
+      now = file(bytes(11))
+      assert.deepInclude(yield* Effect.flip(Effect.scoped(source.open)), { _tag: "SourceChanged", what: "size" })
+      now = file(bytes(10), { lastModified: 6 })
+      assert.deepInclude(yield* Effect.flip(Effect.scoped(source.open)), { _tag: "SourceChanged", what: "modified" })
+      now = new DOMException("", "NotAllowedError")
+      const refused = yield* Effect.flip(BlobSource.fromHandle(handle))
+      assert.deepInclude(refused, { _tag: "SourceUnreadable", reason: "PermissionDenied" })
+    }))
+})

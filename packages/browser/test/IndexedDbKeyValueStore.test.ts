@@ -1,0 +1,68 @@
+import { KeyValueStore } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { IndexedDbKeyValueStore } from "@stevedore/browser"
+import { Effect, Option } from "effect"
+import "fake-indexeddb/auto"
+import * as Databases from "../src/internal/database.js"
+
+const named = (database: string) => IndexedDbKeyValueStore.layer({ database })
+
+describe("IndexedDbKeyValueStore", () => {
+  it.effect("what was set is there for whoever opens the database next, until it is removed", () =>
+    Effect.gen(function*() {
+      const write = Effect.flatMap(KeyValueStore.KeyValueStore, (store) => store.set("theme", "dark"))
+      yield* Effect.provide(write, named("lasting"))
+      yield* Effect.gen(function*() {
+        const store = yield* KeyValueStore.KeyValueStore
+        assert.deepStrictEqual(yield* store.get("theme"), Option.some("dark"))
+        assert.strictEqual(yield* store.size, 1)
+        yield* store.remove("theme")
+        assert.deepStrictEqual(yield* store.get("theme"), Option.none())
+      }).pipe(Effect.provide(named("lasting")))
+    }))
+
+  it.effect("bytes and text can each be read as the other", () =>
+    Effect.gen(function*() {
+      const store = yield* KeyValueStore.KeyValueStore
+      yield* store.set("bytes", new TextEncoder().encode("hello"))
+      yield* store.set("text", "hello")
+      assert.deepStrictEqual(yield* store.get("bytes"), Option.some("hello"))
+      assert.deepStrictEqual(yield* store.getUint8Array("text"), Option.some(new TextEncoder().encode("hello")))
+      yield* store.clear
+      assert.isTrue(yield* store.isEmpty)
+    }).pipe(Effect.provide(named("kinds"))))
+
+  it.scoped("all that is under a prefix goes at once, and nothing beside it", () =>
+    Effect.gen(function*() {
+      const database = yield* Databases.make("prefixes")
+      const store = IndexedDbKeyValueStore.over(database)
+      yield* Effect.forEach(["a/1", "a/2", "a", "a0", "ab/1"], (key) => store.set(key, key))
+      yield* IndexedDbKeyValueStore.removeAll(database, "a")
+      const left = yield* Effect.filter(["a/1", "a/2", "a", "a0", "ab/1"], store.has)
+      assert.deepStrictEqual(left, ["a", "a0", "ab/1"])
+    }))
+
+  it.effect("a database that another tab deletes is opened again", () =>
+    Effect.gen(function*() {
+      const store = yield* KeyValueStore.KeyValueStore
+      yield* store.set("a", "1")
+      yield* Effect.promise(() =>
+        new Promise<void>((resolve) => {
+          indexedDB.deleteDatabase("deleted").onsuccess = () => resolve()
+        })
+      )
+      assert.deepStrictEqual(yield* store.get("a"), Option.none())
+      yield* store.set("a", "2")
+      assert.deepStrictEqual(yield* store.get("a"), Option.some("2"))
+    }).pipe(Effect.provide(named("deleted"))))
+
+  it.effect("a failure has the method, the key and the browser's name for it", () =>
+    Effect.gen(function*() {
+      const broken: Databases.Database = {
+        run: () => Effect.fail({ _tag: "DatabaseFailure", name: "QuotaExceededError" })
+      }
+      const error = yield* Effect.flip(IndexedDbKeyValueStore.over(broken).set("key", "value"))
+      assert(error._tag === "SystemError")
+      assert.deepInclude(error, { method: "set", pathOrDescriptor: "key", description: "QuotaExceededError" })
+    }))
+})
