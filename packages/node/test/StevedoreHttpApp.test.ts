@@ -1,0 +1,151 @@
+import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import type { ServiceApi } from "@stevedore/core"
+import { StevedoreHttpApp } from "@stevedore/node"
+import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
+import { Effect } from "effect"
+
+const app = StevedoreHttpApp.make({
+  authorize: ({ cookies }) => cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
+  lists: ["/v1/projects"]
+})
+
+interface Asked {
+  readonly method?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const ask = (
+  path: string,
+  { body, headers, method = body === undefined ? "GET" : "POST" }: Asked = {},
+  served: HttpApp.Default<never, ServiceApi.ServiceApi> = app
+) =>
+  Effect.gen(function*() {
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: { cookie: "session=1", "content-type": "application/json", ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    const response = HttpServerResponse.toWeb(
+      yield* Effect.provideService(
+        served,
+        HttpServerRequest.HttpServerRequest,
+        HttpServerRequest.fromWeb(request)
+      )
+    )
+    const text = yield* Effect.promise(() => response.text())
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: text === "" ? undefined : JSON.parse(text)
+    }
+  })
+
+const initiate = "/v2/files/upload"
+const small = { name: "a.txt", type: "text/plain", size: 5 }
+
+const asked = Effect.map(Sandbox.report, ({ requests }) => requests.map(({ operation }) => operation))
+
+describe("StevedoreHttpApp", () => {
+  it.effect("opens a session for a user, with the service's clock and nothing of its token", () =>
+    Effect.gen(function*() {
+      const { headers, json, status, text } = yield* ask(initiate, { body: small })
+      assert.strictEqual(status, 201)
+      assert.isString(json.data.id)
+      assert.match(json.data.upload_url, /^https?:.*X-Amz-Signature=/)
+      assert.isFalse(Number.isNaN(Date.parse(headers.get("date") ?? "")))
+      assert.strictEqual(headers.get("cache-control"), "no-store")
+      const { token } = yield* Sandbox.Sandbox
+      assert.notInclude(text, String(token))
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("whoever is not let in gets 401, and whoever comes from another site 403: the service is not asked", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* ask(initiate, { body: small, headers: { cookie: "" } })).status, 401)
+      const foreign = yield* ask(initiate, { body: small, headers: { "sec-fetch-site": "cross-site" } })
+      assert.strictEqual(foreign.status, 403)
+      assert.deepStrictEqual(yield* asked, [])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("what a user may not do is 403 and not asked for; who is asked sees what it is about", () =>
+    Effect.gen(function*() {
+      const calls: Array<StevedoreHttpApp.Call> = []
+      const strict = StevedoreHttpApp.make({
+        authorize: () => Effect.succeed("Ada"),
+        permit: (user, call) => Effect.sync(() => calls.push(call) === 0 || user !== "Ada")
+      })
+      assert.strictEqual((yield* ask(initiate, { body: small }, strict)).status, 403)
+      assert.deepStrictEqual(calls, [
+        { operation: "initiateUpload", file: { name: "a.txt", mediaType: "text/plain", size: 5 } }
+      ])
+      assert.deepStrictEqual(yield* asked, [])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("a body that is wrong is refused with the place of the error, before the service is asked", () =>
+    Effect.gen(function*() {
+      for (
+        const [body, path] of [
+          [{ ...small, size: 0 }, "size"],
+          [{ ...small, name: "" }, "name"],
+          [{ ...small, size: 5_000_000_001 }, "size"],
+          [{ ...small, type: 1 }, "type"]
+        ] as const
+      ) {
+        const { json, status } = yield* ask(initiate, { body })
+        assert.strictEqual(status, 400, path)
+        assert.strictEqual(json.errors[0].path, path)
+      }
+      const form = yield* ask(initiate, { body: small, headers: { "content-type": "text/plain" } })
+      assert.strictEqual(form.status, 415)
+      const long = yield* ask(initiate, { body: small, headers: { "content-length": "5000000" } })
+      assert.strictEqual(long.status, 413)
+      assert.deepStrictEqual(yield* asked, [])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("what it has no name for is 404, whatever the service would have there", () =>
+    Effect.gen(function*() {
+      for (const path of ["/v1/users", "/v1/token/info", "/v1/files/a/b", "/v1/files/%2e%2e", "/v1/files/x/download"]) {
+        assert.strictEqual((yield* ask(path)).status, 404, path)
+      }
+      assert.strictEqual((yield* ask("/v1/files/abc", { method: "DELETE" })).status, 404)
+      assert.deepStrictEqual(yield* asked, [])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("passes on the lists that are named, by pages, and refuses a page that cannot be", () =>
+    Effect.gen(function*() {
+      const { json, status } = yield* ask("/v1/projects?page[limit]=2")
+      assert.strictEqual(status, 200)
+      assert.lengthOf(json.data, 2)
+      assert.strictEqual((yield* ask("/v1/projects?page[limit]=0")).status, 400)
+    }).pipe(Effect.provide(SandboxLayer.memory({ projects: 5 }))))
+
+  it.effect("a failure between server and service is told to the log, and to the page without anything of it", () =>
+    Effect.gen(function*() {
+      const { status, text } = yield* ask(initiate, { body: small })
+      assert.strictEqual(status, 500)
+      assert.notInclude(text, "token")
+    }).pipe(
+      Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("initiate").answer(401, "Unauthorized") }))
+    ))
+
+  it.effect("nothing is repeated here: a 503 and a 429 are passed on, the wait with them", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* ask(initiate, { body: small })).status, 503)
+      const limited = yield* ask(initiate, { body: small })
+      assert.strictEqual(limited.status, 429)
+      assert.strictEqual(limited.headers.get("retry-after"), "7")
+      assert.deepStrictEqual(yield* asked, ["initiate", "initiate"])
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      faults: FaultScript.on("initiate").answer(503, "ServiceUnavailable").and(
+        FaultScript.on("initiate").answer(429, "TooManyRequests", { retryAfter: 7 })
+      )
+    }))))
+
+  it.effect("mounted under a prefix that is still there, it takes the prefix off", () =>
+    Effect.gen(function*() {
+      const mounted = StevedoreHttpApp.make({ authorize: () => Effect.succeed("Ada"), prefix: "/api" })
+      assert.strictEqual((yield* ask(`/api${initiate}`, { body: small }, mounted)).status, 201)
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+})
