@@ -10,7 +10,7 @@
  * @since 0.1.0
  * @category constants
  */
-export const names = ["crc32", "sha256"] as const
+export const names = ["crc32", "sha256", "crc64nvme"] as const
 
 /**
  * One of them.

@@ -278,9 +278,33 @@ const summaries: Readonly<Record<string, string>> = {
 const root = Command.make("stevedore").pipe(
   Command.withDescription(HelpDoc.blocks([
     HelpDoc.p("Get files into storage, get them back, and walk lists. Each command has help of its own."),
-    ...Object.entries(summaries).map(([name, summary]) => HelpDoc.p(`stevedore ${name.padEnd(9)} ${summary}`)),
     HelpDoc.p(
-      "Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 3 the token is not accepted, 130 interrupted"
+      Object.entries(summaries).map(([name, summary]) => `stevedore ${name.padEnd(9)} ${summary}`).join("\n")
+    ),
+    HelpDoc.p(
+      "Every command takes --quiet, --verbose and --config FILE.json; STEVEDORE_BASE_URL and STEVEDORE_TOKEN say where " +
+        "the service is and by which token. NO_COLOR is respected."
+    ),
+    HelpDoc.p("Begin here, in two terminals; then let your shell complete what you type:"),
+    HelpDoc.p(
+      [
+        "$ stevedore sandbox",
+        "$ stevedore upload interview.mp4",
+        "$ stevedore doctor",
+        "$ source <(stevedore --completions bash)",
+        "$ source <(stevedore --completions zsh)",
+        "$ stevedore --completions fish | source"
+      ].join("\n")
+    ),
+    HelpDoc.p("Exit codes:"),
+    HelpDoc.p(
+      [
+        "0    everything was done",
+        "1    some upload or check failed, or the command did",
+        "2    wrong usage or bad input: nothing was asked of the service",
+        "3    the service does not accept the token",
+        "130  interrupted, as by Ctrl-C"
+      ].join("\n")
     )
   ])),
   Command.withSubcommands([upload, uploads, download, file, projects, list, whoami, doctor, sandbox])

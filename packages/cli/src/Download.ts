@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Configuration from "./Configuration.js"
 import * as Measure from "./Measure.js"
-import { Output } from "./Output.js"
+import { margin, Output } from "./Output.js"
 import * as Printable from "./Printable.js"
 import * as ProgressBar from "./ProgressBar.js"
 import * as Reports from "./Reports.js"
@@ -59,8 +59,7 @@ const withProgress = (fileId: string, target: string, options: Options) =>
     const draw = Effect.flatMap(output.terminal, (terminal) =>
       Option.match(terminal, {
         onNone: () => Effect.void,
-        // the last column stays free: a cursor that wraps leaves a line behind
-        onSome: ({ columns }) => output.status([ProgressBar.renderBytes({ received, size }, columns - 1)])
+        onSome: ({ columns }) => output.status([ProgressBar.renderBytes({ received, size }, columns - margin)])
       }))
     const drawing = yield* Effect.fork(Effect.repeat(draw, tenTimesASecond))
     return yield* NodeDownloads.toFile(fileId, target, {

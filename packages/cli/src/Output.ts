@@ -58,13 +58,22 @@ export interface Service {
   /** The same without waiting for it, for loggers. */
   readonly unsafeNote: (line: string) => void
   /**
-   * Shows lines at the foot of the terminal in place of those before; none takes them away. Each has to be narrower
-   * than the terminal, all of them fewer than its rows. Nothing where standard error is no terminal.
+   * Shows lines at the foot of the terminal in place of those before; none takes them away. Each has to leave
+   * {@link margin} columns free, and all of them have to be fewer than its rows. Nothing where standard error is no terminal.
    */
   readonly status: (lines: ReadonlyArray<string>) => Effect.Effect<void>
   /** The size of the terminal at standard error, at this moment; none where there is no terminal. */
   readonly terminal: Effect.Effect<Option.Option<TerminalSize>>
 }
+
+/**
+ * How many columns a status line has to leave free: a cursor that wraps leaves a line behind, and a terminal shows the
+ * keys of Ctrl-C where the cursor stands.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const margin = 3
 
 /**
  * In characters.

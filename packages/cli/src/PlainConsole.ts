@@ -8,19 +8,79 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { stripVTControlCharacters } from "node:util"
 
+// What the library tells of every option, whatever it is
+const obvious: ReadonlySet<string> = new Set([
+  "A true or false value.",
+  "A user-defined piece of text.",
+  "This setting is optional.",
+  "This argument may be repeated one or more times.",
+  "This option may be repeated zero or more times."
+])
+
+const isObvious = (line: string): boolean => obvious.has(line) || line.startsWith("One of the following: ")
+
+const indentOf = (line: string): string => /^ */.exec(stripVTControlCharacters(line))?.[0] ?? ""
+
+const broken = (line: string, columns: number): string => {
+  const indent = indentOf(line)
+  const lines: Array<string> = []
+  for (const word of line.trimStart().split(" ")) {
+    const last = lines.at(-1)
+    const fits = last !== undefined && stripVTControlCharacters(`${last} ${word}`).length <= columns
+    if (fits) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(`${indent}${word}`)
+  }
+  return lines.join("\n")
+}
+
 /**
- * A console that writes colours only where they are wanted: in files and pipes they are noise.
+ * Help as it is read: without what is obvious, what belongs together stands together, and lines break between words.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const tidied = (text: string, columns = Infinity): string => {
+  // a script for a shell is for the shell
+  if (/^\s*(?:#|complete |function )/.test(text)) return text.trimEnd()
+  const kept: Array<string> = []
+  for (const line of text.split("\n")) {
+    const bare = stripVTControlCharacters(line)
+    const before = stripVTControlCharacters(kept.at(-2) ?? "")
+    const isBlankBefore = kept.at(-1) === ""
+    if (isObvious(bare.trim()) || (bare.trim() === "" && isBlankBefore)) continue
+    // a description belongs to the name above it
+    if (bare.startsWith("  ") && isBlankBefore && before !== "" && !before.startsWith("  ")) kept.pop()
+    kept.push(bare.trim() === "" ? "" : broken(line.trimEnd(), columns))
+  }
+  return kept.join("\n").trimEnd()
+}
+
+/**
+ * How a stream is shown.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Look {
+  readonly colours: boolean
+  /** Of its terminal; undefined where there is none. */
+  readonly columns: number | undefined
+}
+
+/**
+ * A console that writes colours only where they are wanted, and breaks lines where a terminal ends: in files and pipes
+ * both are noise.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer = (colours: { readonly out: boolean; readonly error: boolean }): Layer.Layer<never> =>
+export const layer = (looks: { readonly out: Look; readonly error: Look }): Layer.Layer<never> =>
   Layer.unwrapEffect(Effect.consoleWith((console) => {
-    const tidy = (wanted: boolean) => (part: unknown) =>
-      typeof part === "string" ? (wanted ? part : stripVTControlCharacters(part)).trimEnd() : part
+    const tidy = ({ colours, columns }: Look) => (part: unknown) =>
+      typeof part === "string" ? tidied(colours ? part : stripVTControlCharacters(part), columns) : part
     return Effect.succeed(Console.setConsole({
       ...console,
-      log: (...parts) => console.log(...parts.map(tidy(colours.out))),
-      error: (...parts) => console.error(...parts.map(tidy(colours.error)))
+      log: (...parts) => console.log(...parts.map(tidy(looks.out))),
+      error: (...parts) => console.error(...parts.map(tidy(looks.error)))
     }))
   }))

@@ -50,18 +50,25 @@ const widthOf = (character: string): number => (character.codePointAt(0) ?? 0) <
  */
 export const width = (text: string): number => [...text].reduce((columns, character) => columns + widthOf(character), 0)
 
+const taken = (characters: ReadonlyArray<string>, columns: number): ReadonlyArray<string> => {
+  let left = columns
+  const end = characters.findIndex((character) => (left -= widthOf(character)) < 0)
+  return end === -1 ? characters : characters.slice(0, end)
+}
+
 /**
- * A text in so many columns, filled up with blanks. One that is too long keeps its end, which tells files of one
- * folder apart.
+ * A text in so many columns, filled up with blanks. One that is too long loses its middle: both its ends tell files of
+ * one folder apart.
  *
  * @since 0.1.0
  * @category formatting
  */
 export const fitted = (text: string, columns: number): string => {
-  const shown = replace(text)
-  const blanks = columns - width(shown)
-  if (blanks >= 0) return shown + " ".repeat(blanks)
-  const characters = [...shown]
-  while (characters.length > 0 && width(characters.join("")) > columns - 2) characters.shift()
-  return fitted(`..${characters.join("")}`.slice(0, Math.max(0, columns)), columns)
+  const characters = [...replace(text)]
+  const blanks = columns - width(characters.join(""))
+  if (blanks >= 0) return characters.join("") + " ".repeat(blanks)
+  if (columns < 8) return fitted(taken(characters, columns).join(""), columns)
+  const end = taken([...characters].reverse(), Math.floor((columns - 2) / 2))
+  const start = taken(characters, columns - 2 - width(end.join("")))
+  return fitted(`${start.join("")}..${[...end].reverse().join("")}`, columns)
 }

@@ -30,12 +30,16 @@ export interface Process {
   readonly error: Output.Sink
 }
 
+const lookOf = (sink: Output.Sink, isPlain: boolean): PlainConsole.Look => ({
+  colours: !isPlain && sink.isTTY === true,
+  columns: sink.isTTY === true ? sink.columns : undefined
+})
+
 const console = ({ error, out }: Process) =>
-  Layer.unwrapEffect(Effect.map(Config.option(Config.nonEmptyString("NO_COLOR")), (without) =>
-    PlainConsole.layer({
-      out: Option.isNone(without) && out.isTTY === true,
-      error: Option.isNone(without) && error.isTTY === true
-    })))
+  Layer.unwrapEffect(
+    Effect.map(Config.option(Config.nonEmptyString("NO_COLOR")), (without) =>
+      PlainConsole.layer({ out: lookOf(out, Option.isSome(without)), error: lookOf(error, Option.isSome(without)) }))
+  )
 
 const logs = Layer.merge(
   Layer.unwrapEffect(

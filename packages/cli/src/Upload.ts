@@ -83,7 +83,8 @@ export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore
 
 const algorithms: Readonly<Record<Checksums.Name, Checksum.ChecksumAlgorithm>> = {
   crc32: NodeChecksum.crc32,
-  sha256: NodeChecksum.sha256
+  sha256: NodeChecksum.sha256,
+  crc64nvme: Checksum.crc64nvme
 }
 
 interface Run {

@@ -7,7 +7,7 @@ import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Measure from "./Measure.js"
-import type { TerminalSize } from "./Output.js"
+import { margin, type TerminalSize } from "./Output.js"
 import * as Printable from "./Printable.js"
 import * as ProgressBar from "./ProgressBar.js"
 
@@ -106,14 +106,13 @@ const fileLine = (columns: number) => {
 
 /**
  * The lines for a terminal: one for a command of one file; otherwise one a file, at most as many as fit, the others
- * counted, and the total below them. The last column and the last rows stay free.
+ * counted, and the total below them. The last columns and the last rows stay free.
  *
  * @since 0.1.0
  * @category formatting
  */
 export const lines = (board: Board, terminal: TerminalSize): ReadonlyArray<string> => {
-  // a cursor that wraps leaves a line behind
-  const columns = Math.max(1, terminal.columns - 1)
+  const columns = Math.max(1, terminal.columns - margin)
   const [first] = board.active
   if (board.files.total === 1) return first === undefined ? [] : [ProgressBar.render(first.progress, columns)]
   const room = Math.max(0, Math.min(12, terminal.rows - 4))

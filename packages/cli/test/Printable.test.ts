@@ -29,4 +29,18 @@ describe("Printable", () => {
     assert.notMatch(line, commands)
     assert.deepStrictEqual(JSON.parse(line), JSON.parse(JSON.stringify(given)))
   })
+
+  it.prop("a text that is fitted takes at most its columns, and all of them if it is ASCII", [
+    text,
+    FastCheck.integer({ min: 0, max: 60 })
+  ], ([given, columns]) => {
+    const fitted = Printable.fitted(given, columns)
+    assert.isAtMost(Printable.width(fitted), columns)
+    assert.notMatch(fitted, commands)
+    if (/^[ -~]*$/.test(given)) assert.strictEqual(fitted.length, columns)
+  })
+
+  it("a text that is too long keeps both its ends", () => {
+    assert.strictEqual(Printable.fitted("2030-01-02 kick-off with the customer.mp4", 20), "2030-01-0..tomer.mp4")
+  })
 })

@@ -54,8 +54,8 @@ describe("UploadBoard", () => {
   })
 
   it("a line for each file that is going up, and the total below", () => {
-    assert.deepStrictEqual(UploadBoard.lines(board, { columns: 100, rows: 24 }), [
-      "..rviews/2030-01-02 kick-off.mp4  [#######----------]  45%  450.0 MB of 1.0 GB  12.5 MB/s  44s left",
+    assert.deepStrictEqual(UploadBoard.lines(board, { columns: 102, rows: 24 }), [
+      "interviews/2030..02 kick-off.mp4  [#######----------]  45%  450.0 MB of 1.0 GB  12.5 MB/s  44s left",
       "\u6620\u753b.mp4                          [---------------]   1%  10.0 MB of 1.0 GB  12.5 MB/s  1m 19s left",
       "[#########----------------]  37%  3 of 12 files  1 failed  4.5 GB of 12.0 GB  25.0 MB/s  5m 2s left"
     ])
@@ -67,7 +67,7 @@ describe("UploadBoard", () => {
       active: board.active.slice(0, 1),
       files: { total: 1, done: 0, failed: 0 }
     }
-    assert.deepStrictEqual(UploadBoard.lines(one, { columns: 41, rows: 24 }), [
+    assert.deepStrictEqual(UploadBoard.lines(one, { columns: 43, rows: 24 }), [
       "[##########-------------]  45%  44s left"
     ])
   })

@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import * as PlainConsole from "../src/PlainConsole.js"
+
+const help = [
+  "OPTIONS",
+  "",
+  "--config FILE.json",
+  "",
+  "  A user-defined piece of text.",
+  "",
+  "  Fields baseUrl, token, tokenFile and profile",
+  "",
+  "  This setting is optional.",
+  "",
+  "--json",
+  "",
+  "  A true or false value.",
+  "",
+  "  Print one JSON object a line",
+  "",
+  "  This setting is optional.",
+  ""
+].join("\n")
+
+describe("PlainConsole", () => {
+  it("help is without what is obvious, and a description stands under its name", () => {
+    assert.strictEqual(
+      PlainConsole.tidied(help),
+      "OPTIONS\n\n--config FILE.json\n  Fields baseUrl, token, tokenFile and profile\n\n--json\n  Print one JSON object a line"
+    )
+  })
+
+  it("lines break between words, under the place where they begin, and colours take no room", () => {
+    assert.strictEqual(
+      PlainConsole.tidied("--config FILE.json\n\n  Fields \u001b[1mbaseUrl\u001b[0m, token, tokenFile", 20),
+      "--config FILE.json\n  Fields \u001b[1mbaseUrl\u001b[0m,\n  token, tokenFile"
+    )
+  })
+
+  const word = FastCheck.string({ minLength: 1, maxLength: 12, unit: FastCheck.constantFrom(..."abc-") })
+
+  it.prop("no line is wider than the terminal where its words are not, and no word is lost", [
+    FastCheck.array(FastCheck.array(word, { minLength: 1 })),
+    FastCheck.integer({ min: 12, max: 80 })
+  ], ([lines, columns]) => {
+    const tidied = PlainConsole.tidied(lines.map((words) => words.join(" ")).join("\n"), columns)
+    assert.isTrue(tidied.split("\n").every((line) => line.length <= columns))
+    assert.deepStrictEqual(tidied.split(/\s+/).filter((one) => one !== ""), lines.flat())
+  })
+})
