@@ -38,6 +38,7 @@ export default defineConfig({
           { text: "After a crash", link: "/guide/resume" },
           { text: "Retry and limits", link: "/guide/retry-and-limits" },
           { text: "Errors and what to do", link: "/guide/errors" },
+          { text: "Spans, metrics, logs", link: "/guide/observability" },
           { text: "Security", link: "/guide/security" },
           { text: "Other services", link: "/guide/profiles" }
         ]
