@@ -8,6 +8,7 @@ export default defineConfig({
   description: "The Effect SDK that gets files into storage through pre-signed URLs, gets them back, and walks lists",
   lang: "en",
   cacheDir: `${root}/.cache/vitepress`,
+  outDir: `${root}/.cache/site`,
   cleanUrls: true,
   // a link that leads nowhere fails the build
   ignoreDeadLinks: false,
