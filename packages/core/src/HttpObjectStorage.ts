@@ -41,25 +41,31 @@ const bodyOf = (body: SourceBody, contentLength: number): HttpBody.HttpBody => {
   }
 }
 
-// The whole body is read, so that its connection can be used again, but no more than this is kept.
-const readStart = (response: HttpClientResponse.HttpClientResponse) =>
-  Stream.runFold(
-    Stream.decodeText(response.stream),
-    "",
-    (kept, text) => kept.length >= StorageAttempt.longestDocument ? kept : kept + text
-  ).pipe(Effect.catchIf(hasNoBody, () => Effect.succeed("")))
-
 // A client may tell an answer without a body by an error.
 const hasNoBody = (error: HttpClientError.HttpClientError): boolean =>
   error._tag === "ResponseError" && error.reason === "EmptyBody"
 
-const answerOf = (
-  response: HttpClientResponse.HttpClientResponse
-): Effect.Effect<StorageAnswer, HttpClientError.HttpClientError> => {
+// The whole body is read, so that its connection can be used again, but no more than this is kept. What the client says
+// of a body that breaks off names the signed URL, and a stream is run by fibers that tell a debug log how they failed:
+// the error is ours before any of them sees it.
+const readStart = <E>(
+  response: HttpClientResponse.HttpClientResponse,
+  mapError: (error: HttpClientError.HttpClientError) => E
+): Effect.Effect<string, E> =>
+  response.stream.pipe(
+    Stream.catchAll((error) => hasNoBody(error) ? Stream.empty : Stream.fail(mapError(error))),
+    Stream.decodeText(),
+    Stream.runFold("", (kept, text) => kept.length >= StorageAttempt.longestDocument ? kept : kept + text)
+  )
+
+const answerOf = <E>(
+  response: HttpClientResponse.HttpClientResponse,
+  mapError: (error: HttpClientError.HttpClientError) => E
+): Effect.Effect<StorageAnswer, E> => {
   const answer = (body: string): StorageAnswer => ({ status: response.status, headers: response.headers, body })
   return response.status >= 200 && response.status < 300
-    ? Effect.map(readStart(response), answer)
-    : Effect.map(Effect.orElseSucceed(readStart(response), () => ""), answer)
+    ? Effect.map(readStart(response, mapError), answer)
+    : Effect.map(Effect.orElseSucceed(readStart(response, mapError), () => ""), answer)
 }
 
 const counted = (body: SourceBody, request: PutRequest): Effect.Effect<SourceBody, SourceError> => {
@@ -91,6 +97,7 @@ const put =
     Effect.gen(function*() {
       yield* checkDeadline(request, yield* Clock.currentTimeMillis)
       const { length } = request.section.range
+      const mapError = (error: HttpClientError.HttpClientError) => failureOf(error, request)
       let sent = 0
       const body = yield* Effect.flatMap(
         request.section.body((chunk) => {
@@ -102,8 +109,8 @@ const put =
       const answer = yield* HttpClientRequest.put(PresignedUrl.reveal(request.url)).pipe(
         HttpClientRequest.setBody(bodyOf(body, length)),
         HttpClientRequest.setHeaders(request.headers),
-        (bare) => Effect.flatMap(client.execute(bare), answerOf),
-        Effect.mapError((error) => failureOf(error, request)),
+        (bare) => Effect.mapError(client.execute(bare), mapError),
+        Effect.flatMap((response) => answerOf(response, mapError)),
         (sending) => body._tag === "BlobBody" ? Effect.zipLeft(sending, body.observed, { concurrent: true }) : sending
       )
       return yield* StorageAttempt.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
@@ -126,7 +133,7 @@ const get =
       )
       const held = RangedContent.held(response, request)
       if (Option.isSome(held)) return { ...held.value, bytes: Stream.mapError(response.stream, mapError) }
-      const answer = yield* Effect.mapError(answerOf(response), mapError)
+      const answer = yield* answerOf(response, mapError)
       return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
     }).pipe(
       StorageAttempt.tracedGet(request)

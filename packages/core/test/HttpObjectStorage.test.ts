@@ -1,7 +1,19 @@
 import type { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { HttpObjectStorage, ObjectStorage, SourceError, type StorageError, UploadSources } from "@stevedore/core"
-import { Chunk, Effect, Either, FastCheck as fc, Layer, Option, Stream, TestClock } from "effect"
+import {
+  Cause,
+  Chunk,
+  Effect,
+  Either,
+  FastCheck as fc,
+  Layer,
+  Logger,
+  LogLevel,
+  Option,
+  Stream,
+  TestClock
+} from "effect"
 import type { SourceBody, SourceSection } from "../src/UploadSource.js"
 import * as FakeHttp from "./fixtures/FakeHttp.js"
 import { deadline, href, hrefs, parse, presigned, signature, signedAt } from "./fixtures/presignedUrls.js"
@@ -366,5 +378,24 @@ describe("HttpObjectStorage", () => {
         assert.deepInclude({ ...errorOf(result) }, { _tag: "ConnectionFailed", code: "ECONNRESET", arrived: "unknown" })
         assert.notInclude(JSON.stringify(errorOf(result)), signature)
       }))
+  })
+
+  it.effect("an answer that breaks off shows no signature in any log, not in those of the fibers that read it", () => {
+    const lines: Array<string> = []
+    const logger = Logger.make(({ cause, message }) => {
+      lines.push(`${String(message)} ${Cause.pretty(cause, { renderErrorCause: true })}`)
+    })
+    const broken = () =>
+      new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("aborted")) }), {
+        headers: { etag: "\"e-1\"" }
+      })
+    return Effect.gen(function*() {
+      const { result } = yield* put(broken)
+      assert.isTrue(Either.isLeft(result))
+      assert.notInclude(lines.join("\n"), signature)
+    }).pipe(
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+      Logger.withMinimumLogLevel(LogLevel.All)
+    )
   })
 })
