@@ -1,4 +1,5 @@
 import type { Topic } from "../Topic.js"
+import { bundle } from "./bundle.js"
 import { download } from "./download.js"
 import { latency } from "./latency.js"
 import { lists } from "./lists.js"
@@ -16,5 +17,6 @@ export const topics: ReadonlyArray<Topic> = [
   smallFiles,
   lists,
   startup,
-  memory
+  memory,
+  bundle
 ]

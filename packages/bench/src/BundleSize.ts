@@ -1,0 +1,67 @@
+/** What a page has to load: programs under `bundles/`, minified and gzipped, in bytes. */
+import { nodeResolve } from "@rollup/plugin-node-resolve"
+import { build, transform } from "esbuild"
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { gzipSync } from "node:zlib"
+import type { Plugin } from "rollup"
+import { rollup } from "rollup"
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+
+const root = path("../../..")
+
+const entryOf = (module: string) => path(`./bundles/${module}.ts`)
+
+const gzipped = (code: string | Uint8Array): number => gzipSync(code, { level: 9 }).byteLength
+
+export const byEsbuild = async (module: string): Promise<number> => {
+  const { outputFiles } = await build({
+    entryPoints: [entryOf(module)],
+    tsconfig: `${root}/tsconfig.json`,
+    bundle: true,
+    minify: true,
+    platform: "browser",
+    format: "esm",
+    target: "es2022",
+    write: false,
+    logLevel: "silent"
+  })
+  return outputFiles.reduce((bytes, { contents }) => bytes + gzipped(contents), 0)
+}
+
+// Our packages are read from their sources, as they are published to be: module by module
+const typescript: Plugin = {
+  name: "typescript",
+  resolveId: (source, importer) => {
+    const [, directory, module = "index"] = /^@stevedore\/([^/]+)(?:\/(.+))?$/.exec(source) ?? []
+    if (directory !== undefined) return `${root}/packages/${directory}/src/${module}.ts`
+    if (importer?.endsWith(".ts") !== true || !source.startsWith(".")) return null
+    const file = fileURLToPath(new URL(source.replace(/\.js$/, ".ts"), `file://${importer}`))
+    return existsSync(file) ? file : null
+  },
+  transform: async (code, id) => {
+    if (!id.endsWith(".ts")) return null
+    const transformed = await transform(code, { loader: "ts", target: "es2022" })
+    return { code: transformed.code, moduleSideEffects: id.includes("/bundles/") }
+  }
+}
+
+/** None for what rollup does not take as it is: it reads ES modules only. */
+export const byRollup = async (module: string): Promise<number | undefined> => {
+  try {
+    const bundled = await rollup({
+      input: entryOf(module),
+      plugins: [typescript, nodeResolve({ browser: true, preferBuiltins: false })],
+      onwarn: (warning) => {
+        if (warning.code === "UNRESOLVED_IMPORT" || warning.code === "MISSING_EXPORT") throw new Error(warning.message)
+      }
+    })
+    const { output } = await bundled.generate({ format: "es", inlineDynamicImports: true })
+    await bundled.close()
+    const code = output.map((file) => file.type === "chunk" ? file.code : "").join("\n")
+    return gzipped((await transform(code, { minify: true, format: "esm", target: "es2022" })).code)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,3 @@
+/** An application with Effect that uploads too. */
+export * from "./effectAlone.js"
+export * from "./stevedore.js"
