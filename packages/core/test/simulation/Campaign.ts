@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Worker } from "node:worker_threads"
+import { bundle, type Mutation } from "./Bundle.js"
+import { empty, merge, type Report } from "./Report.js"
+
+interface Range {
+  readonly from: number
+  readonly histories: number
+  readonly until?: number | undefined
+}
+
+const inWorker = (file: string, range: Range): Promise<Report> =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(file, { workerData: range })
+    // fibers of processes that were killed may hold a thread open for ever
+    worker.once("message", (report: Report) => resolve(worker.terminate().then(() => report)))
+    worker.once("error", reject)
+  })
+
+/** Runs the histories of some seeds, on several threads. */
+export const campaign = async (options: {
+  readonly seed: number
+  readonly histories: number
+  readonly workers?: number | undefined
+  readonly against?: "src" | "dist" | undefined
+  readonly mutation?: Mutation | undefined
+  /** Ends with the first breach of this law. */
+  readonly until?: number | undefined
+  readonly onProgress?: ((report: Report) => void) | undefined
+}): Promise<Report> => {
+  const { against = "src", histories, mutation, onProgress, seed, until, workers = 2 } = options
+  // so that no worker is idle while another has much left
+  const chunk = Math.ceil(histories / workers / 2)
+  const directory = await mkdtemp(join(tmpdir(), "simulation-"))
+  try {
+    const file = join(directory, "worker.mjs")
+    await bundle(file, { against, mutation })
+    let report = empty
+    let next = seed
+    const work = async (): Promise<void> => {
+      while (next < seed + histories && !report.findings.some(({ law }) => law === until)) {
+        const from = next
+        next = Math.min(seed + histories, from + chunk)
+        // read after the wait: another worker may have reported meanwhile
+        const more = await inWorker(file, { from, histories: next - from, until })
+        report = merge(report, more)
+        onProgress?.(report)
+      }
+    }
+    await Promise.all(Array.from({ length: workers }, work))
+    return report
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}

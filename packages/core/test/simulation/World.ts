@@ -1,0 +1,144 @@
+import { Chance } from "./Chance.js"
+import type { CallTrouble, PutTrouble } from "./Faults.js"
+import type { Exchange, History, Moment } from "./History.js"
+import { Machine, Process } from "./Process.js"
+import type { Risk, Scenario } from "./Scenario.js"
+import { Timeline } from "./Timeline.js"
+
+export const beginning = Date.UTC(2030, 0, 1)
+
+export const token = "api.t0kenOfTheSimulation"
+
+/** Stands in every signature, and must stand nowhere else. */
+export const signatureMark = "5ecre7s1gna7ure"
+
+export const serviceOrigin = "https://service.test"
+
+export const storageOrigin = "https://bucket.storage.test"
+
+const emptyHistory = (): History => ({
+  exchanges: [],
+  writes: [],
+  sessions: new Map(),
+  runs: [],
+  lives: [],
+  versions: new Map(),
+  checks: [],
+  reads: [],
+  printed: [],
+  held: [],
+  troubles: new Map(),
+  jumps: []
+})
+
+interface Trigger {
+  readonly atStep: number
+  readonly run: () => void
+}
+
+/** What all parts of a history share: time, the computer with its one process, chance, and what is written down. */
+export class World {
+  readonly timeline = new Timeline(beginning)
+  readonly machine: Machine
+  readonly history = emptyHistory()
+  readonly chance: Chance
+  process: Process
+  life = 0
+  private steps = 0
+  /** When something happened last. */
+  lastAt = beginning
+  private stepsOfLife = 0
+  private killAfter: number | undefined
+  private triggers: Array<Trigger> = []
+  private readonly happened = new Map<Risk<unknown>, number>()
+  /** Everything that is on its way. */
+  readonly open = new Set<Exchange>()
+
+  constructor(readonly scenario: Scenario) {
+    this.machine = new Machine(this.timeline, scenario.skew)
+    this.process = new Process(this.timeline, this.machine)
+    this.chance = new Chance(scenario.seed ^ 0x5bd1e995)
+  }
+
+  /** True time, which is the servers' too. */
+  get now(): number {
+    return this.timeline.now
+  }
+
+  get sinceBeginning(): number {
+    return this.timeline.now - beginning
+  }
+
+  /** Something happens. The process may be killed by then, or just at this. */
+  moment(): Moment {
+    this.steps++
+    this.lastAt = this.timeline.now
+    if (this.process.isAlive && this.life > 0) {
+      this.stepsOfLife++
+      if (this.killAfter !== undefined && this.stepsOfLife >= this.killAfter) this.process.kill()
+    }
+    return { step: this.steps, at: this.timeline.now }
+  }
+
+  beginLife(killAfter: number | undefined): void {
+    this.process = new Process(this.timeline, this.machine)
+    this.life++
+    this.stepsOfLife = 0
+    this.killAfter = killAfter
+    this.triggers = []
+  }
+
+  /** After so many steps of the present life. */
+  afterSteps(count: number, run: () => void): void {
+    this.triggers.push({ atStep: count, run })
+  }
+
+  /** Runs what is due by the steps of this life; false when nothing is. */
+  pullTriggers(): boolean {
+    if (this.triggers.length === 0) return false
+    const due = this.triggers.filter(({ atStep }) => atStep <= this.stepsOfLife)
+    if (due.length === 0) return false
+    this.triggers = this.triggers.filter(({ atStep }) => atStep > this.stepsOfLife)
+    for (const { run } of due) run()
+    return true
+  }
+
+  met(trouble: string): void {
+    this.history.troubles.set(trouble, (this.history.troubles.get(trouble) ?? 0) + 1)
+  }
+
+  private draw<Trouble extends string>(risks: ReadonlyArray<Risk<Trouble>>): Trouble | undefined {
+    for (const risk of risks) {
+      const count = this.happened.get(risk) ?? 0
+      if (count < risk.most && this.chance.happens(risk.probability)) {
+        this.happened.set(risk, count + 1)
+        return risk.trouble
+      }
+    }
+    return undefined
+  }
+
+  private isIn(windows: Scenario["storms"]): boolean {
+    return windows.some(({ from, to }) => this.sinceBeginning >= from && this.sinceBeginning < to)
+  }
+
+  putTrouble(): PutTrouble | undefined {
+    if (this.isIn(this.scenario.outages)) return "connection refused"
+    if (this.isIn(this.scenario.storms)) return "503 SlowDown"
+    return this.draw(this.scenario.put)
+  }
+
+  callTrouble(): CallTrouble | undefined {
+    return this.isIn(this.scenario.outages) ? "connection refused" : this.draw(this.scenario.call)
+  }
+
+  end(exchange: Exchange, by: "answer" | "break" | "client" | "kill"): void {
+    if (exchange.ended !== undefined) return
+    exchange.ended = { ...this.moment(), by }
+    this.open.delete(exchange)
+  }
+
+  print(where: string, text: string): void {
+    this.history.printed.push({ where, text })
+  }
+}

@@ -1,0 +1,51 @@
+import type { Life, Run } from "../History.js"
+import type { Trial } from "./Trial.js"
+
+/** What a write into the ledger takes, when an interruption meets one. */
+const aMomentMillis = 50
+
+const judgeEnd = (trial: Trial, run: Run): void => {
+  const life = trial.history.lives[run.life - 1]
+  const { interrupted, outcome, settled } = run
+  if (life?.ended?.by === "end") {
+    trial.check(8, settled !== undefined || interrupted !== undefined, () => `${run.name} never settles`)
+  }
+  if (interrupted !== undefined && settled !== undefined) {
+    const millis = settled.at - interrupted.at
+    trial.check(8, millis <= aMomentMillis, () => `${run.name} settles ${millis} ms after its interruption`)
+  }
+  trial.check(1, outcome?._tag !== "Died", () => outcome?._tag === "Died" ? outcome.cause : "")
+  trial.check(
+    8,
+    outcome?._tag !== "Interrupted" || interrupted !== undefined,
+    () => `${run.name} is interrupted, and nobody did it`
+  )
+}
+
+const judgeLife = (trial: Trial, { hangs, left, number }: Life): void => {
+  trial.check(8, hangs === undefined, () => `life ${number}: ${hangs}`)
+  if (left === undefined || hangs !== undefined) return
+  for (const [what, count] of Object.entries(left)) {
+    trial.check(8, count === 0, () => `life ${number} leaves ${count} ${what}`)
+  }
+}
+
+const judgeMemory = (trial: Trial): void => {
+  for (const { bytes, name } of trial.history.held) {
+    const source = trial.caseOf(name)
+    if (source === undefined) continue
+    const largestPart = Math.max(
+      0,
+      ...trial.sessionsOf(name).map(({ parts, size }) => Math.ceil(size / parts) + parts)
+    )
+    const most = Math.max(trial.scenario.maxBufferedBytes, largestPart) + 2 * source.chunk
+    trial.check(11, bytes <= most, () => `${bytes} bytes of ${name} are held, and ${most} are allowed`)
+  }
+}
+
+/** Uploads end, leave nothing, and hold little: the laws eight and eleven. */
+export const accountability = (trial: Trial): void => {
+  for (const run of trial.history.runs) judgeEnd(trial, run)
+  for (const life of trial.history.lives) judgeLife(trial, life)
+  judgeMemory(trial)
+}
