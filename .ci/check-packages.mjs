@@ -1,7 +1,7 @@
-// Checks what would be published: publint and attw on every package, and that every public module can be imported by
-// the name its users write.
+// Checks what would be published: that every package says who may use it, where and how; publint and attw on every package;
+// and that every public module can be imported by the name its users write.
 import { spawnSync } from "node:child_process"
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { packages, root } from "./packages.mjs"
 
 let failures = 0
@@ -20,8 +20,50 @@ const run = (what, command, args) => {
   }
 }
 
+const { engines, license } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"))
+
+/**
+ * What a package must have, each in words that complete "must have".
+ *
+ * @type {ReadonlyArray<readonly [what: string, holds: (manifest: Record<string, any>, path: string) => boolean]>}
+ */
+const obligations = [
+  ["a description", ({ description }) => typeof description === "string" && description.length > 0],
+  ["three keywords or more", ({ keywords }) => Array.isArray(keywords) && keywords.length >= 3],
+  [`the licence ${license}`, (manifest) => manifest.license === license],
+  ["engines.node as the repository has it", (manifest) => manifest.engines?.node === engines.node],
+  ["\"type\": \"module\"", ({ type }) => type === "module"],
+  // a command's own files run when they are imported, and nothing else does
+  [
+    "\"sideEffects\": false, or the list of a command's files",
+    ({ bin, sideEffects }) => sideEffects === false || bin !== undefined && Array.isArray(sideEffects)
+  ],
+  [
+    "dist, src and CHANGELOG.md in files",
+    ({ files }) => ["dist", "src", "CHANGELOG.md"].every((file) => files?.includes(file))
+  ],
+  ["publishConfig.access public", ({ publishConfig }) => publishConfig?.access === "public"],
+  ["publishConfig.provenance true", ({ publishConfig }) => publishConfig?.provenance === true],
+  ["exports that keep internal/ closed", ({ exports }) => exports?.["./internal/*"] === null],
+  // what runs at a user's install is nobody's business but the user's
+  [
+    "no script that runs at install",
+    ({ scripts }) => !["preinstall", "install", "postinstall", "prepare"].some((script) => script in (scripts ?? {}))
+  ],
+  ...["README.md", "CHANGELOG.md", "LICENSE"].map((file) => /** @type {const} */ ([
+    `a ${file} that says something`,
+    (/** @type {unknown} */ _, /** @type {string} */ path) =>
+      existsSync(`${path}/${file}`) && readFileSync(`${path}/${file}`, "utf8").trim().split("\n").length > 1
+  ]))
+]
+
 for (const { name, path, published } of packages) {
   if (!published) continue
+  const manifest = JSON.parse(readFileSync(`${path}/package.json`, "utf8"))
+  const missing = obligations.filter(([, holds]) => !holds(manifest, path))
+  failures += missing.length
+  for (const [what] of missing) console.log(`FAIL ${name} must have ${what}`)
+  if (missing.length === 0) console.log(`ok   ${name}: all that a package must have`)
   if (!existsSync(`${path}/dist`)) {
     failures++
     console.log(`FAIL ${name}: no dist`)
