@@ -36,6 +36,7 @@ export default defineConfig({
         text: "Files",
         items: [
           { text: "Large files on poor lines", link: "/guide/large-files" },
+          { text: "Many files", link: "/guide/many-files" },
           { text: "After a crash", link: "/guide/resume" },
           { text: "Retry and limits", link: "/guide/retry-and-limits" },
           { text: "Errors and what to do", link: "/guide/errors" },

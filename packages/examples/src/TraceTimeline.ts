@@ -8,7 +8,7 @@ export interface Bar {
 }
 
 const width = 960
-const nameWidth = 300
+const nameWidth = 350
 const rowHeight = 24
 
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
