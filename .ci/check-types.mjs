@@ -31,7 +31,7 @@ writeFileSync(
   JSON.stringify({
     extends: "../../tsconfig.json",
     // what is not used is found by lint, which does not read the pages: there a program may stand unused
-    compilerOptions: { noUnusedLocals: false },
+    compilerOptions: { noUnusedLocals: false, jsx: "react-jsx" },
     include: ["*/*.ts", "*/*.tsx", ...include.map((/** @type {string} */ path) => `../../${path}`)]
   })
 )
