@@ -4,6 +4,7 @@ import { download } from "./download.js"
 import { latency } from "./latency.js"
 import { lists } from "./lists.js"
 import { memory } from "./memory.js"
+import { scaling } from "./scaling.js"
 import { smallFiles } from "./smallFiles.js"
 import { startup } from "./startup.js"
 import { uploadHttp, uploadTls } from "./upload.js"
@@ -18,5 +19,6 @@ export const topics: ReadonlyArray<Topic> = [
   lists,
   startup,
   memory,
-  bundle
+  bundle,
+  scaling
 ]
