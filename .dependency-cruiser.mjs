@@ -174,7 +174,8 @@ export default {
     }
   ],
   options: {
-    exclude: { path: "^packages/[^/]+/dist/" },
+    // what is made, wherever: packages, a site, a page
+    exclude: { path: "^packages/.*/dist/" },
     doNotFollow: { path: "node_modules" },
     tsConfig: { fileName: "tsconfig.json" },
     // a type is knowledge too

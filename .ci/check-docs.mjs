@@ -1,12 +1,14 @@
 // Runs docgen over all published packages at once: it asks for @since, and compiles and runs every `@example`, which imports
 // the packages as a user does and gets their src. docgen reads package.json and docgen.json from the folder it runs in and
-// insists on a homepage, so it gets a folder of its own, .cache/docs, where the pages land too.
+// insists on a homepage, so it gets a folder of its own, .cache/docs, where the pages land too. With --pages-only it makes the
+// pages, in .cache/reference, and leaves the examples.
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { packages, root } from "./packages.mjs"
 
-const folder = `${root}/.cache/docs`
+const pagesOnly = process.argv.includes("--pages-only")
+const folder = `${root}/.cache/${pagesOnly ? "reference" : "docs"}`
 const fromExamples = "../../../.."
 
 const ts = createRequire(import.meta.url)("typescript")
@@ -16,6 +18,7 @@ const { paths } = ts.parseConfigFileTextToJson("tsconfig.json", readFileSync(`${
 const configuration = {
   srcDir: "../../packages",
   outDir: "pages",
+  runExamples: !pagesOnly,
   exclude: [
     ...packages.filter(({ published }) => !published).map(({ directory }) => `../../packages/${directory}/**`),
     "../../packages/*/{dist,node_modules,test}/**",
@@ -40,6 +43,8 @@ const configuration = {
 }
 
 mkdirSync(folder, { recursive: true })
+// a page of a module that is gone would stay
+rmSync(`${folder}/pages`, { recursive: true, force: true })
 writeFileSync(`${folder}/package.json`, JSON.stringify({ name: "stevedore", type: "module", homepage: "README.md" }))
 writeFileSync(`${folder}/docgen.json`, JSON.stringify(configuration))
 

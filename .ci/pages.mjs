@@ -1,4 +1,5 @@
-// What users read: the READMEs and the pages of the documentation, with the code in them.
+// What users read: the READMEs and the pages of the documentation, with the code in them. The pages of the reference are made
+// from the sources, where docgen checks their code.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { packages, root } from "./packages.mjs"
 
@@ -12,7 +13,7 @@ export const pages = [
   ...readdirSync(`${root}/${documentation}`, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) =>
-      path.endsWith(".md") && path !== "README.md" && !/(?:^|\/)(?:node_modules|\.\w[^/]*)\//.test(path)
+      path.endsWith(".md") && path !== "README.md" && !/^api\/|(?:^|\/)(?:node_modules|\.\w[^/]*)\//.test(path)
     )
     .sort()
     .map((path) => `${documentation}/${path}`)

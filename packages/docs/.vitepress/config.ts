@@ -1,7 +1,14 @@
+import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { defineConfig } from "vitepress"
+import { type DefaultTheme, defineConfig } from "vitepress"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
+
+// made with the pages of the reference, by .ci/api-pages.mjs
+const referenceFile = `${root}/packages/docs/api/sidebar.json`
+const reference: Array<DefaultTheme.SidebarItem> = existsSync(referenceFile)
+  ? JSON.parse(readFileSync(referenceFile, "utf8"))
+  : []
 
 export default defineConfig({
   title: "Stevedore",
@@ -21,48 +28,53 @@ export default defineConfig({
     nav: [
       { text: "Start", link: "/getting-started" },
       { text: "Test", link: "/guide/testing" },
-      { text: "How it works", link: "/how-it-works/flow" }
+      { text: "How it works", link: "/how-it-works/flow" },
+      { text: "Reference", link: "/api/" }
     ],
-    sidebar: [
-      {
-        text: "Start",
-        items: [
-          { text: "What it is", link: "/" },
-          { text: "Getting started", link: "/getting-started" },
-          { text: "Moving from another library", link: "/guide/moving-from" }
-        ]
-      },
-      {
-        text: "Files",
-        items: [
-          { text: "Large files on poor lines", link: "/guide/large-files" },
-          { text: "Many files", link: "/guide/many-files" },
-          { text: "After a crash", link: "/guide/resume" },
-          { text: "Retry and limits", link: "/guide/retry-and-limits" },
-          { text: "Errors and what to do", link: "/guide/errors" },
-          { text: "Spans, metrics, logs", link: "/guide/observability" },
-          { text: "Security", link: "/guide/security" },
-          { text: "Other services", link: "/guide/profiles" }
-        ]
-      },
-      { text: "Lists", items: [{ text: "Lists and checkpoints", link: "/guide/lists" }] },
-      {
-        text: "Test your application",
-        items: [
-          { text: "Without a network", link: "/guide/testing" },
-          { text: "Which faults exist", link: "/guide/faults" },
-          { text: "What the sandbox is", link: "/guide/sandbox" },
-          { text: "Conformance", link: "/guide/conformance" }
-        ]
-      },
-      {
-        text: "How it works",
-        items: [
-          { text: "The flow", link: "/how-it-works/flow" },
-          { text: "Promises", link: "/how-it-works/promises" }
-        ]
-      }
-    ],
+    sidebar: {
+      "/api/": [{ text: "Reference", link: "/api/" }, ...reference],
+      "/": [
+        {
+          text: "Start",
+          items: [
+            { text: "What it is", link: "/" },
+            { text: "Getting started", link: "/getting-started" },
+            { text: "Moving from another library", link: "/guide/moving-from" },
+            { text: "What it costs", link: "/guide/comparison" }
+          ]
+        },
+        {
+          text: "Files",
+          items: [
+            { text: "Large files on poor lines", link: "/guide/large-files" },
+            { text: "Many files", link: "/guide/many-files" },
+            { text: "After a crash", link: "/guide/resume" },
+            { text: "Retry and limits", link: "/guide/retry-and-limits" },
+            { text: "Errors and what to do", link: "/guide/errors" },
+            { text: "Spans, metrics, logs", link: "/guide/observability" },
+            { text: "Security", link: "/guide/security" },
+            { text: "Other services", link: "/guide/profiles" }
+          ]
+        },
+        { text: "Lists", items: [{ text: "Lists and checkpoints", link: "/guide/lists" }] },
+        {
+          text: "Test your application",
+          items: [
+            { text: "Without a network", link: "/guide/testing" },
+            { text: "Which faults exist", link: "/guide/faults" },
+            { text: "What the sandbox is", link: "/guide/sandbox" },
+            { text: "Conformance", link: "/guide/conformance" }
+          ]
+        },
+        {
+          text: "How it works",
+          items: [
+            { text: "The flow", link: "/how-it-works/flow" },
+            { text: "Promises", link: "/how-it-works/promises" }
+          ]
+        }
+      ]
+    },
     footer: { message: "MIT" }
   }
 })

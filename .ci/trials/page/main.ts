@@ -1,0 +1,11 @@
+// A user's page, as Vite builds it.
+import { BrowserStevedore, UploadQueue } from "@stevedore/browser"
+
+const queue = UploadQueue.make({ layer: BrowserStevedore.layer({ baseUrl: "/api" }) })
+const input = document.querySelector("input")
+const output = document.querySelector("output")
+
+input?.addEventListener("change", () => queue.add(input.files))
+queue.subscribe(() => {
+  if (output !== null) output.textContent = `${queue.getSnapshot().items.length} files`
+})

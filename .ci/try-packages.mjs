@@ -1,0 +1,295 @@
+// Uses the packages as their users will: what `npm pack` makes of each is installed into an empty project, without install
+// scripts, and tried from TypeScript, from JavaScript on every line of Node that is promised, from Vite, and as a command.
+// Wants `npm run build` first. Everything happens in a temporary directory, and nothing listens but on the loopback.
+import { spawnSync } from "node:child_process"
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { packages, root } from "./packages.mjs"
+
+/** The lowest version that is promised, and the newest of each line that is supported. */
+const nodes = ["20.19.0", "20", "22", "24"]
+
+/** Packages of Effect's own with an install script. All of them bring binaries too, and work without either. */
+const withScripts = ["@parcel/watcher", "msgpackr-extract"]
+
+const seconds = (/** @type {number} */ count) => count * 1000
+
+const folder = mkdtempSync(join(tmpdir(), "stevedore-try-"))
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.on(signal, () => process.exit(1))
+
+// not what npm tells its own scripts, and nothing of whoever runs this
+const environment = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) =>
+      !/^(?:STEVEDORE_|NODE_OPTIONS$|npm_(?!config_(?:registry|cache|userconfig)$))/i.test(name)
+    )
+  ),
+  XDG_STATE_HOME: join(folder, "state"),
+  NO_COLOR: "1"
+}
+
+/**
+ * Runs a command to its end and gives what it wrote. A failure says all of it.
+ *
+ * @param {string} cwd
+ * @param {string} command
+ * @param {ReadonlyArray<string>} args
+ * @param {number} [timeout] in milliseconds
+ */
+const run = (cwd, command, args, timeout = seconds(120)) => {
+  const { error, signal, status, stderr, stdout } = spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    env: environment,
+    killSignal: "SIGKILL",
+    maxBuffer: 64 * 1024 * 1024,
+    shell: process.platform === "win32",
+    timeout
+  })
+  if (status !== 0) {
+    throw new Error(`${command} ${args.join(" ")}: ${error?.message ?? signal ?? `exit ${status}`}\n${stdout}${stderr}`)
+  }
+  return stdout.trim()
+}
+
+const failed = /** @type {Array<string>} */ ([])
+
+/**
+ * @param {string} what
+ * @param {() => string} trial gives what there is to say
+ */
+const attempt = (what, trial) => {
+  const start = performance.now()
+  const took = () => `${((performance.now() - start) / 1000).toFixed(1)} s`
+  try {
+    const said = trial()
+    console.log(`ok   ${what}: ${said} (${took()})`)
+    return true
+  } catch (error) {
+    failed.push(what)
+    console.log(`FAIL ${what} (${took()})\n${error instanceof Error ? error.message : error}`)
+    return false
+  }
+}
+
+/** The same, where nothing can be tried without it. @type {typeof attempt} */
+const must = (what, trial) => attempt(what, trial) || process.exit(1)
+
+/** @param {string} file */
+const json = (file) => JSON.parse(readFileSync(file, "utf8"))
+
+const published = packages.filter((one) => one.published)
+const tarballs = /** @type {Record<string, string>} */ ({})
+
+/** The versions that this repository is tested with. @type {Record<string, string>} */
+const known = Object.assign(
+  {},
+  ...[root, ...packages.map(({ path }) => path)].map((path) => {
+    const { dependencies, devDependencies } = json(`${path}/package.json`)
+    return { ...dependencies, ...devDependencies }
+  })
+)
+
+/**
+ * An empty project with only these packages in it.
+ *
+ * @param {string} name
+ * @param {ReadonlyArray<string>} own directories of packages of this repository
+ * @param {Record<string, string>} others
+ */
+const install = (name, own, others) => {
+  const project = join(folder, name)
+  mkdirSync(project)
+  const dependencies = {
+    ...Object.fromEntries(own.map((directory) => [`@stevedore/${directory}`, `file:${tarballs[directory]}`])),
+    ...others
+  }
+  writeFileSync(
+    join(project, "package.json"),
+    JSON.stringify({ name: `trial-${name}`, private: true, type: "module", dependencies })
+  )
+  run(
+    project,
+    "npm",
+    ["install", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"],
+    seconds(300)
+  )
+  return project
+}
+
+/** @param {ReadonlyArray<string>} names */
+const versionsOf = (names) => Object.fromEntries(names.map((name) => [name, known[name] ?? "*"]))
+
+must("npm pack", () => {
+  const sizes = published.map(({ directory, path }) => {
+    if (!existsSync(`${path}/dist`)) throw new Error(`${directory} is not built: run "npm run build" first`)
+    const [packed] = JSON.parse(run(path, "npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder]))
+    tarballs[directory] = join(folder, packed.filename)
+    return `${directory} ${Math.round(packed.size / 1024)} KiB`
+  })
+  return sizes.join(", ")
+})
+
+const effect = ["effect", "@effect/platform", "@effect/platform-node"]
+let application = ""
+let command = ""
+let runtimes = ""
+
+must("installed into an empty project, without install scripts", () => {
+  application = install(
+    "application",
+    ["core", "node", "browser", "testing"],
+    // the declarations of @effect/platform-node want those of ws, where declarations are checked too
+    versionsOf([...effect, "typescript", "@types/node", "@types/ws", "vite"])
+  )
+  cpSync(`${root}/.ci/trials`, application, { recursive: true })
+  return `${readdirSync(join(application, "node_modules")).length} entries in node_modules`
+})
+
+must("the command installed into an empty project, without install scripts", () => {
+  command = install("command", ["core", "node", "testing", "cli"], {})
+  return `${readdirSync(join(command, "node_modules")).length} entries in node_modules`
+})
+
+attempt("no package needs an install script", () => {
+  const { packages: installed } = json(join(application, "package-lock.json"))
+
+  /** As Node looks for it: beside, and then further up. @type {(from: string, name: string) => string | undefined} */
+  const find = (from, name) => {
+    for (let path = from;; path = path.slice(0, Math.max(path.lastIndexOf("node_modules/") - 1, 0))) {
+      const candidate = `${path === "" ? "" : `${path}/`}node_modules/${name}`
+      if (candidate in installed) return candidate
+      if (path === "") return undefined
+    }
+  }
+
+  /** @param {string} path @param {Set<string>} seen */
+  const collect = (path, seen) => {
+    if (seen.has(path)) return seen
+    seen.add(path)
+    const { dependencies, optionalDependencies, peerDependencies } = installed[path]
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const found = find(path, name)
+      if (found !== undefined) collect(found, seen)
+    }
+    return seen
+  }
+
+  const tree = new Set(
+    ["core", "node", "browser"].flatMap((name) => [...collect(`node_modules/@stevedore/${name}`, new Set())])
+  )
+  const scripts = [...tree].filter((path) => installed[path].hasInstallScript === true)
+    .map((path) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length))
+  const unknown = scripts.filter((name) => !withScripts.includes(name))
+  if (unknown.length > 0) throw new Error(`These have an install script: ${unknown.join(", ")}`)
+  return `${tree.size} packages, of which ${scripts.join(" and ") || "none"} (Effect's own) could run one and need not`
+})
+
+// every public module, as declarations: what they import has to be found too
+const modules = published.filter(({ directory }) => directory !== "cli").flatMap(({ directory, name, path }) =>
+  readdirSync(`${path}/dist`)
+    .filter((file) => file.endsWith(".js") && file !== "index.js")
+    .map((file) => ({ directory, name: `${name}/${file.slice(0, -3)}` }))
+    // needs peers that are optional
+    .filter(({ name }) => name !== "@stevedore/testing/S3ObjectStore")
+)
+if (application !== "") {
+  writeFileSync(
+    join(application, "modules.ts"),
+    `${modules.map(({ name }, index) => `export * as m${index} from "${name}"`).join("\n")}\n`
+  )
+}
+
+for (const [module, moduleResolution] of [["NodeNext", "NodeNext"], ["ESNext", "Bundler"]]) {
+  attempt(`TypeScript, moduleResolution ${moduleResolution}`, () => {
+    const project = `tsconfig.${moduleResolution}.json`
+    const compilerOptions = {
+      module,
+      moduleResolution,
+      noEmit: true,
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      target: "ES2022",
+      lib: ["ES2022", "DOM", "DOM.Iterable"],
+      types: ["node"],
+      // the declarations themselves are tried
+      skipLibCheck: false
+    }
+    writeFileSync(
+      join(application, project),
+      JSON.stringify({ compilerOptions, files: ["upload.ts", "modules.ts", "page/main.ts"] })
+    )
+    run(application, process.execPath, ["node_modules/typescript/bin/tsc", "-p", project], seconds(240))
+    return `a program, a page and ${modules.length} modules have their types`
+  })
+}
+
+attempt("Vite", () => {
+  run(application, process.execPath, ["node_modules/vite/bin/vite.js", "build", "page", "--logLevel", "warn"])
+  const assets = join(application, "page/dist/assets")
+  const scripts = readdirSync(assets).filter((file) => file.endsWith(".js"))
+  const code = scripts.map((file) => readFileSync(join(assets, file), "utf8")).join("\n")
+  const foreign = /["']node:[a-z/]+["']|__vite-browser-external/.exec(code)?.[0]
+  if (foreign !== undefined) throw new Error(`The page needs ${foreign}, which no browser has`)
+  const size = scripts.reduce((sum, file) => sum + statSync(join(assets, file)).size, 0)
+  return `a page of ${Math.round(size / 1024)} KiB`
+})
+
+const version = json(`${root}/packages/cli/package.json`).version
+
+attempt("npx stevedore", () => {
+  const said = run(command, "npx", ["--no-install", "stevedore", "--version"])
+  if (said !== version) throw new Error(`It says ${said}, and is ${version}`)
+  return said
+})
+
+attempt("versions of Node", () => {
+  const platform = process.platform === "win32" ? "win" : process.platform
+  const names = nodes.map((node) => [`node-${node}`, `npm:node-${platform}-${process.arch}@${node}`])
+  runtimes = install("runtimes", [], Object.fromEntries(names))
+  return `${nodes.length} from the registry`
+})
+
+if (runtimes !== "") {
+  for (const wanted of nodes) {
+    const home = join(runtimes, "node_modules", `node-${wanted}`, "bin")
+    const node = join(home, process.platform === "win32" ? "node.exe" : "node")
+    let name = `Node ${wanted}`
+    if (!attempt(name, () => name = `Node ${run(folder, node, ["--version"])}`)) continue
+    attempt(`${name}: JavaScript`, () => run(application, node, ["upload.mjs"]))
+    attempt(`${name}: every module is imported`, () => {
+      const specifiers = published.filter(({ directory }) => directory !== "cli").map((one) => one.name)
+        .concat(modules.map((module) => module.name))
+      const program = `for (const name of ${JSON.stringify(specifiers)}) await import(name)`
+      run(application, node, ["--input-type=module", "--eval", program])
+      return `${specifiers.length}`
+    })
+    attempt(`${name}: stevedore --version`, () => {
+      const said = run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.js", "--version"])
+      if (said !== version) throw new Error(`It says ${said}, and is ${version}`)
+      return said
+    })
+    attempt(`${name}: stevedore upload --help`, () => {
+      const help = run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.js", "upload", "--help"])
+      if (!help.includes("stevedore upload")) throw new Error(help)
+      return `${help.split("\n").length} lines`
+    })
+  }
+}
+
+console.log(
+  failed.length === 0 ? "\nThe packages work as they are published." : `\nFailed: ${failed.join("; ")}`
+)
+process.exitCode = failed.length === 0 ? 0 : 1
