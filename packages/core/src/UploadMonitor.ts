@@ -107,6 +107,13 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
       line.moved(bytes, movedAt)
     }
 
+    const allStored = () => {
+      inFlight = 0
+      stored = size
+      mostStored = size
+      parts = { total: parts.total, confirmed: parts.total }
+    }
+
     const stalledSince = (at: number): Option.Option<Date> =>
       phase === "uploading" && !paused && at - movedAt >= stalledAfterMillis
         ? Option.some(new Date(clock.unsafeCurrentTimeMillis() - (at - movedAt)))
@@ -151,6 +158,10 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
         Effect.suspend(() => {
           phase = entered
           movedAt = monotonic()
+          // An earlier process may have been killed before it could note the last receipts
+          if (entered === "completed") {
+            allStored()
+          }
           return isOver(entered) ? Effect.asVoid(Deferred.succeed(over, undefined)) : Effect.void
         }),
       pause: (now) =>

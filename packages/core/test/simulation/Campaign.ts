@@ -13,7 +13,8 @@ interface Range {
 
 const inWorker = (file: string, range: Range): Promise<Report> =>
   new Promise((resolve, reject) => {
-    const worker = new Worker(file, { workerData: range })
+    // what a history leaves behind is garbage, and little of it grows old
+    const worker = new Worker(file, { workerData: range, resourceLimits: { maxYoungGenerationSizeMb: 192 } })
     // fibers of processes that were killed may hold a thread open for ever
     worker.once("message", (report: Report) => resolve(worker.terminate().then(() => report)))
     worker.once("error", reject)
@@ -31,8 +32,8 @@ export const campaign = async (options: {
   readonly onProgress?: ((report: Report) => void) | undefined
 }): Promise<Report> => {
   const { against = "src", histories, mutation, onProgress, seed, until, workers = 2 } = options
-  // so that no worker is idle while another has much left
-  const chunk = Math.ceil(histories / workers / 2)
+  // each but once: a worker is slow until its code is compiled
+  const chunk = Math.ceil(histories / workers)
   const directory = await mkdtemp(join(tmpdir(), "simulation-"))
   try {
     const file = join(directory, "worker.mjs")

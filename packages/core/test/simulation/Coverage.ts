@@ -29,6 +29,7 @@ export const mustBeMet: ReadonlyArray<string> = [
   "outcome: SignatureMismatch403",
   "outcome: HeadersNotSigned",
   "outcome: EtagMissing",
+  "outcome: ChecksumMismatch",
   "outcome: UrlExpired",
   "outcome: SourceChanged",
   "outcome: SourceUnreadable",

@@ -413,12 +413,13 @@ export class Network {
     const path = url.pathname.replace(/^\/api/, "")
     const grant = isPut ? this.servers.grantOf(url) : undefined
     const put = isPut && path !== "" ? world.putTrouble() : undefined
-    const call = isPut ? undefined : world.callTrouble()
+    const operation = isPut ? "put" : url.origin === serviceOrigin ? operationOf(request.method, path) : "other"
+    const call = isPut ? undefined : world.callTrouble(operation)
     const fileId = isPut ? grant?.session.known.fileId : fileIdIn(path)
     const exchange: Exchange = {
       id: world.history.exchanges.length,
       life: world.life,
-      operation: isPut ? "put" : url.origin === serviceOrigin ? operationOf(request.method, path) : "other",
+      operation,
       url: url.href,
       headers: {
         ...request.headers,

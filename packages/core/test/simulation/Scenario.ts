@@ -18,6 +18,8 @@ export interface Risk<Trouble> {
   readonly trouble: Trouble
   readonly probability: number
   readonly most: number
+  /** Only the calls that complete an upload meet it. */
+  readonly isAtTheEnd?: boolean
 }
 
 export type SourceKind = "bytes" | "nameless bytes" | "file" | "stream" | "stream once"
@@ -143,13 +145,15 @@ const window = (chance: Chance): Window => {
 
 const weather = (chance: Chance): Weather => {
   const calm: Weather = { put: [], call: [], storms: [], outages: [] }
-  type Kind = "calm" | "put" | "call" | "both" | "passing" | "rough" | "storm" | "outage"
+  type Kind = "calm" | "put" | "call" | "both" | "end" | "damage" | "passing" | "rough" | "storm" | "outage"
   switch (
     chance.weighed<Kind>([
       ["calm", 10],
       ["put", 34],
       ["call", 18],
       ["both", 10],
+      ["end", 12],
+      ["damage", 3],
       ["passing", 10],
       ["rough", 18],
       ["storm", 4],
@@ -164,6 +168,10 @@ const weather = (chance: Chance): Weather => {
       return { ...calm, call: risk(chance, callTroubles) }
     case "both":
       return { ...calm, put: risk(chance, everyPutTrouble), call: risk(chance, callTroubles) }
+    case "end":
+      return { ...calm, call: risk(chance, callTroubles).map((one) => ({ ...one, isAtTheEnd: true })) }
+    case "damage":
+      return { ...calm, put: risk<PutTrouble>(chance, ["bytes damaged"]) }
     case "passing":
       return chance.happens(0.8)
         ? { ...calm, put: risk(chance, passingPutTroubles).map((one) => ({ ...one, most: 1 })) }

@@ -1,6 +1,6 @@
 import { Chance } from "./Chance.js"
 import type { CallTrouble, PutTrouble } from "./Faults.js"
-import type { Exchange, History, Moment } from "./History.js"
+import type { Exchange, History, Moment, Operation } from "./History.js"
 import { Machine, Process } from "./Process.js"
 import type { Risk, Scenario } from "./Scenario.js"
 import { Timeline } from "./Timeline.js"
@@ -107,8 +107,9 @@ export class World {
     this.history.troubles.set(trouble, (this.history.troubles.get(trouble) ?? 0) + 1)
   }
 
-  private draw<Trouble extends string>(risks: ReadonlyArray<Risk<Trouble>>): Trouble | undefined {
+  private draw<Trouble extends string>(risks: ReadonlyArray<Risk<Trouble>>, isAtTheEnd: boolean): Trouble | undefined {
     for (const risk of risks) {
+      if (risk.isAtTheEnd === true && !isAtTheEnd) continue
       const count = this.happened.get(risk) ?? 0
       if (count < risk.most && this.chance.happens(risk.probability)) {
         this.happened.set(risk, count + 1)
@@ -125,11 +126,12 @@ export class World {
   putTrouble(): PutTrouble | undefined {
     if (this.isIn(this.scenario.outages)) return "connection refused"
     if (this.isIn(this.scenario.storms)) return "503 SlowDown"
-    return this.draw(this.scenario.put)
+    return this.draw(this.scenario.put, false)
   }
 
-  callTrouble(): CallTrouble | undefined {
-    return this.isIn(this.scenario.outages) ? "connection refused" : this.draw(this.scenario.call)
+  callTrouble(operation: Operation): CallTrouble | undefined {
+    if (this.isIn(this.scenario.outages)) return "connection refused"
+    return this.draw(this.scenario.call, operation === "complete" || operation === "completeLarge")
   }
 
   end(exchange: Exchange, by: "answer" | "break" | "client" | "kill"): void {

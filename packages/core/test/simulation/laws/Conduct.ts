@@ -85,9 +85,13 @@ const judgeProgress = (trial: Trial, run: Run): void => {
     last.confirmed <= mostInStorage(trial, run, last.step),
     () => `${last.confirmed} bytes are confirmed, and storage never had as many`
   )
-  // An earlier process may have ended it all but for the answer
-  if (run.outcome?._tag === "Uploaded" && trial.exchangesOf(run)?.some(isPut) === true) {
-    trial.check(6, last.confirmed === last.size, () => `it is up, and ${last.confirmed} of ${last.size} are confirmed`)
+  // The last look of a process that is killed may come before the end of its uploads
+  if (run.outcome?._tag === "Uploaded" && run.settled !== undefined && isBefore(run.settled, last)) {
+    trial.check(
+      6,
+      last.confirmed === last.size && last.parts.confirmed === last.parts.total,
+      () => `it is up, and ${last.confirmed} of ${last.size} are confirmed`
+    )
   }
 }
 

@@ -32,6 +32,22 @@ const judgeUrls = (trial: Trial): void => {
 const isFinal = ({ told }: Exchange): boolean =>
   told !== undefined && told.status >= 300 && told.status < 500 && told.status !== 409 && told.status !== 429
 
+const defaultSessions = 3
+
+// One that the service may have carried out, and that gave the client no session
+const isLostOpening = ({ arrived, told }: Exchange): boolean =>
+  arrived !== undefined && told?.status !== 201 && told?.status !== 429
+
+const judgeOpenings = (trial: Trial, run: Run): void => {
+  const most = run.options.maxSessions ?? defaultSessions
+  let lost = 0
+  for (const exchange of trial.exchangesOf(run) ?? []) {
+    if (!isInitiate(exchange) || exchange.told?.status === 201) lost = 0
+    else if (isLostOpening(exchange)) lost++
+    trial.check(9, lost <= most, () => `${run.name} opens ${lost} sessions in vain, and ${most} are allowed`)
+  }
+}
+
 const judgeInitiates = (trial: Trial, run: Run): void => {
   const initiates = trial.exchangesOf(run)?.filter(isInitiate) ?? []
   for (const [index, next] of initiates.entries()) {
@@ -87,7 +103,10 @@ const judgeSlowDown = (trial: Trial): void => {
 /** What is done again, and how often: the laws nine and ten. */
 export const repetition = (trial: Trial): void => {
   judgeUrls(trial)
-  for (const run of trial.history.runs) judgeInitiates(trial, run)
+  for (const run of trial.history.runs) {
+    judgeInitiates(trial, run)
+    judgeOpenings(trial, run)
+  }
   judgeAmount(trial)
   judgeSlowDown(trial)
 }

@@ -1,0 +1,78 @@
+import type { Mutation } from "./Bundle.js"
+import type { Law } from "./Laws.js"
+
+/** One way to break each law: what is changed, and what nobody would then do any more. */
+export const mutations: Readonly<Record<Law, Mutation & { readonly without: string }>> = {
+  1: {
+    without: "comparing the checksum of storage",
+    module: "PartTransfer",
+    from: "stored === checksum",
+    to: "stored !== checksum || stored === checksum"
+  },
+  2: {
+    without: "listing the parts in order",
+    module: "ServiceEndpoints",
+    from: ".sort((a, b) => a.partNumber - b.partNumber)",
+    to: ".reverse()"
+  },
+  3: {
+    without: "closing the connection of an attempt that was given up",
+    module: "AttemptWatch",
+    from: "Effect.raceFirst(Effect.asSome(Effect.zipLeft(put, learn)), timer)",
+    to: "Effect.raceFirst(Effect.disconnect(Effect.uninterruptible(Effect.asSome(Effect.zipLeft(put, learn)))), timer)"
+  },
+  4: {
+    without: "asking for the file after a lost answer",
+    module: "UploadCompletion",
+    from: "leavesOpen(error) ? askForTheFile(completion.target, error) : Effect.fail(error)",
+    to: "Effect.fail(error)"
+  },
+  5: {
+    without: "keeping trace headers and spans away from storage",
+    module: "HttpObjectStorage",
+    from: "HttpClient.withTracerDisabledWhen(client, () => true)",
+    to: "client"
+  },
+  6: {
+    without: "keeping what was confirmed when a session is lost",
+    module: "UploadMonitor",
+    from: "confirmed: mostStored,",
+    to: "confirmed: stored,"
+  },
+  7: {
+    without: "counting one of those in flight",
+    module: "TransferGate",
+    from: "places.serve(now >= pausedUntil ? congestion.width : 0)",
+    to: "places.serve(now >= pausedUntil ? congestion.width + 1 : 0)"
+  },
+  8: {
+    without: "giving up an attempt that does not move",
+    module: "AttemptWatch",
+    from: "const left = Math.ceil(",
+    to: "const left = lookMillis + 0 * Math.ceil("
+  },
+  9: {
+    without: "looking whether a repeat can help",
+    module: "RetryPolicy",
+    from: "isRepeatable(error) &&",
+    to: ""
+  },
+  10: {
+    without: "holding everybody after a SlowDown",
+    module: "PartTransfer",
+    from: "error.recovery === \"slowDown\" ? gate.pause(wait) : Effect.void",
+    to: "Effect.void"
+  },
+  11: {
+    without: "holding memory for the parts of a stream",
+    module: "PartTransfer",
+    from: "if (isHeld(transfer)) yield* gate.hold(transfer.range.length, run)",
+    to: ""
+  },
+  12: {
+    without: "the parts that storage has confirmed",
+    module: "UploadSessions",
+    from: "new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))",
+    to: "new Map()"
+  }
+}
