@@ -95,6 +95,8 @@ export class Connection {
       sentAll: false
     }
     this.#exchange = exchange
+    // goes with the first bytes of the body: without this it would be a packet and a system call of its own
+    this.#socket.cork()
     this.#socket.write(head, "latin1")
   }
 
@@ -109,11 +111,13 @@ export class Connection {
         this.#failWrite = undefined
         resolve()
       })
+      this.#socket.uncork()
     })
   }
 
   /** The body of the request is whole: after its answer the connection can be used again. */
   sentAll(): void {
+    this.#socket.uncork()
     if (this.#exchange !== undefined) this.#exchange.sentAll = true
   }
 
