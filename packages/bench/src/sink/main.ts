@@ -34,8 +34,13 @@ const headOf = ({ body = "", headers = {}, status }: Answer): string => {
 
 const drained = (socket: Socket) =>
   new Promise<void>((resolve) => {
-    socket.once("drain", resolve)
-    socket.once("close", resolve)
+    const settle = () => {
+      socket.off("drain", settle)
+      socket.off("close", settle)
+      resolve()
+    }
+    socket.once("drain", settle)
+    socket.once("close", settle)
   })
 
 const sendBytes = async (socket: Socket, count: number) => {

@@ -163,7 +163,7 @@ const render = (axis: MeasuredAxis): string => {
     ])
   )
   const chart = Markdown.chart({
-    title: `CPU by ${axis.title.toLowerCase()}`,
+    title: `CPU: ${axis.title}`,
     x: [axis.title, axis.points.map(({ label }) => label)],
     y: ["s", axis.points.map(({ standing }) => standing.cpu.median)]
   })
