@@ -4,13 +4,13 @@
  * @since 0.1.0
  */
 import * as Checksum from "@stevedore/core/Checksum"
-import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { InvalidSource, SourceChanged } from "@stevedore/core/SourceError"
 import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import { readFailure, readThrough, touch } from "./internal/blobReader.js"
+import { standardLimits } from "./internal/standardLimits.js"
 
 /**
  * What the service is told instead of what the file says of itself.
@@ -35,10 +35,10 @@ export interface BlobOptions extends Options {
   readonly name: string
 }
 
-const { mediaTypeLength, nameLength } = ServiceProfile.standard.limits
+const { mediaTypeLength, nameLength } = standardLimits
 
 const checkDescription = (name: string, mediaType: string): Effect.Effect<void, InvalidSource> => {
-  if (name.length === 0 || name.length > nameLength) {
+  if (name === "" || [...name].length > nameLength) {
     return Effect.fail(new InvalidSource({ name, field: "name", expected: `1 to ${nameLength} characters` }))
   }
   if (mediaType.length === 0 || mediaType.length > mediaTypeLength) {

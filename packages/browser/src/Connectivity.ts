@@ -7,6 +7,7 @@ import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as PageSignals from "./internal/pageSignals.js"
 
 /**
  * `online` is what the browser knows of its network: `false` is certain, `true` is not. `visible` says whether the page
@@ -20,34 +21,13 @@ export interface Connectivity {
   readonly visible: boolean
 }
 
-const read = (): Connectivity => ({
-  online: navigator.onLine,
-  visible: typeof document === "undefined" || document.visibilityState === "visible"
-})
-
 /**
  * As it is now.
  *
  * @since 0.1.0
  * @category accessors
  */
-export const current: Effect.Effect<Connectivity> = Effect.sync(read)
-
-const listening = (onChange: () => void): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const targets: ReadonlyArray<readonly [EventTarget, ReadonlyArray<string>]> = [
-        [globalThis, ["online", "offline", "pageshow", "resume"]],
-        ...(typeof document === "undefined" ? [] : [[document, ["visibilitychange", "resume"]] as const])
-      ]
-      const each = (act: (target: EventTarget, event: string) => void) => {
-        for (const [target, events] of targets) events.forEach((event) => act(target, event))
-      }
-      each((target, event) => target.addEventListener(event, onChange))
-      return Effect.sync(() => each((target, event) => target.removeEventListener(event, onChange)))
-    }),
-    (stop) => stop
-  ).pipe(Effect.asVoid)
+export const current: Effect.Effect<Connectivity> = Effect.sync(PageSignals.read)
 
 /**
  * As it is now, and whenever the browser tells of a change, or that the page woke up.
@@ -57,8 +37,11 @@ const listening = (onChange: () => void): Effect.Effect<void, never, Scope.Scope
  */
 export const changes: Stream.Stream<Connectivity> = Stream.asyncPush<Connectivity>((emit) =>
   Effect.suspend(() => {
-    const tell = () => emit.single(read())
-    return Effect.zipRight(listening(tell), Effect.sync(tell))
+    const tell = () => emit.single(PageSignals.read())
+    return Effect.acquireRelease(
+      Effect.sync(() => PageSignals.listen(tell)),
+      (stop) => Effect.sync(stop)
+    ).pipe(Effect.zipRight(Effect.sync(tell)))
   })
 )
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { BlobSource } from "@stevedore/browser"
+import { ServiceProfile } from "@stevedore/core"
 import { Effect, FastCheck } from "effect"
 
 const KiB = 1024
@@ -29,6 +30,21 @@ describe("BlobSource", () => {
       assert.deepInclude(name, { _tag: "InvalidSource", field: "name" })
       const long = yield* Effect.flip(BlobSource.fromFile(file(bytes(1)), { mediaType: "a".repeat(256) }))
       assert.deepInclude(long, { _tag: "InvalidSource", field: "mediaType" })
+    }))
+
+  it.effect("the longest name and type are those of the standard profile, counted in characters", () =>
+    Effect.gen(function*() {
+      const { mediaTypeLength, nameLength } = ServiceProfile.standard.limits
+      const longest = { name: "🚢".repeat(nameLength), mediaType: "a".repeat(mediaTypeLength) }
+      const source = yield* BlobSource.fromBlob(new Blob(["a"]), longest)
+      assert.deepInclude(source, longest)
+      for (const field of ["name", "mediaType"] as const) {
+        const options = { ...longest, [field]: `${longest[field]}a` }
+        assert.deepInclude(yield* Effect.flip(BlobSource.fromBlob(new Blob(["a"]), options)), {
+          _tag: "InvalidSource",
+          field
+        })
+      }
     }))
 
   it.effect.prop(

@@ -5,7 +5,6 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import * as Encoding from "effect/Encoding"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -71,15 +70,19 @@ const bytesOf = (word: number): ReadonlyArray<number> => [
 
 const wordOf = (bytes: Uint8Array): number => bytes.reduce((word, byte) => ((word << 8) | byte) >>> 0, 0)
 
-const decodedBytes = (value: string): Uint8Array =>
-  Option.getOrElse(Option.getRight(Encoding.decodeBase64(value)), () => new Uint8Array(0))
+const isBase64 = (value: string): boolean => value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)
 
-const encode = (crc: number): string => Encoding.encodeBase64(Uint8Array.from(bytesOf(crc)))
+const decodedBytes = (value: string): Uint8Array =>
+  Uint8Array.from(isBase64(value) ? atob(value) : "", (character) => character.charCodeAt(0))
+
+// Every platform has base64 built in, and a page need not load tables for it
+const encodedBytes = (bytes: ReadonlyArray<number>): string => btoa(String.fromCharCode(...bytes))
+
+const encode = (crc: number): string => encodedBytes(bytesOf(crc))
 
 const decode = (value: string): number => wordOf(decodedBytes(value))
 
-const encode64 = ({ high, low }: Crc64): string =>
-  Encoding.encodeBase64(Uint8Array.from([...bytesOf(high), ...bytesOf(low)]))
+const encode64 = ({ high, low }: Crc64): string => encodedBytes([...bytesOf(high), ...bytesOf(low)])
 
 const decode64 = (value: string): Crc64 => {
   const bytes = decodedBytes(value)

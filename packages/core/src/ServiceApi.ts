@@ -22,6 +22,7 @@ import { makeDeprecations } from "./internal/deprecations.js"
 import { linkOf } from "./internal/downloadLink.js"
 import type { Caller } from "./internal/serviceCall.js"
 import { call, failed, readStart, repeatedly } from "./internal/serviceCall.js"
+import { standardProfile } from "./internal/standardProfile.js"
 import type { RawPage } from "./Page.js"
 import type * as PresignedUrl from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
@@ -32,7 +33,7 @@ import * as ServiceConfig from "./ServiceConfig.js"
 import * as Endpoints from "./ServiceEndpoints.js"
 import type { ServiceError } from "./ServiceError.js"
 import { NotFound } from "./ServiceError.js"
-import * as ServiceProfile from "./ServiceProfile.js"
+import type * as ServiceProfile from "./ServiceProfile.js"
 import type { MultipartSession, SingleSession } from "./UploadSession.js"
 
 /**
@@ -285,7 +286,7 @@ const notGiven = (call: string) => (): Effect.Effect<never> =>
  */
 export const layerNoop = (service: Partial<Service>): Layer.Layer<ServiceApi> =>
   Layer.succeed(ServiceApi, {
-    profile: ServiceProfile.standard,
+    profile: standardProfile,
     baseUrl: "https://service.test",
     initiateUpload: notGiven("initiateUpload"),
     initiateLargeUpload: notGiven("initiateLargeUpload"),

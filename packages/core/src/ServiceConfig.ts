@@ -10,7 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as ServiceProfile from "./ServiceProfile.js"
+import { standardProfile } from "./internal/standardProfile.js"
+import type * as ServiceProfile from "./ServiceProfile.js"
 
 /**
  * A configuration that has been checked.
@@ -108,7 +109,7 @@ export const parseToken = (
  * @category constructors
  */
 export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either<Service, ConfigError.ConfigError> => {
-  const profile = options.profile ?? ServiceProfile.standard
+  const profile: ServiceProfile.ServiceProfile = options.profile ?? standardProfile
   const baseUrl = options.baseUrl ?? profile.baseUrl
   return Either.map(
     baseUrl === undefined
@@ -222,7 +223,7 @@ const tokenFrom = ({ token }: ConfigOptions): Config.Config<Redacted.Redacted<st
  */
 export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWithToken, ConfigError.ConfigError> =>
   Effect.gen(function*() {
-    const profile = yield* (options.profile ?? Config.succeed(ServiceProfile.standard))
+    const profile = yield* (options.profile ?? Config.succeed(standardProfile))
     const allowInsecureHttp = yield* (options.allowInsecureHttp ?? Config.succeed(false))
     return yield* Config.all({
       baseUrl: baseUrlFrom(options, profile, allowInsecureHttp),

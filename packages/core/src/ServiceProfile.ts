@@ -5,6 +5,9 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { standardProfile } from "./internal/standardProfile.js"
+
+const { fields, limits, paths } = standardProfile
 
 const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: () => A) =>
   Schema.optionalWith(schema, { default: value })
@@ -22,13 +25,13 @@ const limit = (value: number) => withDefault(Schema.Int.pipe(Schema.positive()),
  * @category models
  */
 export const Paths = Schema.Struct({
-  initiateUpload: path("/v2/files/upload"),
-  completeUpload: path("/v2/files/{file_id}/upload/complete"),
-  initiateLargeUpload: path("/v2/files/large-upload"),
-  completeLargeUpload: path("/v2/files/{file_id}/large-upload/complete"),
-  file: path("/v1/files/{file_id}"),
-  download: path("/v1/files/{file_id}/download"),
-  tokenInfo: path("/v1/token/info")
+  initiateUpload: path(paths.initiateUpload),
+  completeUpload: path(paths.completeUpload),
+  initiateLargeUpload: path(paths.initiateLargeUpload),
+  completeLargeUpload: path(paths.completeLargeUpload),
+  file: path(paths.file),
+  download: path(paths.download),
+  tokenInfo: path(paths.tokenInfo)
 }).annotations({ identifier: "ServicePaths" })
 
 /**
@@ -39,11 +42,11 @@ export const Paths = Schema.Struct({
  */
 export const Fields = Schema.Struct({
   /** The file's name, in the body of an initiate call. */
-  fileName: wireName("name"),
+  fileName: wireName(fields.fileName),
   /** The file's media type, there. */
-  mediaType: wireName("type"),
+  mediaType: wireName(fields.mediaType),
   /** The pre-signed URL, in the JSON answer to a download in `link` mode. */
-  downloadUrl: wireName("url")
+  downloadUrl: wireName(fields.downloadUrl)
 }).annotations({ identifier: "ServiceFields" })
 
 /**
@@ -54,21 +57,21 @@ export const Fields = Schema.Struct({
  */
 export const Limits = Schema.Struct({
   /** The largest file of a single PUT: 5 GB. */
-  singleSize: limit(5_000_000_000),
+  singleSize: limit(limits.singleSize),
   /** The largest file of a multipart upload: 10 GB. */
-  multipartSize: limit(10_000_000_000),
+  multipartSize: limit(limits.multipartSize),
   /** The smallest part, the last excepted: 5 MiB, a rule of object storage. */
-  minimumPartSize: limit(5_242_880),
+  minimumPartSize: limit(limits.minimumPartSize),
   /** The largest part: 5 GiB, a rule of object storage. */
-  maximumPartSize: limit(5_368_709_120),
+  maximumPartSize: limit(limits.maximumPartSize),
   /** The most parts of an upload. */
-  parts: limit(10_000),
+  parts: limit(limits.parts),
   /** The longest file name, in characters. */
-  nameLength: limit(1024),
+  nameLength: limit(limits.nameLength),
   /** The longest media type, in characters. */
-  mediaTypeLength: limit(255),
+  mediaTypeLength: limit(limits.mediaTypeLength),
   /** The most items of a page. */
-  pageSize: limit(100)
+  pageSize: limit(limits.pageSize)
 }).annotations({ identifier: "ServiceLimits" })
 
 /**
@@ -105,17 +108,17 @@ export const ServiceProfile = Schema.Struct({
   /** The base URL that holds when the configuration gives none. */
   baseUrl: Schema.optional(Schema.String),
   /** The headers of the single PUT by which storage encrypts: one or several names and values. */
-  encryptionHeaders: withDefault(
-    Headers,
-    () => ({ "x-amz-server-side-encryption": "aws:kms" })
-  ),
+  encryptionHeaders: withDefault(Headers, () => standardProfile.encryptionHeaders),
   /**
    * What a download answers with: the bytes (or a redirect to them), or JSON with a pre-signed URL. Never guessed
    * from the body: an uploaded JSON file could pose as a link.
    */
-  download: withDefault<"content" | "link", "content" | "link">(Schema.Literal("content", "link"), () => "content"),
+  download: withDefault<"content" | "link", "content" | "link">(
+    Schema.Literal("content", "link"),
+    () => standardProfile.download
+  ),
   /** How long a URL lives that does not say so itself, in seconds: 3 hours. */
-  urlLifetimeSeconds: withDefault(Schema.Number.pipe(Schema.positive()), () => 10_800),
+  urlLifetimeSeconds: withDefault(Schema.Number.pipe(Schema.positive()), () => standardProfile.urlLifetimeSeconds),
   /** None: no limit is assumed until the service's headers tell one. */
   rateLimit: Schema.optional(RateLimitRule),
   paths: withDefault(Paths, () => Paths.make({})),
@@ -135,7 +138,7 @@ export type ServiceProfile = typeof ServiceProfile.Type
  * @since 0.1.0
  * @category profiles
  */
-export const standard: ServiceProfile = Schema.decodeSync(ServiceProfile)({})
+export const standard: ServiceProfile = standardProfile
 
 /**
  * What may be changed in a profile: any field, and of `paths`, `fields` and `limits` any part.

@@ -254,7 +254,10 @@ export const makeMemory = (options: { readonly keepUrls: boolean } = { keepUrls:
  * @since 0.1.0
  * @category layers
  */
-export const layerMemory: Layer.Layer<never> = Layer.effect(UploadLedger, makeMemory())
+export const layerMemory: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(
+  UploadLedger,
+  /* #__PURE__ */ makeMemory()
+)
 
 /**
  * Nothing is written down, for an application or for one effect.

@@ -8,10 +8,10 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
 import * as Subscribable from "effect/Subscribable"
 import * as Feasibility from "./Feasibility.js"
+import * as EventLog from "./internal/eventLog.js"
 import type { Speed } from "./internal/lineSpeed.js"
 import * as LineSpeed from "./internal/lineSpeed.js"
 import { monotonicMillis } from "./ServerClock.js"
@@ -72,7 +72,7 @@ const samplePeriod = Duration.millis(100)
 
 const stalledAfterMillis = 10_000
 
-const eventsReplayed = 256
+const eventsKept = 256
 
 const secondsOf = (remaining: number, speed: number): Duration.Duration =>
   speed > 0 ? Duration.seconds(remaining / speed) : Duration.infinity
@@ -86,7 +86,7 @@ const secondsOf = (remaining: number, speed: number): Duration.Duration =>
 export const make = (size: number): Effect.Effect<UploadMonitor> =>
   Effect.gen(function*() {
     const over = yield* Deferred.make<void>()
-    const events = yield* PubSub.unbounded<UploadEvent>({ replay: eventsReplayed })
+    const { events, publish } = EventLog.make<UploadEvent>({ kept: eventsKept, isLast })
     const clock = yield* Effect.clock
     const line = LineSpeed.make()
     const monotonic = () => monotonicMillis(clock)
@@ -147,12 +147,9 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
     const changes = Stream.paginateEffect(get, (look) =>
       Effect.map(look, (progress) => [progress, isOver(progress.phase) ? Option.none() : Option.some(later)]))
 
-    const publish = (event: UploadEvent) =>
-      Effect.asVoid(PubSub.publish(events, event))
-
     return {
       progress: Subscribable.make({ get, changes }),
-      events: Stream.takeUntil(Stream.fromPubSub(events), isLast),
+      events,
       publish,
       enter: (entered) =>
         Effect.suspend(() => {
@@ -174,7 +171,8 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
           sessions += 1
           parts = { total, confirmed: confirmed.length }
           inFlight = 0
-          stored = confirmed.reduce((sum, length) => sum + length, 0)
+          stored = confirmed.reduce((sum, length) =>
+            sum + length, 0)
           storedBefore = stored
           mostStored = Math.max(mostStored, stored)
           feasibility = Feasibility.unknown

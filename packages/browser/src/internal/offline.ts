@@ -2,23 +2,26 @@ import type { Service as ServiceApi } from "@stevedore/core/ServiceApi"
 import type { Service as TransferGate } from "@stevedore/core/TransferGate"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as Stream from "effect/Stream"
-import * as Connectivity from "../Connectivity.js"
+import * as PageSignals from "./pageSignals.js"
 
-const untilOnline: Effect.Effect<void> = Connectivity.changes.pipe(
-  Stream.filter(({ online }) => online),
-  Stream.take(1),
-  Stream.runDrain
-)
+const untilOnline: Effect.Effect<void> = Effect.async<void>((resume) => {
+  const look = () => {
+    if (!PageSignals.read().online) return
+    stop()
+    resume(Effect.void)
+  }
+  const stop = PageSignals.listen(look)
+  look()
+  return Effect.sync(stop)
+})
 
 // Not before it has failed: a browser that is offline still reaches this machine.
 const outlasting =
   (isTheLine: (error: unknown) => boolean) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.catchAll(effect, (error) =>
-      Effect.flatMap(Connectivity.current, ({ online }) =>
-        !online && isTheLine(error)
-          ? Effect.zipRight(untilOnline, Effect.suspend(() => outlasting(isTheLine)(effect)))
-          : Effect.fail(error)))
+      PageSignals.read().online || !isTheLine(error)
+        ? Effect.fail(error)
+        : Effect.zipRight(untilOnline, Effect.suspend(() => outlasting(isTheLine)(effect))))
 
 const isLineFailure = (error: unknown): boolean =>
   Predicate.isTagged(error, "ConnectionFailed") || Predicate.isTagged(error, "TimedOut")

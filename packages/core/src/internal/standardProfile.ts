@@ -1,0 +1,31 @@
+/**
+ * The given interface, with the default for each gap that it leaves. Plain values: who only needs these does not load
+ * the Schema that checks the profiles of others.
+ *
+ * @internal
+ */
+export const standardProfile = {
+  encryptionHeaders: { "x-amz-server-side-encryption": "aws:kms" },
+  download: "content",
+  urlLifetimeSeconds: 10_800,
+  paths: {
+    initiateUpload: "/v2/files/upload",
+    completeUpload: "/v2/files/{file_id}/upload/complete",
+    initiateLargeUpload: "/v2/files/large-upload",
+    completeLargeUpload: "/v2/files/{file_id}/large-upload/complete",
+    file: "/v1/files/{file_id}",
+    download: "/v1/files/{file_id}/download",
+    tokenInfo: "/v1/token/info"
+  },
+  fields: { fileName: "name", mediaType: "type", downloadUrl: "url" },
+  limits: {
+    singleSize: 5_000_000_000,
+    multipartSize: 10_000_000_000,
+    minimumPartSize: 5_242_880,
+    maximumPartSize: 5_368_709_120,
+    parts: 10_000,
+    nameLength: 1024,
+    mediaTypeLength: 255,
+    pageSize: 100
+  }
+} as const
