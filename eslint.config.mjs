@@ -109,7 +109,7 @@ export default tseslint.config(
   },
   {
     // examples are written as users write: with barrels and the console
-    files: ["packages/examples/src/**/*.ts", "packages/bench/src/**/*.ts"],
+    files: ["packages/examples/src/**/*.{ts,tsx}", "packages/bench/src/**/*.ts"],
     rules: {
       "no-restricted-imports": "off",
       "no-console": "off"
