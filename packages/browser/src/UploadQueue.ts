@@ -42,8 +42,8 @@ export const scoped = (options: Options = {}): Effect.Effect<UploadQueue, never,
     const scope = yield* Effect.scope
     const runtime = yield* Effect.runtime<Requirements>()
     return Engine.make({
-      fork: (effect) => Runtime.runFork(runtime)(effect, { scope }),
-      provided: (effect) => Effect.provide(effect, runtime)
+      fork: <A, E>(effect: Effect.Effect<A, E>) => Runtime.runFork(runtime)(effect, { scope }),
+      provided: <A, E>(effect: Effect.Effect<A, E, Requirements>) => Effect.provide(effect, runtime)
     }, options)
   })
 
@@ -70,8 +70,9 @@ export const make = <E>(
   const scope = Effect.runSync(Scope.make())
   const runtime = Effect.runSync(Effect.cached(Scope.extend(Layer.toRuntime(options.layer), scope)))
   const queue = Engine.make({
-    fork: (effect) => Effect.runFork(effect, { scope }),
-    provided: (effect) => Effect.flatMap(runtime, (runtime) => Effect.provide(effect, runtime))
+    fork: <A, E2>(effect: Effect.Effect<A, E2>) => Effect.runFork(effect, { scope }),
+    provided: <A, E2>(effect: Effect.Effect<A, E2, Requirements>) =>
+      Effect.flatMap(runtime, (runtime) => Effect.provide(effect, runtime))
   }, options)
   return { ...queue, dispose: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }

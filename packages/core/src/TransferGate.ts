@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -313,7 +314,7 @@ export const layer = (options: Options = {}): Layer.Layer<TransferGate> => Layer
  */
 export const layerNoop = (service: Partial<Service>): Layer.Layer<TransferGate> =>
   Layer.succeed(TransferGate, {
-    pass: (transfer) => transfer,
+    pass: identity,
     hold: () => Effect.void,
     pause: () => Effect.void,
     state: Effect.succeed({

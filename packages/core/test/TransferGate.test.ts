@@ -291,7 +291,7 @@ describe("TransferGate", () => {
 
     it.scoped("stays where it is when transfers fail for reasons of their own, and where it is fixed", () =>
       Effect.gen(function*() {
-        const own = Array.from({ length: 50 }, () => Effect.fail(new Error("no")))
+        const own = Array.from({ length: 50 }, () => Effect.fail("no"))
         assert.strictEqual(yield* widthAfter({ initial: 16 }, own), 16)
         const fixed = { adaptive: false, limit: 6 }
         assert.strictEqual(yield* widthAfter(fixed, [timedOut, slowDown, timedOut, timedOut, slowDown]), 6)
