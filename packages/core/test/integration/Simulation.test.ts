@@ -3,7 +3,7 @@ import { campaign } from "../simulation/Campaign.js"
 import { mustBeMet } from "../simulation/Coverage.js"
 import { laws } from "../simulation/Laws.js"
 
-const histories = 1200
+const histories = 3000
 
 const minutes = 60_000
 

@@ -1,5 +1,6 @@
 import type { Life, Run } from "../History.js"
 import type { Trial } from "./Trial.js"
+import { isPut } from "./Trial.js"
 
 /** What a write into the ledger takes, when an interruption meets one. */
 const aMomentMillis = 50
@@ -30,10 +31,23 @@ const judgeLife = (trial: Trial, { hangs, left, number }: Life): void => {
   }
 }
 
+// What a part held is let go of when it fails for good: from then on the counts here are too high
+const firstGivenUp = (trial: Trial, life: number, name: string): number => {
+  const puts = trial.history.exchanges.filter((one) => one.life === life && one.name === name && isPut(one))
+  const last = new Map(puts.map((one) => [one.url, one]))
+  return Math.min(
+    ...[...last.values()].flatMap(({ ended, told }) =>
+      told?.etag === undefined && (ended?.by === "answer" || ended?.by === "break") ? [ended.step] : []
+    )
+  )
+}
+
 const judgeMemory = (trial: Trial): void => {
-  for (const { bytes, name } of trial.history.held) {
+  if (trial.history.troubles.has("call: wrong number of URLs")) return
+  for (const { bytes, life, name, step } of trial.history.held) {
     const source = trial.caseOf(name)
-    if (source === undefined) continue
+    if (source === undefined || bytes <= trial.scenario.maxBufferedBytes) continue
+    if (step > firstGivenUp(trial, life, name)) continue
     const largestPart = Math.max(
       0,
       ...trial.sessionsOf(name).map(({ parts, size }) => Math.ceil(size / parts) + parts)
