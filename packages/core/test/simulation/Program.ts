@@ -217,8 +217,9 @@ export class Program {
 
   private get ledger(): Effect.Effect<UploadLedger.Service | undefined> {
     const { ledger } = this.world.scenario
+    const none: UploadLedger.Service | undefined = undefined
     return ledger === "none"
-      ? Effect.succeed(undefined)
+      ? Effect.succeed(none)
       : UploadLedger.make({ store: this.disk.store, lock: this.disk.lock, keepUrls: ledger === "with URLs" })
   }
 
