@@ -3,21 +3,17 @@
  *
  * @since 0.1.0
  */
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import type { Outcome } from "./internal/congestion.js"
 import { Congestion } from "./internal/congestion.js"
 import type { Claim } from "./internal/fairQueue.js"
 import { FairQueue } from "./internal/fairQueue.js"
+import { outcomeOf, pauseAfter } from "./internal/transferOutcome.js"
 
 /**
  * What the gate should know of a transfer.
@@ -80,7 +76,7 @@ export interface Service {
   readonly hold: (bytes: number, owner?: unknown) => Effect.Effect<void, never, Scope.Scope>
   /**
    * Lets no transfer begin for this long: one SlowDown holds all parts of all files. A transfer that fails with one has
-   * paused the gate for the shortest pause already.
+   * paused the gate already: for as long as it asks, and for the shortest pause at the least.
    */
   readonly pause: (duration: Duration.Duration) => Effect.Effect<void>
   /** What the gate does at present. */
@@ -144,19 +140,6 @@ const nothing: Counts = { inFlight: 0, waiting: 0, width: 0, bufferedBytes: 0 }
 const elapsed: Effect.Effect<number> = Effect.clockWith((clock) =>
   Effect.sync(() => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000)
 )
-
-const errorOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
-  Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
-
-const asksToSlowDown = (error: unknown): boolean =>
-  Predicate.hasProperty(error, "recovery") && error.recovery === "slowDown"
-
-const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Outcome => {
-  if (Exit.isSuccess(exit)) return { _tag: "Confirmed", bytes }
-  const error = errorOf(exit)
-  if (Predicate.isTagged(error, "TimedOut")) return { _tag: "TimedOut" }
-  return asksToSlowDown(error) ? { _tag: "SlowDown" } : { _tag: "Other" }
-}
 
 const whole = (number: number): number => Math.max(1, Math.floor(number))
 
@@ -243,7 +226,8 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
 
     const heeded = <A, E, R>(transfer: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.onExit(transfer, (exit) =>
-        asksToSlowDown(errorOf(exit)) && Duration.greaterThan(shortestPause, 0) ? pause(shortestPause) : Effect.void)
+        Effect.flatMap(pauseAfter(exit, shortestPause), (wait) =>
+          Duration.greaterThan(wait, 0) ? pause(wait) : Effect.void))
 
     yield* Effect.addFinalizer(() =>
       Effect.sync(() =>

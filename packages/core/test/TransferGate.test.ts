@@ -176,6 +176,20 @@ describe("TransferGate", () => {
       yield* Fiber.interrupt(many)
     }))
 
+  it.scoped("a SlowDown holds everybody for as long as it asks, also when nobody tries its transfer again", () =>
+    Effect.gen(function*() {
+      const gate = yield* TransferGate.make()
+      const slowDown = new StorageError.StorageUnavailable({
+        status: 503,
+        code: "SlowDown",
+        retryAfter: Duration.seconds(40)
+      })
+      yield* Effect.ignore(gate.pass(Effect.fail(slowDown)))
+      const next = yield* Effect.fork(gate.pass(clockMillis))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* Fiber.join(next), 40_000)
+    }))
+
   describe("memory", () => {
     it.scoped("transfers wait until their bytes fit, and those without any do not wait for them", () =>
       Effect.gen(function*() {

@@ -1,0 +1,41 @@
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as RetryPolicy from "../RetryPolicy.js"
+import type { Outcome } from "./congestion.js"
+
+const errorOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
+  Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
+
+const asksToSlowDown = (error: unknown): boolean =>
+  Predicate.hasProperty(error, "recovery") && error.recovery === "slowDown"
+
+/** @internal */
+export const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Outcome => {
+  if (Exit.isSuccess(exit)) return { _tag: "Confirmed", bytes }
+  const error = errorOf(exit)
+  if (Predicate.isTagged(error, "TimedOut")) return { _tag: "TimedOut" }
+  return asksToSlowDown(error) ? { _tag: "SlowDown" } : { _tag: "Other" }
+}
+
+/**
+ * How long nobody may begin after this. The last attempt of one transfer is followed by no wait of its own, but others
+ * must not come before the time that storage named. What is longer than anybody waits holds nobody: each fails by itself.
+ *
+ * @internal
+ */
+export const pauseAfter = (
+  exit: Exit.Exit<unknown, unknown>,
+  shortest: Duration.Duration
+): Effect.Effect<Duration.Duration> =>
+  Effect.map(RetryPolicy.RetryPolicy, ({ longestRetryAfter }) => {
+    const error = errorOf(exit)
+    if (!asksToSlowDown(error)) return Duration.zero
+    const named = Predicate.hasProperty(error, "retryAfter") && Duration.isDuration(error.retryAfter)
+      ? error.retryAfter
+      : Duration.zero
+    return Duration.greaterThan(named, longestRetryAfter) ? shortest : Duration.max(named, shortest)
+  })
