@@ -149,7 +149,9 @@ const endOf = (child: ChildProcess): Promise<Ended> =>
     child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }))
   })
 
-const uploadWords = ({ path }: Machine) => ["upload", path, "--strategy", "multipart", "--json"]
+const uploadWords = (
+  { path }: Machine
+) => ["upload", "--concurrency", `${concurrency}`, path, "--strategy", "multipart", "--json"]
 
 interface Kill {
   /** Milliseconds after the first request, or after Complete arrived. */
