@@ -23,7 +23,7 @@ export const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Out
 
 /**
  * How long nobody may begin after this. The last attempt of one transfer is followed by no wait of its own, but others
- * must not come before the time that storage named. What is longer than anybody waits holds nobody: each fails by itself.
+ * must not come before the time that storage named; never longer than anybody waits for his own.
  *
  * @internal
  */
@@ -37,5 +37,5 @@ export const pauseAfter = (
     const named = Predicate.hasProperty(error, "retryAfter") && Duration.isDuration(error.retryAfter)
       ? error.retryAfter
       : Duration.zero
-    return Duration.greaterThan(named, longestRetryAfter) ? shortest : Duration.max(named, shortest)
+    return Duration.max(Duration.min(named, longestRetryAfter), shortest)
   })

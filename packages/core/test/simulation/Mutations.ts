@@ -59,9 +59,9 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   },
   10: {
     without: "holding everybody after a SlowDown",
-    module: "PartTransfer",
-    from: "error.recovery === \"slowDown\" ? gate.pause(wait) : Effect.void",
-    to: "Effect.void"
+    module: "TransferGate",
+    from: "pausedUntil = Math.max(pausedUntil, now + Duration.toMillis(duration))",
+    to: "pausedUntil = now"
   },
   11: {
     without: "holding memory for the parts of a stream",
