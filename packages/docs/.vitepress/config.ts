@@ -49,7 +49,7 @@ export default defineConfig({
             { text: "Large files on poor lines", link: "/guide/large-files" },
             { text: "Many files", link: "/guide/many-files" },
             { text: "A queue in a page", link: "/guide/frameworks" },
-          { text: "After a crash", link: "/guide/resume" },
+            { text: "After a crash", link: "/guide/resume" },
             { text: "Retry and limits", link: "/guide/retry-and-limits" },
             { text: "Errors and what to do", link: "/guide/errors" },
             { text: "Spans, metrics, logs", link: "/guide/observability" },
