@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ConnectionFailed } from "./ConnectionError.js"
+import { answerText } from "./internal/answerText.js"
 import { exactly } from "./internal/exactLength.js"
 import type { GetAnswer, GetRequest, PutRequest, Service } from "./ObjectStorage.js"
 import { checkDeadline, ObjectStorage } from "./ObjectStorage.js"
@@ -41,21 +42,15 @@ const bodyOf = (body: SourceBody, contentLength: number): HttpBody.HttpBody => {
   }
 }
 
-// A client may tell an answer without a body by an error.
-const hasNoBody = (error: HttpClientError.HttpClientError): boolean =>
-  error._tag === "ResponseError" && error.reason === "EmptyBody"
-
-// The whole body is read, so that its connection can be used again, but no more than this is kept. What the client says
-// of a body that breaks off names the signed URL, and a stream is run by fibers that tell a debug log how they failed:
-// the error is ours before any of them sees it.
+// The whole body is read, so that its connection can be used again, but no more than this is kept.
 const readStart = <E>(
   response: HttpClientResponse.HttpClientResponse,
   mapError: (error: HttpClientError.HttpClientError) => E
 ): Effect.Effect<string, E> =>
-  response.stream.pipe(
-    Stream.catchAll((error) => hasNoBody(error) ? Stream.empty : Stream.fail(mapError(error))),
-    Stream.decodeText(),
-    Stream.runFold("", (kept, text) => kept.length >= StorageAttempt.longestDocument ? kept : kept + text)
+  Stream.runFold(
+    answerText(response, mapError),
+    "",
+    (kept, text) => kept.length >= StorageAttempt.longestDocument ? kept : kept + text
   )
 
 const answerOf = <E>(

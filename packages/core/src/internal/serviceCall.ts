@@ -16,6 +16,7 @@ import type * as ServiceConfig from "../ServiceConfig.js"
 import type * as Endpoints from "../ServiceEndpoints.js"
 import type { ServiceError } from "../ServiceError.js"
 import * as Timeouts from "../Timeouts.js"
+import { answerText } from "./answerText.js"
 import type { makeDeprecations } from "./deprecations.js"
 
 /** What all calls of a client share. */
@@ -55,11 +56,14 @@ type Reading = (
 ) => Effect.Effect<ServiceAnswer, ConnectionFailed>
 
 const reading = (
-  read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<string, HttpClientError.HttpClientError>
+  read: (
+    response: HttpClientResponse.HttpClientResponse,
+    mapError: (error: HttpClientError.HttpClientError) => ConnectionFailed
+  ) => Effect.Effect<string, ConnectionFailed>
 ): Reading =>
 (caller, operation, response, attempts) =>
   Effect.zipWith(
-    Effect.mapError(read(response), (error) => failed(caller, error, attempts)),
+    read(response, (error) => failed(caller, error, attempts)),
     Clock.currentTimeMillis,
     (body, receivedAt) => ({
       operation,
@@ -71,20 +75,18 @@ const reading = (
     })
   )
 
-export const readWhole: Reading = reading((response) => response.text)
+export const readWhole: Reading = reading((response, mapError) => Effect.mapError(response.text, mapError))
 
 /** More characters than any link has, or any sentence about why there is none. */
 export const longestLink = 262_144
 
 /** The same for what may be as large as a file: when it is longer than {@link longestLink}, the rest is not read. */
-export const readStart: Reading = reading((response) =>
+export const readStart: Reading = reading((response, mapError) =>
   Stream.runFoldWhile(
-    Stream.decodeText(response.stream),
+    answerText(response, mapError),
     "",
     (kept) => kept.length <= longestLink,
     (kept, text) => kept + text
-  ).pipe(
-    Effect.catchIf((error) => error._tag === "ResponseError" && error.reason === "EmptyBody", () => Effect.succeed(""))
   )
 )
 
