@@ -5,12 +5,13 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import { notGiven } from "./internal/notGiven.js"
 import * as PresignedUrl from "./PresignedUrl.js"
 import type * as RangedContent from "./RangedContent.js"
 import type { SourceError } from "./SourceError.js"
@@ -148,9 +149,6 @@ export const checkDeadline = (
     : Either.void
 }
 
-const notGiven = (call: string) => (): Effect.Effect<never> =>
-  Effect.dieMessage(`ObjectStorage.${call} was called, and layerNoop was not given it`)
-
 /**
  * A storage without storage, for tests of what stands on one: it has what it is given. Any other call is a defect that
  * names it.
@@ -159,4 +157,8 @@ const notGiven = (call: string) => (): Effect.Effect<never> =>
  * @category layers
  */
 export const layerNoop = (service: Partial<Service>): Layer.Layer<ObjectStorage> =>
-  Layer.succeed(ObjectStorage, { put: notGiven("put"), get: notGiven("get"), ...service })
+  Layer.succeed(ObjectStorage, {
+    put: notGiven("ObjectStorage.put"),
+    get: notGiven("ObjectStorage.get"),
+    ...service
+  })

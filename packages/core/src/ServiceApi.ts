@@ -20,6 +20,7 @@ import type { FileRecord } from "./FileRecord.js"
 import type { Deprecation } from "./internal/deprecations.js"
 import { makeDeprecations } from "./internal/deprecations.js"
 import { linkOf } from "./internal/downloadLink.js"
+import { notGiven } from "./internal/notGiven.js"
 import type { Caller } from "./internal/serviceCall.js"
 import { call, failed, readStart, repeatedly } from "./internal/serviceCall.js"
 import { standardProfile } from "./internal/standardProfile.js"
@@ -268,9 +269,6 @@ export const layerWith = (
  */
 export const layer: Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> = layerWith({})
 
-const notGiven = (call: string) => (): Effect.Effect<never> =>
-  Effect.dieMessage(`ServiceApi.${call} was called, and layerNoop was not given it`)
-
 /**
  * A client without a service, for tests of what stands on one: it has the calls that it is given. Any other call is a
  * defect that names it.
@@ -288,14 +286,14 @@ export const layerNoop = (service: Partial<Service>): Layer.Layer<ServiceApi> =>
   Layer.succeed(ServiceApi, {
     profile: standardProfile,
     baseUrl: "https://service.test",
-    initiateUpload: notGiven("initiateUpload"),
-    initiateLargeUpload: notGiven("initiateLargeUpload"),
-    completeUpload: notGiven("completeUpload"),
-    completeLargeUpload: notGiven("completeLargeUpload"),
-    file: notGiven("file"),
-    download: notGiven("download"),
-    listPage: notGiven("listPage"),
-    tokenInfo: notGiven("tokenInfo")(),
+    initiateUpload: notGiven("ServiceApi.initiateUpload"),
+    initiateLargeUpload: notGiven("ServiceApi.initiateLargeUpload"),
+    completeUpload: notGiven("ServiceApi.completeUpload"),
+    completeLargeUpload: notGiven("ServiceApi.completeLargeUpload"),
+    file: notGiven("ServiceApi.file"),
+    download: notGiven("ServiceApi.download"),
+    listPage: notGiven("ServiceApi.listPage"),
+    tokenInfo: notGiven("ServiceApi.tokenInfo")(),
     rateLimit: Effect.succeedNone,
     deprecations: Effect.succeed([]),
     ...service

@@ -1,0 +1,9 @@
+import * as Effect from "effect/Effect"
+
+/**
+ * An operation that a `layerNoop` was not given: a defect that names it.
+ *
+ * @internal
+ */
+export const notGiven = (operation: string) => (): Effect.Effect<never> =>
+  Effect.dieMessage(`${operation} was called, and layerNoop was not given it`)
