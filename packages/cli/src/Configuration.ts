@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as NodeStevedore from "@stevedore/node/NodeStevedore"
@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { readFile } from "./internal/inputFile.js"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 
 /**
@@ -31,16 +32,6 @@ export interface Given {
   /** Takes `http:` to a host that is not this machine: the token travels in clear. */
   readonly allowInsecureHttp: boolean
 }
-
-const readFile = (input: string, path: string): Effect.Effect<string, InvalidInput, FileSystem.FileSystem> =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path)).pipe(
-    Effect.mapError((error) =>
-      new InvalidInput({
-        input,
-        problem: `${path} cannot be read (${error._tag === "SystemError" ? error.reason : error._tag})`
-      })
-    )
-  )
 
 const known: Readonly<Record<string, ServiceProfile.ServiceProfile>> = {
   standard: ServiceProfile.standard,

@@ -19,6 +19,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
 import * as FaultFile from "./FaultFile.js"
+import { readFile } from "./internal/inputFile.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
 import type { Listening } from "./Reports.js"
@@ -75,16 +76,7 @@ const listen = (
     return { server, origin: `http://${host}:${address._tag === "TcpAddress" ? address.port : port}` }
   })
 
-const readFaults = (path: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path)).pipe(
-    Effect.mapError((error) =>
-      new InvalidInput({
-        input: "--faults",
-        problem: `${path} cannot be read (${error._tag === "SystemError" ? error.reason : error._tag})`
-      })
-    ),
-    Effect.flatMap((text) => FaultFile.parse(path, text))
-  )
+const readFaults = (path: string) => Effect.flatMap(readFile("--faults", path), (text) => FaultFile.parse(path, text))
 
 const instructions = (listening: typeof Listening.Type): ReadonlyArray<string> => [
   `The sandbox takes requests: the service at ${listening.api}, its storage at ${listening.storage}.`,

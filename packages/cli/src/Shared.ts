@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import { readFile } from "./internal/inputFile.js"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 import * as Output from "./Output.js"
 
@@ -53,7 +54,9 @@ export const ConfigFile = Schema.Struct({
 // A field that is misspelt would be read as one that is left out
 const decode = Schema.decode(Schema.parseJson(ConfigFile), { onExcessProperty: "error" })
 
-const invalid = (problem: string) => new InvalidInput({ input: "--config", problem })
+const input = "--config"
+
+const invalid = (problem: string) => new InvalidInput({ input, problem })
 
 const isName = (profile: string): boolean => profile === "standard" || profile === "dovetail"
 
@@ -67,12 +70,8 @@ export const readConfigFile = (
   file: string
 ): Effect.Effect<Readonly<Record<string, string>>, InvalidInput, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
     const { dirname, resolve } = yield* Path.Path
-    const text = yield* Effect.mapError(
-      fs.readFileString(file),
-      (error) => invalid(`${file} cannot be read (${error._tag === "SystemError" ? error.reason : error._tag})`)
-    )
+    const text = yield* readFile(input, file)
     const { baseUrl, profile, token, tokenFile } = yield* Effect.mapError(decode(text), (error) => {
       // by its path alone: what stands there may be the token
       const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ _tag, path }) =>
