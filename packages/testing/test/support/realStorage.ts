@@ -1,37 +1,15 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { RetryPolicy, ServiceProfile } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
-import { Effect, Layer, Redacted, Schema } from "effect"
-import { execFileSync } from "node:child_process"
+import { Effect, Layer, Redacted } from "effect"
 import { createServer } from "node:http"
-import { fileURLToPath } from "node:url"
 import { Sandbox, SandboxHttp, type SandboxOptions } from "../../src/index.js"
 import * as S3ObjectStore from "../../src/S3ObjectStore.js"
+import { credential, encryptionHeaders, settings } from "./storeSettings.js"
 
-const Settings = Schema.parseJson(Schema.Struct({
-  endpoint: Schema.String,
-  region: Schema.String,
-  accessKeyId: Schema.String,
-  secretAccessKey: Schema.Redacted(Schema.String),
-  kmsKeyId: Schema.String
-}))
-
-const script = fileURLToPath(new URL("../../real-storage/object-store", import.meta.url))
-
-/** How the store is reached that `object-store start` started. */
-export const settings = Schema.decodeSync(Settings)(execFileSync(script, ["settings"], { encoding: "utf8" }))
-
-const { accessKeyId, region, secretAccessKey } = settings
-
-export const credential = { accessKeyId, secretAccessKey, region }
+export { credential, encryptionHeaders, settings }
 
 export const bucket = "stevedore-testing"
-
-/** What the store wants with a single PUT, to encrypt it: it signs the key's id too. */
-export const encryptionHeaders = {
-  "x-amz-server-side-encryption": "aws:kms",
-  "x-amz-server-side-encryption-aws-kms-key-id": settings.kmsKeyId
-}
 
 /** The store, as the port that a sandbox stands on. */
 export const store = S3ObjectStore.layer({
@@ -71,4 +49,4 @@ export const stevedore = (
   )
 
 /** The secret that signatures are made with must not be in what is shown. */
-export const secret = Redacted.value(secretAccessKey)
+export const secret = Redacted.value(credential.secretAccessKey)

@@ -1,36 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import * as S3ObjectStore from "@stevedore/testing/S3ObjectStore"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { Buffer } from "node:buffer"
-import { execFileSync } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { credential, encryptionHeaders, settings } from "../../../../testing/test/support/storeSettings.js"
 import * as World from "./support/world.js"
 
 // A page against a store that nobody here wrote: its own pre-signed URLs, its own CORS.
 
-const Settings = Schema.parseJson(Schema.Struct({
-  endpoint: Schema.String,
-  region: Schema.String,
-  accessKeyId: Schema.String,
-  secretAccessKey: Schema.Redacted(Schema.String),
-  kmsKeyId: Schema.String
-}))
-
-const script = fileURLToPath(new URL("../../../../testing/real-storage/object-store", import.meta.url))
-
-const { accessKeyId, endpoint, kmsKeyId, region, secretAccessKey } = Schema.decodeSync(Settings)(
-  execFileSync(script, ["settings"], { encoding: "utf8" })
-)
-
-const encryptionHeaders = {
-  "x-amz-server-side-encryption": "aws:kms",
-  "x-amz-server-side-encryption-aws-kms-key-id": kmsKeyId
-}
-
 const store = S3ObjectStore.layer({
-  endpoint,
+  endpoint: settings.endpoint,
   bucket: "stevedore-page",
-  credential: { accessKeyId, secretAccessKey, region },
+  credential,
   encryptionHeaders,
   createBucket: true
 }).pipe(Layer.orDie)
