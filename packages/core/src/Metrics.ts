@@ -17,8 +17,6 @@ import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
 import type { Recovery } from "./Recovery.js"
 
-const second = 1000
-
 /**
  * Uploads that ended, by `outcome`: `completed`, `cancelled`, or the `_tag` of the error.
  *
@@ -35,7 +33,7 @@ export const uploads = Metric.counter("stevedore_uploads", { description: "Uploa
  */
 export const uploadDuration = Metric.timerWithBoundaries(
   "stevedore_upload_duration",
-  MetricBoundaries.exponential({ start: second / 4, factor: 2, count: 18 }).values,
+  MetricBoundaries.exponential({ start: 250, factor: 2, count: 18 }).values,
   "How long uploads took that were completed"
 )
 
