@@ -29,7 +29,7 @@ import { textHash } from "./internal/textHash.js"
  * @since 0.1.0
  * @category models
  */
-export const Checkpoint = Schema.Struct({
+export const Checkpoint = /* #__PURE__ */ Schema.Struct({
   version: Schema.Literal(1),
   /** The list, such as `/v1/projects`. */
   path: Schema.String,

@@ -18,7 +18,7 @@ import * as Crc64s from "./internal/crc64.js"
  * @since 0.1.0
  * @category models
  */
-export const Checksum = Schema.Struct({
+export const Checksum = /* #__PURE__ */ Schema.Struct({
   /** As in the storage's header `x-amz-checksum-<algorithm>`, such as `crc32`. */
   algorithm: Schema.NonEmptyString,
   /** The bytes of the checksum, most significant first, in base64. */

@@ -138,7 +138,7 @@ export class InvalidChecksum extends Schema.TaggedError<InvalidChecksum>("@steve
  * @since 0.1.0
  * @category errors
  */
-export const DownloadError = Schema.Union(
+export const DownloadError = /* #__PURE__ */ Schema.Union(
   ServiceError,
   StorageError,
   SourceChanged,

@@ -24,7 +24,7 @@ const rates = {
  * @since 0.1.0
  * @category models
  */
-export const Feasibility = Schema.Union(
+export const Feasibility = /* #__PURE__ */ Schema.Union(
   Schema.TaggedStruct("Unknown", {}),
   Schema.TaggedStruct("Feasible", rates),
   Schema.TaggedStruct("AtRisk", rates),

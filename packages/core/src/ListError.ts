@@ -206,7 +206,7 @@ export class CheckpointMismatch extends Schema.TaggedError<CheckpointMismatch>("
  * @since 0.1.0
  * @category errors
  */
-export const ListError = Schema.Union(
+export const ListError = /* #__PURE__ */ Schema.Union(
   ServiceError,
   PaginationBroken,
   CursorRejected,

@@ -19,9 +19,10 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  * @category models
  */
-export const Recovery = Schema.Literal("retry", "retryOnce", "slowDown", "newSession", "none").annotations({
-  identifier: "Recovery"
-})
+export const Recovery = /* #__PURE__ */ Schema.Literal("retry", "retryOnce", "slowDown", "newSession", "none")
+  .annotations({
+    identifier: "Recovery"
+  })
 
 /**
  * @since 0.1.0

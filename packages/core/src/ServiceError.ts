@@ -257,7 +257,7 @@ export class InvalidResponse extends Schema.TaggedError<InvalidResponse>("@steve
  * @since 0.1.0
  * @category errors
  */
-export const ServiceError = Schema.Union(
+export const ServiceError = /* #__PURE__ */ Schema.Union(
   Unauthorized,
   Forbidden,
   NotFound,

@@ -138,9 +138,10 @@ const reasons: Record<SourceUnreadable["reason"], string> = {
  * @since 0.1.0
  * @category errors
  */
-export const SourceError = Schema.Union(EmptySource, InvalidSource, SourceChanged, SourceUnreadable).annotations({
-  identifier: "SourceError"
-})
+export const SourceError = /* #__PURE__ */ Schema.Union(EmptySource, InvalidSource, SourceChanged, SourceUnreadable)
+  .annotations({
+    identifier: "SourceError"
+  })
 
 /**
  * @since 0.1.0

@@ -292,7 +292,7 @@ export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>("@ste
  * @since 0.1.0
  * @category errors
  */
-export const StorageError = Schema.Union(
+export const StorageError = /* #__PURE__ */ Schema.Union(
   SignatureMismatch403,
   UrlExpired,
   HeadersNotSigned,

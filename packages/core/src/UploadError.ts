@@ -244,7 +244,7 @@ export class UploadLocked extends Schema.TaggedError<UploadLocked>("@stevedore/c
  * @since 0.1.0
  * @category errors
  */
-export const UploadError = Schema.Union(
+export const UploadError = /* #__PURE__ */ Schema.Union(
   SourceError,
   StorageError,
   ServiceError,

@@ -18,7 +18,7 @@ import { EmptySource, InvalidSource } from "./SourceError.js"
  * @since 0.1.0
  * @category models
  */
-export const ByteRange = Schema.Struct({
+export const ByteRange = /* #__PURE__ */ Schema.Struct({
   offset: Schema.Int.pipe(Schema.nonNegative()),
   length: Schema.Int.pipe(Schema.positive())
 }).annotations({ identifier: "ByteRange" })
@@ -35,7 +35,9 @@ export type ByteRange = typeof ByteRange.Type
  * @since 0.1.0
  * @category models
  */
-export const Strategy = Schema.Literal("auto", "single", "multipart").annotations({ identifier: "UploadStrategy" })
+export const Strategy = /* #__PURE__ */ Schema.Literal("auto", "single", "multipart").annotations({
+  identifier: "UploadStrategy"
+})
 
 /**
  * @since 0.1.0

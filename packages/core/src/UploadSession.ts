@@ -24,7 +24,7 @@ const fields = {
  * @since 0.1.0
  * @category models
  */
-export const SingleSession = Schema.TaggedStruct("SingleSession", {
+export const SingleSession = /* #__PURE__ */ Schema.TaggedStruct("SingleSession", {
   ...fields,
   url: PresignedUrlFromString
 }).annotations({ identifier: "SingleSession" })
@@ -41,7 +41,7 @@ export type SingleSession = typeof SingleSession.Type
  * @since 0.1.0
  * @category models
  */
-export const MultipartSession = Schema.TaggedStruct("MultipartSession", {
+export const MultipartSession = /* #__PURE__ */ Schema.TaggedStruct("MultipartSession", {
   ...fields,
   uploadId: Schema.NonEmptyString,
   urls: Schema.NonEmptyArray(PresignedUrlFromString)
@@ -59,7 +59,9 @@ export type MultipartSession = typeof MultipartSession.Type
  * @since 0.1.0
  * @category models
  */
-export const UploadSession = Schema.Union(SingleSession, MultipartSession).annotations({ identifier: "UploadSession" })
+export const UploadSession = /* #__PURE__ */ Schema.Union(SingleSession, MultipartSession).annotations({
+  identifier: "UploadSession"
+})
 
 /**
  * @since 0.1.0
