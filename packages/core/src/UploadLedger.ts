@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Order from "effect/Order"
 import type * as ParseResult from "effect/ParseResult"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -62,7 +63,7 @@ export interface Service {
   readonly completing: (record: UploadRecord) => Effect.Effect<void>
   /** The session is done or dead: everything of it is deleted. */
   readonly forget: (record: UploadRecord) => Effect.Effect<void>
-  /** All uploads that are not finished. */
+  /** All uploads that are not finished, the earliest first. */
   readonly unfinished: Effect.Effect<ReadonlyArray<Unfinished>>
 }
 
@@ -104,6 +105,11 @@ export interface Options {
    * Omitted: the keys of an upload are removed one by one.
    */
   readonly removeAll?: ((prefix: string) => Effect.Effect<void, PlatformError>) | undefined
+  /**
+   * The beginnings of all keys up to the first slash, for a store that can list its keys, such as a directory. Omitted:
+   * the ledger writes an index of its uploads.
+   */
+  readonly prefixes?: Effect.Effect<ReadonlyArray<string>, PlatformError> | undefined
 }
 
 const Index = Schema.Array(Schema.String)
@@ -112,7 +118,7 @@ const recordKey = (id: string): string => `${id}/record`
 
 // By the session's own file id: receipts of one session can never be taken for another's.
 const receiptKey = (record: UploadRecord, partNumber: number): string =>
-  `${record.id}/${record.session.fileId}/${partNumber}`
+  `${record.id}/${record.session.fileId}-${partNumber}`
 
 const indexLockWait = Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(250))
 
@@ -128,13 +134,15 @@ type StoreError = PlatformError | ParseResult.ParseError
 const describe = (error: StoreError): string =>
   error._tag === "ParseError" ? "it holds what is no record" : error.message
 
+const byStart = Order.mapInput(Order.number, ({ record }: Unfinished) => record.startedAt)
+
 const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadRecord): UploadRecord => ({
   ...record,
   session
 })
 
 /**
- * A ledger over a store of keys and values: an index, a record an upload, a receipt a part. A record that a later
+ * A ledger over a store of keys and values: a record an upload, a receipt a part, and an index where the store needs one. A record that a later
  * version wrote, and one that cannot be read, count as absent and are not touched until something new takes their place.
  *
  * @since 0.1.0
@@ -168,10 +176,12 @@ export const make = (options: Options): Effect.Effect<Service> =>
     const changeIndex = (
       change: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
     ): Effect.Effect<void, StoreError> =>
-      Effect.flatMap(readIndex, (ids) => index.set(indexKey, change(ids))).pipe(
-        withIndexLock(options.lock),
-        indexTurn.withPermits(1)
-      )
+      options.prefixes !== undefined ?
+        Effect.void :
+        Effect.flatMap(readIndex, (ids) => index.set(indexKey, change(ids))).pipe(
+          withIndexLock(options.lock),
+          indexTurn.withPermits(1)
+        )
 
     const partNumbers = (record: UploadRecord) => Arr.range(1, record.session.parts)
 
@@ -222,10 +232,10 @@ export const make = (options: Options): Effect.Effect<Service> =>
           Effect.zipRight(changeIndex(Arr.filter((id) => id !== record.id))),
           written
         ),
-      unfinished: readIndex.pipe(
+      unfinished: (options.prefixes ?? readIndex).pipe(
         Effect.catchAll((error) => Effect.as(tell("read")(error), Arr.empty<string>())),
         Effect.flatMap(Effect.forEach(find)),
-        Effect.map(Arr.getSomes)
+        Effect.map((found) => Arr.sort(Arr.getSomes(found), byStart))
       )
     }
   })

@@ -114,6 +114,25 @@ describe("UploadLedger", () => {
       assert.strictEqual(values.get("b/record"), before.get("b/record"))
     }))
 
+  it.effect("writes no index where the store can list its keys, and tells the earliest upload first", () =>
+    Effect.gen(function*() {
+      const { store, values } = openStore()
+      const ledger = yield* UploadLedger.make({
+        store,
+        lock: () => Effect.dieMessage("there is no index to lock"),
+        keepUrls: true,
+        prefixes: Effect.sync(() => [...new Set([...values.keys()].flatMap((key) => key.split("/").slice(0, -1)))])
+      })
+      yield* ledger.begin({ ...recordOf("b"), startedAt: 2 })
+      yield* ledger.begin({ ...recordOf("c"), startedAt: 3 })
+      yield* ledger.begin({ ...recordOf("a"), startedAt: 1 })
+      yield* ledger.receive(recordOf("b"), receiptOf(1))
+      assert.deepStrictEqual((yield* ledger.unfinished).map(({ record }) => record.id), ["a", "b", "c"])
+      yield* ledger.forget(recordOf("b"))
+      assert.deepStrictEqual((yield* ledger.unfinished).map(({ record }) => record.id), ["a", "c"])
+      assert.deepStrictEqual([...values.keys()].sort(), ["a/record", "c/record"])
+    }))
+
   it.effect("removes an upload at once where the store can", () =>
     Effect.gen(function*() {
       const { store } = openStore()
@@ -161,7 +180,7 @@ describe("UploadLedger", () => {
   it.effect.prop(
     "counts whatever is no record, no receipt and no index as absent, and takes a new record in its place",
     [
-      FastCheck.constantFrom("a/record", "a/file-1/2", "uploads"),
+      FastCheck.constantFrom("a/record", "a/file-1-2", "uploads"),
       FastCheck.oneof(
         FastCheck.string(),
         FastCheck.json(),
@@ -195,7 +214,7 @@ describe("UploadLedger", () => {
       yield* ledger.begin(recordOf("a"))
       yield* ledger.receive(recordOf("a"), receiptOf(1))
       const record = values.get("a/record") ?? ""
-      values.set("a/file-1/2", values.get("a/file-1/1") ?? "")
+      values.set("a/file-1-2", values.get("a/file-1-1") ?? "")
       assert.lengthOf(Option.getOrThrow(yield* ledger.find("a")).receipts, 1)
       values.set("b/record", record)
       assert.isTrue(Option.isNone(yield* ledger.find("b")))

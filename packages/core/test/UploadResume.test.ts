@@ -266,7 +266,7 @@ describe("an upload that was cut off in completing", () => {
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       yield* killedAt(ledger, { at: "forget" })
-      const receipt = [...values.keys()].find((key) => key.endsWith("/4"))
+      const receipt = [...values.keys()].find((key) => key.endsWith("-4"))
       assert.isTrue(values.delete(receipt ?? ""))
       const file = yield* uploadWith(ledger)
       assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
@@ -279,7 +279,7 @@ describe("an upload that was cut off in completing", () => {
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       yield* killedAt(ledger, { at: "completing" })
-      const receipt = [...values.keys()].find((key) => key.endsWith("/4"))
+      const receipt = [...values.keys()].find((key) => key.endsWith("-4"))
       assert.isTrue(values.delete(receipt ?? ""))
       yield* succeeds(ledger)
       assert.strictEqual((yield* only).initiated, 2)
@@ -423,7 +423,7 @@ describe("the session goes on when", () => {
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       yield* killedAt(ledger, { at: "receive", after: 10 - 1 }, source, { ...inParts, concurrency: 1 })
-      values.set([...values.keys()].find((key) => key.endsWith("/3")) ?? "", "garbage")
+      values.set([...values.keys()].find((key) => key.endsWith("-3")) ?? "", "garbage")
       const before = (yield* only).put.length
       yield* succeeds(ledger)
       const { initiated, put } = yield* only

@@ -143,7 +143,7 @@ export class Disk {
           hasUrls: session.urls !== undefined,
           deadline: session.urls === undefined ? undefined : Math.min(...session.urls.map(deadlineOf)),
           parts: session.parts,
-          receipts: this.receiptsOf(`${id}/${session.fileId}/`)
+          receipts: this.receiptsOf(`${id}/${session.fileId}-`)
         }]
       })
     })

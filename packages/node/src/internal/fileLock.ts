@@ -49,6 +49,10 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory): Ef
     const link = ({ path, taking }: Held): Effect.Effect<boolean, PlatformError> =>
       Effect.flatMap(writeAside(taking), (written) =>
         fs.link(written, path).pipe(
+          Effect.catchIf(
+            isReason("NotFound"),
+            () => Effect.zipRight(directory.makeDirectory(folder), fs.link(written, path))
+          ),
           Effect.as(true),
           Effect.catchIf(isReason("AlreadyExists"), () => Effect.succeed(false)),
           Effect.ensuring(Effect.ignore(fs.remove(written, { force: true })))
@@ -109,7 +113,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory): Ef
 
     return (id) =>
       Effect.acquireRelease(
-        Effect.zipRight(directory.makeDirectory(folder), take(pathOf(id))).pipe(
+        take(pathOf(id)).pipe(
           Effect.map((held) => ({ held, taken: Option.isSome(held) })),
           Effect.catchAll((error) => Effect.as(tell(error), { held: Option.none<Held>(), taken: true }))
         ),

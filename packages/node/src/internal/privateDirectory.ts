@@ -23,8 +23,8 @@ export interface PrivateDirectory {
   readonly pathOf: (path: string) => string
   /** Writes a file beside the others, and gives its path: to be moved or linked to its place. */
   readonly writeAside: (content: string | Uint8Array) => Effect.Effect<string, PlatformError>
-  /** A path for something on its way out. */
-  readonly asidePath: Effect.Effect<string, PlatformError>
+  /** Moves something aside at once, whatever is in it, and gives its path: to be removed. */
+  readonly moveAside: (path: string) => Effect.Effect<string, PlatformError>
 }
 
 const directoryMode = 0o700
@@ -33,6 +33,9 @@ const aside = "temporary"
 
 // What a process that was killed left aside. Nobody writes one small file for this long.
 const longestWrite = Duration.hours(1)
+
+// How long it is taken for as private as it was found.
+const trusted = Duration.seconds(1)
 
 /** @internal */
 export const isMissing = (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === "NotFound"
@@ -67,6 +70,8 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
       )
     })
     const checked = Effect.catchIf(inspected, isMissing, () => Effect.void)
+    // what is read may have been planted, what is written only its owner could have laid open meanwhile
+    const checkedLately = yield* Effect.cachedWithTTL(checked, trusted)
 
     const makeDirectory = (path: string) =>
       checked.pipe(
@@ -105,7 +110,7 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
       makeDirectory,
       pathOf: (path) => join(directory, path),
       writeAside: (content) =>
-        checked.pipe(
+        checkedLately.pipe(
           Effect.zipRight(swept),
           Effect.zipRight(freshPath),
           Effect.tap((path) =>
@@ -116,6 +121,13 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
             )
           )
         ),
-      asidePath: Effect.zipRight(makeDirectory(aside), freshPath)
+      moveAside: (path) =>
+        checkedLately.pipe(
+          Effect.zipRight(freshPath),
+          Effect.tap((to) => {
+            const moved = fs.rename(join(directory, path), to)
+            return Effect.catchIf(moved, isMissing, () => Effect.zipRight(makeDirectory(aside), moved))
+          })
+        )
     }
   })

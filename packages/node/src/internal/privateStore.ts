@@ -64,11 +64,15 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
 
   // Moved away first, so that it is gone as a whole: a process that is killed leaves no half of it.
   const removeAll = (prefix: string): Effect.Effect<void, PlatformError> =>
-    Effect.gen(function*() {
-      const removed = yield* directory.asidePath
-      yield* fs.rename(directory.pathOf(directoryName(prefix.split("/"))), removed)
-      yield* fs.remove(removed, { recursive: true, force: true })
-    }).pipe(Effect.catchIf(isMissing, () => Effect.void), Effect.uninterruptible)
+    Effect.flatMap(
+      directory.moveAside(directoryName(prefix.split("/"))),
+      (removed) => fs.remove(removed, { recursive: true, force: true })
+    ).pipe(Effect.catchIf(isMissing, () => Effect.void), Effect.uninterruptible)
+
+  const prefixes = Effect.zipRight(directory.checked, fs.readDirectory(directory.pathOf(""))).pipe(
+    Effect.catchIf(isMissing, () => Effect.succeed([])),
+    Effect.map((names) => names.filter(isPlain))
+  )
 
   const store = KeyValueStore.make({
     get: (key) => read(key, fs.readFileString),
@@ -83,5 +87,5 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       })
     )
   })
-  return { store, removeAll }
+  return { store, removeAll, prefixes }
 }
