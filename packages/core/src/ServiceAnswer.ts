@@ -36,6 +36,8 @@ export interface ServiceAnswer {
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** When its request was sent, in milliseconds of our clock. */
+  readonly sentAt: number
   /** When it came, in milliseconds of our clock. */
   readonly receivedAt: number
   /** Which attempt it was, from 1. */
@@ -133,12 +135,13 @@ const decodeAt = <A, I>(
 
 /**
  * The server's clock less ours, in milliseconds, by the answer's `Date`; 0 where it has none. The header counts whole
- * seconds, so half of one is added.
+ * seconds, so half of one is added. Nobody knows when on its way an answer was dated, so it is taken to be as old as it
+ * can be: one that was long in coming makes deadlines come sooner, and never later than they are.
  *
  * @since 0.1.0
  * @category interpreters
  */
 export const clockOffset = (answer: ServiceAnswer): number => {
   const date = Date.parse(answer.headers["date"] ?? "")
-  return Number.isNaN(date) ? 0 : date + 500 - answer.receivedAt
+  return Number.isNaN(date) ? 0 : date + 500 - answer.sentAt
 }

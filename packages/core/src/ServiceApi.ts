@@ -137,7 +137,7 @@ const contentOf = (
     onNone: () =>
       Effect.flatMap(Clock.currentTimeMillis, (receivedAt) => {
         const { headers, status } = response
-        const answer = { operation: "download", status, headers, body: "", receivedAt, attempts }
+        const answer = { operation: "download", status, headers, body: "", sentAt: receivedAt, receivedAt, attempts }
         return Effect.fail(invalid(answer, "Content-Range", "not the range that was asked for"))
       })
   })

@@ -133,12 +133,19 @@ const look = (upload: SessionTransfer, deadline: Date): Effect.Effect<void, Dead
     )
   })
 
-const put = (upload: SessionTransfer, part: Part): Effect.Effect<PartReceipt, UploadError, Requirements> =>
-  Effect.flatMap(ServiceApi, ({ profile }) =>
+interface Parts extends SessionTransfer {
+  /** Whether one of them has failed for good: then all the others are about to be interrupted. */
+  hasFailed: boolean
+}
+
+const put = (upload: Parts, part: Part): Effect.Effect<PartReceipt, UploadError, Requirements> => {
+  // The memory that a part gives back as it fails goes at once to one that waits, which has only a moment left to live
+  const unlessOver = Effect.suspend(() => upload.hasFailed ? Effect.never : Effect.void)
+  return Effect.flatMap(ServiceApi, ({ profile }) =>
     PartTransfer.run({
       run: upload.run,
       source: upload.source,
-      opened: upload.opened,
+      opened: { ...upload.opened, section: (range) => Effect.zipRight(unlessOver, upload.opened.section(range)) },
       partNumber: part.partNumber,
       range: part.range,
       url: part.url,
@@ -146,6 +153,11 @@ const put = (upload: SessionTransfer, part: Part): Effect.Effect<PartReceipt, Up
       encryptionHeaders: profile.encryptionHeaders,
       look: look(upload, upload.deadline)
     })).pipe(
+      Effect.tapErrorCause(() =>
+        Effect.sync(() => {
+          upload.hasFailed = true
+        })
+      ),
       Effect.map(({ attempts, checksum, etag }): PartReceipt => ({
         partNumber: part.partNumber,
         etag,
@@ -155,6 +167,7 @@ const put = (upload: SessionTransfer, part: Part): Effect.Effect<PartReceipt, Up
       })),
       Effect.tap(upload.journal.received)
     )
+}
 
 /**
  * A receipt for every part of a session, in order.
@@ -164,7 +177,7 @@ const put = (upload: SessionTransfer, part: Part): Effect.Effect<PartReceipt, Up
  */
 export type Receipts = Arr.NonEmptyReadonlyArray<PartReceipt>
 
-const putAll = (upload: SessionTransfer): Effect.Effect<Receipts, UploadError, Requirements> =>
+const putAll = (upload: Parts): Effect.Effect<Receipts, UploadError, Requirements> =>
   Effect.forEach(upload.parts, (part) => {
     const confirmed = upload.confirmed.get(part.partNumber)
     return confirmed === undefined ? put(upload, part) : Effect.succeed(confirmed)
@@ -190,7 +203,7 @@ export const isRefusedForDoubt = (error: UploadError, receipts: ReadonlyArray<Pa
   isRefusedFinalization(error) && receipts.some(isDoubtful)
 
 const putDoubtfulAgain = (
-  upload: SessionTransfer,
+  upload: Parts,
   receipts: Receipts
 ): Effect.Effect<Receipts, UploadError, Requirements> =>
   Effect.forEach(
@@ -223,7 +236,7 @@ const completed = (upload: SessionTransfer, receipts: Receipts) =>
   Effect.map(complete(upload, receipts), (file) => ({ file, receipts }))
 
 const completeWithRepair = (
-  upload: SessionTransfer,
+  upload: Parts,
   receipts: Receipts
 ): Effect.Effect<{ readonly file: FileRecord; readonly receipts: Receipts }, UploadError, Requirements> =>
   Effect.catchAll(completed(upload, receipts), (error) =>
@@ -256,5 +269,6 @@ export const run = (
       parts: { total: upload.parts.length, confirmed: confirmed.length },
       deadline: upload.deadline
     })
-    return yield* Effect.flatMap(putAll(upload), (receipts) => completeWithRepair(upload, receipts))
+    const parts: Parts = { ...upload, hasFailed: false }
+    return yield* Effect.flatMap(putAll(parts), (receipts) => completeWithRepair(parts, receipts))
   })

@@ -8,7 +8,15 @@ const answer = (
   status: number,
   body = "",
   headers: Readonly<Record<string, string>> = {}
-): ServiceAnswer.ServiceAnswer => ({ operation: "file", status, headers, body, receivedAt: at, attempts: 3 })
+): ServiceAnswer.ServiceAnswer => ({
+  operation: "file",
+  status,
+  headers,
+  body,
+  sentAt: at,
+  receivedAt: at,
+  attempts: 3
+})
 
 const envelope = JSON.stringify({
   errors: [{ code: "ValidationError", title: "Invalid", message: "too long", path: ["body", "name"] }]
@@ -165,9 +173,24 @@ describe("ServiceAnswer", () => {
       const server = at + fraction
       const offset = ServiceAnswer.clockOffset({
         ...answer(200, "", { date: new Date(server).toUTCString() }),
+        sentAt: server + error,
         receivedAt: server + error
       })
       assert.isAtMost(Math.abs(offset + error), 500)
+    })
+
+    it.prop("is never taken to be further behind, whenever between request and answer the server looked at it", {
+      error: fc.integer({ min: -86_400_000, max: 86_400_000 }),
+      before: fc.integer({ min: 0, max: 120_000 }),
+      after: fc.integer({ min: 0, max: 120_000 })
+    }, ({ after, before, error }) => {
+      const offset = ServiceAnswer.clockOffset({
+        ...answer(200, "", { date: new Date(at).toUTCString() }),
+        sentAt: at - before + error,
+        receivedAt: at + after + error
+      })
+      assert.isAtLeast(offset + error, 0)
+      assert.isAtMost(offset + error, before + 500)
     })
 
     it.each([{}, { date: "" }, { date: "yesterday" }])("is ours where the answer does not say: %j", (headers) => {

@@ -1,7 +1,7 @@
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { PresignedUrl, ServiceApi, ServiceConfig, ServiceError, ServiceProfile } from "@stevedore/core"
-import { Chunk, Effect, Either, Fiber, Layer, Option, Redacted, Schema, Stream, TestClock } from "effect"
+import { Chunk, Clock, Effect, Either, Fiber, Layer, Option, Redacted, Schema, Stream, TestClock } from "effect"
 import * as FakeHttp from "./fixtures/FakeHttp.js"
 import { href } from "./fixtures/presignedUrls.js"
 
@@ -481,6 +481,22 @@ describe("ServiceApi", () => {
         assert.strictEqual(errorOf(result)._tag, "NotFound")
       }))
   })
+
+  it.effect("an answer that was long on its way makes the deadlines of a session no later than they are", () =>
+    Effect.gen(function*() {
+      const dated = (yield* Clock.currentTimeMillis) + 3_600_000
+      const { result } = yield* withApiOverTime(
+        (api) => api.initiateUpload(file),
+        () =>
+          Effect.delay(
+            Effect.sync(() => FakeHttp.json(single, { headers: { date: new Date(dated).toUTCString() } })),
+            "20 seconds"
+          )
+      )
+      const session = Either.getOrThrow(result)
+      assert.strictEqual(session.clockOffset, 3_600_500)
+      assert.strictEqual(session.openedAt, dated + 500)
+    }))
 
   it.effect("an answer that breaks off may have been carried out, whatever its status", () =>
     Effect.gen(function*() {

@@ -16,6 +16,7 @@ const answer = (
   status: 201,
   headers,
   body: JSON.stringify(body),
+  sentAt: at,
   receivedAt: at,
   attempts: 1
 })

@@ -70,6 +70,7 @@ const reading = (
       status: response.status,
       headers: response.headers,
       body,
+      sentAt: receivedAt,
       receivedAt,
       attempts
     })
@@ -147,6 +148,17 @@ export const repeatedly = <A, R>(
     }))
   }).pipe(span(endpoint.operation))
 
+// The clock by which more time has passed: the one stands while a computer sleeps, and the other may be set back
+const dated = <E, R>(exchange: Effect.Effect<ServiceAnswer, E, R>): Effect.Effect<ServiceAnswer, E, R> =>
+  Effect.flatMap(Effect.clock, (clock) => {
+    const sentAt = clock.unsafeCurrentTimeMillis()
+    const began = clock.unsafeCurrentTimeNanos()
+    return Effect.map(exchange, (answer) => {
+      const took = Number(clock.unsafeCurrentTimeNanos() - began) / 1e6
+      return { ...answer, sentAt: Math.min(sentAt, answer.receivedAt - took) }
+    })
+  })
+
 export const call =
   (caller: Caller) =>
   <Input, Output>(endpoint: Endpoints.Endpoint<Input, Output>) =>
@@ -160,6 +172,7 @@ export const call =
             Effect.flatMap((response) => readWhole(caller, endpoint.operation, response, number))
           )
         ).pipe(
+          dated,
           Effect.flatMap((answer) => endpoint.respond(caller.config.profile, answer, input))
         )
     )

@@ -44,7 +44,7 @@ export const sessionFields = (answer: ServiceAnswer, opened: typeof Opened.Type)
     (fileId) => ({
       fileId,
       clockOffset: clockOffset(answer),
-      openedAt: answer.receivedAt + clockOffset(answer),
+      openedAt: answer.sentAt + clockOffset(answer),
       extra: Object.fromEntries(Object.entries(opened).filter(([name]) => !known.has(name)))
     })
   )
