@@ -8,6 +8,7 @@ import { scaling } from "./scaling.js"
 import { smallFiles } from "./smallFiles.js"
 import { startup } from "./startup.js"
 import { uploadHttp, uploadTls } from "./upload.js"
+import { xhr } from "./xhr.js"
 
 /** All topics, in the order in which they run. */
 export const topics: ReadonlyArray<Topic> = [
@@ -20,5 +21,6 @@ export const topics: ReadonlyArray<Topic> = [
   startup,
   memory,
   bundle,
+  xhr,
   scaling
 ]
