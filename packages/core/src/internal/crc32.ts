@@ -16,28 +16,34 @@ const tableOf = (slots: number): Int32Array => {
 
 let table: Int32Array | undefined
 
+// Words of a buffer are in the order of the machine: where that is another one, it goes byte by byte.
+const isLittleEndian = /* #__PURE__ */ new Uint8Array(/* #__PURE__ */ new Uint16Array([1]).buffer)[0] === 1
+
 /**
- * Goes on from the checksum of the bytes before; 0 is the checksum of none. Eight bytes are taken at a time, which is
- * three times as fast as one by one.
+ * Goes on from the checksum of the bytes before; 0 is the checksum of none. Eight bytes are taken at a time, as two
+ * words of the buffer itself, which is many times as fast as one by one.
  *
  * @internal
  */
 export const update = (before: number, bytes: Uint8Array): number => {
   const t = table ??= tableOf(8)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const byte = (crc: number, index: number): number => (crc >>> 8) ^ (t[(crc ^ (bytes[index] ?? 0)) & 0xff] ?? 0)
+  const aligned = Math.min(bytes.byteLength, -bytes.byteOffset & 3)
   let crc = ~before
   let index = 0
-  for (; index + 8 <= bytes.byteLength; index += 8) {
-    const low = crc ^ view.getInt32(index, true)
-    const high = view.getInt32(index + 4, true)
+  while (index < aligned) crc = byte(crc, index++)
+  const pairs = isLittleEndian ? (bytes.byteLength - index) >>> 3 : 0
+  const words = new Int32Array(bytes.buffer, pairs === 0 ? 0 : bytes.byteOffset + index, 2 * pairs)
+  for (let pair = 0; pair < pairs; pair++) {
+    const low = crc ^ (words[2 * pair] ?? 0)
+    const high = words[2 * pair + 1] ?? 0
     crc = (t[1792 + (low & 0xff)] ?? 0) ^ (t[1536 + ((low >>> 8) & 0xff)] ?? 0) ^
       (t[1280 + ((low >>> 16) & 0xff)] ?? 0) ^ (t[1024 + (low >>> 24)] ?? 0) ^
       (t[768 + (high & 0xff)] ?? 0) ^ (t[512 + ((high >>> 8) & 0xff)] ?? 0) ^
       (t[256 + ((high >>> 16) & 0xff)] ?? 0) ^ (t[high >>> 24] ?? 0)
   }
-  for (; index < bytes.byteLength; index++) {
-    crc = (crc >>> 8) ^ (t[(crc ^ (bytes[index] ?? 0)) & 0xff] ?? 0)
-  }
+  index += 8 * pairs
+  while (index < bytes.byteLength) crc = byte(crc, index++)
   return ~crc >>> 0
 }
 
