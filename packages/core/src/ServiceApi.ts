@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
@@ -44,7 +45,12 @@ import type { MultipartSession, SingleSession } from "./UploadSession.js"
  * @category models
  */
 export type DownloadAnswer =
-  | (RangedContent.Held & { readonly _tag: "Content"; readonly bytes: Stream.Stream<Uint8Array, ServiceError> })
+  | (RangedContent.Held & {
+    readonly _tag: "Content"
+    readonly bytes: Stream.Stream<Uint8Array, ServiceError>
+    /** The same, one chunk after another and none at the end, where the client gives them so. */
+    readonly pull?: Effect.Effect<Uint8Array, Option.Option<ServiceError>> | undefined
+  })
   | { readonly _tag: "Link"; readonly url: PresignedUrl.PresignedUrl }
 
 export type {
@@ -110,6 +116,15 @@ export interface Options {
    * already. For headers of your own, a proxy, or metrics; what it repeats is repeated beside the retry policy.
    */
   readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
+  /**
+   * How the bytes of a download are taken from an answer of the client without a Stream, one chunk after another and
+   * none at the end, where that costs less. Omitted, or for an answer that it knows nothing of: as the Stream.
+   */
+  readonly pull?:
+    | ((
+      response: HttpClientResponse.HttpClientResponse
+    ) => Effect.Effect<Uint8Array, Option.Option<HttpClientError.HttpClientError>> | undefined)
+    | undefined
 }
 
 /**
@@ -125,13 +140,16 @@ const contentOf = (
   response: HttpClientResponse.HttpClientResponse,
   asked: RangedContent.Asked,
   attempts: number
-): Effect.Effect<DownloadAnswer, ServiceError> =>
-  Option.match(RangedContent.held(response, asked), {
+): Effect.Effect<DownloadAnswer, ServiceError> => {
+  const failure = (error: HttpClientError.HttpClientError) => failed(caller, error, attempts)
+  const pull = caller.pull?.(response)
+  return Option.match(RangedContent.held(response, asked), {
     onSome: (held) =>
       Effect.succeed<DownloadAnswer>({
         ...held,
         _tag: "Content",
-        bytes: Stream.mapError(response.stream, (error) => failed(caller, error, attempts))
+        bytes: Stream.mapError(response.stream, failure),
+        pull: pull === undefined ? undefined : Effect.mapError(pull, Option.map(failure))
       }),
     // Its body may be as large as the file: it is not read.
     onNone: () =>
@@ -141,6 +159,7 @@ const contentOf = (
         return Effect.fail(invalid(answer, "Content-Range", "not the range that was asked for"))
       })
   })
+}
 
 const download =
   (caller: Caller) =>
@@ -212,6 +231,7 @@ export const makeWith = (
     const caller: Caller = {
       config,
       client,
+      pull: options.pull,
       rateLimit: yield* RateLimit.make(config.profile.rateLimit),
       budget: RetryBudget.make(),
       noteDeprecation: deprecations.note

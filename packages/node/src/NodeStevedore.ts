@@ -5,6 +5,7 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
+import * as HttpClient from "@effect/platform/HttpClient"
 import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import * as ServiceApi from "@stevedore/core/ServiceApi"
@@ -15,6 +16,7 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as DiskLedger from "./DiskLedger.js"
+import * as UndiciBody from "./internal/undiciBody.js"
 import * as NodeChecksum from "./NodeChecksum.js"
 import * as NodeObjectStorage from "./NodeObjectStorage.js"
 
@@ -80,14 +82,22 @@ const dispatcher = Layer.scoped(
   )
 )
 
-const client = Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher, dispatcher)
+// Each request has its own method and path, whatever stands here
+const requestOptions = { method: "GET", path: "/", highWaterMark: UndiciBody.highWaterMark } as const
+
+const expectingMuch = HttpClient.transform(Effect.provideService(NodeHttpClient.UndiciRequestOptions, requestOptions))
+
+const client = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, expectingMuch)).pipe(
+  Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher),
+  Layer.provide(dispatcher)
+)
 
 const over = (
   config: Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError>,
   options: TransferGate.Options & LedgerOptions & StorageOptions
 ): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
   Layer.mergeAll(
-    Layer.provide(ServiceApi.layer, Layer.merge(config, client)),
+    Layer.provide(ServiceApi.layerWith({ pull: UndiciBody.pull }), Layer.merge(config, client)),
     NodeObjectStorage.layer(options.storage),
     TransferGate.layer(options),
     options.ledger === false ? Layer.empty : DiskLedger.layer(options.ledger),

@@ -18,11 +18,18 @@ import type { ServiceError } from "../ServiceError.js"
 import * as Timeouts from "../Timeouts.js"
 import { answerText } from "./answerText.js"
 import type { makeDeprecations } from "./deprecations.js"
+import type { Pull } from "./pull.js"
 
 /** What all calls of a client share. */
 export interface Caller {
   readonly config: ServiceConfig.Service
   readonly client: HttpClient.HttpClient
+  /** The bytes of an answer without a Stream, where the client has such a form. */
+  readonly pull:
+    | ((
+      response: HttpClientResponse.HttpClientResponse
+    ) => Pull<Uint8Array, HttpClientError.HttpClientError> | undefined)
+    | undefined
   readonly rateLimit: RateLimit.Service
   readonly budget: RetryBudget.RetryBudget
   readonly noteDeprecation: ReturnType<typeof makeDeprecations>["note"]
