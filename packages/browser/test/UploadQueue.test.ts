@@ -356,4 +356,30 @@ describe("UploadQueue", () => {
     assert.include(queue.getSnapshot().items[0]?.error?.message, "the address is missing")
     await queue.dispose()
   })
+
+  it.scoped("each of ten thousand files is looked at a few times, not once for each of the others", () =>
+    Effect.gen(function*() {
+      let looks = 0
+      class Counted extends File {
+        override get name() {
+          looks++
+          return super.name
+        }
+        override get size() {
+          looks++
+          return super.size
+        }
+        override get lastModified() {
+          looks++
+          return super.lastModified
+        }
+      }
+      const queue = yield* UploadQueue.scoped({ ...quiet, limits: { total: 1e9, files: 1e6 } })
+      const files = Array.from({ length: 10_000 }, (_, index) => new Counted(["bytes"], `${index}.txt`))
+      const half = files.length / 2
+      assert.lengthOf(queue.add(files.slice(0, half)).ids, half)
+      assert.lengthOf(queue.add(files).refused, half)
+      assert.isBelow(looks, 30 * files.length)
+      queue.cancel()
+    }).pipe(Effect.provide(SandboxLayer.memory())))
 })

@@ -42,9 +42,6 @@ const tickMillis = 200
 
 const additionOf = (file: File | Addition): Addition => "file" in file ? file : { file }
 
-const isSame = (one: File, other: File): boolean =>
-  one.name === other.name && one.size === other.size && one.lastModified === other.lastModified
-
 const failureOf = (cause: Cause.Cause<unknown>): Failure => {
   const error = Cause.squash(cause)
   const text = (name: string, otherwise: string) =>
@@ -250,15 +247,12 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
       entry.item = View.changed(entry.item, { state: "queued", error: undefined })
     })(id)
 
-  const present = (): Limits.Present => {
-    const waiting = Array.from(entries.values()).filter(({ addition, item }) =>
-      addition !== undefined && !View.isOver(item)
-    )
-    return {
-      files: waiting.length,
-      bytes: waiting.reduce((bytes, { item }) => bytes + item.size, 0),
-      has: ({ file }) => waiting.some(({ addition }) => addition !== undefined && isSame(addition.file, file))
+  const presentFiles = (): Limits.Present => {
+    const present = new Limits.Present()
+    for (const { addition, item } of entries.values()) {
+      if (addition !== undefined && !View.isOver(item)) present.add(addition.file)
     }
+    return present
   }
 
   const found = Effect.gen(function*() {
@@ -282,12 +276,14 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     add: (files) => {
       const ids: Array<string> = []
       const refused: Array<Refusal> = []
+      const present = presentFiles()
       for (const addition of Array.from(files ?? [], additionOf)) {
-        const refusal = Limits.refusalOf(addition, present(), limits)
+        const refusal = Limits.refusalOf(addition, present, limits)
         if (refusal === undefined) {
           const item = View.added(nextId(), addition)
           enter(item, addition, undefined)
           ids.push(item.id)
+          present.add(addition.file)
         } else refused.push(refusal)
       }
       schedule()

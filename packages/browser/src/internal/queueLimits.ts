@@ -17,11 +17,23 @@ const isAccepted = ({ name, type }: File, accept: ReadonlyArray<string>): boolea
     return wanted.endsWith("/*") ? type.toLowerCase().startsWith(wanted.slice(0, -1)) : type.toLowerCase() === wanted
   })
 
-/** What is in the queue already and not over. */
-export interface Present {
-  readonly files: number
-  readonly bytes: number
-  readonly has: (addition: Addition) => boolean
+const identityOf = ({ lastModified, name, size }: File): string => JSON.stringify([name, size, lastModified])
+
+/** What is in the queue already and not over: looked through once, however many files are added to it. */
+export class Present {
+  files = 0
+  bytes = 0
+  private readonly identities = new Set<string>()
+
+  add(file: File): void {
+    this.files += 1
+    this.bytes += file.size
+    this.identities.add(identityOf(file))
+  }
+
+  has(file: File): boolean {
+    return this.identities.has(identityOf(file))
+  }
 }
 
 /** Why a file is not taken, or nothing. */
@@ -39,7 +51,7 @@ export const refusalOf = (
   if (limits.accept !== undefined && !isAccepted(file, limits.accept)) {
     return refused("WrongType", `Only ${limits.accept.join(", ")} are taken.`)
   }
-  if (present.has(addition)) return refused("Duplicate", "It is in the list already.")
+  if (present.has(file)) return refused("Duplicate", "It is in the list already.")
   if (present.files >= (limits.files ?? Infinity)) {
     return refused("TooMany", `At most ${limits.files} files are taken at once.`)
   }
