@@ -35,7 +35,7 @@ const aside = "temporary"
 const longestWrite = Duration.hours(1)
 
 // How long it is taken for as private as it was found.
-const trusted = Duration.seconds(1)
+const trusted = Duration.toMillis("1 second")
 
 /** @internal */
 export const isMissing = (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === "NotFound"
@@ -71,7 +71,14 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
     })
     const checked = Effect.catchIf(inspected, isMissing, () => Effect.void)
     // what is read may have been planted, what is written only its owner could have laid open meanwhile
-    const checkedLately = yield* Effect.cachedWithTTL(checked, trusted)
+    let checkedAt = Number.NEGATIVE_INFINITY
+    const checkedLately = Effect.flatMap(
+      Clock.currentTimeMillis,
+      (now) =>
+        now - checkedAt < trusted ? Effect.void : Effect.map(checked, () => {
+          checkedAt = now
+        })
+    )
 
     const makeDirectory = (path: string) =>
       checked.pipe(
