@@ -26,6 +26,7 @@ const floors = [
     "RetryAfter",
     "ServiceProfile",
     "SourceFingerprint",
+    "SourceLimits",
     "StorageAnswer",
     "UploadEvent",
     "UploadPlan",

@@ -5,12 +5,12 @@
  */
 import * as Checksum from "@stevedore/core/Checksum"
 import type { SourceError } from "@stevedore/core/SourceError"
-import { InvalidSource, SourceChanged } from "@stevedore/core/SourceError"
+import { SourceChanged } from "@stevedore/core/SourceError"
 import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
+import * as SourceLimits from "@stevedore/core/SourceLimits"
 import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import { readFailure, readThrough, touch } from "./internal/blobReader.js"
-import { standardLimits } from "./internal/standardLimits.js"
 
 /**
  * What the service is told instead of what the file says of itself.
@@ -33,18 +33,6 @@ export interface Options {
  */
 export interface BlobOptions extends Options {
   readonly name: string
-}
-
-const { mediaTypeLength, nameLength } = standardLimits
-
-const checkDescription = (name: string, mediaType: string): Effect.Effect<void, InvalidSource> => {
-  if (name === "" || [...name].length > nameLength) {
-    return Effect.fail(new InvalidSource({ name, field: "name", expected: `1 to ${nameLength} characters` }))
-  }
-  if (mediaType.length === 0 || mediaType.length > mediaTypeLength) {
-    return Effect.fail(new InvalidSource({ name, field: "mediaType", expected: `1 to ${mediaTypeLength} characters` }))
-  }
-  return Effect.void
 }
 
 const sampleLength = 65_536
@@ -104,7 +92,7 @@ interface Content {
 
 const make = ({ blob, mediaType, modified, name, unchanged }: Content): Effect.Effect<RepeatableSource, SourceError> =>
   Effect.gen(function*() {
-    yield* checkDescription(name, mediaType)
+    yield* SourceLimits.checkDescription(name, mediaType)
     const fingerprint = yield* fingerprintOf(name, blob, modified)
     return {
       _tag: "RepeatableSource",

@@ -196,6 +196,11 @@ export * as SourceFingerprint from "./SourceFingerprint.js"
 /**
  * @since 0.1.0
  */
+export * as SourceLimits from "./SourceLimits.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as StorageAnswer from "./StorageAnswer.js"
 
 /**

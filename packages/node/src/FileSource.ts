@@ -4,9 +4,9 @@
  * @since 0.1.0
  */
 import type { SizeExceeded } from "@stevedore/core/PlanError"
-import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import type { SourceError } from "@stevedore/core/SourceError"
-import { InvalidSource, isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
+import { isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
+import * as SourceLimits from "@stevedore/core/SourceLimits"
 import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -61,7 +61,7 @@ export const fromPath = (path: string, options: Options = {}): Effect.Effect<Rep
     const mediaType = options.mediaType ?? mediaTypeOf(name) ?? mediaTypeOf(path) ?? "application/octet-stream"
     // Looked at before it is opened: to open a device can have an effect of its own.
     yield* Files.fingerprintAt(path, name)
-    yield* checkDescription(name, mediaType)
+    yield* SourceLimits.checkDescription(name, mediaType)
     const fingerprint = yield* Effect.scoped(
       Effect.flatMap(Files.open(path, name), (handle) => Files.fingerprintOf(handle, name))
     )
@@ -176,27 +176,14 @@ export const spooled = <E>(
 ): Effect.Effect<RepeatableSource, SourceError | SizeExceeded, Scope.Scope> =>
   Effect.gen(function*() {
     const mediaType = options.mediaType ?? mediaTypeOf(name) ?? "application/octet-stream"
-    yield* checkDescription(name, mediaType)
-    const { atMost = multipartSize, directory = tmpdir() } = options
+    yield* SourceLimits.checkDescription(name, mediaType)
+    const { atMost = SourceLimits.size, directory = tmpdir() } = options
     const path = yield* SpoolFile.write({ name, directory, atMost }, stream)
     return yield* fromPath(path, { name, mediaType })
   })
 
 // Only what follows the last separator counts: by itself the library takes a bare "png" for an extension.
 const mediaTypeOf = (name: string): string | null => mime.getType(`/${name}`)
-
-const { mediaTypeLength, multipartSize, nameLength } = ServiceProfile.standard.limits
-
-const checkDescription = (name: string, mediaType: string): Effect.Effect<void, InvalidSource> => {
-  // characters, as the service counts them, and not the halves of which JavaScript has two for some
-  if (name === "" || [...name].length > nameLength) {
-    return Effect.fail(new InvalidSource({ name, field: "name", expected: `1 to ${nameLength} characters` }))
-  }
-  if (mediaType.length === 0 || mediaType.length > mediaTypeLength) {
-    return Effect.fail(new InvalidSource({ name, field: "mediaType", expected: `1 to ${mediaTypeLength} characters` }))
-  }
-  return Effect.void
-}
 
 const open = (file: SourceFile): Effect.Effect<OpenSource, SourceError, Scope.Scope> =>
   Files.open(file.path, file.name).pipe(

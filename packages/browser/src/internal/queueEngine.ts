@@ -1,4 +1,5 @@
 import { ServiceApi } from "@stevedore/core/ServiceApi"
+import * as SourceLimits from "@stevedore/core/SourceLimits"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { Requirements, UploadedFile, UploadHandle } from "@stevedore/core/Uploads"
 import * as Uploads from "@stevedore/core/Uploads"
@@ -15,7 +16,6 @@ import * as UnloadWarning from "../UnloadWarning.js"
 import type { Addition, Failure, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
 import * as Limits from "./queueLimits.js"
 import * as View from "./queueView.js"
-import { standardLimits } from "./standardLimits.js"
 
 /** What a queue runs on. Its fibers end with it. */
 export interface Ground<E> {
@@ -63,7 +63,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
   const entries = new Map<string, Entry>()
   const listeners = new Set<() => void>()
   const atOnce = Math.max(1, Math.floor(options.files ?? 3))
-  const limits = { ...options.limits, size: options.limits?.size ?? standardLimits.multipartSize }
+  const limits = { ...options.limits, size: options.limits?.size ?? SourceLimits.size }
   let snapshot = View.empty
   let made = 0
   let ticking = false
