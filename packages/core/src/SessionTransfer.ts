@@ -6,6 +6,7 @@
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type { FileRecord } from "./FileRecord.js"
 import type { ObjectStorage } from "./ObjectStorage.js"
@@ -177,13 +178,23 @@ const put = (upload: Parts, part: Part): Effect.Effect<PartReceipt, UploadError,
  */
 export type Receipts = Arr.NonEmptyReadonlyArray<PartReceipt>
 
+// What races inside a concurrent `Effect.forEach` ends with the fiber around it, not with the `forEach`: in a fiber of
+// their own, no part that is still under way outlives the failure of another
+const together = <A, E, R>(parts: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(
+      Effect.fork(restore(parts)),
+      (fiber) => Effect.onInterrupt(restore(Fiber.join(fiber)), () => Fiber.interrupt(fiber))
+    )
+  )
+
 const putAll = (upload: Parts): Effect.Effect<Receipts, UploadError, Requirements> =>
-  Effect.forEach(upload.parts, (part) => {
+  together(Effect.forEach(upload.parts, (part) => {
     const confirmed = upload.confirmed.get(part.partNumber)
     return confirmed === undefined ? put(upload, part) : Effect.succeed(confirmed)
   }, {
     concurrency: upload.options.concurrency
-  })
+  }))
 
 const isDoubtful = (receipt: PartReceipt): boolean => receipt.attempts > 1
 
@@ -206,14 +217,14 @@ const putDoubtfulAgain = (
   upload: Parts,
   receipts: Receipts
 ): Effect.Effect<Receipts, UploadError, Requirements> =>
-  Effect.forEach(
+  together(Effect.forEach(
     Arr.zip(upload.parts, receipts),
     ([part, receipt]) =>
       isDoubtful(receipt)
         ? Effect.zipRight(upload.run.monitor.reopenPart(receipt.size), put(upload, part))
         : Effect.succeed(receipt),
     { concurrency: upload.options.concurrency }
-  )
+  ))
 
 const targetOf = (session: UploadSession): UploadCompletion.Target => ({
   fileId: session.fileId,

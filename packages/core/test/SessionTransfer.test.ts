@@ -1,10 +1,43 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TransferGate, Uploads, UploadSources } from "@stevedore/core"
+import { ServiceApi, TransferGate, Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
 import { Effect, Stream } from "effect"
-import { bytes, inTime, requestsOf, tiny } from "./fixtures/uploads.js"
+import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
 describe("SessionTransfer", () => {
+  it.effect("a new session is opened when no part of the last one is sent any more, nor waits for its turn", () =>
+    Effect.gen(function*() {
+      const gate = yield* TransferGate.make({ limit: 3 })
+      const inTheGate: Array<number> = []
+      const api = yield* ServiceApi.ServiceApi
+      const counting = ServiceApi.ServiceApi.of({
+        ...api,
+        initiateLargeUpload: (file) =>
+          Effect.flatMap(gate.state, ({ inFlight, waiting }) => {
+            inTheGate.push(inFlight + waiting)
+            return api.initiateLargeUpload(file)
+          })
+      })
+      const file = yield* inTime(
+        Uploads.upload(sourceOf(95), { strategy: "multipart", concurrency: 8 }).pipe(
+          Effect.provideService(ServiceApi.ServiceApi, counting),
+          Effect.provideService(TransferGate.TransferGate, gate)
+        )
+      )
+      assert.strictEqual(file.sent.sessions, 2)
+      assert.deepStrictEqual(inTheGate, [0, 0])
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        tiny({
+          faults: FaultScript.all([
+            FaultScript.on("putPart").part(1).expire(),
+            FaultScript.on("putPart").part(2).delay("1 minute")
+          ])
+        })
+      )
+    ))
+
   it.effect("no part of a stream is read into the memory of one that has failed for good", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make({ maxBufferedBytes: 10 })

@@ -1,7 +1,7 @@
 import { Checksum } from "@stevedore/core"
 import type { Exchange, Run } from "../History.js"
 import type { Trial } from "./Trial.js"
-import { isBefore, isComplete, isPut } from "./Trial.js"
+import { isBefore, isComplete, isInitiate, isPut } from "./Trial.js"
 
 const same = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
@@ -88,9 +88,25 @@ const judgeAttempts = (trial: Trial): void => {
   }
 }
 
+// A part of a session that is over is sent for nobody, and holds a place that the next session needs
+const judgeSessions = (trial: Trial, run: Run): void => {
+  const exchanges = trial.exchangesOf(run) ?? []
+  for (const opening of exchanges) {
+    if (!isInitiate(opening)) continue
+    const left = exchanges.find((one) =>
+      isPut(one) && isBefore(one.started, opening.started) &&
+      !(one.ended !== undefined && isBefore(one.ended, opening.started))
+    )
+    trial.check(3, left === undefined, () => `part ${left?.part} is still sent while the next session is opened`)
+  }
+}
+
 /** What is in storage at the end, and how it got there: the first three laws. */
 export const bytes = (trial: Trial): void => {
-  for (const run of trial.history.runs) judgeUploaded(trial, run)
+  for (const run of trial.history.runs) {
+    judgeUploaded(trial, run)
+    judgeSessions(trial, run)
+  }
   for (const exchange of trial.history.exchanges) if (isComplete(exchange)) judgeComplete(trial, exchange)
   judgeAttempts(trial)
 }
