@@ -34,17 +34,27 @@ const isFinal = ({ told }: Exchange): boolean =>
 
 const defaultSessions = 3
 
-// One that the service may have carried out, and that gave the client no session
-const isLostOpening = ({ arrived, told }: Exchange): boolean =>
-  arrived !== undefined && told?.status !== 201 && told?.status !== 429
+const isRefused = ({ told }: Exchange): boolean => told !== undefined && told.status >= 400 && told.status < 500
+
+// One that the service may have carried out, and that gave the client no session: nothing was opened by one it refused
+const isLostOpening = (opening: Exchange): boolean =>
+  opening.arrived !== undefined && opening.told?.status !== 201 && !isRefused(opening)
 
 const judgeOpenings = (trial: Trial, run: Run): void => {
   const most = run.options.maxSessions ?? defaultSessions
   let lost = 0
-  for (const exchange of trial.exchangesOf(run) ?? []) {
-    if (!isInitiate(exchange) || exchange.told?.status === 201) lost = 0
-    else if (isLostOpening(exchange)) lost++
+  let refused = 0
+  for (const exchange of trial.exchangesOf(run)?.filter(isInitiate) ?? []) {
+    if (exchange.told?.status === 201) {
+      lost = 0
+      refused = 0
+    } else if (exchange.told?.status === 409) {
+      // It ended a session that never was, and the next one may be opened as often
+      refused++
+      lost = 0
+    } else if (isLostOpening(exchange)) lost++
     trial.check(9, lost <= most, () => `${run.name} opens ${lost} sessions in vain, and ${most} are allowed`)
+    trial.check(9, refused <= most, () => `${run.name} is refused ${refused} sessions, and ${most} are allowed`)
   }
 }
 
