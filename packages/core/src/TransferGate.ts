@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { Congestion } from "./internal/congestion.js"
 import type { Claim } from "./internal/fairQueue.js"
@@ -49,6 +50,8 @@ export interface State {
   readonly waiting: number
   /** Held in memory, over all uploads. */
   readonly bufferedBytes: number
+  /** What storage confirms a second while the line is full, in bytes; none until it was measured. */
+  readonly throughput: Option.Option<number>
   /** How long no transfer may begin; zero when the gate is open. */
   readonly pausedFor: Duration.Duration
 }
@@ -261,6 +264,8 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       state: Effect.map(elapsed, (now) => ({
         ...counts(),
         limit,
+        throughput: Option.map(Option.fromNullable(congestion.rate), (rate) =>
+          rate * 1000),
         pausedFor: Duration.millis(Math.max(0, pausedUntil - now))
       }))
     }
@@ -307,6 +312,7 @@ export const layerNoop = (service: Partial<Service>): Layer.Layer<TransferGate> 
       inFlight: 0,
       waiting: 0,
       bufferedBytes: 0,
+      throughput: Option.none(),
       pausedFor: Duration.zero
     }),
     ...service

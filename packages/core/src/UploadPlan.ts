@@ -68,7 +68,7 @@ export interface Wishes {
   readonly strategy?: Strategy | undefined
   /** `auto` takes multipart for files larger than this many bytes. Omitted: {@link defaultThreshold}. */
   readonly threshold?: number | undefined
-  /** The number of parts to ask for, 1 to 10000. Omitted: the server chooses. */
+  /** The number of parts to ask for, 1 to 10000. Omitted: {@link partsFor} a line that was measured, else the service's. */
   readonly parts?: number | undefined
 }
 
@@ -102,6 +102,57 @@ export const mostParts = (size: number, limits: ServiceProfile.ServiceProfile["l
   // The last of `most` parts is smaller than the others; where they cannot all be equal but for it, there is one fewer.
   const fit = Math.ceil(size / most) >= limits.minimumPartSize ? most : most - 1
   return Math.max(1, Math.min(limits.parts, fit))
+}
+
+// Less is lost when a connection is cut than is noticed, and a request costs little of it.
+const secondsOfPart = 4
+
+// Of the time that a URL is valid: a part that is begun late may still end.
+const lifeOfPart = 0.01
+
+// A line that is full to the end needs parts for everybody, more than once.
+const roundsOfParts = 3
+
+const largestMeasuredPart = 67_108_864
+
+/**
+ * What was measured of a line, and how long URLs are valid.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Line {
+  /** In bytes a second, over all transfers. */
+  readonly throughput: number
+  /** Transfers at once. */
+  readonly width: number
+  readonly urlLifetimeSeconds: number
+}
+
+/**
+ * The number of parts for a line: each takes about four seconds, or a hundredth of the time that its URL is valid, so
+ * that little is lost with a connection; but there are enough of them to keep the line full to the end, and none is
+ * above 64 MiB. Within {@link fewestParts} and {@link mostParts}.
+ *
+ * @example
+ * import { ServiceProfile, UploadPlan } from "@stevedore/core"
+ *
+ * const { limits, urlLifetimeSeconds } = ServiceProfile.standard
+ * const size = 1_000_000_000
+ * UploadPlan.partsFor(size, limits, { throughput: 2_000_000, width: 4, urlLifetimeSeconds }) // parts of 5 MiB
+ * UploadPlan.partsFor(size, limits, { throughput: 40_000_000, width: 4, urlLifetimeSeconds }) // of 40 MB
+ *
+ * @since 0.1.0
+ * @category planning
+ */
+export const partsFor = (size: number, limits: ServiceProfile.ServiceProfile["limits"], line: Line): number => {
+  const seconds = Math.min(secondsOfPart, line.urlLifetimeSeconds * lifeOfPart)
+  const part = Math.min(
+    line.throughput / line.width * seconds,
+    size / (roundsOfParts * line.width),
+    largestMeasuredPart
+  )
+  return Math.max(fewestParts(size, limits), Math.min(mostParts(size, limits), Math.ceil(size / Math.max(1, part))))
 }
 
 /**

@@ -8,12 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Checksum from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
-import * as RetryPolicy from "./RetryPolicy.js"
+import { openSession } from "./internal/openSession.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { ServiceError } from "./ServiceError.js"
 import type { Journal, Requirements } from "./SessionTransfer.js"
 import * as SessionTransfer from "./SessionTransfer.js"
 import { SourceChanged } from "./SourceError.js"
+import type * as TransferGate from "./TransferGate.js"
 import * as UploadCompletion from "./UploadCompletion.js"
 import type { UploadError } from "./UploadError.js"
 import { UnfinishedUploadNotFound, UploadLocked } from "./UploadError.js"
@@ -53,28 +54,6 @@ interface Book {
   readonly id: Option.Option<string>
   readonly ledger: UploadLedger.Service
 }
-
-const openOnce = ({ options, source }: Upload): Effect.Effect<UploadSession, ServiceError, ServiceApi> =>
-  Effect.flatMap(ServiceApi, (service): Effect.Effect<UploadSession, ServiceError> => {
-    const file = { name: source.name, mediaType: source.mediaType, size: source.size }
-    return options.plan._tag === "SinglePlan"
-      ? service.initiateUpload(file)
-      : service.initiateLargeUpload({ ...file, parts: options.plan.parts })
-  })
-
-// The call itself is made again only when it did not arrive, and has used up its attempts then
-const mayHaveOpened = (error: ServiceError): boolean =>
-  error.recovery === "retry" && !(error._tag === "ConnectionFailed" && error.arrived === "no")
-
-// A session whose answer was lost is one that nobody uses, and that the service clears away: another may be opened
-const openSession = (upload: Upload): Effect.Effect<UploadSession, ServiceError, ServiceApi> =>
-  Effect.suspend(() => {
-    let asked = 0
-    return RetryPolicy.retry(() => {
-      asked += 1
-      return openOnce(upload)
-    }, { while: (error) => mayHaveOpened(error) && asked < upload.options.maxSessions })
-  })
 
 const recordOf = (
   { source }: Upload,
@@ -124,7 +103,10 @@ interface Beginning {
   readonly record: Option.Option<UploadRecord>
 }
 
-const begin = (upload: Upload, book: Book): Effect.Effect<Beginning, ServiceError, ServiceApi> =>
+const begin = (
+  upload: Upload,
+  book: Book
+): Effect.Effect<Beginning, ServiceError, ServiceApi | TransferGate.TransferGate> =>
   Effect.gen(function*() {
     const session = yield* openSession(upload)
     const record = Option.isNone(book.id)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConnectionError, StorageError, TransferGate } from "@stevedore/core"
-import { Cause, Duration, Effect, Exit, FastCheck as fc, Fiber, Metric, MetricState, TestClock } from "effect"
+import { Cause, Duration, Effect, Exit, FastCheck as fc, Fiber, Metric, MetricState, Option, TestClock } from "effect"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
 
 const clockMillis = Effect.clockWith((clock) => clock.currentTimeMillis)
@@ -326,6 +326,21 @@ describe("TransferGate", () => {
         yield* TestClock.adjust("2 hours")
         yield* Fiber.join(fiber)
         assert.strictEqual((yield* gate.state).width, 4)
+      }))
+
+    it.scoped("tells what is confirmed a second once a full line was measured, and nothing before", () =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make({ limit: 4 })
+        const fiber = yield* Effect.fork(Effect.forEach(
+          Array.from({ length: 100 }),
+          () => gate.pass(Effect.sleep("1 second"), { bytes: 1_000_000 }),
+          { concurrency: "unbounded", discard: true }
+        ))
+        yield* TestClock.adjust("1 millis")
+        assert.deepStrictEqual((yield* gate.state).throughput, Option.none())
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(fiber)
+        assert.deepStrictEqual((yield* gate.state).throughput, Option.some(4_000_000))
       }))
 
     it.scoped("grows to its limit where every transfer has a line of its own", () =>

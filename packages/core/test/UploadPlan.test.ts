@@ -58,6 +58,47 @@ const assertCovers = (size: number, urls: number, within: Limits) => {
 }
 
 describe("UploadPlan", () => {
+  describe("partsFor", () => {
+    const lines = fc.record({
+      throughput: fc.double({ min: 1, max: 1e10, noNaN: true }),
+      width: fc.integer({ min: 1, max: 32 }),
+      urlLifetimeSeconds: fc.integer({ min: 1, max: 100_000 })
+    })
+
+    it.prop("is a number that the size can go up in, whatever the line", [sizes, lines], ([size, line]) => {
+      assertCovers(size, UploadPlan.partsFor(size, limits, line), limits)
+    })
+
+    it.prop(
+      "no part takes longer than four seconds of the line or a hundredth of its URL's life, unless it is as small as may be",
+      [sizes, lines],
+      ([size, line]) => {
+        const parts = UploadPlan.partsFor(size, limits, line)
+        const seconds = Math.ceil(size / parts) / (line.throughput / line.width)
+        const longest = Math.min(4, line.urlLifetimeSeconds / 100)
+        assert.isTrue(parts === UploadPlan.mostParts(size, limits) || seconds <= longest * 1.000001 + 1e-6)
+      }
+    )
+
+    it.prop(
+      "there are three for each place on the line, unless they would be too small",
+      [sizes, lines],
+      ([size, line]) => {
+        const parts = UploadPlan.partsFor(size, limits, line)
+        assert.isTrue(parts >= 3 * line.width || parts === UploadPlan.mostParts(size, limits))
+      }
+    )
+
+    it.each([
+      ["2 Mbit/s", 250_000, 1, 190],
+      ["100 Mbit/s", 12_500_000, 4, 80],
+      ["10 Gbit/s", 1_250_000_000, 4, 15]
+    ])("1 GB at %s", (_, throughput, width, parts) => {
+      const line = { throughput, width, urlLifetimeSeconds: 10_800 }
+      assert.strictEqual(UploadPlan.partsFor(1_000_000_000, limits, line), parts)
+    })
+  })
+
   describe("ranges", () => {
     it.prop(
       "cover any source exactly once, in order, none empty, equal where that is possible",

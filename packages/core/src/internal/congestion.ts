@@ -76,6 +76,11 @@ export class Congestion {
     this.width = initial
   }
 
+  /** What was confirmed a millisecond at a width that lasted; none before the line was measured. */
+  get rate(): number | undefined {
+    return this.reference?.rate
+  }
+
   began(now: number): number {
     return this.throughput.began(now, this.width)
   }

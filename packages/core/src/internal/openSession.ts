@@ -1,0 +1,62 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as RetryPolicy from "../RetryPolicy.js"
+import { ServiceApi } from "../ServiceApi.js"
+import type { ServiceError } from "../ServiceError.js"
+import * as TransferGate from "../TransferGate.js"
+import type { CheckedOptions } from "../UploadOptions.js"
+import * as UploadPlan from "../UploadPlan.js"
+import type { UploadSession } from "../UploadSession.js"
+import type { UploadSource } from "../UploadSource.js"
+
+interface PlannedUpload {
+  readonly source: UploadSource
+  readonly options: Pick<CheckedOptions, "plan" | "maxSessions">
+}
+
+// A line that was measured tells which parts suit it; else the service chooses. What is held in memory is no larger than
+// the service wants it.
+const partsOf = (
+  { source }: PlannedUpload,
+  asked: Option.Option<number>
+): Effect.Effect<Option.Option<number>, never, ServiceApi | TransferGate.TransferGate> =>
+  Option.isSome(asked) || source.held ? Effect.succeed(asked) : Effect.gen(function*() {
+    const { limits, urlLifetimeSeconds } = (yield* ServiceApi).profile
+    const { throughput, width } = yield* (yield* TransferGate.TransferGate).state
+    return Option.map(
+      throughput,
+      (throughput) => UploadPlan.partsFor(source.size, limits, { throughput, width, urlLifetimeSeconds })
+    )
+  })
+
+const openOnce = (
+  upload: PlannedUpload
+): Effect.Effect<UploadSession, ServiceError, ServiceApi | TransferGate.TransferGate> =>
+  Effect.gen(function*() {
+    const service = yield* ServiceApi
+    const { options: { plan }, source: { mediaType, name, size } } = upload
+    return plan._tag === "SinglePlan"
+      ? yield* service.initiateUpload({ name, mediaType, size })
+      : yield* service.initiateLargeUpload({ name, mediaType, size, parts: yield* partsOf(upload, plan.parts) })
+  })
+
+// The call itself is made again only when it did not arrive, and has used up its attempts then
+const mayHaveOpened = (error: ServiceError): boolean =>
+  error.recovery === "retry" && !(error._tag === "ConnectionFailed" && error.arrived === "no")
+
+/**
+ * Opens a session for a planned upload. One whose answer was lost is one that nobody uses, and that the service clears
+ * away: another may be opened.
+ *
+ * @internal
+ */
+export const openSession = (
+  upload: PlannedUpload
+): Effect.Effect<UploadSession, ServiceError, ServiceApi | TransferGate.TransferGate> =>
+  Effect.suspend(() => {
+    let asked = 0
+    return RetryPolicy.retry(() => {
+      asked += 1
+      return openOnce(upload)
+    }, { while: (error) => mayHaveOpened(error) && asked < upload.options.maxSessions })
+  })

@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ServiceApi, TransferGate, type UploadPlan, UploadSources } from "@stevedore/core"
+import { Duration, Effect, Layer, Option, Stream } from "effect"
+import { openSession } from "../../src/internal/openSession.js"
+
+const size = 1_000_000_000
+
+const once = UploadSources.fromStreamOnce("a.bin", Stream.never, { size })
+
+const repeatable = UploadSources.fromStream("a.bin", Stream.never, { size })
+
+const gate = (throughput: Option.Option<number>) =>
+  TransferGate.layerNoop({
+    state: Effect.succeed({
+      width: 4,
+      limit: 32,
+      inFlight: 0,
+      waiting: 0,
+      bufferedBytes: 0,
+      throughput,
+      pausedFor: Duration.zero
+    })
+  })
+
+const askedFor = (options: {
+  readonly source?: typeof once | typeof repeatable
+  readonly parts?: number
+  readonly throughput?: number
+}) =>
+  Effect.gen(function*() {
+    const asked: Array<Option.Option<number>> = []
+    const api = ServiceApi.layerNoop({
+      initiateLargeUpload: ({ parts }) => {
+        asked.push(parts ?? Option.none())
+        return Effect.succeed({
+          _tag: "MultipartSession",
+          fileId: "f",
+          uploadId: "u",
+          clockOffset: 0,
+          openedAt: 0,
+          urls: []
+        })
+      }
+    })
+    const source = { ...(options.source ?? repeatable), held: options.source === once }
+    const plan: UploadPlan.UploadPlan = { _tag: "MultipartPlan", size, parts: Option.fromNullable(options.parts) }
+    yield* openSession({ source, options: { plan, maxSessions: 1 } }).pipe(
+      Effect.provide(Layer.merge(api, gate(Option.fromNullable(options.throughput))))
+    )
+    return asked
+  })
+
+describe("openSession", () => {
+  it.effect("leaves the number of parts to the service as long as no line was measured", () =>
+    Effect.map(askedFor({}), (asked) => assert.deepStrictEqual(asked, [Option.none()])))
+
+  it.effect("asks for parts of four seconds of the line that was measured", () =>
+    Effect.map(askedFor({ throughput: 40_000_000 }), (asked) => assert.deepStrictEqual(asked, [Option.some(25)])))
+
+  it.effect("a number that was wished for counts, whatever was measured", () =>
+    Effect.map(
+      askedFor({ throughput: 40_000_000, parts: 17 }),
+      (asked) => assert.deepStrictEqual(asked, [Option.some(17)])
+    ))
+
+  it.effect("what is held in memory while it is sent goes up in parts as the service wants them", () =>
+    Effect.map(
+      askedFor({ throughput: 40_000_000, source: once }),
+      (asked) => assert.deepStrictEqual(asked, [Option.none()])
+    ))
+})
