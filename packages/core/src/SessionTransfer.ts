@@ -6,9 +6,9 @@
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type { FileRecord } from "./FileRecord.js"
+import { inOwnFiber } from "./internal/ownFiber.js"
 import type { ObjectStorage } from "./ObjectStorage.js"
 import * as PartTransfer from "./PartTransfer.js"
 import type { InvalidPartCount } from "./PlanError.js"
@@ -178,18 +178,8 @@ const put = (upload: Parts, part: Part): Effect.Effect<PartReceipt, UploadError,
  */
 export type Receipts = Arr.NonEmptyReadonlyArray<PartReceipt>
 
-// What races inside a concurrent `Effect.forEach` ends with the fiber around it, not with the `forEach`: in a fiber of
-// their own, no part that is still under way outlives the failure of another
-const together = <A, E, R>(parts: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(
-      Effect.fork(restore(parts)),
-      (fiber) => Effect.onInterrupt(restore(Fiber.join(fiber)), () => Fiber.interrupt(fiber))
-    )
-  )
-
 const putAll = (upload: Parts): Effect.Effect<Receipts, UploadError, Requirements> =>
-  together(Effect.forEach(upload.parts, (part) => {
+  inOwnFiber(Effect.forEach(upload.parts, (part) => {
     const confirmed = upload.confirmed.get(part.partNumber)
     return confirmed === undefined ? put(upload, part) : Effect.succeed(confirmed)
   }, {
@@ -217,7 +207,7 @@ const putDoubtfulAgain = (
   upload: Parts,
   receipts: Receipts
 ): Effect.Effect<Receipts, UploadError, Requirements> =>
-  together(Effect.forEach(
+  inOwnFiber(Effect.forEach(
     Arr.zip(upload.parts, receipts),
     ([part, receipt]) =>
       isDoubtful(receipt)

@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
 import type { Checksum } from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
+import { inOwnFiber } from "./internal/ownFiber.js"
 import * as Metrics from "./Metrics.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { Requirements } from "./SessionTransfer.js"
@@ -140,7 +141,7 @@ export const upload = (
   source: UploadSource,
   options: UploadOptions = {}
 ): Effect.Effect<UploadedFile, UploadError, Requirements> =>
-  Effect.flatMap(stateOf(source, options), (state) => run(source, options, state))
+  Effect.flatMap(stateOf(source, options), (state) => inOwnFiber(run(source, options, state)))
 
 /**
  * Starts an upload and gives a handle on it. The upload ends with the scope.

@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Uploads } from "@stevedore/core"
+import { FaultScript } from "@stevedore/testing"
+import { Clock, Effect, Exit, Fiber, TestClock } from "effect"
+import { inOwnFiber } from "../../src/internal/ownFiber.js"
+import { inTime, sourceOf, tiny } from "../fixtures/uploads.js"
+
+const failing = Effect.zipRight(Effect.sleep("1 second"), Effect.fail("beside it"))
+
+const beside = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.forEach([Effect.as(effect, 0), failing], (one) => one, { concurrency: 2 })
+
+describe("inOwnFiber", () => {
+  it.effect("what races ends at once with the failure of what runs beside it, before that is known", () =>
+    Effect.gen(function*() {
+      const heard: Array<string> = []
+      const say = (what: string) => Effect.sync(() => void heard.push(what))
+      const racing = Effect.raceFirst(Effect.onInterrupt(Effect.never, () => say("interrupted")), Effect.never)
+      const fiber = yield* Effect.fork(Effect.catchAll(beside(inOwnFiber(racing)), () => say("failed")))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(heard, ["interrupted", "failed"])
+    }))
+
+  it.effect("what has a time-out is not waited for", () =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(beside(inOwnFiber(Effect.timeout(Effect.never, "1 hour"))))
+      yield* TestClock.adjust("1 second")
+      assert.isTrue((yield* Fiber.poll(fiber))._tag === "Some")
+    }))
+
+  it.effect("gives what the effect gives, and its failure", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* Effect.exit(inOwnFiber(Effect.succeed(1))), Exit.succeed(1))
+      assert.deepStrictEqual(yield* Effect.exit(inOwnFiber(Effect.fail("no"))), Exit.fail("no"))
+    }))
+
+  it.effect("an upload whose neighbour fails lets go of its call at once", () =>
+    Effect.gen(function*() {
+      const began = yield* Clock.currentTimeMillis
+      const both = Effect.forEach([sourceOf(0), sourceOf(95)], (source) => Uploads.upload(source), { concurrency: 2 })
+      const error = yield* inTime(Effect.flip(both))
+      assert.strictEqual(error._tag, "EmptySource")
+      assert.isBelow((yield* Clock.currentTimeMillis) - began, 6000)
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("initiate").delay("25 seconds") }))))
+})
