@@ -1,0 +1,141 @@
+import { assert, describe, it } from "@effect/vitest"
+import { BrowserLedger } from "@stevedore/browser"
+import { PresignedUrl, UploadLedger, type UploadRecord, type UploadSession } from "@stevedore/core"
+import { Effect, Exit, Option, Scope } from "effect"
+import "fake-indexeddb/auto"
+import * as Databases from "../src/internal/database.js"
+import * as FakePage from "./fixtures/fakePage.js"
+
+const url = (part: number) =>
+  new PresignedUrl.PresignedUrl(`https://storage.test/k?partNumber=${part}&X-Amz-Signature=secret${part}`)
+
+const record: UploadRecord.UploadRecord = {
+  version: 1,
+  id: "0123456789abcdef",
+  service: "https://page.test/api",
+  name: "a.bin",
+  mediaType: "application/octet-stream",
+  fingerprint: { kind: "blob", size: 20, modified: 1, identity: "20/1/x", sample: "x" },
+  checksumAlgorithm: "crc32",
+  session: {
+    fileId: "file",
+    uploadId: "upload",
+    clockOffset: 0,
+    openedAt: 0,
+    parts: 2,
+    urls: [url(1), url(2)]
+  },
+  phase: "uploading",
+  startedAt: 0
+}
+
+const receipt: UploadSession.PartReceipt = { partNumber: 2, etag: "\"2\"", size: 10, attempts: 1, checksum: "AAAAAA==" }
+
+/** What the database holds, keys and values, as text. */
+const written = (database: string) =>
+  Effect.scoped(Effect.flatMap(Databases.make(database), ({ run }) =>
+    Effect.map(
+      Effect.all([
+        run("values", "readonly", (store) => store.getAllKeys()),
+        run("values", "readonly", (store): IDBRequest<Array<unknown>> => store.getAll())
+      ]),
+      (all) => JSON.stringify(all)
+    )))
+
+/** The locks of an origin, which all of its tabs share. */
+const originLocks = () => {
+  const held = new Set<string>()
+  return {
+    held,
+    locks: {
+      request: async (name: string, _: object, use: (lock: object | null) => Promise<void> | undefined) => {
+        if (held.has(name)) return use(null)
+        held.add(name)
+        await use({})
+        held.delete(name)
+      }
+    }
+  }
+}
+
+describe("BrowserLedger", () => {
+  it.scoped("what was written down is there after a reload, for the same database only", () =>
+    Effect.gen(function*() {
+      yield* FakePage.make()
+      yield* Effect.scoped(Effect.gen(function*() {
+        const ledger = yield* BrowserLedger.make({ database: "reloaded" })
+        yield* ledger.begin(record)
+        yield* ledger.receive(record, receipt)
+      }))
+      const ledger = yield* BrowserLedger.make({ database: "reloaded" })
+      assert.isTrue(ledger.keepUrls)
+      assert.deepStrictEqual(yield* ledger.find(record.id), Option.some({ record, receipts: [receipt] }))
+      assert.deepStrictEqual(yield* ledger.unfinished, [{ record, receipts: [receipt] }])
+      const other = yield* BrowserLedger.make({ database: "another" })
+      assert.deepStrictEqual(yield* other.unfinished, [])
+    }))
+
+  it.scoped("where URLs are not to be kept, nothing of a signature is written", () =>
+    Effect.gen(function*() {
+      yield* FakePage.make()
+      const keeping = yield* BrowserLedger.make({ database: "keeping" })
+      yield* keeping.begin(record)
+      assert.include(yield* written("keeping"), "secret2")
+      const ledger = yield* BrowserLedger.make({ database: "without", keepUrls: false })
+      yield* ledger.begin(record)
+      yield* ledger.completing(record)
+      assert.include(yield* written("without"), record.id)
+      assert.notInclude(yield* written("without"), "secret")
+    }))
+
+  it.scoped("an upload that is over leaves nothing behind, and what is beside it stays", () =>
+    Effect.gen(function*() {
+      yield* FakePage.make()
+      const ledger = yield* BrowserLedger.make({ database: "over" })
+      const other = { ...record, id: `${record.id}0` }
+      yield* Effect.forEach([record, other], (one) => ledger.begin(one))
+      yield* Effect.forEach([record, other], (one) => ledger.receive(one, receipt))
+      yield* ledger.forget(record)
+      assert.deepStrictEqual(yield* ledger.unfinished, [{ record: other, receipts: [receipt] }])
+      assert.notInclude(yield* written("over"), `"${record.id}/`)
+    }))
+
+  it.scoped("of two tabs one drives an upload; the other may when that one has let go", () =>
+    Effect.gen(function*() {
+      const { held, locks } = originLocks()
+      yield* FakePage.make({ locks })
+      const [one, other] = [
+        yield* BrowserLedger.make({ database: "tabs" }),
+        yield* BrowserLedger.make({ database: "tabs" })
+      ]
+      const tab = yield* Scope.make()
+      assert.isTrue(yield* Scope.extend(one.lock("a"), tab))
+      assert.isFalse(yield* Effect.scoped(other.lock("a")))
+      assert.isTrue(yield* Effect.scoped(other.lock("b")))
+      yield* Scope.close(tab, Exit.void)
+      yield* FakePage.settled
+      assert.isTrue(yield* Effect.scoped(other.lock("a")))
+      yield* FakePage.settled
+      assert.deepStrictEqual([...held], [])
+    }))
+
+  it.scoped("a page that has no Web Locks holds them for itself", () =>
+    Effect.gen(function*() {
+      yield* FakePage.make()
+      const ledger = yield* BrowserLedger.make({ database: "alone" })
+      yield* Effect.scoped(Effect.gen(function*() {
+        assert.isTrue(yield* ledger.lock("a"))
+        assert.isFalse(yield* Effect.scoped(ledger.lock("a")))
+      }))
+      assert.isTrue(yield* Effect.scoped(ledger.lock("a")))
+    }))
+
+  it.scoped("as a layer it is the ledger in force; URLs are kept unless the options say otherwise", () =>
+    Effect.gen(function*() {
+      yield* FakePage.make()
+      for (const [keepUrls, kept] of [[undefined, true], [true, true], [false, false]] as const) {
+        const layer = BrowserLedger.layer({ database: "layer", keepUrls })
+        assert.strictEqual((yield* Effect.provide(UploadLedger.UploadLedger, layer)).keepUrls, kept)
+      }
+    }))
+})

@@ -1,0 +1,173 @@
+import { assert, describe, it, vi } from "@effect/vitest"
+import { BrowserStevedore } from "@stevedore/browser"
+import { RetryPolicy, ServiceApi, TransferGate, UploadLedger } from "@stevedore/core"
+import { Effect, Fiber, Layer, Redacted, TestClock } from "effect"
+import "fake-indexeddb/auto"
+import * as FakePage from "./fixtures/fakePage.js"
+
+const record = {
+  data: {
+    id: "f",
+    name: "a.txt",
+    type: "text/plain",
+    size: 1,
+    status: "completed",
+    author: null,
+    created_at: "2026-01-01T00:00:00.000Z"
+  }
+}
+
+const session = { data: { id: "f", upload_url: "https://bucket.test/k" } }
+
+const json = (status: number, body: unknown) =>
+  new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } })
+
+interface Asked {
+  readonly url: string
+  readonly headers: Headers
+  readonly init: RequestInit
+}
+
+/** The page, and what it asks for; what `answer` throws is a network that fails. */
+const world = (answer: (asked: Asked) => Response = () => json(200, record)) =>
+  Effect.gen(function*() {
+    const page = yield* FakePage.make()
+    const asked: Array<Asked> = []
+    vi.stubGlobal("fetch", async (url: URL | string, init: RequestInit = {}) => {
+      const one = { url: String(url), headers: new Headers(init.headers), init }
+      asked.push(one)
+      return answer(one)
+    })
+    return { page, asked }
+  })
+
+const down = (): never => {
+  throw new TypeError("Failed to fetch")
+}
+
+const layerOf = (options: Partial<BrowserStevedore.Options> = {}) =>
+  BrowserStevedore.layer({ baseUrl: "/api", ledger: false, ...options })
+
+const file = Effect.flatMap(ServiceApi.ServiceApi, (api) => api.file("f"))
+
+const initiate = Effect.flatMap(
+  ServiceApi.ServiceApi,
+  (api) => api.initiateUpload({ name: "a.txt", mediaType: "text/plain", size: 1 })
+)
+
+describe("BrowserStevedore", () => {
+  it.scoped("a path is one of the page's own origin, and no token goes along where none was given", () =>
+    Effect.gen(function*() {
+      const { asked } = yield* world()
+      yield* Effect.provide(file, layerOf())
+      assert.deepStrictEqual(asked.map(({ url }) => url), ["https://page.test/api/v1/files/f"])
+      assert.isNull(asked[0]?.headers.get("authorization"))
+      assert.strictEqual(asked[0]?.init.credentials, "same-origin")
+    }))
+
+  it.scoped("a token goes to the service that it was given for, with the cookies that are wished", () =>
+    Effect.gen(function*() {
+      const { asked } = yield* world()
+      const token = Redacted.make("api.secret")
+      yield* Effect.provide(file, layerOf({ baseUrl: "https://service.test", token, credentials: "include" }))
+      assert.strictEqual(asked[0]?.url, "https://service.test/v1/files/f")
+      assert.strictEqual(asked[0]?.headers.get("authorization"), "Bearer api.secret")
+      assert.strictEqual(asked[0]?.init.credentials, "include")
+    }))
+
+  it.scoped("a token is never sent in clear, and the layer says so before anything is asked", () =>
+    Effect.gen(function*() {
+      const { asked } = yield* world()
+      const layer = layerOf({ baseUrl: "http://service.test", token: Redacted.make("api.secret") })
+      const error = yield* Effect.flip(Effect.provide(file, layer))
+      assert.strictEqual(error._tag, "ConfigError")
+      assert.deepStrictEqual(asked, [])
+    }))
+
+  it.scoped("no redirect is followed: where it leads is hidden, that it is one is not", () =>
+    Effect.gen(function*() {
+      const opaque = () =>
+        Object.defineProperties(new Response(null), { type: { value: "opaqueredirect" }, status: { value: 0 } })
+      const { asked } = yield* world(opaque)
+      assert.deepInclude(yield* Effect.flip(Effect.provide(file, layerOf())), { _tag: "RequestRejected", status: 302 })
+      assert.lengthOf(asked, 1)
+      assert.strictEqual(asked[0]?.init.redirect, "manual")
+    }))
+
+  it.scoped("no more transfers run at once than a browser has connections, unless the options say so", () =>
+    Effect.gen(function*() {
+      yield* world()
+      const limitOf = (options: Partial<BrowserStevedore.Options>) =>
+        TransferGate.TransferGate.pipe(
+          Effect.flatMap((gate) => gate.state),
+          Effect.map(({ limit }) => limit),
+          Effect.provide(layerOf(options))
+        )
+      assert.strictEqual(yield* limitOf({}), 6)
+      assert.strictEqual(yield* limitOf({ limit: 2 }), 2)
+    }))
+
+  it.scoped("unfinished uploads are written down in IndexedDB, unless that is not wished", () =>
+    Effect.gen(function*() {
+      yield* world()
+      const keepsUrls = (ledger: BrowserStevedore.Options["ledger"]) =>
+        Effect.provide(Effect.map(UploadLedger.UploadLedger, ({ keepUrls }) => keepUrls), layerOf({ ledger }))
+      assert.isTrue(yield* keepsUrls(undefined))
+      assert.isFalse(yield* keepsUrls({ keepUrls: false }))
+      assert.isFalse(yield* keepsUrls(false))
+    }))
+
+  it.scoped("a retry policy that is provided to the layer holds for whatever runs with it", () =>
+    Effect.gen(function*() {
+      const { asked } = yield* world(() => json(503, { errors: [] }))
+      const layer = Layer.provide(layerOf(), RetryPolicy.layer({ attempts: 3, base: "1 second" }))
+      const fiber = yield* Effect.fork(Effect.flip(Effect.provide(file, layer)))
+      for (let turn = 0; turn < 20; turn++) {
+        yield* FakePage.settled
+        yield* TestClock.adjust("10 seconds")
+      }
+      assert.deepInclude(yield* Fiber.join(fiber), { _tag: "ServiceUnavailable", attempts: 3 })
+      assert.lengthOf(asked, 3)
+    }))
+
+  it.scoped("what fails while the browser is offline waits until it is online, and is no attempt", () =>
+    Effect.gen(function*() {
+      let online = false
+      const { asked, page } = yield* world(() => online ? json(200, record) : down())
+      page.setOnline(false)
+      const layer = Layer.provide(layerOf(), RetryPolicy.layer({ attempts: 1 }))
+      const fiber = yield* Effect.fork(Effect.provide(file, layer))
+      yield* FakePage.settled
+      yield* TestClock.adjust("1 hour")
+      yield* FakePage.settled
+      assert.lengthOf(asked, 1)
+      online = true
+      page.setOnline(true)
+      assert.strictEqual((yield* Fiber.join(fiber)).id, "f")
+      assert.lengthOf(asked, 2)
+      assert.strictEqual(page.listeners(), 0)
+    }))
+
+  it.scoped("a session is opened again only where it is certain that the request has not left", () =>
+    Effect.gen(function*() {
+      let online = true
+      const { asked, page } = yield* world(() => online ? json(201, session) : down())
+      const layer = Layer.provide(layerOf(), RetryPolicy.layer({ attempts: 1 }))
+      const opening = Effect.provide(initiate, layer)
+      // offline before it begins: it cannot have left
+      online = false
+      page.setOnline(false)
+      const waiting = yield* Effect.fork(opening)
+      yield* FakePage.settled
+      online = true
+      page.setOnline(true)
+      assert.strictEqual((yield* Fiber.join(waiting)).fileId, "f")
+      assert.lengthOf(asked, 2)
+      // offline while it is under way: it may have arrived
+      vi.stubGlobal("fetch", async () => {
+        page.setOnline(false)
+        return down()
+      })
+      assert.deepInclude(yield* Effect.flip(opening), { _tag: "ConnectionFailed", arrived: "unknown" })
+    }))
+})

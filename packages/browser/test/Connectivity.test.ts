@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Connectivity } from "@stevedore/browser"
+import { Uploads, UploadSources } from "@stevedore/core"
+import { FaultScript, SandboxLayer } from "@stevedore/testing"
+import { Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
+import * as FakePage from "./fixtures/fakePage.js"
+
+const begun = Effect.gen(function*() {
+  const upload = yield* Uploads.start(UploadSources.fromBytes("a.txt", new Uint8Array(100)))
+  yield* FakePage.settled
+  return upload
+})
+
+const phaseOf = (upload: Uploads.UploadHandle) =>
+  Effect.zipRight(FakePage.settled, Effect.map(upload.progress.get, ({ phase }) => phase))
+
+const slow = SandboxLayer.memory({ faults: FaultScript.on("put").always().delay("10 seconds") })
+
+describe("Connectivity", () => {
+  it.scoped("it is what the browser tells at the moment", () =>
+    Effect.gen(function*() {
+      const page = yield* FakePage.make()
+      assert.deepStrictEqual(yield* Connectivity.current, { online: true, visible: true })
+      page.setOnline(false)
+      page.setVisible(false)
+      assert.deepStrictEqual(yield* Connectivity.current, { online: false, visible: false })
+    }))
+
+  it.scoped("its changes begin with the present, tell all that comes, and leave no listener behind", () =>
+    Effect.gen(function*() {
+      const page = yield* FakePage.make()
+      const seen: Array<Connectivity.Connectivity> = []
+      const fiber = yield* Effect.fork(
+        Stream.runForEach(Connectivity.changes, (now) => Effect.sync(() => seen.push(now)))
+      )
+      yield* FakePage.settled
+      page.setOnline(false)
+      page.setVisible(false)
+      page.window.dispatchEvent(new Event("pageshow"))
+      yield* FakePage.settled
+      assert.deepStrictEqual(seen, [
+        { online: true, visible: true },
+        { online: false, visible: true },
+        { online: false, visible: false },
+        { online: false, visible: false }
+      ])
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual(page.listeners(), 0)
+    }))
+
+  it.scoped("an upload is paused while the browser is offline, and goes on afterwards by itself", () =>
+    Effect.gen(function*() {
+      const page = yield* FakePage.make()
+      const upload = yield* begun
+      yield* Connectivity.pausingOffline(upload)
+      assert.strictEqual(yield* phaseOf(upload), "uploading")
+      page.setOnline(false)
+      assert.strictEqual(yield* phaseOf(upload), "paused")
+      // nothing of it goes on with time alone
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* phaseOf(upload), "paused")
+      page.setOnline(true)
+      assert.strictEqual(yield* phaseOf(upload), "uploading")
+      yield* TestClock.adjust("10 seconds")
+      yield* FakePage.settled
+      assert.strictEqual((yield* upload.await).size, 100)
+    }).pipe(Effect.provide(slow)))
+
+  it.scoped("what somebody has paused stays paused when the browser is online again", () =>
+    Effect.gen(function*() {
+      const page = yield* FakePage.make()
+      const upload = yield* begun
+      yield* Connectivity.pausingOffline(upload)
+      yield* upload.pause
+      page.setOnline(false)
+      yield* FakePage.settled
+      page.setOnline(true)
+      assert.strictEqual(yield* phaseOf(upload), "paused")
+    }).pipe(Effect.provide(slow)))
+
+  it.scoped("it ends with the scope", () =>
+    Effect.gen(function*() {
+      const page = yield* FakePage.make()
+      const upload = yield* begun
+      const scope = yield* Scope.make()
+      yield* Scope.extend(Connectivity.pausingOffline(upload), scope)
+      yield* FakePage.settled
+      assert.isAbove(page.listeners(), 0)
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(page.listeners(), 0)
+      page.setOnline(false)
+      assert.strictEqual(yield* phaseOf(upload), "uploading")
+    }).pipe(Effect.provide(slow)))
+})
