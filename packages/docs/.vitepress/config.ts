@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { type DefaultTheme, defineConfig } from "vitepress"
+import { chart } from "./chart.js"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
@@ -19,7 +20,18 @@ export default defineConfig({
   cleanUrls: true,
   // a link that leads nowhere fails the build
   ignoreDeadLinks: false,
-  markdown: { theme: { light: "github-light", dark: "github-dark" } },
+  markdown: {
+    theme: { light: "github-light", dark: "github-dark" },
+    config: (markdown) => {
+      const { fence } = markdown.renderer.rules
+      markdown.renderer.rules.fence = (tokens, index, options, environment, renderer) => {
+        const token = tokens[index]
+        return token?.info.trim() === "mermaid"
+          ? chart(token.content)
+          : fence?.(tokens, index, options, environment, renderer) ?? ""
+      }
+    }
+  },
   head: [["link", { rel: "icon", href: "/stevedore.svg", type: "image/svg+xml" }]],
   themeConfig: {
     logo: { src: "/stevedore.svg", alt: "" },
