@@ -129,20 +129,6 @@ const marks: Readonly<Record<CheckReport["outcome"], string>> = {
 
 const titleWidth = 24
 
-// Words that are broken where a terminal ends, under the column in which they began.
-const wrapped = (text: string, columns: number): ReadonlyArray<string> => {
-  const lines: Array<string> = []
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1)
-    if (last !== undefined && Printable.width(last) + 1 + Printable.width(word) <= columns) {
-      lines[lines.length - 1] = `${last} ${word}`
-    } else {
-      lines.push(word)
-    }
-  }
-  return lines
-}
-
 /**
  * A check as lines: its outcome, what it is about, what was found, and what to do. Broken to `columns` where there is a
  * terminal.
@@ -154,8 +140,8 @@ export const lines = (report: CheckReport, columns = Infinity): ReadonlyArray<st
   const head = `${marks[report.outcome]}  ${report.title.padEnd(titleWidth)}`
   const isNarrow = columns < 72
   const indent = isNarrow ? 6 : head.length + 2
-  const found = wrapped(report.found, columns - indent)
-  const remedy = report.remedy === "" ? [] : wrapped(`-> ${report.remedy}`, columns - indent)
+  const found = Printable.wrapped(report.found, columns - indent)
+  const remedy = report.remedy === "" ? [] : Printable.wrapped(`-> ${report.remedy}`, columns - indent)
   const [first = "", ...rest] = isNarrow ? ["", ...found] : found
   return [`${head}  ${first}`.trimEnd(), ...[...rest, ...remedy].map((line) => `${" ".repeat(indent)}${line}`)]
 }

@@ -7,6 +7,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { stripVTControlCharacters } from "node:util"
+import * as Printable from "./Printable.js"
 
 // What the library tells of every option, whatever it is
 const obvious: ReadonlySet<string> = new Set([
@@ -23,14 +24,7 @@ const indentOf = (line: string): string => /^ */.exec(stripVTControlCharacters(l
 
 const broken = (line: string, columns: number): string => {
   const indent = indentOf(line)
-  const lines: Array<string> = []
-  for (const word of line.trimStart().split(" ")) {
-    const last = lines.at(-1)
-    const fits = last !== undefined && stripVTControlCharacters(`${last} ${word}`).length <= columns
-    if (fits) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(`${indent}${word}`)
-  }
-  return lines.join("\n")
+  return Printable.wrapped(line.trimStart(), columns - indent.length).map((words) => indent + words).join("\n")
 }
 
 /**

@@ -5,6 +5,8 @@
  * @since 0.1.0
  */
 
+import { stripVTControlCharacters } from "node:util"
+
 // C0 and C1 controls, and the marks that turn the direction of writing
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
@@ -49,6 +51,24 @@ const widthOf = (character: string): number => (character.codePointAt(0) ?? 0) <
  * @category formatting
  */
 export const width = (text: string): number => [...text].reduce((columns, character) => columns + widthOf(character), 0)
+
+/**
+ * Lines of at most so many columns, broken between words; a word that is longer has a line to itself. Colours take no
+ * room.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const wrapped = (text: string, columns: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1)
+    const longer = `${last ?? ""} ${word}`
+    if (last !== undefined && width(stripVTControlCharacters(longer)) <= columns) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
+}
 
 const taken = (characters: ReadonlyArray<string>, columns: number): ReadonlyArray<string> => {
   let left = columns

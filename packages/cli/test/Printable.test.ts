@@ -43,4 +43,17 @@ describe("Printable", () => {
   it("a text that is too long keeps both its ends", () => {
     assert.strictEqual(Printable.fitted("2030-01-02 kick-off with the customer.mp4", 20), "2030-01-0..tomer.mp4")
   })
+
+  it.prop("words are broken into lines, none is lost, and only a word alone is longer than a line", [
+    FastCheck.array(FastCheck.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }),
+    FastCheck.integer({ min: 1, max: 40 })
+  ], ([words, columns]) => {
+    const lines = Printable.wrapped(words.join(" "), columns)
+    assert.strictEqual(lines.join(" "), words.join(" "))
+    for (const line of lines) assert.isTrue(line.length <= columns || !line.includes(" "))
+  })
+
+  it("colours take no room of a line", () => {
+    assert.deepStrictEqual(Printable.wrapped("\u001b[1mbold\u001b[0m word", 9), ["\u001b[1mbold\u001b[0m word"])
+  })
 })
