@@ -4,7 +4,7 @@ import type { Law } from "../simulation/Laws.js"
 import { laws } from "../simulation/Laws.js"
 import { mutations } from "../simulation/Mutations.js"
 
-const mostHistories = 600
+const mostHistories = 2000
 
 const minutes = 60_000
 

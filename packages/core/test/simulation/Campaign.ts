@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,14 +12,15 @@ interface Range {
   readonly until?: number | undefined
 }
 
-const inWorker = (file: string, range: Range): Promise<Report> =>
-  new Promise((resolve, reject) => {
-    // what a history leaves behind is garbage, and little of it grows old
-    const worker = new Worker(file, { workerData: range, resourceLimits: { maxYoungGenerationSizeMb: 192 } })
-    // fibers of processes that were killed may hold a thread open for ever
-    worker.once("message", (report: Report) => resolve(worker.terminate().then(() => report)))
-    worker.once("error", reject)
-  })
+// Few enough that no worker waits long for the last one
+const chunk = 250
+
+const judged = async (worker: Worker, range: Range): Promise<Report> => {
+  const answered: Promise<Array<Report>> = once(worker, "message")
+  worker.postMessage(range)
+  const [report = empty] = await answered
+  return report
+}
 
 /** Runs the histories of some seeds, on several threads. */
 export const campaign = async (options: {
@@ -32,8 +34,6 @@ export const campaign = async (options: {
   readonly onProgress?: ((report: Report) => void) | undefined
 }): Promise<Report> => {
   const { against = "src", histories, mutation, onProgress, seed, until, workers = 2 } = options
-  // each but once: a worker is slow until its code is compiled
-  const chunk = Math.ceil(histories / workers)
   const directory = await mkdtemp(join(tmpdir(), "simulation-"))
   try {
     const file = join(directory, "worker.mjs")
@@ -41,13 +41,20 @@ export const campaign = async (options: {
     let report = empty
     let next = seed
     const work = async (): Promise<void> => {
-      while (next < seed + histories && !report.findings.some(({ law }) => law === until)) {
-        const from = next
-        next = Math.min(seed + histories, from + chunk)
-        // read after the wait: another worker may have reported meanwhile
-        const more = await inWorker(file, { from, histories: next - from, until })
-        report = merge(report, more)
-        onProgress?.(report)
+      // One for all that it judges, since it is slow until its code is compiled; and little of what it makes grows old
+      const worker = new Worker(file, { resourceLimits: { maxYoungGenerationSizeMb: 192 } })
+      try {
+        while (next < seed + histories && !report.findings.some(({ law }) => law === until)) {
+          const from = next
+          next = Math.min(seed + histories, from + chunk)
+          // read after the wait: another worker may have reported meanwhile
+          const more = await judged(worker, { from, histories: next - from, until })
+          report = merge(report, more)
+          onProgress?.(report)
+        }
+      } finally {
+        // fibers of processes that were killed may hold a thread open for ever
+        await worker.terminate()
       }
     }
     await Promise.all(Array.from({ length: workers }, work))

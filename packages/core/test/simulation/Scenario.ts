@@ -252,7 +252,7 @@ const uploadOf = (chance: Chance, index: number, lives: number): UploadCase => {
     options: optionsOf(chance, source),
     delay: index === 0 ? 0 : chance.pick([0, 0, 50, 3000]),
     way,
-    watch: chance.weighed<UploadCase["watch"]>([["looks", 80], ["samples", 5], ["events", 15]]),
+    watch: chance.weighed<UploadCase["watch"]>([["looks", 83], ["samples", 2], ["events", 15]]),
     interrupt: chance.happens(0.08) ? { life: chance.whole(1, lives), afterSteps: steps(chance) } : undefined,
     pause: way === "start" && chance.happens(0.08)
       ? {
@@ -269,7 +269,7 @@ const livesOf = (chance: Chance): Scenario["lives"] => {
     chance.weighed([[chance.between(500, minute), 80], [chance.between(minute, 2.95 * hour), 15], [25 * hour, 5]])
   const killed = (): LifeCase => ({ killAfter: steps(chance), pause: pause() })
   const last: LifeCase = { killAfter: undefined, pause: pause() }
-  switch (chance.weighed([[0, 66], [1, 22], [2, 7], [3, 2], [-1, 3]])) {
+  switch (chance.weighed([[0, 80], [1, 13], [2, 3], [3, 1], [-1, 3]])) {
     case 0:
       return [last]
     case 1:
@@ -306,7 +306,7 @@ const jumpsOf = (chance: Chance, lives: number): ReadonlyArray<Jump> =>
 export const ofSeed = (seed: number): Scenario => {
   const chance = new Chance(seed)
   const lives = livesOf(chance)
-  const count = chance.weighed([[1, 88], [2, 8], [3, 4]])
+  const count = chance.weighed([[1, 94], [2, 4], [3, 2]])
   const first = uploadOf(chance, 0, lives.length)
   const others = Array.from({ length: count - 1 }, (_, index) => uploadOf(chance, index + 1, lives.length))
   const isPrinted = chance.happens(0.04)
@@ -338,7 +338,7 @@ export const ofSeed = (seed: number): Scenario => {
     urlLifetimeSeconds: chance.happens(0.1) ? chance.whole(5, 90) : 10_800,
     partSize: chance.pick([30, 50, 80]),
     rateLimit: chance.happens(0.12)
-      ? { calls: chance.whole(3, 12), windowMillis: chance.pick([10_000, 50_000]) }
+      ? { calls: chance.whole(1, 6), windowMillis: chance.pick([10_000, 50_000]) }
       : undefined,
     etags: chance.happens(0.75) ? "unique" : "by content",
     refusal: chance.happens(0.7) ? "502" : "400 InvalidPart",

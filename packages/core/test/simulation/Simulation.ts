@@ -140,5 +140,7 @@ export interface Told {
 /** Runs the history of a seed. */
 export const run = (seed: number): Told => {
   const scenario = ofSeed(seed)
+  // To say where it was made costs more than all else of an error, and nobody reads it of most
+  Error.stackTraceLimit = scenario.isPrinted ? 10 : 0
   return { scenario, history: new Simulation(scenario).run() }
 }

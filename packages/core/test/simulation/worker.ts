@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads"
+import { parentPort } from "node:worker_threads"
 import { runRange } from "./Range.js"
 
-parentPort?.postMessage(runRange(workerData))
+parentPort?.on("message", (range: Parameters<typeof runRange>[0]) => parentPort?.postMessage(runRange(range)))
