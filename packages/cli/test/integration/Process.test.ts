@@ -7,6 +7,12 @@ import { execFileSync } from "node:child_process"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 import { interrupt, isAlive, run, start } from "./stevedore.js"
 
+const unfinished = (env: Readonly<Record<string, string>>) =>
+  Effect.map(invoke(["uploads", "--json"]), ({ stdout }) =>
+    jsonLines(stdout)
+      .map((line) => Schema.decodeUnknownSync(Reports.Unfinished)(line))
+      .filter(({ service }) => service === env["STEVEDORE_BASE_URL"]))
+
 describe("the process by itself", () => {
   it.live("help is no failure, goes to standard output, and is without colours in a pipe", () =>
     Effect.gen(function*() {
@@ -53,12 +59,29 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         assert.strictEqual(code, 130)
         assert.match(stderr, /^Stopped\. To go on .*:\n {2}stevedore upload large\.mp4 --json\nInterrupted\.\n$/)
         assert.isFalse(isAlive(upload.child))
-        const left = jsonLines((yield* invoke(["uploads", "--json"])).stdout)
-          .map((line) => Schema.decodeUnknownSync(Reports.Unfinished)(line))
-          .filter(({ service }) => service === env["STEVEDORE_BASE_URL"])
+        const left = yield* unfinished(env)
         assert.deepStrictEqual(left.map(({ name, size }) => [name, size]), [["large.mp4", 4_000_000_000]])
         const forgotten = yield* Effect.forEach(left, ({ id }) => invoke(["uploads", "--forget", id]))
         assert.deepStrictEqual(forgotten.map((ended) => ended.code), [0])
+      }))
+
+    it.scoped("Ctrl-C twice ends at once, whatever it waits for, and the same command goes on", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        yield* fs.writeFileString(`${folder}/twice.mp4`, "")
+        yield* fs.truncate(`${folder}/twice.mp4`, 1_000_000_000)
+        const words = ["upload", "twice.mp4", "--json"]
+        const upload = yield* start(words, { cwd: folder, env })
+        yield* Stream.runHead(Stream.filter(upload.lines, (line) => line.includes("\"uploading\"")))
+        yield* Effect.fork(interrupt(upload))
+        const { code } = yield* Effect.timeout(interrupt(upload), "10 seconds")
+        assert.include([130, null], code)
+        assert.isFalse(isAlive(upload.child))
+        assert.deepStrictEqual((yield* unfinished(env)).map(({ name }) => name), ["twice.mp4"])
+        assert.strictEqual((yield* run(words, { cwd: folder, env })).code, 0)
+        assert.deepStrictEqual(yield* unfinished(env), [])
       }))
 
     it.scoped("a token that is not accepted ends in 3", () =>
