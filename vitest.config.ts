@@ -5,6 +5,7 @@ import { projects } from "./vitest.workspace.js"
 export default defineConfig({
   test: {
     projects,
+    setupFiles: [`${root}/.ci/assertions.mjs`],
     pool: "forks",
     // no test writes into the home of whoever runs it
     env: { XDG_STATE_HOME: `${root}/.cache/state` },

@@ -124,6 +124,7 @@ describe("XhrObjectStorage", () => {
         const fiber = yield* Effect.fork(put(storage, { section }))
         yield* FakePage.settled
         assert.lengthOf(requests, 1)
+        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
         assert.deepStrictEqual(yield* Fiber.poll(fiber), Option.none())
         yield* Deferred.succeed(read, undefined)
         assert.strictEqual((yield* Fiber.join(fiber)).etag, "\"e\"")
