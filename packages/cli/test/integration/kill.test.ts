@@ -324,7 +324,10 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
       () =>
         Effect.gen(function*() {
           const here = yield* machine
-          const sandbox = yield* sandboxOf({ faults: FaultScript.on("putPart").part(3).stall("answer") })
+          const sandbox = yield* sandboxOf({
+            recommendedPartSize: Math.ceil(size / 7),
+            faults: FaultScript.on("putPart").part(3).stall("answer")
+          })
           const listed = Effect.scoped(Effect.gen(function*() {
             const { ended } = yield* start(here, sandbox, ["uploads", "--json"])
             const { stdout } = yield* Effect.promise(() => ended)
@@ -362,7 +365,7 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
           assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
           assert.lengthOf(requests.filter(({ operation }) => operation === "putPart"), 8)
         }).pipe(Effect.provide(NodeContext.layer)),
-      seconds(60)
+      seconds(60 + size / 5_000_000)
     )
   }
 )
