@@ -128,6 +128,34 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
       assert.lengthOf(yield* World.unfinished(world.page), 0)
     }))
 
+  // A browser sees neither: of the same size and the same date, a file is the same to it.
+  const hidden = [
+    { where: "where the file is sampled", offset: 9 * MiB, what: "identity" },
+    { where: "in a part that storage has", offset: 3 * MiB, what: "content" }
+  ]
+
+  for (const { offset, what, where } of hidden) {
+    it.scoped(`other bytes ${where}, of the same size and date, are told when the file is chosen again`, () =>
+      Effect.gen(function*() {
+        const world = yield* World.make({ faults: stuck })
+        const date = new Date(1_700_000_000_000)
+        const path = yield* World.sparseFile(world, "a.bin", 18 * MiB)
+        yield* Effect.promise(() => utimes(path, date, date))
+        yield* World.choose(world.page, path)
+        yield* World.start(world.page, inParts)
+        yield* untilFirstPart(world.page)
+        yield* Effect.promise(() => world.page.reload())
+        const [left] = yield* World.unfinished(world.page)
+        yield* World.sparseFile(world, "a.bin", 18 * MiB, [[offset, "other"]])
+        yield* Effect.promise(() => utimes(path, date, date))
+        yield* World.choose(world.page, path)
+        const refused = failed(yield* World.resumeChosen(world.page, left?.id ?? ""))
+        assert.strictEqual(refused.error, "SourceChanged")
+        assert.deepInclude(refused.fields, { what })
+        assert.strictEqual(yield* counted(world, "completeLarge"), 0)
+      }))
+  }
+
   it.scoped("two tabs never drive one upload", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: stuck })
