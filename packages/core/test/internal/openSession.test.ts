@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ServiceApi, TransferGate, type UploadPlan, UploadSources } from "@stevedore/core"
+import { PresignedUrl, ServiceApi, TransferGate, type UploadPlan, UploadSources } from "@stevedore/core"
 import { Duration, Effect, Layer, Option, Stream } from "effect"
 import { openSession } from "../../src/internal/openSession.js"
+import { href } from "../fixtures/presignedUrls.js"
+
+const url = Option.getOrThrow(PresignedUrl.fromString(href()))
 
 const size = 1_000_000_000
 
@@ -38,7 +41,8 @@ const askedFor = (options: {
           uploadId: "u",
           clockOffset: 0,
           openedAt: 0,
-          urls: []
+          urls: [url],
+          extra: {}
         })
       }
     })

@@ -7,8 +7,7 @@ import { inTime, sourceOf, tiny } from "../fixtures/uploads.js"
 
 const failing = Effect.zipRight(Effect.sleep("1 second"), Effect.fail("beside it"))
 
-const beside = <A, E>(effect: Effect.Effect<A, E>) =>
-  Effect.forEach([Effect.as(effect, 0), failing], (one) => one, { concurrency: 2 })
+const beside = <A, E>(effect: Effect.Effect<A, E>) => Effect.all([effect, failing], { concurrency: 2 })
 
 describe("inOwnFiber", () => {
   it.effect("what races ends at once with the failure of what runs beside it, before that is known", () =>
