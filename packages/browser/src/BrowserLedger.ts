@@ -5,6 +5,7 @@
  */
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as IndexedDbKeyValueStore from "./IndexedDbKeyValueStore.js"
@@ -26,9 +27,31 @@ export interface Options extends IndexedDbKeyValueStore.Options {
   readonly keepUrls?: boolean | undefined
 }
 
+// A part's receipt is written while the next part goes up: one that is lost with the tab is a part that is sent again.
+// Whatever else is asked of the ledger comes after what was begun.
+const withoutWaiting = (ledger: UploadLedger.Service): Effect.Effect<UploadLedger.Service, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const writing = new Set<Fiber.RuntimeFiber<void>>()
+    const written = Effect.suspend(() => Fiber.awaitAll(writing))
+    yield* Effect.addFinalizer(() => written)
+    return {
+      ...ledger,
+      find: (id) => Effect.zipRight(written, ledger.find(id)),
+      begin: (record) => Effect.zipRight(written, ledger.begin(record)),
+      receive: (record, receipt) =>
+        Effect.map(Effect.forkDaemon(ledger.receive(record, receipt)), (fiber) => {
+          writing.add(fiber)
+          fiber.addObserver(() => writing.delete(fiber))
+        }),
+      completing: (record) => Effect.zipRight(written, ledger.completing(record)),
+      forget: (record) => Effect.zipRight(written, ledger.forget(record)),
+      unfinished: Effect.zipRight(written, ledger.unfinished)
+    }
+  })
+
 /**
  * A ledger in IndexedDB. Whatever goes wrong with it is logged, and the upload goes on without a way back. Web Locks see
- * to it that two tabs never drive one upload.
+ * to it that two tabs never drive one upload. No part waits until the one before is written down.
  *
  * @since 0.1.0
  * @category constructors
@@ -37,12 +60,13 @@ export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service,
   Effect.gen(function*() {
     const name = options.database ?? IndexedDbKeyValueStore.defaultDatabase
     const database = yield* Databases.make(name)
-    return yield* UploadLedger.make({
+    const ledger = yield* UploadLedger.make({
       store: IndexedDbKeyValueStore.over(database),
       removeAll: (prefix) => IndexedDbKeyValueStore.removeAll(database, prefix),
       lock: yield* WebLock.make(name),
       keepUrls: options.keepUrls ?? true
     })
+    return yield* withoutWaiting(ledger)
   })
 
 /**

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { BrowserLedger } from "@stevedore/browser"
 import { PresignedUrl, UploadLedger, type UploadRecord, type UploadSession } from "@stevedore/core"
 import { Effect, Exit, Option, Scope } from "effect"
@@ -73,6 +73,32 @@ describe("BrowserLedger", () => {
       assert.deepStrictEqual(yield* ledger.unfinished, [{ record, receipts: [receipt] }])
       const other = yield* BrowserLedger.make({ database: "another" })
       assert.deepStrictEqual(yield* other.unfinished, [])
+    }))
+
+  it.scoped("no part waits for a receipt to be written, and what is asked of the ledger next comes after it", () =>
+    Effect.gen(function*() {
+      yield* FakePage.make()
+      const ledger = yield* BrowserLedger.make({ database: "unhurried" })
+      yield* ledger.begin(record)
+      let isDone = false
+      const transaction = vi.spyOn(IDBDatabase.prototype, "transaction").mockImplementation(function(
+        this: IDBDatabase,
+        ...args
+      ) {
+        transaction.mockRestore()
+        const made = this.transaction(...args)
+        made.addEventListener("complete", () => {
+          isDone = true
+        })
+        return made
+      })
+      yield* ledger.receive(record, receipt)
+      assert.isFalse(isDone)
+      assert.deepStrictEqual(yield* ledger.find(record.id), Option.some({ record, receipts: [receipt] }))
+      assert.isTrue(isDone)
+      yield* ledger.receive(record, receipt)
+      yield* ledger.forget(record)
+      assert.strictEqual(yield* written("unhurried"), JSON.stringify([["uploads"], ["[]"]]))
     }))
 
   it.scoped("where URLs are not to be kept, nothing of a signature is written", () =>
