@@ -31,7 +31,7 @@ const holding = Effect.gen(function*() {
   const scope = yield* Scope.make()
   yield* Scope.extend(ScreenWakeLock.scoped, scope)
   yield* FakePage.settled
-  return Scope.close(scope, Exit.void)
+  return { close: Scope.close(scope, Exit.void) }
 })
 
 describe("ScreenWakeLock", () => {
@@ -39,7 +39,7 @@ describe("ScreenWakeLock", () => {
     Effect.gen(function*() {
       const { counts, wakeLock } = locks()
       const page = yield* FakePage.make({ wakeLock })
-      const close = yield* holding
+      const { close } = yield* holding
       assert.deepStrictEqual(counts, { asked: 1, held: 1 })
       page.setOnline(false)
       yield* FakePage.settled
@@ -53,7 +53,7 @@ describe("ScreenWakeLock", () => {
     Effect.gen(function*() {
       const { counts, wakeLock } = locks()
       const page = yield* FakePage.make({ wakeLock })
-      const close = yield* holding
+      const { close } = yield* holding
       page.setVisible(false)
       yield* FakePage.settled
       assert.deepStrictEqual(counts, { asked: 1, held: 0 })
@@ -68,7 +68,7 @@ describe("ScreenWakeLock", () => {
     Effect.gen(function*() {
       const { counts, wakeLock } = locks(() => Promise.reject(new DOMException("low battery", "NotAllowedError")))
       const page = yield* FakePage.make({ wakeLock })
-      const close = yield* holding
+      const { close } = yield* holding
       page.setVisible(false)
       yield* FakePage.settled
       page.setVisible(true)
@@ -80,7 +80,7 @@ describe("ScreenWakeLock", () => {
   it.scoped("a browser that has no locks is asked for none", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
-      const close = yield* holding
+      const { close } = yield* holding
       yield* close
       assert.strictEqual(page.listeners(), 0)
     }))
