@@ -34,7 +34,7 @@ const upload = Command.make(
       Options.withDefault("auto" as const)
     ),
     parts: Arguments.wholeNumber("parts", { from: 1, to: 10_000 }).pipe(
-      Options.withDescription("How many parts to ask for. Otherwise the service chooses"),
+      Options.withDescription("How many parts to ask for. Otherwise as many as suit the line, or the service chooses"),
       Options.optional
     ),
     concurrency: Arguments.wholeNumber("concurrency", { from: 1, to: 32 }).pipe(
