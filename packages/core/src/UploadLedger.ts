@@ -142,8 +142,9 @@ const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadReco
 })
 
 /**
- * A ledger over a store of keys and values: a record an upload, a receipt a part, and an index where the store needs one. A record that a later
- * version wrote, and one that cannot be read, count as absent and are not touched until something new takes their place.
+ * A ledger over a store of keys and values: a record an upload, a receipt a part, and an index where the store needs one.
+ * A record that a later version wrote, and one that cannot be read, count as absent and are not touched until something
+ * new takes their place.
  *
  * @since 0.1.0
  * @category constructors
@@ -175,13 +176,13 @@ export const make = (options: Options): Effect.Effect<Service> =>
 
     const changeIndex = (
       change: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
-    ): Effect.Effect<void, StoreError> =>
-      options.prefixes !== undefined ?
-        Effect.void :
-        Effect.flatMap(readIndex, (ids) => index.set(indexKey, change(ids))).pipe(
-          withIndexLock(options.lock),
-          indexTurn.withPermits(1)
-        )
+    ): Effect.Effect<void, StoreError> => {
+      if (options.prefixes !== undefined) return Effect.void
+      return Effect.flatMap(readIndex, (ids) => index.set(indexKey, change(ids))).pipe(
+        withIndexLock(options.lock),
+        indexTurn.withPermits(1)
+      )
+    }
 
     const partNumbers = (record: UploadRecord) => Arr.range(1, record.session.parts)
 

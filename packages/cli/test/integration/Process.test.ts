@@ -13,6 +13,20 @@ const unfinished = (env: Readonly<Record<string, string>>) =>
       .map((line) => Schema.decodeUnknownSync(Reports.Unfinished)(line))
       .filter(({ service }) => service === env["STEVEDORE_BASE_URL"]))
 
+/** A file of that size on its way up, by a process that has begun to send, and the same command once more. */
+const uploading = (name: string, size: number) =>
+  Effect.gen(function*() {
+    const { env } = yield* Sandbox
+    const fs = yield* FileSystem.FileSystem
+    const cwd = yield* fs.makeTempDirectoryScoped()
+    yield* fs.writeFileString(`${cwd}/${name}`, "")
+    yield* fs.truncate(`${cwd}/${name}`, size)
+    const words = ["upload", name, "--json"]
+    const upload = yield* start(words, { cwd, env })
+    yield* Stream.runHead(Stream.filter(upload.lines, (line) => line.includes("\"uploading\"")))
+    return { upload, again: run(words, { cwd, env }) }
+  })
+
 describe("the process by itself", () => {
   it.live("help is no failure, goes to standard output, and is without colours in a pipe", () =>
     Effect.gen(function*() {
@@ -46,12 +60,7 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
     it.scoped("Ctrl-C ends an upload with 130, leaves nothing running, and its token was never in the process list", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* fs.makeTempDirectoryScoped()
-        yield* fs.writeFileString(`${folder}/large.mp4`, "")
-        yield* fs.truncate(`${folder}/large.mp4`, 4_000_000_000)
-        const upload = yield* start(["upload", "large.mp4", "--json"], { cwd: folder, env })
-        yield* Stream.runHead(Stream.filter(upload.lines, (line) => line.includes("\"uploading\"")))
+        const { upload } = yield* uploading("large.mp4", 4_000_000_000)
         const listed = execFileSync("ps", ["-o", "args=", "-p", `${upload.child.pid}`], { encoding: "utf8" })
         assert.include(listed, "large.mp4")
         assert.notInclude(listed, env["STEVEDORE_TOKEN"] ?? "")
@@ -68,19 +77,13 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
     it.scoped("Ctrl-C twice ends at once, whatever it waits for, and the same command goes on", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* fs.makeTempDirectoryScoped()
-        yield* fs.writeFileString(`${folder}/twice.mp4`, "")
-        yield* fs.truncate(`${folder}/twice.mp4`, 1_000_000_000)
-        const words = ["upload", "twice.mp4", "--json"]
-        const upload = yield* start(words, { cwd: folder, env })
-        yield* Stream.runHead(Stream.filter(upload.lines, (line) => line.includes("\"uploading\"")))
+        const { again, upload } = yield* uploading("twice.mp4", 1_000_000_000)
         yield* Effect.fork(interrupt(upload))
         const { code } = yield* Effect.timeout(interrupt(upload), "10 seconds")
         assert.include([130, null], code)
         assert.isFalse(isAlive(upload.child))
         assert.deepStrictEqual((yield* unfinished(env)).map(({ name }) => name), ["twice.mp4"])
-        assert.strictEqual((yield* run(words, { cwd: folder, env })).code, 0)
+        assert.strictEqual((yield* again).code, 0)
         assert.deepStrictEqual(yield* unfinished(env), [])
       }))
 
