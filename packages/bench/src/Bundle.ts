@@ -2,14 +2,18 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { build } from "esbuild"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** A folder of its own, which goes with the scope. */
+const cache = fileURLToPath(new URL("../../../.cache", import.meta.url))
+
+/** A folder of its own, which goes with the scope. It is within the project: what cannot be bundled is found from there. */
 export const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "stevedore-bench-"))),
+  Effect.promise(async () => {
+    await mkdir(cache, { recursive: true })
+    return mkdtemp(join(cache, "bench-"))
+  }),
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
 )
 

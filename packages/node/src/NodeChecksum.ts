@@ -8,15 +8,18 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
-import * as Zlib from "node:zlib"
+import * as FastCrc32 from "./internal/fastCrc32.js"
 
 /**
- * CRC-32 by zlib. `NodeStevedore.layer` has it in the place of the one in JavaScript.
+ * CRC-32 in native code: by `@node-rs/crc32`, which npm installs with this package where there is a build for the platform
+ * (0.06 CPU seconds per GiB on a machine where zlib takes 0.33), else by Node's zlib. A bundle of an application leaves the
+ * package out; where it cannot be loaded, zlib does the work. `NodeStevedore.layer` has it in the place of the one in
+ * JavaScript.
  *
  * @since 0.1.0
  * @category algorithms
  */
-export const crc32: Checksum.ChecksumAlgorithm = Checksum.crc32With((crc, chunk) => Zlib.crc32(chunk, crc))
+export const crc32: Checksum.ChecksumAlgorithm = Checksum.crc32With(FastCrc32.update)
 
 /**
  * SHA-256 by OpenSSL: 4.4 CPU seconds per GiB on a machine where CRC-32 by zlib takes 0.33; a tenth of that on one with
@@ -60,7 +63,7 @@ export const named = (name: string): Effect.Effect<Option.Option<Checksum.Checks
   )
 
 /**
- * The algorithm in force where the layer is built, with CRC-32 by zlib in the place of the one in JavaScript.
+ * The algorithm in force where the layer is built, with the native CRC-32 in the place of the one in JavaScript.
  *
  * @since 0.1.0
  * @category layers
