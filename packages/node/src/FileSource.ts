@@ -16,7 +16,8 @@ import type { FileHandle } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename } from "node:path"
 import * as FolderEntries from "./internal/folderEntries.js"
-import { chunksOf } from "./internal/sourceChunks.js"
+import { ReadBufferPool } from "./internal/readBuffers.js"
+import { chunksOf, readSize } from "./internal/sourceChunks.js"
 import type { SourceFile } from "./internal/sourceFile.js"
 import * as Files from "./internal/sourceFile.js"
 import * as SpoolFile from "./internal/spoolFile.js"
@@ -191,24 +192,32 @@ const open = (file: SourceFile): Effect.Effect<OpenSource, SourceError, Scope.Sc
     Effect.tap((source) => source.unchanged)
   )
 
-const opened = (file: SourceFile, handle: FileHandle): OpenSource => ({
-  section: (range) =>
-    Effect.succeed({
-      range,
-      body: (observe) => Effect.succeed({ _tag: "NativeBody", content: chunksOf(file, handle, range, observe) })
-    }),
-  readThrough: (range, observe) =>
-    Effect.tryPromise({
-      try: async (signal) => {
-        for await (const _ of chunksOf(file, handle, range, observe)) {
-          if (signal.aborted) return
-        }
-      },
-      catch: (error) => isSourceError(error) ? error : new SourceUnreadable({ name: file.name, reason: "Failed" })
-    }),
-  // The handle tells of writes into the file, the path of another file in its place.
-  unchanged: Effect.flatMap(
-    Effect.all([Files.fingerprintOf(handle, file.name), Files.fingerprintAt(file.path, file.name)]),
-    ([byHandle, byPath]) => Effect.zipRight(Files.checkUnchanged(file, byHandle), Files.checkUnchanged(file, byPath))
-  )
-})
+const opened = (file: SourceFile, handle: FileHandle): OpenSource => {
+  const buffers = new ReadBufferPool(Math.min(readSize, file.fingerprint.size))
+  return {
+    section: (range) =>
+      Effect.succeed({
+        range,
+        body: (observe) =>
+          Effect.map(buffers.take, (pair) => ({
+            _tag: "NativeBody",
+            content: chunksOf(file, handle, range, observe, pair)
+          }))
+      }),
+    readThrough: (range, observe) =>
+      Effect.scoped(Effect.flatMap(buffers.take, (pair) =>
+        Effect.tryPromise({
+          try: async (signal) => {
+            for await (const _ of chunksOf(file, handle, range, observe, pair)) {
+              if (signal.aborted) return
+            }
+          },
+          catch: (error) => isSourceError(error) ? error : new SourceUnreadable({ name: file.name, reason: "Failed" })
+        }))),
+    // The handle tells of writes into the file, the path of another file in its place.
+    unchanged: Effect.flatMap(
+      Effect.all([Files.fingerprintOf(handle, file.name), Files.fingerprintAt(file.path, file.name)]),
+      ([byHandle, byPath]) => Effect.zipRight(Files.checkUnchanged(file, byHandle), Files.checkUnchanged(file, byPath))
+    )
+  }
+}

@@ -3,11 +3,12 @@ import type { ByteRange } from "@stevedore/core/UploadPlan"
 import type { ChunkObserver } from "@stevedore/core/UploadSource"
 import type { FileHandle } from "node:fs/promises"
 import { getDefaultHighWaterMark } from "node:stream"
+import type { ReadBuffers } from "./readBuffers.js"
 import type { SourceFile } from "./sourceFile.js"
 import { assertUnchanged, unreadable } from "./sourceFile.js"
 
-// One read. Larger ones are not faster, smaller ones cost more system calls.
-const readSize = 1_048_576
+/** One read. Larger ones are not faster, smaller ones cost more system calls. */
+export const readSize = 1_048_576
 
 // One write. Small, since progress and stalls are seen by writes: on a thin line a whole read would look like a stall.
 const writeSize = 262_144
@@ -25,10 +26,11 @@ export async function* chunksOf(
   file: SourceFile,
   handle: FileHandle,
   range: ByteRange,
-  observe: ChunkObserver
+  observe: ChunkObserver,
+  pair: ReadBuffers
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const end = range.offset + range.length
-  const nextBuffer = buffers(Math.min(readSize, range.length))
+  const nextBuffer = inTurns(pair)
   let read = readAhead(file, handle, nextBuffer(), range.offset, end)
   for (let position = range.offset; position < end;) {
     const bytes = await read
@@ -44,10 +46,9 @@ export async function* chunksOf(
   }
 }
 
-const buffers = (size: number): () => Uint8Array => {
-  if (getDefaultHighWaterMark(false) >= writeSize) return () => Buffer.allocUnsafeSlow(size)
-  let next = Buffer.allocUnsafeSlow(size)
-  let other = Buffer.allocUnsafeSlow(size)
+// Where a chunk is not waited for, the next must not be where it still is
+const inTurns = ([next, other]: ReadBuffers): () => Uint8Array => {
+  if (getDefaultHighWaterMark(false) >= writeSize) return () => Buffer.allocUnsafeSlow(next.byteLength)
   return () => {
     const buffer = next
     next = other
