@@ -15,6 +15,7 @@ import type { PutReceipt } from "@stevedore/core/StorageResponse"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -89,20 +90,29 @@ const answerOf = (
     (body) => ({ status, headers, body })
   )
 
-// An answer wins over whatever went wrong with the body: it tells why.
+// An answer wins over whatever went wrong with the body: it tells why. Sending is a fiber beside, which costs less than a
+// race of two.
+const answerWhileSending = (
+  connection: Connection,
+  body: SourceBody,
+  request: PutRequest
+): Effect.Effect<AnswerHead, Broken> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(
+      Effect.fork(restore(Effect.catchAll(send(connection, body, request), (error) =>
+        Effect.sync(() => {
+          if (error._tag !== "Broken") connection.abandon(error)
+        })))),
+      (sending) => Effect.ensuring(restore(connection.answered), Fiber.interrupt(sending))
+    )
+  )
+
 const exchange = (
   connection: Connection,
   body: SourceBody,
   request: PutRequest
 ): Effect.Effect<StorageAnswer, Broken | SourceError> =>
-  Effect.raceFirst(
-    connection.answered,
-    send(connection, body, request).pipe(
-      Effect.catchTag("Broken", () => Effect.void),
-      Effect.zipRight(Effect.never)
-    )
-  ).pipe(
-    Effect.flatMap((head) => answerOf(connection, head)),
+  Effect.flatMap(answerWhileSending(connection, body, request), (head) => answerOf(connection, head)).pipe(
     (answering) => body._tag === "BlobBody" ? Effect.zipLeft(answering, body.observed, { concurrent: true }) : answering
   )
 
@@ -132,7 +142,7 @@ const put =
       const answer = yield* Effect.catchTag(
         exchange(connection, body, { ...request, onSent }),
         "Broken",
-        (broken) => Effect.fail(failed(broken, request))
+        ({ answered, cause }) => Effect.fail(StorageAttempt.failure(cause, { ...request, answered }))
       )
       return yield* StorageAttempt.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
     }).pipe(

@@ -1,3 +1,4 @@
+import type { SourceError } from "@stevedore/core/SourceError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Net from "node:net"
@@ -119,6 +120,11 @@ export class Connection {
   sentAll(): void {
     this.#socket.uncork()
     if (this.#exchange !== undefined) this.#exchange.sentAll = true
+  }
+
+  /** The source of the body has failed: nobody waits any longer for an answer that has not come. */
+  abandon(cause: SourceError): void {
+    this.#break(cause)
   }
 
   /** The beginning of the answer. */
