@@ -69,18 +69,27 @@ const fingerprintOf = (
     sample
   }))
 
-const opened = (name: string, blob: Blob, unchanged: Effect.Effect<void, SourceError>): OpenSource => ({
-  section: (range) => {
-    // without a type of its own, so that it brings no header that is not signed
-    const slice = blob.slice(range.offset, range.offset + range.length)
-    return Effect.succeed({
-      range,
-      body: (observe) => Effect.succeed({ _tag: "BlobBody", blob: slice, observed: readThrough(name, slice, observe) })
-    })
-  },
-  readThrough: (range, observe) => readThrough(name, blob.slice(range.offset, range.offset + range.length), observe),
-  unchanged
-})
+// Where others are on their way, the file is being read already: to ask for one byte more would only hold up the next.
+const opened = (name: string, blob: Blob, unchanged: Effect.Effect<void, SourceError>): OpenSource => {
+  let onTheirWay = 0
+  const onItsWay = Effect.acquireRelease(
+    Effect.sync(() => onTheirWay += 1),
+    () => Effect.sync(() => onTheirWay -= 1)
+  )
+  return {
+    section: (range) => {
+      // without a type of its own, so that it brings no header that is not signed
+      const slice = blob.slice(range.offset, range.offset + range.length)
+      return Effect.succeed({
+        range,
+        body: (observe) =>
+          Effect.as(onItsWay, { _tag: "BlobBody", blob: slice, observed: readThrough(name, slice, observe) })
+      })
+    },
+    readThrough: (range, observe) => readThrough(name, blob.slice(range.offset, range.offset + range.length), observe),
+    unchanged: Effect.suspend(() => onTheirWay > 0 ? Effect.void : unchanged)
+  }
+}
 
 interface Content {
   readonly blob: Blob
@@ -101,7 +110,7 @@ const make = ({ blob, mediaType, modified, name, unchanged }: Content): Effect.E
       mediaType,
       size: blob.size,
       fingerprint,
-      open: Effect.as(unchanged, opened(name, blob, unchanged))
+      open: Effect.map(unchanged, () => opened(name, blob, unchanged))
     }
   })
 
@@ -136,9 +145,9 @@ export const fromBlob = (blob: Blob, options: BlobOptions): Effect.Effect<Repeat
  * it: its bytes are never in the page's memory, whatever its size.
  *
  * Its size, its date of change and a sample of its content (first, middle and last 64 KiB) are its fingerprint, by which
- * it is known again after a reload. One byte of it is read before each attempt and before the end: a file that changed
- * meanwhile is `SourceChanged`, and nothing is completed. Other bytes under the same size and date can be told by the
- * sample only.
+ * it is known again after a reload. Each part is read while it is sent, and one byte before the first and before the end:
+ * a file that changed meanwhile is `SourceChanged`, and nothing is completed. Other bytes under the same size and date
+ * can be told by the sample only.
  *
  * @example
  * import { Uploads } from "@stevedore/core"

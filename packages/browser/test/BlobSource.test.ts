@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { BlobSource } from "@stevedore/browser"
-import { ServiceProfile } from "@stevedore/core"
+import { ServiceProfile, type SourceError } from "@stevedore/core"
 import { Effect, FastCheck } from "effect"
 
 const KiB = 1024
@@ -98,6 +98,42 @@ describe("BlobSource", () => {
       Object.assign(gone, { slice: () => ({ arrayBuffer: refusal }) })
       const error = yield* Effect.flip(Effect.scoped(source.open))
       assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
+    }))
+
+  it.scoped("an open file is read for its own sake only while no part of it is: before the first, and after the last", () =>
+    Effect.gen(function*() {
+      const watched = file(bytes(10))
+      const source = yield* BlobSource.fromFile(watched)
+      const open = yield* source.open
+      let reads = 0
+      const slice = watched.slice.bind(watched)
+      Object.assign(watched, {
+        slice: (...range: [number, number]) => {
+          const piece = slice(...range)
+          return Object.assign(piece, {
+            arrayBuffer: () => {
+              reads += 1
+              return new Response(piece).arrayBuffer()
+            }
+          })
+        }
+      })
+      const [one, other] = yield* Effect.all([
+        open.section({ offset: 0, length: 5 }),
+        open.section({ offset: 5, length: 5 })
+      ])
+      const readsOf = (look: Effect.Effect<void, SourceError.SourceError>) =>
+        Effect.suspend(() => {
+          reads = 0
+          return Effect.map(look, () => reads)
+        })
+      assert.strictEqual(yield* readsOf(open.unchanged), 1)
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* one.body(() => {})
+        yield* Effect.scoped(other.body(() => {}))
+        assert.strictEqual(yield* readsOf(open.unchanged), 0)
+      }))
+      assert.strictEqual(yield* readsOf(open.unchanged), 1)
     }))
 
   it.effect("a handle is asked for its file again: another size or date is SourceChanged, a refusal is unreadable", () =>
