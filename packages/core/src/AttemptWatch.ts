@@ -5,6 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type * as Option from "effect/Option"
 import { TimedOut } from "./ConnectionError.js"
 import type { AttemptTimers } from "./internal/attemptTimers.js"
@@ -33,12 +34,34 @@ export interface Watch<A, E, E2> {
   readonly timers: AttemptTimers
   /** Runs every five seconds while the attempt is under way; its failure ends the attempt. */
   readonly look: Effect.Effect<void, E2>
+  /** Takes what drops the attempt without a failure, to be called whenever it shall be; gives what takes it back. */
+  readonly onCut: (cut: () => void) => () => void
 }
+
+// A race of three, by hand: those of Effect take two fibers and a hundred steps for each two, for every part.
+const firstOf = <A, E>(
+  effects: ReadonlyArray<Effect.Effect<Option.Option<A>, E>>,
+  onCut: (cut: () => void) => () => void
+): Effect.Effect<Option.Option<A>, E> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Effect.forEach(effects, (effect) => Effect.fork(restore(effect))), (fibers) => {
+      let forget = () => {}
+      return restore(Effect.async<Option.Option<A>, E>((resume) => {
+        for (const fiber of fibers) fiber.addObserver(resume)
+        forget = onCut(() => resume(Effect.succeedNone))
+      })).pipe(
+        Effect.ensuring(Effect.suspend(() => {
+          forget()
+          return Fiber.interruptAll(fibers)
+        }))
+      )
+    })
+  )
 
 /**
  * Fails with `TimedOut` when an attempt makes no progress: until its first bytes are taken, while the body is on its
- * way, and from its last byte to the answer, each with a limit of its own. None when the computer slept meanwhile: the
- * connection is dropped, since the other side has long given it up.
+ * way, and from its last byte to the answer, each with a limit of its own. None when it was cut, or the computer slept
+ * meanwhile: the connection is dropped, since the other side has long given it up.
  *
  * @since 0.1.0
  * @category timers
@@ -90,5 +113,5 @@ export const watched = <A, E, E2>(
     const learn = Effect.sync(() => {
       if (sent > 0) timers.observe({ connect, stall: longestGap, answer: monotonic() - progressAt })
     })
-    return Effect.raceFirst(Effect.asSome(Effect.zipLeft(put, learn)), timer)
+    return firstOf<A, E | E2 | TimedOut>([Effect.asSome(Effect.zipLeft(put, learn)), timer], watch.onCut)
   })

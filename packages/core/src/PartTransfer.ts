@@ -120,18 +120,33 @@ const learnTime = (run: UploadRun, error: PartError): Effect.Effect<void> =>
     }
   })
 
-const damaged = (
+type Receipt = Omit<Transferred, "attempts">
+
+const accepted = (
   transfer: PartTransfer,
   receipt: PutReceipt,
-  values: { readonly algorithm: string; readonly sent: string; readonly stored: string },
+  { algorithm, sent: checksum }: { readonly algorithm: string; readonly sent: string | undefined },
   attempts: number
-): ChecksumMismatch =>
-  new ChecksumMismatch({
-    ...values,
-    part: Option.getOrUndefined(transfer.url.partNumber),
-    requestId: receipt.requestId,
-    attempts
-  })
+): Effect.Effect<Receipt, ChecksumMismatch> => {
+  const stored = receipt.checksums[algorithm]
+  return checksum === undefined || stored === undefined || stored === checksum
+    ? Effect.succeed({ ...receipt, checksum })
+    : Effect.fail(
+      new ChecksumMismatch({
+        algorithm,
+        sent: checksum,
+        stored,
+        part: Option.getOrUndefined(transfer.url.partNumber),
+        requestId: receipt.requestId,
+        attempts
+      })
+    )
+}
+
+/** An attempt was cut by a pause or by the computer's sleep. */
+class Cut {
+  readonly _tag = "Cut"
+}
 
 interface Attempt {
   readonly section: SourceSection
@@ -143,9 +158,10 @@ interface Attempt {
 const attempt = (
   transfer: PartTransfer,
   { headers, number, section }: Attempt
-): Effect.Effect<Option.Option<Omit<Transferred, "attempts">>, PartError, ObjectStorage.ObjectStorage> =>
+): Effect.Effect<Receipt, PartError | Cut, ObjectStorage.ObjectStorage> =>
   Effect.gen(function*() {
     const { run } = transfer
+    if (run.transferSwitch.isOff()) return yield* Effect.fail(new Cut())
     const storage = yield* ObjectStorage.ObjectStorage
     const algorithm = yield* Checksum.Algorithm
     yield* transfer.opened.unchanged
@@ -161,6 +177,7 @@ const attempt = (
       serverClock: run.serverClock,
       timers: run.timers,
       look: transfer.look,
+      onCut: run.transferSwitch.whenOff,
       put: (onSent) =>
         storage.put({
           url: transfer.url,
@@ -175,46 +192,29 @@ const attempt = (
           }
         })
     }).pipe(
-      Effect.flatMap(Option.match({
-        onNone: () => Effect.succeedNone,
-        onSome: (receipt) => {
-          const checksum = hashing.checksum()
-          const stored = receipt.checksums[algorithm.name]
-          return checksum === undefined || stored === undefined || stored === checksum
-            ? Effect.succeedSome({ ...receipt, checksum })
-            : Effect.fail(damaged(transfer, receipt, { algorithm: algorithm.name, sent: checksum, stored }, number))
-        }
-      })),
-      Effect.timed,
-      Effect.tap(([took, receipt]) =>
-        Option.isSome(receipt) ? Metrics.measurePut({ bytes: section.range.length, took }) : Effect.void
+      Effect.flatMap((put): Effect.Effect<Receipt, ChecksumMismatch | Cut> =>
+        Option.isSome(put)
+          ? accepted(transfer, put.value, { algorithm: algorithm.name, sent: hashing.checksum() }, number)
+          : Effect.fail(new Cut())
       ),
-      Effect.map(([, receipt]) => receipt),
-      Effect.onExit((exit) =>
-        Effect.sync(exit._tag === "Success" && Option.isSome(exit.value) ? counts.confirmed : counts.lost)
-      )
+      Effect.timed,
+      Effect.flatMap(([took, receipt]) =>
+        Effect.as(Metrics.measurePut({ bytes: section.range.length, took }), receipt)
+      ),
+      Effect.onExit((exit) => Effect.sync(exit._tag === "Success" ? counts.confirmed : counts.lost))
     )
   })
 
-// An attempt that was cut by a pause or by the computer's sleep is made again: it was nobody's failure. Only the
-// receipt counts it, since storage may have had its bytes all the same.
-const uncut = <A, E, R>(
+// What was cut is made again: it was nobody's failure. Only the receipt counts it, since storage may have had its bytes
+// all the same.
+const uncut = <R>(
   run: UploadRun,
-  attempt: Effect.Effect<Option.Option<A>, E, R>
-): Effect.Effect<A, E, R> => {
-  const cut = Effect.zipRight(run.transferSwitch.off, Effect.succeedNone)
-  const unlessOff = Effect.suspend(() =>
-    run.transferSwitch.isOff() ? Effect.succeedNone : Effect.raceFirst(attempt, cut)
+  attempt: Effect.Effect<Receipt, PartError | Cut, R>
+): Effect.Effect<Receipt, PartError, R> =>
+  run.transferSwitch.on.pipe(
+    Effect.zipRight(attempt),
+    Effect.catchTag("Cut", () => Effect.zipRight(run.noteSleep, Effect.suspend(() => uncut(run, attempt))))
   )
-  return run.transferSwitch.on.pipe(
-    Effect.zipRight(unlessOff),
-    Effect.flatMap((done) =>
-      Option.isSome(done)
-        ? Effect.succeed(done.value)
-        : Effect.zipRight(run.noteSleep, Effect.suspend(() => uncut(run, attempt)))
-    )
-  )
-}
 
 /**
  * Puts one part. Each attempt waits for its turn at the gate, and its connection is closed before the next begins;

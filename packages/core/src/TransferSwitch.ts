@@ -23,6 +23,8 @@ export interface TransferSwitch {
   readonly on: Effect.Effect<void>
   /** Waits until it is off. */
   readonly off: Effect.Effect<void>
+  /** Calls when it is turned off, at once where it is; gives what ends that. */
+  readonly whenOff: (call: () => void) => () => void
 }
 
 /**
@@ -34,6 +36,7 @@ export interface TransferSwitch {
 export const make: Effect.Effect<TransferSwitch> = Effect.sync(() => {
   let isOff = false
   let turned = Deferred.unsafeMake<void>(FiberId.none)
+  const calls = new Set<() => void>()
   const turn = (off: boolean) =>
     Effect.sync(() => {
       if (isOff === off) return false
@@ -41,9 +44,15 @@ export const make: Effect.Effect<TransferSwitch> = Effect.sync(() => {
       const before = turned
       turned = Deferred.unsafeMake<void>(FiberId.none)
       Deferred.unsafeDone(before, Effect.void)
+      if (off) calls.forEach((call) => call())
       return true
     })
   const until = (off: boolean): Effect.Effect<void> =>
     Effect.suspend(() => isOff === off ? Effect.void : Effect.zipRight(Deferred.await(turned), until(off)))
-  return { turnOff: turn(true), turnOn: turn(false), isOff: () => isOff, on: until(false), off: until(true) }
+  const whenOff = (call: () => void) => {
+    if (isOff) call()
+    calls.add(call)
+    return () => void calls.delete(call)
+  }
+  return { turnOff: turn(true), turnOn: turn(false), isOff: () => isOff, on: until(false), off: until(true), whenOff }
 })

@@ -7,6 +7,8 @@ const receipt = { etag: "\"e\"" }
 
 const timers = () => AttemptTimers.make(Timeouts.make())
 
+const onCut = () => () => {}
+
 type Put = (onSent: (bytes: number) => void) => Effect.Effect<typeof receipt>
 
 describe("AttemptWatch", () => {
@@ -14,7 +16,7 @@ describe("AttemptWatch", () => {
     Effect.flatMap(
       ServerClock.make,
       (serverClock) =>
-        AttemptWatch.watched({ put, length, attempts: 1, serverClock, timers: timers(), look: Effect.void })
+        AttemptWatch.watched({ put, length, attempts: 1, serverClock, timers: timers(), look: Effect.void, onCut })
     )
 
   const phaseOf = (put: Put, after: string & `${number} seconds`) =>
@@ -91,6 +93,34 @@ describe("AttemptWatch", () => {
       assert.isTrue(closed)
     }))
 
+  it.effect("an attempt that is cut is dropped at once, is no failure, and leaves nothing to be called", () =>
+    Effect.gen(function*() {
+      const calls = new Set<() => void>()
+      let closed = false
+      const put: Put = () =>
+        Effect.onInterrupt(Effect.never, () =>
+          Effect.sync(() => {
+            closed = true
+          }))
+      const fiber = yield* Effect.fork(AttemptWatch.watched({
+        put,
+        length: 9,
+        attempts: 1,
+        serverClock: yield* ServerClock.make,
+        timers: timers(),
+        look: Effect.void,
+        onCut: (cut) => {
+          calls.add(cut)
+          return () => void calls.delete(cut)
+        }
+      }))
+      yield* TestClock.adjust("1 seconds")
+      calls.forEach((cut) => cut())
+      assert.deepStrictEqual(yield* Fiber.join(fiber), Option.none())
+      assert.isTrue(closed)
+      assert.strictEqual(calls.size, 0)
+    }))
+
   it.effect("attempts that end well teach the timers how quick the line can be", () =>
     Effect.gen(function*() {
       const learning = timers()
@@ -98,7 +128,15 @@ describe("AttemptWatch", () => {
       const put: Put = (onSent) =>
         Effect.sleep("1 seconds").pipe(Effect.zipRight(Effect.sync(() => onSent(9))), Effect.as(receipt))
       const watchedOnce = (one: Put) =>
-        AttemptWatch.watched({ put: one, length: 9, attempts: 1, serverClock, timers: learning, look: Effect.void })
+        AttemptWatch.watched({
+          put: one,
+          length: 9,
+          attempts: 1,
+          serverClock,
+          timers: learning,
+          look: Effect.void,
+          onCut
+        })
       for (let attempt = 0; attempt < 3; attempt++) {
         const fiber = yield* Effect.fork(watchedOnce(put))
         yield* TestClock.adjust("1 seconds")
@@ -116,7 +154,15 @@ describe("AttemptWatch", () => {
       const look = Effect.suspend(() => ++looks === 3 ? Effect.fail("too slow") : Effect.void)
       const fiber = yield* Effect.fork(
         Effect.flip(
-          AttemptWatch.watched({ put: () => Effect.never, length: 9, attempts: 1, serverClock, timers: timers(), look })
+          AttemptWatch.watched({
+            put: () => Effect.never,
+            length: 9,
+            attempts: 1,
+            serverClock,
+            timers: timers(),
+            look,
+            onCut
+          })
         )
       )
       yield* TestClock.adjust("15 seconds")

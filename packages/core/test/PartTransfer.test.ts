@@ -26,11 +26,14 @@ const storage = (put: Put) =>
 const taken: Put = (request) =>
   Effect.scoped(Effect.as(request.section.body((chunk) => request.onSent(chunk.byteLength)), receipt))
 
-const transfer = (unchanged: Effect.Effect<void, SourceError.SourceError> = Effect.void) =>
+const transfer = (
+  unchanged: Effect.Effect<void, SourceError.SourceError> = Effect.void,
+  given?: UploadRun.UploadRun
+) =>
   Effect.gen(function*() {
     const source = UploadSources.fromBytes("a.bin", new TextEncoder().encode("123456789"))
     const opened = yield* source.open
-    const run = yield* UploadRun.make(9, 4)
+    const run = given ?? (yield* UploadRun.make(9, 4))
     yield* run.monitor.beginSession(1, [])
     return yield* PartTransfer.run({
       run,
@@ -69,6 +72,29 @@ describe("PartTransfer", () => {
         )
       ))
     )
+  })
+
+  it.effect("what a pause cuts is no success for the gate, is closed, and is made again without being counted", () => {
+    const exits: Array<string> = []
+    let puts = 0
+    return Effect.gen(function*() {
+      const gate = yield* TransferGate.TransferGate
+      const run = yield* UploadRun.make(9, 4)
+      const fiber = yield* Effect.fork(
+        transfer(Effect.void, run).pipe(Effect.provideService(TransferGate.TransferGate, {
+          ...gate,
+          pass: (passing, passage) =>
+            gate.pass(Effect.onExit(passing, (exit) => Effect.sync(() => exits.push(exit._tag))), passage)
+        }))
+      )
+      yield* TestClock.adjust("1 second")
+      yield* UploadRun.pause(run)
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual([exits, puts], [["Failure"], 1])
+      yield* UploadRun.resume(run)
+      assert.strictEqual((yield* inTime(Fiber.join(fiber))).attempts, 2)
+      assert.deepStrictEqual([exits, puts], [["Failure", "Success"], 2])
+    }).pipe(Effect.provide(storage((request) => Effect.suspend(() => ++puts === 1 ? Effect.never : taken(request)))))
   })
 
   it.effect("bytes that could not be seen on their way have no checksum", () =>

@@ -132,6 +132,12 @@ describe("RetryPolicy", () => {
         assert.approximately(shares.reduce((sum, share) => sum + share, 0) / shares.length, 0.5, 0.1)
       }).pipe(Effect.withRandom(Random.make("jitter"))))
 
+    it.effect("waits for whole milliseconds, which every clock can keep", () =>
+      Effect.gen(function*() {
+        const waits = yield* Effect.replicateEffect(RetryPolicy.wait(RetryPolicy.make(), failure("retry", 1)), 100)
+        assert.deepStrictEqual(waits.filter((wait) => !Number.isInteger(Duration.toMillis(wait))), [])
+      }))
+
     it.prop("has a longest back-off that never falls with the attempts and never passes the cap", {
       attempt: fc.integer({ min: 1, max: 2000 }),
       base: fc.integer({ min: 0, max: 10_000 }),

@@ -21,6 +21,23 @@ describe("TransferSwitch", () => {
       yield* Fiber.join(on)
     }))
 
+  it.effect("calls each time that it is turned off, at once where it is, and no more when that was ended", () =>
+    Effect.gen(function*() {
+      const transferSwitch = yield* TransferSwitch.make
+      let calls = 0
+      const end = transferSwitch.whenOff(() => void calls++)
+      yield* transferSwitch.turnOff
+      yield* transferSwitch.turnOff
+      assert.strictEqual(calls, 1)
+      const endOther = transferSwitch.whenOff(() => void calls++)
+      assert.strictEqual(calls, 2)
+      end()
+      endOther()
+      yield* transferSwitch.turnOn
+      yield* transferSwitch.turnOff
+      assert.strictEqual(calls, 2)
+    }))
+
   it.effect.prop(
     "however often it is turned, it says each time whether that changed anything",
     { turns: Schema.Array(Schema.Boolean) },

@@ -18,8 +18,8 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   3: {
     without: "closing the connection of an attempt that was given up",
     module: "AttemptWatch",
-    from: "Effect.raceFirst(Effect.asSome(Effect.zipLeft(put, learn)), timer)",
-    to: "Effect.raceFirst(Effect.disconnect(Effect.uninterruptible(Effect.asSome(Effect.zipLeft(put, learn)))), timer)"
+    from: "return Fiber.interruptAll(fibers)",
+    to: "return Effect.asVoid(Effect.forkDaemon(Effect.delay(Fiber.interruptAll(fibers), 60_000)))"
   },
   4: {
     without: "asking for the file after a lost answer",
