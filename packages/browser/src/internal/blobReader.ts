@@ -57,6 +57,9 @@ const readerOf = (blob: Blob): Reader | undefined => {
   }
 }
 
+// Chromium collects a stream of bytes that nobody holds, with the read of it that is under way: that one never ends.
+const beingRead = new Set<Reader>()
+
 const readIntoOneBuffer = async (
   name: string,
   { size }: Blob,
@@ -66,6 +69,7 @@ const readIntoOneBuffer = async (
 ): Promise<void> => {
   let buffer = new ArrayBuffer(chunkSize)
   let position = 0
+  beingRead.add(reader)
   try {
     while (!signal.aborted) {
       const { done, value } = await reader.read(new Uint8Array(buffer))
@@ -75,6 +79,7 @@ const readIntoOneBuffer = async (
       buffer = value.buffer
     }
   } finally {
+    beingRead.delete(reader)
     await reader.cancel()
   }
   if (position !== size && !signal.aborted) throw otherLength(name, `${size} bytes`, position)
