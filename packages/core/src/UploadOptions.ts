@@ -24,7 +24,10 @@ export interface UploadOptions {
   readonly strategy?: Strategy | undefined
   /** `auto` takes several parts for files larger than this, in bytes. Omitted: 64 MiB. */
   readonly threshold?: number | undefined
-  /** The number of parts to ask for, 1 to 10000. Omitted: what suits the line, once one was measured; else the service chooses. */
+  /**
+   * The number of parts to ask for, 1 to 10000. Omitted: what suits the line, once one was measured; before that up to 24 of at
+   * least 8 MiB, and for a file above 384 MiB what the service chooses.
+   */
   readonly parts?: number | undefined
   /** Parts in flight at the most, 1 to 32. Omitted: as many as the `TransferGate` finds to be worth it. */
   readonly concurrency?: number | undefined

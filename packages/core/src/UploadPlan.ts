@@ -68,7 +68,10 @@ export interface Wishes {
   readonly strategy?: Strategy | undefined
   /** `auto` takes multipart for files larger than this many bytes. Omitted: {@link defaultThreshold}. */
   readonly threshold?: number | undefined
-  /** The number of parts to ask for, 1 to 10000. Omitted: {@link partsFor} a line that was measured, else the service's. */
+  /**
+   * The number of parts to ask for, 1 to 10000. Omitted: {@link partsFor} a line that was measured, else
+   * {@link partsUnmeasured}, else the service's.
+   */
   readonly parts?: number | undefined
 }
 
@@ -153,6 +156,32 @@ export const partsFor = (size: number, limits: ServiceProfile.ServiceProfile["li
     largestMeasuredPart
   )
   return Math.max(fewestParts(size, limits), Math.min(mostParts(size, limits), Math.ceil(size / Math.max(1, part))))
+}
+
+// As wide as a gate of four becomes at its first steps
+const firstWidth = 8
+
+const smallestUnmeasuredPart = 8_388_608
+
+const largestUnmeasuredPart = 16_777_216
+
+/**
+ * The number of parts for a line of which nothing is known: enough that it can be kept full to the end should it be a long
+ * one, 24 for eight transfers at once, and none below 8 MiB. None where parts of 16 MiB are as many: how many then is for the
+ * service to say.
+ *
+ * @since 0.1.0
+ * @category planning
+ */
+export const partsUnmeasured = (
+  size: number,
+  limits: ServiceProfile.ServiceProfile["limits"]
+): Option.Option<number> => {
+  const enough = roundsOfParts * firstWidth
+  const parts = Math.min(enough, Math.floor(size / smallestUnmeasuredPart))
+  return parts < 2 || size > enough * largestUnmeasuredPart
+    ? Option.none()
+    : Option.some(Math.max(fewestParts(size, limits), Math.min(mostParts(size, limits), parts)))
 }
 
 /**

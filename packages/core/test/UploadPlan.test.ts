@@ -99,6 +99,25 @@ describe("UploadPlan", () => {
     })
   })
 
+  describe("partsUnmeasured", () => {
+    it.prop(
+      "is a number that the size can go up in, for every place three, and none below 8 MiB nor above 16",
+      [fc.integer({ min: 1, max: limits.multipartSize })],
+      ([size]) => {
+        const asked = UploadPlan.partsUnmeasured(size, limits)
+        if (Option.isNone(asked)) return assert.isTrue(size < 2 * 8_388_608 || size > 24 * 16_777_216)
+        assertCovers(size, asked.value, limits)
+        assert.isAtLeast(size / asked.value, 8_388_608)
+        assert.isTrue(asked.value === 24 || size / (asked.value + 1) < 8_388_608)
+        assert.isAtMost(size / asked.value, 16_777_216)
+      }
+    )
+
+    it.each([[100_000_000, 11], [200_000_000, 23], [400_000_000, 24]])("%d bytes go up in %d parts", (size, parts) => {
+      assert.deepStrictEqual(UploadPlan.partsUnmeasured(size, limits), Option.some(parts))
+    })
+  })
+
   describe("ranges", () => {
     it.prop(
       "cover any source exactly once, in order, none empty, equal where that is possible",

@@ -89,7 +89,6 @@ const sandboxOf = (behaviour: Partial<SandboxOptions.Options> = {}) =>
     const sandbox = yield* SandboxServer.start(
       { port: 0, storagePort: 0, directory: Option.none(), token: Option.none(), projects: 0 },
       {
-        recommendedPartSize: 5 * mebibyte,
         interceptor: ({ operation }) =>
           Effect.sync(() => {
             onArrival(operation)
@@ -149,9 +148,17 @@ const endOf = (child: ChildProcess): Promise<Ended> =>
     child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }))
   })
 
-const uploadWords = (
-  { path }: Machine
-) => ["upload", "--concurrency", `${concurrency}`, path, "--strategy", "multipart", "--json"]
+const uploadWords = ({ path }: Machine, parts = Math.floor(size / (5 * mebibyte))) => [
+  "upload",
+  "--concurrency",
+  `${concurrency}`,
+  path,
+  "--strategy",
+  "multipart",
+  "--parts",
+  `${parts}`,
+  "--json"
+]
 
 interface Kill {
   /** Milliseconds after the first request, or after Complete arrived. */
@@ -325,7 +332,6 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
         Effect.gen(function*() {
           const here = yield* machine
           const sandbox = yield* sandboxOf({
-            recommendedPartSize: Math.ceil(size / 7),
             faults: FaultScript.on("putPart").part(3).stall("answer")
           })
           const listed = Effect.scoped(Effect.gen(function*() {
@@ -334,7 +340,7 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
             return yield* Schema.decode(Schema.parseJson(Reports.Unfinished))(stdout)
           }))
           yield* Effect.scoped(Effect.gen(function*() {
-            yield* start(here, sandbox, uploadWords(here))
+            yield* start(here, sandbox, uploadWords(here, 7))
             const receipts = yield* soon(
               Effect.map(
                 onlyUnfinished(here.ledger),
@@ -344,7 +350,7 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
             )
             assert.lengthOf(receipts, 6)
             const second = yield* Effect.scoped(
-              Effect.flatMap(start(here, sandbox, uploadWords(here)), ({ ended }) => Effect.promise(() => ended))
+              Effect.flatMap(start(here, sandbox, uploadWords(here, 7)), ({ ended }) => Effect.promise(() => ended))
             )
             assert.strictEqual(second.code, 1)
             assert.include(second.stdout, "UploadLocked")

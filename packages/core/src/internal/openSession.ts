@@ -14,8 +14,8 @@ interface PlannedUpload {
   readonly options: Pick<CheckedOptions, "plan" | "maxSessions">
 }
 
-// A line that was measured tells which parts suit it; else the service chooses. What is held in memory is no larger than
-// the service wants it.
+// A line that was measured tells which parts suit it; else there are enough for a long one, and the service chooses how large
+// those of a large file are. What is held in memory is no larger than the service wants it.
 const partsOf = (
   { source }: PlannedUpload,
   asked: Option.Option<number>
@@ -23,10 +23,11 @@ const partsOf = (
   Option.isSome(asked) || source.held ? Effect.succeed(asked) : Effect.gen(function*() {
     const { limits, urlLifetimeSeconds } = (yield* ServiceApi).profile
     const { throughput, width } = yield* (yield* TransferGate.TransferGate).state
-    return Option.map(
-      throughput,
-      (throughput) => UploadPlan.partsFor(source.size, limits, { throughput, width, urlLifetimeSeconds })
-    )
+    return Option.match(throughput, {
+      onNone: () => UploadPlan.partsUnmeasured(source.size, limits),
+      onSome: (throughput) =>
+        Option.some(UploadPlan.partsFor(source.size, limits, { throughput, width, urlLifetimeSeconds }))
+    })
   })
 
 const openOnce = (

@@ -1,5 +1,5 @@
 import * as Predicate from "effect/Predicate"
-import { createRequire } from "node:module"
+import * as Module from "node:module"
 import * as Zlib from "node:zlib"
 
 /** Goes on from a checksum with more bytes. */
@@ -35,6 +35,6 @@ let found: Update | undefined
 
 /** Looked for when the first bytes come: who hashes nothing loads nothing. */
 export const update: Update = (crc, chunk) => {
-  found ??= from(() => createRequire(import.meta.url)("@node-rs/crc32"))
+  found ??= from(() => Module.createRequire(import.meta.url)("@node-rs/crc32"))
   return found(crc, chunk)
 }

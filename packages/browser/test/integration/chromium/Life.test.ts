@@ -57,6 +57,20 @@ const rendererMemory = (world: World.World) =>
   })
 
 layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload in Chromium", (it) => {
+  it.scoped("ends, however often the browser collects what nobody holds while a file is read", () =>
+    Effect.gen(function*() {
+      const world = yield* World.make()
+      const path = yield* World.sparseFile(world, "a.bin", 96 * MiB)
+      yield* World.choose(world.page, path)
+      yield* Effect.promise(() => world.page.evaluate(() => void setInterval(() => window.gc?.(), 10)))
+      const outcome = yield* Effect.timeout(
+        World.upload(world.page, { options: { strategy: "multipart", parts: 12 } }),
+        "45 seconds"
+      )
+      assert.strictEqual(uploaded(outcome).sent.parts, 12)
+      assert.strictEqual(yield* counted(world, "putPart"), 12)
+    }))
+
   it.scoped("2 GiB go up without growing in the page's memory", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ store: nowhere })
