@@ -103,7 +103,10 @@ export class TransferGate extends Context.Tag("@stevedore/core/TransferGate")<Tr
 export interface Options {
   /** Transfers in flight at the most, over all files. Omitted: 32. */
   readonly limit?: number | undefined
-  /** Transfers in flight at the start. Omitted: 4, or the limit where that is less. */
+  /**
+   * Transfers in flight at the start. Omitted: 6, as many as browsers open to one host, or the limit where
+   * that is less.
+   */
   readonly initial?: number | undefined
   /** `false`: as wide as the limit, always. Omitted: the gate finds its width by what storage confirms. */
   readonly adaptive?: boolean | undefined
@@ -160,7 +163,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     const maxBufferedBytes = whole(options.maxBufferedBytes ?? 268_435_456)
     const places = new FairQueue()
     const memory = new FairQueue()
-    const congestion = new Congestion(isAdaptive ? Math.min(limit, whole(options.initial ?? 4)) : limit, limit)
+    const congestion = new Congestion(isAdaptive ? Math.min(limit, whole(options.initial ?? 6)) : limit, limit)
     const scope = yield* Effect.scope
     let pausedUntil = Number.NEGATIVE_INFINITY
     let isTimerRunning = false

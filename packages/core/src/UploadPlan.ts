@@ -158,7 +158,7 @@ export const partsFor = (size: number, limits: ServiceProfile.ServiceProfile["li
   return Math.max(fewestParts(size, limits), Math.min(mostParts(size, limits), Math.ceil(size / Math.max(1, part))))
 }
 
-// As wide as a gate of four becomes at its first steps
+// A gate is as wide as this, or wider, when it has measured for the first time
 const firstWidth = 8
 
 const smallestUnmeasuredPart = 8_388_608

@@ -114,7 +114,7 @@ describe("TransferGate", () => {
 
   it.scoped.each(
     [
-      [{}, 4],
+      [{}, 6],
       [{ limit: 2 }, 2],
       [{ initial: 9 }, 9],
       [{ initial: 99 }, 32],
@@ -122,7 +122,7 @@ describe("TransferGate", () => {
       [{ adaptive: false, limit: 7 }, 7]
     ] as const
   )(
-    "begins as wide as it is told, 4 unless it is told, 32 at the most: %o",
+    "begins as wide as it is told, 6 unless it is told, 32 at the most: %o",
     ([options, width]) =>
       Effect.gen(function*() {
         const gate = yield* TransferGate.make(options)
@@ -325,7 +325,7 @@ describe("TransferGate", () => {
         )
         yield* TestClock.adjust("2 hours")
         yield* Fiber.join(fiber)
-        assert.strictEqual((yield* gate.state).width, 4)
+        assert.strictEqual((yield* gate.state).width, 6)
       }))
 
     it.scoped("tells what is confirmed a second once a full line was measured, and nothing before", () =>

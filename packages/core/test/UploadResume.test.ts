@@ -208,8 +208,10 @@ describe("an upload that was cut off", () => {
   it.effect("repairs a part that storage has of an attempt that the dead process made, also when it had no receipt", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
-      yield* killedAt(ledger, { at: "receive", after: 0 })
-      yield* succeeds(ledger)
+      // so that the dead process has not come to the last part
+      const four = { ...inParts, concurrency: 4 }
+      yield* killedAt(ledger, { at: "receive", after: 0 }, source, four)
+      yield* succeeds(ledger, source, four)
       const { initiated, put } = yield* only
       assert.strictEqual(initiated, 1)
       assert.lengthOf(put.filter(({ part }) => part === 10), 2)

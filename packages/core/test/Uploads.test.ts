@@ -159,7 +159,7 @@ describe("Uploads", () => {
         yield* Fiber.interrupt(fiber)
         const { requests } = yield* Sandbox.report
         const puts = requests.filter((request) => request.operation === "putPart")
-        assert.deepStrictEqual(puts.map((request) => request.outcome), Array.from({ length: 4 }, () => "aborted"))
+        assert.deepStrictEqual(puts.map((request) => request.outcome), Array.from({ length: 6 }, () => "aborted"))
         assert.isTrue(requests.every((request) => request.outcome !== "open"))
       }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("answer") }))))
 
