@@ -38,13 +38,14 @@ export interface Watch<A, E, E2> {
   readonly onCut: (cut: () => void) => () => void
 }
 
-// A race of three, by hand: those of Effect take two fibers and a hundred steps for each two, for every part.
+// A race of three, by hand: those of Effect take two fibers and a hundred steps for each two, for every part. Who loses can be
+// interrupted wherever this runs: an upload that may not be is not to wait for its timer.
 const firstOf = <A, E>(
   effects: ReadonlyArray<Effect.Effect<Option.Option<A>, E>>,
   onCut: (cut: () => void) => () => void
 ): Effect.Effect<Option.Option<A>, E> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(Effect.forEach(effects, (effect) => Effect.fork(restore(effect))), (fibers) => {
+    Effect.flatMap(Effect.forEach(effects, (effect) => Effect.fork(Effect.interruptible(effect))), (fibers) => {
       let forget = () => {}
       return restore(Effect.async<Option.Option<A>, E>((resume) => {
         for (const fiber of fibers) fiber.addObserver(resume)

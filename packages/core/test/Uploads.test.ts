@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ObjectStorage, RetryPolicy, UploadError, Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
-import { Chunk, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
+import { Chunk, Clock, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { slowLine } from "./fixtures/slowLine.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
@@ -162,6 +162,12 @@ describe("Uploads", () => {
         assert.deepStrictEqual(puts.map((request) => request.outcome), Array.from({ length: 6 }, () => "aborted"))
         assert.isTrue(requests.every((request) => request.outcome !== "open"))
       }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("answer") }))))
+
+    it.effect("ends as soon where it may not be interrupted", () =>
+      Effect.gen(function*() {
+        const ended = Effect.zipRight(Uploads.upload(sourceOf(95), { strategy: "multipart" }), Clock.currentTimeMillis)
+        assert.strictEqual(yield* inTime(Effect.uninterruptible(ended)), 0)
+      }).pipe(Effect.provide(tiny())))
 
     it.effect("interruption settles at once during a back-off", () =>
       Effect.gen(function*() {

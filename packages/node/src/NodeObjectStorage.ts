@@ -99,7 +99,7 @@ const answerWhileSending = (
 ): Effect.Effect<AnswerHead, Broken> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
-      Effect.fork(restore(Effect.catchAll(send(connection, body, request), (error) =>
+      Effect.fork(Effect.interruptible(Effect.catchAll(send(connection, body, request), (error) =>
         Effect.sync(() => {
           if (error._tag !== "Broken") connection.abandon(error)
         })))),
