@@ -41,22 +41,28 @@ export interface Watch<A, E, E2> {
 // A race of three, by hand: those of Effect take two fibers and a hundred steps for each two, for every part. Who loses can be
 // interrupted wherever this runs: an upload that may not be is not to wait for its timer.
 const firstOf = <A, E>(
-  effects: ReadonlyArray<Effect.Effect<Option.Option<A>, E>>,
+  put: Effect.Effect<Option.Option<A>, E>,
+  timer: Effect.Effect<Option.Option<never>, E>,
   onCut: (cut: () => void) => () => void
 ): Effect.Effect<Option.Option<A>, E> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(Effect.forEach(effects, (effect) => Effect.fork(Effect.interruptible(effect))), (fibers) => {
-      let forget = () => {}
-      return restore(Effect.async<Option.Option<A>, E>((resume) => {
-        for (const fiber of fibers) fiber.addObserver(resume)
-        forget = onCut(() => resume(Effect.succeedNone))
-      })).pipe(
-        Effect.ensuring(Effect.suspend(() => {
-          forget()
-          return Fiber.interruptAll(fibers)
-        }))
-      )
-    })
+    Effect.flatMap(
+      Effect.fork(Effect.interruptible(put)),
+      (putting) =>
+        Effect.flatMap(Effect.fork(Effect.interruptible(timer)), (timing) => {
+          let forget = () => {}
+          return restore(Effect.async<Option.Option<A>, E>((resume) => {
+            putting.addObserver(resume)
+            timing.addObserver(resume)
+            forget = onCut(() => resume(Effect.succeedNone))
+          })).pipe(
+            Effect.ensuring(Effect.suspend(() => {
+              forget()
+              return Effect.zipRight(Fiber.interrupt(timing), Fiber.interrupt(putting))
+            }))
+          )
+        })
+    )
   )
 
 /**
@@ -114,5 +120,5 @@ export const watched = <A, E, E2>(
     const learn = Effect.sync(() => {
       if (sent > 0) timers.observe({ connect, stall: longestGap, answer: monotonic() - progressAt })
     })
-    return firstOf<A, E | E2 | TimedOut>([Effect.asSome(Effect.zipLeft(put, learn)), timer], watch.onCut)
+    return firstOf<A, E | E2 | TimedOut>(Effect.asSome(Effect.zipLeft(put, learn)), timer, watch.onCut)
   })

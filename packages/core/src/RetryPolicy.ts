@@ -116,10 +116,6 @@ export const layerInForce: Layer.Layer<never> = Layer.effectContext(
 export const longestBackOff = (policy: Policy, attempt: number): Duration.Duration =>
   Duration.min(Duration.times(policy.base, 2 ** Math.min(attempt - 1, 30)), policy.cap)
 
-// Parts of a millisecond no timer keeps, and the test clock cannot tell them in nanoseconds
-const wholeMillis = (duration: Duration.Duration): Duration.Duration =>
-  Duration.millis(Math.round(Duration.toMillis(duration)))
-
 /**
  * How long to wait after a failed attempt: what the server asks exactly, else a random time below the back-off.
  *
@@ -128,7 +124,11 @@ const wholeMillis = (duration: Duration.Duration): Duration.Duration =>
  */
 export const wait = (policy: Policy, error: Recoverable): Effect.Effect<Duration.Duration> =>
   error.retryAfter === undefined
-    ? Effect.map(Random.next, (random) => wholeMillis(Duration.times(longestBackOff(policy, error.attempts), random)))
+    // whole milliseconds: parts of one no timer keeps, and the test clock cannot tell them in nanoseconds
+    ? Effect.map(
+      Random.next,
+      (random) => Duration.millis(Math.round(random * Duration.toMillis(longestBackOff(policy, error.attempts))))
+    )
     : Effect.succeed(error.retryAfter)
 
 /**

@@ -135,8 +135,6 @@ const look = (upload: SessionTransfer, deadline: Date): Effect.Effect<void, Dead
   })
 
 interface Parts extends SessionTransfer {
-  /** Of the source, asked once a second: each part that is sent is looked at for itself, and all of it before Complete. */
-  readonly unchanged: OpenSource["unchanged"]
   /** Whether one of them has failed for good: then all the others are about to be interrupted. */
   hasFailed: boolean
 }
@@ -148,11 +146,7 @@ const put = (upload: Parts, part: Part): Effect.Effect<PartReceipt, UploadError,
     PartTransfer.run({
       run: upload.run,
       source: upload.source,
-      opened: {
-        ...upload.opened,
-        unchanged: upload.unchanged,
-        section: (range) => Effect.zipRight(unlessOver, upload.opened.section(range))
-      },
+      opened: { ...upload.opened, section: (range) => Effect.zipRight(unlessOver, upload.opened.section(range)) },
       partNumber: part.partNumber,
       range: part.range,
       url: part.url,
@@ -276,7 +270,6 @@ export const run = (
       parts: { total: upload.parts.length, confirmed: confirmed.length },
       deadline: upload.deadline
     })
-    const unchanged = yield* Effect.cachedWithTTL(upload.opened.unchanged, "1 second")
-    const parts: Parts = { ...upload, unchanged, hasFailed: false }
+    const parts: Parts = { ...upload, hasFailed: false }
     return yield* Effect.flatMap(putAll(parts), (receipts) => completeWithRepair(parts, receipts))
   })

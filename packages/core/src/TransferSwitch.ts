@@ -21,8 +21,6 @@ export interface TransferSwitch {
   readonly isOff: () => boolean
   /** Waits until it is on. */
   readonly on: Effect.Effect<void>
-  /** Waits until it is off. */
-  readonly off: Effect.Effect<void>
   /** Calls when it is turned off, at once where it is; gives what ends that. */
   readonly whenOff: (call: () => void) => () => void
 }
@@ -34,25 +32,29 @@ export interface TransferSwitch {
  * @category constructors
  */
 export const make: Effect.Effect<TransferSwitch> = Effect.sync(() => {
-  let isOff = false
-  let turned = Deferred.unsafeMake<void>(FiberId.none)
+  let turnedOn: Deferred.Deferred<void> | undefined
   const calls = new Set<() => void>()
-  const turn = (off: boolean) =>
-    Effect.sync(() => {
-      if (isOff === off) return false
-      isOff = off
-      const before = turned
-      turned = Deferred.unsafeMake<void>(FiberId.none)
-      Deferred.unsafeDone(before, Effect.void)
-      if (off) calls.forEach((call) => call())
+  const on: Effect.Effect<void> = Effect.suspend(() =>
+    turnedOn === undefined ? Effect.void : Effect.zipRight(Deferred.await(turnedOn), on)
+  )
+  return {
+    on,
+    isOff: () => turnedOn !== undefined,
+    turnOff: Effect.sync(() => {
+      if (turnedOn !== undefined) return false
+      turnedOn = Deferred.unsafeMake<void>(FiberId.none)
+      calls.forEach((call) => call())
       return true
-    })
-  const until = (off: boolean): Effect.Effect<void> =>
-    Effect.suspend(() => isOff === off ? Effect.void : Effect.zipRight(Deferred.await(turned), until(off)))
-  const whenOff = (call: () => void) => {
-    if (isOff) call()
-    calls.add(call)
-    return () => void calls.delete(call)
+    }),
+    turnOn: Effect.suspend(() => {
+      const before = turnedOn
+      turnedOn = undefined
+      return before === undefined ? Effect.succeed(false) : Deferred.succeed(before, undefined)
+    }),
+    whenOff: (call) => {
+      if (turnedOn !== undefined) call()
+      calls.add(call)
+      return () => void calls.delete(call)
+    }
   }
-  return { turnOff: turn(true), turnOn: turn(false), isOff: () => isOff, on: until(false), off: until(true), whenOff }
 })

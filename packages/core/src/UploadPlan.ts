@@ -107,6 +107,9 @@ export const mostParts = (size: number, limits: ServiceProfile.ServiceProfile["l
   return Math.max(1, Math.min(limits.parts, fit))
 }
 
+const possible = (size: number, limits: ServiceProfile.ServiceProfile["limits"], parts: number): number =>
+  Math.max(fewestParts(size, limits), Math.min(mostParts(size, limits), parts))
+
 // Less is lost when a connection is cut than is noticed, and a request costs little of it.
 const secondsOfPart = 4
 
@@ -155,11 +158,11 @@ export const partsFor = (size: number, limits: ServiceProfile.ServiceProfile["li
     size / (roundsOfParts * line.width),
     largestMeasuredPart
   )
-  return Math.max(fewestParts(size, limits), Math.min(mostParts(size, limits), Math.ceil(size / Math.max(1, part))))
+  return possible(size, limits, Math.ceil(size / Math.max(1, part)))
 }
 
-// A gate is as wide as this, or wider, when it has measured for the first time
-const firstWidth = 8
+// Three for each of eight transfers: a gate is about as wide when it has measured for the first time
+const enoughUnmeasured = 24
 
 const smallestUnmeasuredPart = 8_388_608
 
@@ -177,11 +180,10 @@ export const partsUnmeasured = (
   size: number,
   limits: ServiceProfile.ServiceProfile["limits"]
 ): Option.Option<number> => {
-  const enough = roundsOfParts * firstWidth
-  const parts = Math.min(enough, Math.floor(size / smallestUnmeasuredPart))
-  return parts < 2 || size > enough * largestUnmeasuredPart
+  const parts = Math.min(enoughUnmeasured, Math.floor(size / smallestUnmeasuredPart))
+  return parts < 2 || size > enoughUnmeasured * largestUnmeasuredPart
     ? Option.none()
-    : Option.some(Math.max(fewestParts(size, limits), Math.min(mostParts(size, limits), parts)))
+    : Option.some(possible(size, limits, parts))
 }
 
 /**

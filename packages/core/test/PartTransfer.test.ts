@@ -80,12 +80,10 @@ describe("PartTransfer", () => {
     return Effect.gen(function*() {
       const gate = yield* TransferGate.TransferGate
       const run = yield* UploadRun.make(9, 4)
+      const pass = <A, E, R>(passing: Effect.Effect<A, E, R>, passage?: TransferGate.Passage): Effect.Effect<A, E, R> =>
+        gate.pass(Effect.onExit(passing, (exit) => Effect.sync(() => exits.push(exit._tag))), passage)
       const fiber = yield* Effect.fork(
-        transfer(Effect.void, run).pipe(Effect.provideService(TransferGate.TransferGate, {
-          ...gate,
-          pass: (passing, passage) =>
-            gate.pass(Effect.onExit(passing, (exit) => Effect.sync(() => exits.push(exit._tag))), passage)
-        }))
+        Effect.provideService(transfer(Effect.void, run), TransferGate.TransferGate, { ...gate, pass })
       )
       yield* TestClock.adjust("1 second")
       yield* UploadRun.pause(run)

@@ -18,8 +18,8 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   3: {
     without: "closing the connection of an attempt that was given up",
     module: "AttemptWatch",
-    from: "return Fiber.interruptAll(fibers)",
-    to: "return Effect.asVoid(Effect.forkDaemon(Effect.delay(Fiber.interruptAll(fibers), 60_000)))"
+    from: "return Effect.zipRight(Fiber.interrupt(timing), Fiber.interrupt(putting))",
+    to: "return Effect.asVoid(Effect.forkDaemon(Effect.delay(Fiber.interrupt(putting), 60_000)))"
   },
   4: {
     without: "asking for the file after a lost answer",
