@@ -23,16 +23,16 @@ const identityOf = ({ lastModified, name, size }: File): string => JSON.stringif
 export class Present {
   files = 0
   bytes = 0
-  private readonly identities = new Set<string>()
+  readonly #identities = new Set<string>()
 
   add(file: File): void {
     this.files += 1
     this.bytes += file.size
-    this.identities.add(identityOf(file))
+    this.#identities.add(identityOf(file))
   }
 
   has(file: File): boolean {
-    return this.identities.has(identityOf(file))
+    return this.#identities.has(identityOf(file))
   }
 }
 

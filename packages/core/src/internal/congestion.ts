@@ -60,164 +60,166 @@ const wider = (width: number, factor: number): number => Math.max(width + 1, Mat
  */
 export class Congestion {
   width: number
-  private readonly throughput = new Throughput()
-  private reference: Reference | undefined
-  private trial: Trial | undefined
-  private direction: Trial["direction"] = "up"
-  private narrowing: Narrowing = { from: 1, firstNumber: 0, timeOuts: 0, isDeserved: false }
+  readonly #throughput = new Throughput()
+  #reference: Reference | undefined
+  #trial: Trial | undefined
+  #direction: Trial["direction"] = "up"
+  #narrowing: Narrowing = { from: 1, firstNumber: 0, timeOuts: 0, isDeserved: false }
   /** Narrowed for good reason: from here on up in small steps. */
-  private isCautious = false
+  #isCautious = false
   /** Windows until the next trial, and how many there are between two. */
-  private rest = 0
-  private patience = patience.shortest
-  private falls = 0
+  #rest = 0
+  #patience = patience.shortest
+  #falls = 0
+  readonly #limit: number
 
-  constructor(initial: number, private readonly limit: number) {
+  constructor(initial: number, limit: number) {
+    this.#limit = limit
     this.width = initial
   }
 
   /** What was confirmed a millisecond at a width that lasted; none before the line was measured. */
   get rate(): number | undefined {
-    return this.reference?.rate
+    return this.#reference?.rate
   }
 
   began(now: number): number {
-    return this.throughput.began(now, this.width)
+    return this.#throughput.began(now, this.width)
   }
 
   ended(number: number, now: number, outcome: Outcome): void {
     const confirmed = outcome._tag === "Confirmed" ? outcome.bytes : undefined
-    const sample = this.throughput.ended(number, now, this.width, confirmed)
-    if (outcome._tag === "TimedOut") this.timedOut(number)
-    else if (outcome._tag === "SlowDown") this.slowedDown(number)
-    else if (sample !== undefined && sample.rate > 0) this.measured(sample.rate, sample.duration >= slowTransfer)
+    const sample = this.#throughput.ended(number, now, this.width, confirmed)
+    if (outcome._tag === "TimedOut") this.#timedOut(number)
+    else if (outcome._tag === "SlowDown") this.#slowedDown(number)
+    else if (sample !== undefined && sample.rate > 0) this.#measured(sample.rate, sample.duration >= slowTransfer)
   }
 
-  private measured(rate: number, isSlow: boolean): void {
-    if (this.trial === undefined) this.held(rate, isSlow)
-    else if (this.trial.direction === "up") this.wider(this.trial, rate, isSlow)
-    else this.narrower(this.trial, rate)
+  #measured(rate: number, isSlow: boolean): void {
+    if (this.#trial === undefined) this.#held(rate, isSlow)
+    else if (this.#trial.direction === "up") this.#wider(this.#trial, rate, isSlow)
+    else this.#narrower(this.#trial, rate)
   }
 
-  private held(rate: number, isSlow: boolean): void {
-    const before = this.reference
-    this.rest--
+  #held(rate: number, isSlow: boolean): void {
+    const before = this.#reference
+    this.#rest--
     if (before === undefined) {
-      this.reference = { width: this.width, rate }
-      if (this.rest <= 0) this.tryWider(isSlow ? 1.5 : 2)
+      this.#reference = { width: this.width, rate }
+      if (this.#rest <= 0) this.#tryWider(isSlow ? 1.5 : 2)
       return
     }
     const change = rate / before.rate - 1
-    if (change > changed) return this.lineChanged(rate, "up")
-    this.falls = change < -changed ? this.falls + 1 : 0
+    if (change > changed) return this.#lineChanged(rate, "up")
+    this.#falls = change < -changed ? this.#falls + 1 : 0
     // One bad window is bad luck
-    if (this.falls === 1) return
-    if (this.falls === 2) return this.lineChanged(rate, "down")
-    this.reference = { width: this.width, rate: 0.7 * before.rate + 0.3 * rate }
-    if (this.rest <= 0) this.tryOther()
+    if (this.#falls === 1) return
+    if (this.#falls === 2) return this.#lineChanged(rate, "down")
+    this.#reference = { width: this.width, rate: 0.7 * before.rate + 0.3 * rate }
+    if (this.#rest <= 0) this.#tryOther()
   }
 
-  private lineChanged(rate: number, direction: Trial["direction"]): void {
-    this.reference = { width: this.width, rate }
-    this.falls = 0
-    this.patience = patience.shortest
-    this.direction = direction
-    this.tryOther()
+  #lineChanged(rate: number, direction: Trial["direction"]): void {
+    this.#reference = { width: this.width, rate }
+    this.#falls = 0
+    this.#patience = patience.shortest
+    this.#direction = direction
+    this.#tryOther()
   }
 
-  private wider(trial: Trial, rate: number, isSlow: boolean): void {
+  #wider(trial: Trial, rate: number, isSlow: boolean): void {
     const growth = rate / trial.from.rate - 1
-    if (growth < worthwhile) return this.missed(trial, false)
+    if (growth < worthwhile) return this.#missed(trial, false)
     const expected = this.width / trial.from.width - 1
-    this.accept(rate)
+    this.#accept(rate)
     if (growth < expected / 2) return
-    if (!this.isCautious) this.tryWider(isSlow ? 1.5 : 2)
-    else if (wider(this.width, gently) < this.narrowing.from) this.tryWider(gently)
+    if (!this.#isCautious) this.#tryWider(isSlow ? 1.5 : 2)
+    else if (wider(this.width, gently) < this.#narrowing.from) this.#tryWider(gently)
   }
 
-  private narrower(trial: Trial, rate: number): void {
+  #narrower(trial: Trial, rate: number): void {
     const loss = 1 - rate / trial.from.rate
-    if (loss > harmless) return this.missed(trial, loss > clear)
+    if (loss > harmless) return this.#missed(trial, loss > clear)
     // The reference stays, so that many small losses do not add up to a large one
-    this.accept(Math.max(rate, trial.from.rate))
+    this.#accept(Math.max(rate, trial.from.rate))
   }
 
-  private accept(rate: number): void {
-    this.trial = undefined
-    this.reference = { width: this.width, rate }
-    if (this.width > this.narrowing.from) this.isCautious = false
-    if (!this.isCautious) this.patience = patience.shortest
-    this.rest = this.patience
+  #accept(rate: number): void {
+    this.#trial = undefined
+    this.#reference = { width: this.width, rate }
+    if (this.width > this.#narrowing.from) this.#isCautious = false
+    if (!this.#isCautious) this.#patience = patience.shortest
+    this.#rest = this.#patience
   }
 
   // One bad window is bad luck, but less throughput than a narrower line is owed costs with every further one
-  private missed(trial: Trial, isClear: boolean): void {
-    if (isClear || trial.misses++ > 0) return this.giveUp(trial)
+  #missed(trial: Trial, isClear: boolean): void {
+    if (isClear || trial.misses++ > 0) return this.#giveUp(trial)
   }
 
-  private giveUp(trial: Trial): void {
-    this.trial = undefined
-    this.reference = trial.from
-    this.direction = trial.direction === "up" ? "down" : "up"
-    this.patience = Math.min(patience.longest, 2 * this.patience)
-    this.rest = this.patience
-    this.resize(trial.from.width)
+  #giveUp(trial: Trial): void {
+    this.#trial = undefined
+    this.#reference = trial.from
+    this.#direction = trial.direction === "up" ? "down" : "up"
+    this.#patience = Math.min(patience.longest, 2 * this.#patience)
+    this.#rest = this.#patience
+    this.#resize(trial.from.width)
   }
 
-  private tryOther(): void {
-    const isAtEnd = this.width === (this.direction === "up" ? this.limit : 1)
-    if (isAtEnd) this.direction = this.direction === "up" ? "down" : "up"
-    if (this.direction === "up") this.tryWider(gently)
-    else this.attempt("down", Math.max(1, Math.min(this.width - 1, Math.ceil(0.75 * this.width))))
+  #tryOther(): void {
+    const isAtEnd = this.width === (this.#direction === "up" ? this.#limit : 1)
+    if (isAtEnd) this.#direction = this.#direction === "up" ? "down" : "up"
+    if (this.#direction === "up") this.#tryWider(gently)
+    else this.#attempt("down", Math.max(1, Math.min(this.width - 1, Math.ceil(0.75 * this.width))))
   }
 
-  private tryWider(factor: number): void {
-    this.attempt("up", Math.min(this.limit, wider(this.width, factor)))
+  #tryWider(factor: number): void {
+    this.#attempt("up", Math.min(this.#limit, wider(this.width, factor)))
   }
 
-  private attempt(direction: Trial["direction"], width: number): void {
-    this.rest = this.patience
-    if (this.reference === undefined || width === this.width) return
-    this.trial = { direction, from: this.reference, misses: 0 }
-    this.resize(width)
+  #attempt(direction: Trial["direction"], width: number): void {
+    this.#rest = this.#patience
+    if (this.#reference === undefined || width === this.width) return
+    this.#trial = { direction, from: this.#reference, misses: 0 }
+    this.#resize(width)
   }
 
-  private timedOut(number: number): void {
-    if (number >= this.narrowing.firstNumber) this.beginNarrowing()
-    const timeOuts = ++this.narrowing.timeOuts
-    const { from } = this.narrowing
+  #timedOut(number: number): void {
+    if (number >= this.#narrowing.firstNumber) this.#beginNarrowing()
+    const timeOuts = ++this.#narrowing.timeOuts
+    const { from } = this.#narrowing
     // One of many may be a connection that died; several are the line's answer
     const isTooMuch = timeOuts > 1 && timeOuts >= from / 4
-    this.narrow(Math.max(Math.ceil(from / 2), from - timeOuts), isTooMuch)
+    this.#narrow(Math.max(Math.ceil(from / 2), from - timeOuts), isTooMuch)
   }
 
-  private slowedDown(number: number): void {
-    if (number < this.narrowing.firstNumber) return
-    this.beginNarrowing()
-    this.narrow(Math.max(1, Math.floor(this.narrowing.from / 2)), true)
+  #slowedDown(number: number): void {
+    if (number < this.#narrowing.firstNumber) return
+    this.#beginNarrowing()
+    this.#narrow(Math.max(1, Math.floor(this.#narrowing.from / 2)), true)
   }
 
-  private beginNarrowing(): void {
-    this.narrowing = { from: this.width, firstNumber: this.throughput.next, timeOuts: 0, isDeserved: false }
+  #beginNarrowing(): void {
+    this.#narrowing = { from: this.width, firstNumber: this.#throughput.next, timeOuts: 0, isDeserved: false }
   }
 
-  private narrow(width: number, isTooMuch: boolean): void {
-    const back = this.trial?.direction === "up" ? this.trial.from.width : this.width
-    this.trial = undefined
-    this.reference = undefined
-    this.direction = "up"
-    this.falls = 0
-    if (isTooMuch && !this.narrowing.isDeserved) {
-      this.narrowing.isDeserved = true
-      this.isCautious = true
-      this.patience = Math.min(patience.longest, 4 * this.patience)
+  #narrow(width: number, isTooMuch: boolean): void {
+    const back = this.#trial?.direction === "up" ? this.#trial.from.width : this.width
+    this.#trial = undefined
+    this.#reference = undefined
+    this.#direction = "up"
+    this.#falls = 0
+    if (isTooMuch && !this.#narrowing.isDeserved) {
+      this.#narrowing.isDeserved = true
+      this.#isCautious = true
+      this.#patience = Math.min(patience.longest, 4 * this.#patience)
     }
-    this.rest = this.patience
-    this.resize(Math.min(width, back))
+    this.#rest = this.#patience
+    this.#resize(Math.min(width, back))
   }
 
-  private resize(width: number): void {
+  #resize(width: number): void {
     this.width = width
-    this.throughput.restart()
+    this.#throughput.restart()
   }
 }

@@ -19,50 +19,50 @@ export class FairQueue {
   used = 0
   waiting = 0
   /** The owners in the order in which they are served, each with its claims that wait. */
-  private readonly queues = new Map<unknown, Set<Claim>>()
-  private readonly holders = new Set<Claim>()
+  readonly #queues = new Map<unknown, Set<Claim>>()
+  readonly #holders = new Set<Claim>()
 
   enter(claim: Claim): void {
-    const queue = this.queues.get(claim.owner)
-    if (queue === undefined) this.queues.set(claim.owner, new Set([claim]))
+    const queue = this.#queues.get(claim.owner)
+    if (queue === undefined) this.#queues.set(claim.owner, new Set([claim]))
     else queue.add(claim)
     this.waiting += 1
   }
 
   /** Gives back what the claim has got, or takes it out of the queue. */
   leave(claim: Claim): void {
-    if (this.holders.delete(claim)) {
+    if (this.#holders.delete(claim)) {
       this.used -= claim.amount
       return
     }
-    const queue = this.queues.get(claim.owner)
+    const queue = this.#queues.get(claim.owner)
     if (queue?.delete(claim) !== true) return
-    if (queue.size === 0) this.queues.delete(claim.owner)
+    if (queue.size === 0) this.#queues.delete(claim.owner)
     this.waiting -= 1
   }
 
   /** Meets every claim that can be met where there is so much in all. */
   serve(capacity: number): void {
     // A map goes on to what is put behind its end meanwhile: one claim of each owner, until nothing fits
-    for (const [owner, queue] of this.queues) {
+    for (const [owner, queue] of this.#queues) {
       for (const claim of queue) {
-        if (!this.fits(claim, capacity)) return
-        this.queues.delete(owner)
+        if (!this.#fits(claim, capacity)) return
+        this.#queues.delete(owner)
         queue.delete(claim)
-        if (queue.size > 0) this.queues.set(owner, queue)
-        this.meet(claim)
+        if (queue.size > 0) this.#queues.set(owner, queue)
+        this.#meet(claim)
         break
       }
     }
   }
 
-  private fits({ amount }: Claim, capacity: number): boolean {
+  #fits({ amount }: Claim, capacity: number): boolean {
     return capacity > 0 && (this.used === 0 || this.used + amount <= capacity)
   }
 
-  private meet(claim: Claim): void {
+  #meet(claim: Claim): void {
     this.waiting -= 1
-    this.holders.add(claim)
+    this.#holders.add(claim)
     this.used += claim.amount
     claim.met()
   }

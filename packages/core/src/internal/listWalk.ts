@@ -79,51 +79,51 @@ const takeFrom = (bag: Map<number, number>, hash: number): boolean => {
  */
 class Run<A> {
   readonly remembers: Checkpoint["remembers"]
-  private passed: List.List<number>
-  private toLeaveOut: Map<number, number>
-  private hasGiven = true
+  #passed: List.List<number>
+  #toLeaveOut: Map<number, number>
+  #hasGiven = true
 
   constructor(readonly prepared: Prepared<A>) {
     const { from, onCursorRejected } = prepared
     // a checkpoint that knows only its page cannot say later what was given before it
     this.remembers = onCursorRejected === "restart" && from?.remembers !== "page" ? "walk" : "page"
-    this.passed = from?.passed ?? List.empty()
-    this.toLeaveOut = bagOf(this.passed)
+    this.#passed = from?.passed ?? List.empty()
+    this.#toLeaveOut = bagOf(this.#passed)
   }
 
   /** Each start over must bring the walk further than the one before: otherwise it would go on for ever. */
   canRestart(): boolean {
-    return this.remembers === "walk" && this.hasGiven
+    return this.remembers === "walk" && this.#hasGiven
   }
 
   restart(): void {
-    this.toLeaveOut = bagOf(this.passed)
-    this.hasGiven = false
+    this.#toLeaveOut = bagOf(this.#passed)
+    this.#hasGiven = false
   }
 
   entriesOf(page: Page<unknown>, now: number): EntryPage<A> {
-    if (this.remembers === "page") this.passed = List.empty()
+    if (this.remembers === "page") this.#passed = List.empty()
     const entries: Array<Entry<A>> = []
     page.items.forEach((item, index) => {
       const hash = hashOf(item)
-      const isLeftOut = takeFrom(this.toLeaveOut, hash)
-      if (!isLeftOut || this.remembers === "page") this.passed = List.prepend(this.passed, hash)
+      const isLeftOut = takeFrom(this.#toLeaveOut, hash)
+      if (!isLeftOut || this.remembers === "page") this.#passed = List.prepend(this.#passed, hash)
       if (isLeftOut) return
-      this.hasGiven = true
-      const { passed } = this
+      this.#hasGiven = true
+      const passed = this.#passed
       entries.push({
         hash,
         result: Either.mapLeft(
           this.prepared.decode(item),
           (error) => invalid(this.prepared, page, index, decodeProblem(error))
         ),
-        at: () => this.placeBehind(page, { index, passed }, now)
+        at: () => this.#placeBehind(page, { index, passed }, now)
       })
     })
     return { page, entries }
   }
 
-  private placeBehind(
+  #placeBehind(
     page: Page<unknown>,
     { index, passed }: { readonly index: number; readonly passed: List.List<number> },
     now: number

@@ -97,136 +97,138 @@ interface Others {
  * @internal
  */
 export class RateWindow {
-  private window: Window | undefined
-  private headersSeen = false
-  private inFlight = 0
-  private enteredAt = 0
-  private closedUntil = 0
-  private closedSince = 0
+  #window: Window | undefined
+  #headersSeen = false
+  #inFlight = 0
+  #enteredAt = 0
+  #closedUntil = 0
+  #closedSince = 0
   /** How long a call takes, lately. */
-  private latency = 0
+  #latency = 0
   /** In the windows before this one. */
-  private othersBefore: Others = { each: 0, rate: 0 }
+  #othersBefore: Others = { each: 0, rate: 0 }
+  readonly #rule: Rule | undefined
 
-  constructor(private readonly rule: Rule | undefined) {
-    this.window = rule && untold(rule.requests)
+  constructor(rule: Rule | undefined) {
+    this.#rule = rule
+    this.#window = rule && untold(rule.requests)
   }
 
   /** `patience` in milliseconds: a longer closure is not believed for longer than that, one call goes and asks. */
   decide(now: number, patience: number): Decision {
-    if (now < this.closedUntil) {
-      const isDue = this.closedUntil - now > patience && now - this.closedSince >= patience
-      if (!isDue) return { _tag: "Wait", until: this.closedUntil, reason: "retryAfter" }
-      this.closedSince = now
+    if (now < this.#closedUntil) {
+      const isDue = this.#closedUntil - now > patience && now - this.#closedSince >= patience
+      if (!isDue) return { _tag: "Wait", until: this.#closedUntil, reason: "retryAfter" }
+      this.#closedSince = now
       return go
     }
-    this.beginAnew(now)
-    if (this.window === undefined || this.inFlight === 0 && this.window.resetsAt === undefined) return go
-    if (this.window.resetsAt === undefined) return this.askFirst(this.window, now)
-    return this.hasRoom(this.window, now) ? go : { _tag: "Wait", until: this.window.resetsAt, reason: "window" }
+    this.#beginAnew(now)
+    if (this.#window === undefined || this.#inFlight === 0 && this.#window.resetsAt === undefined) return go
+    if (this.#window.resetsAt === undefined) return this.#askFirst(this.#window, now)
+    return this.#hasRoom(this.#window, now) ? go : { _tag: "Wait", until: this.#window.resetsAt, reason: "window" }
   }
 
   // Of a window that nobody has told about yet, one call finds out how much of it others have used. It is not waited
   // for very long: it may hang.
-  private askFirst({ remaining }: Window, now: number): Decision {
-    const until = this.enteredAt + longestAsking
+  #askFirst({ remaining }: Window, now: number): Decision {
+    const until = this.#enteredAt + longestAsking
     if (now < until) return { _tag: "Wait", until, reason: "window" }
-    return this.inFlight < remaining ? go : { _tag: "Wait", until: now + longestAsking, reason: "window" }
+    return this.#inFlight < remaining ? go : { _tag: "Wait", until: now + longestAsking, reason: "window" }
   }
 
-  private hasRoom(window: Window, now: number): boolean {
-    const ours = this.inFlight + 1
-    const { each, rate } = this.othersOf(window)
+  #hasRoom(window: Window, now: number): boolean {
+    const ours = this.#inFlight + 1
+    const { each, rate } = this.#othersOf(window)
     // whichever is more: they may keep pace with us, or have a pace of their own
-    const others = Math.max(ours * each, rate * (now - window.lastToldAt + this.latency))
+    const others = Math.max(ours * each, rate * (now - window.lastToldAt + this.#latency))
     // two standard deviations more than are to be expected, but never so much that nothing is left to us
     const reserve = Math.min(others + 2 * Math.sqrt(others), window.limit / 4)
     return window.remaining >= ours + reserve
   }
 
-  private othersOf({ answers, firstToldAt, highest, lastToldAt, remaining }: Window): Others {
-    if (answers < 2) return this.othersBefore
+  #othersOf({ answers, firstToldAt, highest, lastToldAt, remaining }: Window): Others {
+    if (answers < 2) return this.#othersBefore
     const ours = answers - 1
     const others = Math.max(0, highest - remaining - ours)
     return {
-      each: Math.max(this.othersBefore.each, others / ours),
-      rate: Math.max(this.othersBefore.rate, others / Math.max(1, lastToldAt - firstToldAt))
+      each: Math.max(this.#othersBefore.each, others / ours),
+      rate: Math.max(this.#othersBefore.rate, others / Math.max(1, lastToldAt - firstToldAt))
     }
   }
 
-  private beginAnew(now: number): void {
-    if (this.window?.resetsAt !== undefined && now >= this.window.resetsAt) this.next(untold(this.window.limit))
+  #beginAnew(now: number): void {
+    if (this.#window?.resetsAt !== undefined && now >= this.#window.resetsAt) this.#next(untold(this.#window.limit))
   }
 
-  private next(window: Window): void {
-    if (this.window !== undefined && this.window.answers > 0) {
-      const { each, rate } = this.othersOf(this.window)
-      this.othersBefore = { each: each / 2, rate: rate / 2 }
+  #next(window: Window): void {
+    if (this.#window !== undefined && this.#window.answers > 0) {
+      const { each, rate } = this.#othersOf(this.#window)
+      this.#othersBefore = { each: each / 2, rate: rate / 2 }
     }
-    this.window = window
+    this.#window = window
   }
 
   enter(now: number): void {
-    this.inFlight++
-    this.enteredAt = now
+    this.#inFlight++
+    this.#enteredAt = now
   }
 
   /** A call without an answer may have been counted all the same. */
   leave(answered: boolean): void {
-    this.inFlight--
-    if (!answered && this.window !== undefined) this.window.remaining--
+    this.#inFlight--
+    if (!answered && this.#window !== undefined) this.#window.remaining--
   }
 
   /** `enteredAt`: when the call that is answered was let through. */
   answer(status: number, headers: Headers, { enteredAt, now }: { enteredAt: number; now: number }): void {
-    this.latency = this.latency === 0 ? now - enteredAt : (3 * this.latency + now - enteredAt) / 4
+    this.#latency = this.#latency === 0 ? now - enteredAt : (3 * this.#latency + now - enteredAt) / 4
     Option.match(told(headers, now), {
-      onNone: () => this.count(status, now),
-      onSome: (limit) => this.learn(limit, now)
+      onNone: () => this.#count(status, now),
+      onSome: (limit) => this.#learn(limit, now)
     })
-    if (status === 429) this.close(RetryAfter.fromHeaders(headers, now), now)
+    if (status === 429) this.#close(RetryAfter.fromHeaders(headers, now), now)
   }
 
   // A gateway that could not reach the service says nothing about its limit
-  private count(status: number, now: number): void {
-    if (this.window === undefined || status >= 500) return
-    if (this.headersSeen) {
-      if (this.window.resetsAt === undefined) this.window = undefined
+  #count(status: number, now: number): void {
+    if (this.#window === undefined || status >= 500) return
+    if (this.#headersSeen) {
+      if (this.#window.resetsAt === undefined) this.#window = undefined
     } else {
-      this.window.remaining--
-      if (this.rule !== undefined) this.window.resetsAt ??= now + this.rule.windowSeconds * 1000
+      this.#window.remaining--
+      if (this.#rule !== undefined) this.#window.resetsAt ??= now + this.#rule.windowSeconds * 1000
     }
   }
 
-  private learn({ limit, remaining, resetsAt }: Told, now: number): void {
-    this.headersSeen = true
-    const known = this.window?.resetsAt
-    if (this.window === undefined || known === undefined || resetsAt > known + sameWindow) {
-      this.next({ limit, remaining, highest: remaining, answers: 1, firstToldAt: now, lastToldAt: now, resetsAt })
+  #learn({ limit, remaining, resetsAt }: Told, now: number): void {
+    this.#headersSeen = true
+    const known = this.#window?.resetsAt
+    if (this.#window === undefined || known === undefined || resetsAt > known + sameWindow) {
+      this.#next({ limit, remaining, highest: remaining, answers: 1, firstToldAt: now, lastToldAt: now, resetsAt })
     } else if (resetsAt >= known - sameWindow) {
-      this.window.answers++
-      this.window.lastToldAt = now
-      this.window.remaining = Math.min(this.window.remaining, remaining)
-      this.window.highest = Math.max(this.window.highest, remaining)
+      this.#window.answers++
+      this.#window.lastToldAt = now
+      this.#window.remaining = Math.min(this.#window.remaining, remaining)
+      this.#window.highest = Math.max(this.#window.highest, remaining)
     }
   }
 
-  private close(retryAfter: Duration.Duration | undefined, now: number): void {
+  #close(retryAfter: Duration.Duration | undefined, now: number): void {
     if (retryAfter !== undefined) {
-      this.closedUntil = Math.max(this.closedUntil, now + Duration.toMillis(retryAfter))
-      this.closedSince = now
-    } else if (this.window !== undefined) {
-      this.window.remaining = 0
+      this.#closedUntil = Math.max(this.#closedUntil, now + Duration.toMillis(retryAfter))
+      this.#closedSince = now
+    } else if (this.#window !== undefined) {
+      this.#window.remaining = 0
     }
   }
 
   /** What is left, less the calls on their way; none where nothing is known. */
   status(now: number): Option.Option<{ limit: number; remaining: number; resetsAt: number | undefined }> {
-    this.beginAnew(now)
-    if (this.window === undefined) return Option.none()
-    const { limit, remaining, resetsAt } = this.window
-    return now < this.closedUntil
-      ? Option.some({ limit, remaining: 0, resetsAt: this.closedUntil })
-      : Option.some({ limit, remaining: Math.max(0, remaining - this.inFlight), resetsAt })
+    this.#beginAnew(now)
+    if (this.#window === undefined) return Option.none()
+    const { limit, remaining, resetsAt } = this.#window
+    return now < this.#closedUntil
+      ? Option.some({ limit, remaining: 0, resetsAt: this.#closedUntil })
+      : Option.some({ limit, remaining: Math.max(0, remaining - this.#inFlight), resetsAt })
   }
 }

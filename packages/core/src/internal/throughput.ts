@@ -34,73 +34,73 @@ const fullEnough = 0.8
  * @internal
  */
 export class Throughput {
-  private window: Window | undefined
-  private isSettling = false
-  private begun = 0
-  private inFlight = 0
-  private touchedAt = 0
+  #window: Window | undefined
+  #isSettling = false
+  #begun = 0
+  #inFlight = 0
+  #touchedAt = 0
 
   /** A transfer begins; it is known by the number that this gives. */
   began(now: number, width: number): number {
-    this.touch(now)
-    if (this.inFlight === 0 && this.window === undefined && !this.isSettling) this.open(now, width)
-    this.inFlight++
-    return this.begun++
+    this.#touch(now)
+    if (this.#inFlight === 0 && this.#window === undefined && !this.#isSettling) this.#open(now, width)
+    this.#inFlight++
+    return this.#begun++
   }
 
   /** A transfer ends. A sample, where it was the last of a window and the line was full all along. */
   ended(number: number, now: number, width: number, confirmed: number | undefined): Sample | undefined {
-    this.touch(now)
-    this.inFlight--
-    if (this.window !== undefined && number < this.window.firstNumber) this.window.before--
+    this.#touch(now)
+    this.#inFlight--
+    if (this.#window !== undefined && number < this.#window.firstNumber) this.#window.before--
     if (confirmed === undefined) return undefined
-    if (this.window === undefined) {
-      this.open(now, width)
+    if (this.#window === undefined) {
+      this.#open(now, width)
       return undefined
     }
-    this.window.confirmations++
-    this.window.bytes += confirmed
-    if (!this.isOver(this.window, now)) return undefined
-    const sample = this.isSettling ? undefined : this.sampleOf(this.window, now)
-    this.isSettling = false
-    this.open(now, width)
+    this.#window.confirmations++
+    this.#window.bytes += confirmed
+    if (!this.#isOver(this.#window, now)) return undefined
+    const sample = this.#isSettling ? undefined : this.#sampleOf(this.#window, now)
+    this.#isSettling = false
+    this.#open(now, width)
     return sample
   }
 
   /** The width has changed, or something else that makes what was measured so far worthless. */
   restart(): void {
-    this.window = undefined
-    this.isSettling = true
+    this.#window = undefined
+    this.#isSettling = true
   }
 
   /** The number of the next transfer: all with lower ones have begun. */
   get next(): number {
-    return this.begun
+    return this.#begun
   }
 
-  private open(now: number, width: number): void {
-    this.window = {
+  #open(now: number, width: number): void {
+    this.#window = {
       width,
       startedAt: now,
-      firstNumber: this.begun,
-      before: this.inFlight,
+      firstNumber: this.#begun,
+      before: this.#inFlight,
       confirmations: 0,
       bytes: 0,
       busy: 0
     }
   }
 
-  private touch(now: number): void {
-    if (this.window !== undefined) this.window.busy += this.inFlight * Math.max(0, now - this.touchedAt)
-    this.touchedAt = now
+  #touch(now: number): void {
+    if (this.#window !== undefined) this.#window.busy += this.#inFlight * Math.max(0, now - this.#touchedAt)
+    this.#touchedAt = now
   }
 
-  private isOver({ before, confirmations, startedAt, width }: Window, now: number): boolean {
+  #isOver({ before, confirmations, startedAt, width }: Window, now: number): boolean {
     if (before > 0) return false
-    return this.isSettling || (now - startedAt >= shortest && confirmations >= width && confirmations % width === 0)
+    return this.#isSettling || (now - startedAt >= shortest && confirmations >= width && confirmations % width === 0)
   }
 
-  private sampleOf({ busy, bytes, confirmations, startedAt, width }: Window, now: number): Sample | undefined {
+  #sampleOf({ busy, bytes, confirmations, startedAt, width }: Window, now: number): Sample | undefined {
     const elapsed = now - startedAt
     return busy < fullEnough * width * elapsed
       ? undefined

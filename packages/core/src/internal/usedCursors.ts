@@ -11,27 +11,27 @@ const growth = 2048
  * @internal
  */
 export class UsedCursors {
-  private hashes = new Float64Array(growth)
-  private count = 0
+  #hashes = new Float64Array(growth)
+  #count = 0
 
   /** Bytes taken by the memory. */
   get size(): number {
-    return this.hashes.byteLength
+    return this.#hashes.byteLength
   }
 
   add(cursor: string): void {
-    if (this.count >= this.hashes.length && this.hashes.length < longestMemory) {
-      const grown = new Float64Array(this.hashes.length + growth)
-      grown.set(this.hashes)
-      this.hashes = grown
+    if (this.#count >= this.#hashes.length && this.#hashes.length < longestMemory) {
+      const grown = new Float64Array(this.#hashes.length + growth)
+      grown.set(this.#hashes)
+      this.#hashes = grown
     }
-    this.hashes[this.count % longestMemory] = textHash(cursor)
-    this.count++
+    this.#hashes[this.#count % longestMemory] = textHash(cursor)
+    this.#count++
   }
 
   // A look at every hash: microseconds, before a request that takes milliseconds
   has(cursor: string): boolean {
-    const place = this.hashes.indexOf(textHash(cursor))
-    return place >= 0 && place < this.count
+    const place = this.#hashes.indexOf(textHash(cursor))
+    return place >= 0 && place < this.#count
   }
 }
