@@ -18,8 +18,10 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Crc32 from "./internal/crc32.js"
+import type { Receipts } from "./internal/receiptsByKey.js"
+import { receiptsByKey } from "./internal/receiptsByKey.js"
 import { UploadRecord } from "./UploadRecord.js"
-import { PartReceipt } from "./UploadSession.js"
+import type { PartReceipt } from "./UploadSession.js"
 import type { UploadSource } from "./UploadSource.js"
 
 /**
@@ -39,6 +41,16 @@ export type Lock = (id: string) => Effect.Effect<boolean, never, Scope.Scope>
 export interface Unfinished {
   readonly record: UploadRecord
   readonly receipts: ReadonlyArray<PartReceipt>
+}
+
+export type {
+  /**
+   * Where the receipts of unfinished uploads lie.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Receipts
 }
 
 /**
@@ -110,15 +122,13 @@ export interface Options {
    * the ledger writes an index of its uploads.
    */
   readonly prefixes?: Effect.Effect<ReadonlyArray<string>, PlatformError> | undefined
+  /** Where receipts lie, for a store that can add to what it holds, such as a file. Omitted: each under a key of its own. */
+  readonly receipts?: Receipts | undefined
 }
 
 const Index = Schema.Array(Schema.String)
 const indexKey = "uploads"
 const recordKey = (id: string): string => `${id}/record`
-
-// By the session's own file id: receipts of one session can never be taken for another's.
-const receiptKey = (record: UploadRecord, partNumber: number): string =>
-  `${record.id}/${record.session.fileId}-${partNumber}`
 
 const indexLockWait = Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(250))
 
@@ -153,7 +163,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
   Effect.map(Effect.makeSemaphore(1), (indexTurn) => {
     const { store } = options
     const records = store.forSchema(UploadRecord)
-    const receipts = store.forSchema(PartReceipt)
+    const receipts = options.receipts ?? receiptsByKey(store)
     const index = store.forSchema(Index)
 
     // A store that is full fails ten thousand times for an upload of as many parts: said once.
@@ -184,37 +194,19 @@ export const make = (options: Options): Effect.Effect<Service> =>
       )
     }
 
-    const partNumbers = (record: UploadRecord) => Arr.range(1, record.session.parts)
-
-    const readReceipts = (record: UploadRecord): Effect.Effect<ReadonlyArray<PartReceipt>> =>
-      Effect.map(
-        Effect.forEach(partNumbers(record), (number) =>
-          receipts.get(receiptKey(record, number)).pipe(
-            Effect.map(Option.filter((receipt) => receipt.partNumber === number)),
-            Effect.orElseSucceed(Option.none)
-          )),
-        Arr.getSomes
-      )
-
     const find = (id: string): Effect.Effect<Option.Option<Unfinished>> =>
       Effect.matchEffect(records.get(recordKey(id)), {
         onFailure: (error) => Effect.as(tell("read")(error), Option.none()),
         onSuccess: (found) =>
           Effect.transposeMapOption(
             Option.filter(found, (record) => record.id === id),
-            (record) => Effect.map(readReceipts(record), (receipts) => ({ record, receipts }))
+            (record) => Effect.map(receipts.all(record), (receipts) => ({ record, receipts }))
           )
       })
 
     // The record goes last: as long as it is there, the next run finds what is left and removes it.
-    const removeOneByOne = (record: UploadRecord) =>
-      Effect.zipRight(
-        Effect.forEach(partNumbers(record), (number) => store.remove(receiptKey(record, number)), { discard: true }),
-        store.remove(recordKey(record.id))
-      )
-
     const remove = (record: UploadRecord) =>
-      options.removeAll === undefined ? removeOneByOne(record) : options.removeAll(record.id)
+      options.removeAll?.(record.id) ?? Effect.zipRight(receipts.remove(record), store.remove(recordKey(record.id)))
 
     return {
       keepUrls: options.keepUrls,
@@ -225,7 +217,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
           Effect.zipRight(records.set(recordKey(record.id), options.keepUrls ? record : withoutUrls(record))),
           written
         ),
-      receive: (record, receipt) => written(receipts.set(receiptKey(record, receipt.partNumber), receipt)),
+      receive: (record, receipt) => written(receipts.add(record, receipt)),
       completing: (record) =>
         written(records.set(recordKey(record.id), { ...withoutUrls(record), phase: "completing" })),
       forget: (record) =>

@@ -15,6 +15,7 @@ import process from "node:process"
 import * as FileLock from "./internal/fileLock.js"
 import * as PrivateDirectory from "./internal/privateDirectory.js"
 import * as PrivateStore from "./internal/privateStore.js"
+import * as ReceiptLines from "./internal/receiptLines.js"
 
 /**
  * Where the ledger lies, and what it keeps.
@@ -76,8 +77,8 @@ export const defaultDirectory: Effect.Effect<Option.Option<string>> = Effect.syn
  * with 0600. A directory that belongs to somebody else, or that others may enter, is not used: a record could be read
  * or planted there. Whatever goes wrong with it is logged, and the upload goes on without a way back.
  *
- * Each record and each receipt is a file of its own, written beside its place and then moved there: a process that is
- * killed loses at most what it was writing. It is not waited for the disk (`fsync`): a power failure may lose more, and
+ * Each record is a file of its own, written beside its place and then moved there, and each receipt a line that is added to
+ * a file: a process that is killed loses at most what it was writing. It is not waited for the disk (`fsync`): a power failure may lose more, and
  * then those parts are sent again.
  *
  * @since 0.1.0
@@ -93,8 +94,10 @@ export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service,
     }
     const fs = yield* FileSystem.FileSystem
     const directory = yield* PrivateDirectory.make(fs, Path.resolve(chosen.value))
+    const store = PrivateStore.make(fs, directory)
     return yield* UploadLedger.make({
-      ...PrivateStore.make(fs, directory),
+      ...store,
+      receipts: ReceiptLines.make(store),
       lock: yield* FileLock.make(fs, directory),
       keepUrls: options.keepUrls ?? true
     })

@@ -23,6 +23,8 @@ export interface PrivateDirectory {
   readonly pathOf: (path: string) => string
   /** Writes a file beside the others, and gives its path: to be moved or linked to its place. */
   readonly writeAside: (content: string | Uint8Array) => Effect.Effect<string, PlatformError>
+  /** Adds to a file in a directory that is there. What is added is short, so that it is there as a whole or not at all. */
+  readonly append: (path: string, content: string) => Effect.Effect<void, PlatformError>
   /** Moves something aside at once, whatever is in it, and gives its path: to be removed. */
   readonly moveAside: (path: string) => Effect.Effect<string, PlatformError>
 }
@@ -127,6 +129,11 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
               () => Effect.zipRight(makeDirectory(aside), write(path, content))
             )
           )
+        ),
+      append: (path, content) =>
+        Effect.zipRight(
+          checkedLately,
+          fs.writeFileString(join(directory, path), content, { flag: "a", mode: fileMode })
         ),
       moveAside: (path) =>
         checkedLately.pipe(

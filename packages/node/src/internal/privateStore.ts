@@ -25,10 +25,12 @@ const directoryName = (segments: ReadonlyArray<string>): string => segments.map(
 
 // No directory ends so: a key may be the beginning of another.
 const suffix = ".json"
+const linesSuffix = ".lines"
 
 /**
  * Keys and values as files of a private directory. A slash in a key is one in the path, so that all keys with the same
- * beginning are removed at once.
+ * beginning are removed at once. Beside its value, a key may have lines that are added one at a time: where it has a slash,
+ * another key with the same beginning has to be there before.
  *
  * @internal
  */
@@ -56,6 +58,21 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
         Effect.tapError(() => Effect.ignore(fs.remove(written, { force: true })))
       )
     }).pipe(Effect.uninterruptible)
+
+  const linesPath = (key: string): string => `${directoryName(key.split("/"))}${linesSuffix}`
+
+  // Each begins its own line: what a process that was killed left half written spoils none that comes after it.
+  const append = (key: string, line: string): Effect.Effect<void, PlatformError> =>
+    Effect.uninterruptible(directory.append(linesPath(key), `\n${line}`))
+
+  const lines = (key: string): Effect.Effect<ReadonlyArray<string>, PlatformError> =>
+    Effect.zipRight(directory.checked, fs.readFileString(directory.pathOf(linesPath(key)))).pipe(
+      Effect.map((text) => text.split("\n").filter((line) => line !== "")),
+      Effect.catchIf(isMissing, () => Effect.succeed([]))
+    )
+
+  const removeLines = (key: string): Effect.Effect<void, PlatformError> =>
+    Effect.zipRight(directory.checked, fs.remove(directory.pathOf(linesPath(key)), { force: true }))
 
   const files = Effect.map(
     Effect.catchIf(fs.readDirectory(directory.pathOf(""), { recursive: true }), isMissing, () => Effect.succeed([])),
@@ -87,5 +104,5 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       })
     )
   })
-  return { store, removeAll, prefixes }
+  return { store, removeAll, prefixes, append, lines, removeLines }
 }

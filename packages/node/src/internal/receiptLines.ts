@@ -1,0 +1,41 @@
+import type { Receipts } from "@stevedore/core/UploadLedger"
+import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import { PartReceipt } from "@stevedore/core/UploadSession"
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Order from "effect/Order"
+import * as Schema from "effect/Schema"
+import type * as PrivateStore from "./privateStore.js"
+
+const Line = Schema.parseJson(PartReceipt)
+
+const encode = Schema.encode(Line)
+
+const decode = Schema.decodeOption(Line)
+
+const byPart = Order.mapInput(Order.number, ({ partNumber }: PartReceipt) => partNumber)
+
+// By the session's own file id: receipts of one session can never be taken for another's.
+const keyOf = ({ id, session }: UploadRecord): string => `${id}/${session.fileId}`
+
+/**
+ * The receipts of a session as lines of one file: a file for each would have to be made, and moved to its place, and would
+ * cost more than the transfer of a small part.
+ *
+ * @internal
+ */
+export const make = (
+  store: Pick<ReturnType<typeof PrivateStore.make>, "append" | "lines" | "removeLines">
+): Receipts => ({
+  add: (record, receipt) => Effect.flatMap(encode(receipt), (line) => store.append(keyOf(record), line)),
+  all: (record) =>
+    store.lines(keyOf(record)).pipe(
+      Effect.map((lines) => {
+        const receipts = Arr.filterMap(lines, (line) => decode(line))
+        const last = new Map(receipts.map((receipt) => [receipt.partNumber, receipt]))
+        return Arr.sort([...last.values()].filter(({ partNumber }) => partNumber <= record.session.parts), byPart)
+      }),
+      Effect.orElseSucceed(() => [])
+    ),
+  remove: (record) => store.removeLines(keyOf(record))
+})
