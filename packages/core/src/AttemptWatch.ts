@@ -56,10 +56,10 @@ const firstOf = <A, E>(
             timing.addObserver(resume)
             forget = onCut(() => resume(Effect.succeedNone))
           })).pipe(
-            Effect.ensuring(Effect.suspend(() => {
+            Effect.onExit(() => {
               forget()
               return Effect.zipRight(Fiber.interrupt(timing), Fiber.interrupt(putting))
-            }))
+            })
           )
         })
     )

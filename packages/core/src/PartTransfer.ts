@@ -98,20 +98,14 @@ const cannotEndInTime = ({ range, run, url }: PartTransfer): boolean =>
     (late) => late
   )
 
-const checkEnd = (transfer: PartTransfer, attempts: number): Effect.Effect<void, UrlExpired> =>
-  Effect.suspend(() =>
-    cannotEndInTime(transfer)
-      ? Effect.fail(
-        new UrlExpired({
-          part: Option.getOrUndefined(transfer.url.partNumber),
-          reason: "TooLate",
-          deadline: Option.getOrUndefined(transfer.url.deadline),
-          serverTime: new Date(transfer.run.serverClock.now()),
-          attempts: attempts - 1
-        })
-      )
-      : Effect.void
-  )
+const tooLate = ({ run, url }: PartTransfer, attempts: number): UrlExpired =>
+  new UrlExpired({
+    part: Option.getOrUndefined(url.partNumber),
+    reason: "TooLate",
+    deadline: Option.getOrUndefined(url.deadline),
+    serverTime: new Date(run.serverClock.now()),
+    attempts
+  })
 
 const learnTime = (run: UploadRun, error: PartError): Effect.Effect<void> =>
   Effect.sync(() => {
@@ -144,9 +138,11 @@ const accepted = (
 }
 
 /** An attempt was cut by a pause or by the computer's sleep. */
-class Cut {
-  readonly _tag = "Cut"
+interface Cut {
+  readonly _tag: "Cut"
 }
+
+const cut: Effect.Effect<never, Cut> = Effect.fail({ _tag: "Cut" })
 
 interface Attempt {
   readonly section: SourceSection
@@ -161,12 +157,12 @@ const attempt = (
 ): Effect.Effect<Receipt, PartError | Cut, ObjectStorage.ObjectStorage> =>
   Effect.gen(function*() {
     const { run } = transfer
-    if (run.transferSwitch.isOff()) return yield* Effect.fail(new Cut())
+    if (run.transferSwitch.isOff()) return yield* cut
     const storage = yield* ObjectStorage.ObjectStorage
     const algorithm = yield* Checksum.Algorithm
     yield* transfer.opened.unchanged
     yield* transfer.look
-    yield* checkEnd(transfer, number)
+    if (cannotEndInTime(transfer)) return yield* tooLate(transfer, number - 1)
     yield* run.monitor.publish({ _tag: "PartStarted", part: transfer.partNumber, attempt: number })
     const counts = run.monitor.beginAttempt(section.range.length)
     const hashing = hashed(section, algorithm.begin)
@@ -195,7 +191,7 @@ const attempt = (
       Effect.flatMap((put): Effect.Effect<Receipt, ChecksumMismatch | Cut> =>
         Option.isSome(put)
           ? accepted(transfer, put.value, { algorithm: algorithm.name, sent: hashing.checksum() }, number)
-          : Effect.fail(new Cut())
+          : cut
       ),
       Effect.timed,
       Effect.flatMap(([took, receipt]) =>
@@ -213,7 +209,7 @@ const uncut = <R>(
 ): Effect.Effect<Receipt, PartError, R> =>
   run.transferSwitch.on.pipe(
     Effect.zipRight(attempt),
-    Effect.catchTag("Cut", () => Effect.zipRight(run.noteSleep, Effect.suspend(() => uncut(run, attempt))))
+    Effect.catchTag("Cut", () => Effect.zipRight(run.noteSleep, uncut(run, attempt)))
   )
 
 /**

@@ -15,6 +15,7 @@ import { Congestion } from "./internal/congestion.js"
 import type { Claim } from "./internal/fairQueue.js"
 import { FairQueue } from "./internal/fairQueue.js"
 import { outcomeOf, pauseAfter } from "./internal/transferOutcome.js"
+import { monotonicMillis } from "./ServerClock.js"
 
 /**
  * What the gate should know of a transfer.
@@ -143,9 +144,7 @@ const report = (before: Counts, now: Counts): void => {
 const nothing: Counts = { inFlight: 0, waiting: 0, width: 0, bufferedBytes: 0 }
 
 // The wall clock may be set while a pause or a measurement runs; this one goes on
-const elapsed: Effect.Effect<number> = Effect.clockWith((clock) =>
-  Effect.sync(() => Number(clock.unsafeCurrentTimeNanos() / 1000n) / 1000)
-)
+const elapsed: Effect.Effect<number> = Effect.map(Effect.clock, monotonicMillis)
 
 const whole = (number: number): number => Math.max(1, Math.floor(number))
 

@@ -161,8 +161,8 @@ export const partsFor = (size: number, limits: ServiceProfile.ServiceProfile["li
   return possible(size, limits, Math.ceil(size / Math.max(1, part)))
 }
 
-// Three for each of eight transfers: a gate is about as wide when it has measured for the first time
-const enoughUnmeasured = 24
+// For eight transfers: a gate is about as wide when it has measured for the first time
+const enoughUnmeasured = roundsOfParts * 8
 
 const smallestUnmeasuredPart = 8_388_608
 

@@ -165,7 +165,6 @@ const runSession = (
     const { profile } = yield* ServiceApi
     yield* upload.run.monitor.enter("preparing")
     const opened = yield* upload.source.open
-    yield* opened.unchanged
     const resumed = Option.isNone(earlier) ? Option.none() : yield* resume(upload, book, opened, earlier.value)
     const beginning = Option.isSome(resumed) ? resumed.value : yield* begin(upload, book)
     upload.run.serverClock.opened(beginning.session.clockOffset)
@@ -186,7 +185,7 @@ const runSession = (
             Effect.logInfo(
               `The earlier session of ${upload.source.name} is gone (${error._tag}): a new one starts over`
             ),
-            Effect.suspend(() => runSession(upload, book, Option.none()))
+            runSession(upload, book, Option.none())
           )
       )
     )
@@ -214,7 +213,7 @@ const sessions = (
           ? Effect.logInfo(`Session ${number} of ${upload.source.name} ended (${error._tag}): a new one starts over`)
             .pipe(
               Effect.zipRight(upload.run.monitor.endSession(error._tag)),
-              Effect.zipRight(Effect.suspend(() => session(number + 1, Option.none(), keys)))
+              Effect.zipRight(session(number + 1, Option.none(), keys))
             )
           : Effect.fail(error)
       }

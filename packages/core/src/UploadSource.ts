@@ -75,6 +75,7 @@ interface Described {
   /** In bytes. */
   readonly size: number
   readonly fingerprint: SourceFingerprint
+  /** Fails with `SourceChanged` when the source is no longer what it was when it was made: nothing is begun for it then. */
   readonly open: Effect.Effect<OpenSource, SourceError, Scope.Scope>
 }
 

@@ -21,7 +21,7 @@ const outlasting =
     Effect.catchAll(effect, (error) =>
       PageSignals.read().online || !isTheLine(error)
         ? Effect.fail(error)
-        : Effect.zipRight(untilOnline, Effect.suspend(() => outlasting(isTheLine)(effect))))
+        : Effect.zipRight(untilOnline, outlasting(isTheLine)(effect)))
 
 const isLineFailure = (error: unknown): boolean =>
   Predicate.isTagged(error, "ConnectionFailed") || Predicate.isTagged(error, "TimedOut")

@@ -23,11 +23,10 @@ const partsOf = (
   Option.isSome(asked) || source.held ? Effect.succeed(asked) : Effect.gen(function*() {
     const { limits, urlLifetimeSeconds } = (yield* ServiceApi).profile
     const { throughput, width } = yield* (yield* TransferGate.TransferGate).state
-    return Option.match(throughput, {
-      onNone: () => UploadPlan.partsUnmeasured(source.size, limits),
-      onSome: (throughput) =>
-        Option.some(UploadPlan.partsFor(source.size, limits, { throughput, width, urlLifetimeSeconds }))
-    })
+    return Option.map(
+      throughput,
+      (throughput) => UploadPlan.partsFor(source.size, limits, { throughput, width, urlLifetimeSeconds })
+    ).pipe(Option.orElse(() => UploadPlan.partsUnmeasured(source.size, limits)))
   })
 
 const openOnce = (
