@@ -8,7 +8,6 @@ import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -22,8 +21,8 @@ import type { Deprecation } from "./internal/deprecations.js"
 import { makeDeprecations } from "./internal/deprecations.js"
 import { linkOf } from "./internal/downloadLink.js"
 import { notGiven } from "./internal/notGiven.js"
-import type { Caller } from "./internal/serviceCall.js"
-import { call, failed, readStart, repeatedly } from "./internal/serviceCall.js"
+import type { Attempt, Caller } from "./internal/serviceCall.js"
+import { answerOf, call, failed, readStart, repeatedly } from "./internal/serviceCall.js"
 import { standardProfile } from "./internal/standardProfile.js"
 import type { RawPage } from "./Page.js"
 import type * as PresignedUrl from "./PresignedUrl.js"
@@ -139,9 +138,9 @@ const contentOf = (
   caller: Caller,
   response: HttpClientResponse.HttpClientResponse,
   asked: RangedContent.Asked,
-  attempts: number
+  attempt: Attempt
 ): Effect.Effect<DownloadAnswer, ServiceError> => {
-  const failure = (error: HttpClientError.HttpClientError) => failed(caller, error, attempts)
+  const failure = (error: HttpClientError.HttpClientError) => failed(caller, error, attempt.number)
   const pull = caller.pull?.(response)
   return Option.match(RangedContent.held(response, asked), {
     onSome: (held) =>
@@ -153,11 +152,10 @@ const contentOf = (
       }),
     // Its body may be as large as the file: it is not read.
     onNone: () =>
-      Effect.flatMap(Clock.currentTimeMillis, (receivedAt) => {
-        const { headers, status } = response
-        const answer = { operation: "download", status, headers, body: "", sentAt: receivedAt, receivedAt, attempts }
-        return Effect.fail(invalid(answer, "Content-Range", "not the range that was asked for"))
-      })
+      Effect.flatMap(
+        answerOf("download", response, attempt),
+        (answer) => Effect.fail(invalid(answer, "Content-Range", "not the range that was asked for"))
+      )
   })
 }
 
@@ -173,12 +171,12 @@ const download =
     return repeatedly(
       caller,
       { operation: "download", repeatable: true },
-      ({ execute, number }) =>
-        Effect.flatMap(execute(request), (response) =>
+      (attempt) =>
+        Effect.flatMap(attempt.execute(request), (response) =>
           isContent(response.status)
-            ? contentOf(caller, response, asked, number)
+            ? contentOf(caller, response, asked, attempt)
             : Effect.flatMap(
-              readStart(caller, "download", response, number),
+              readStart(caller, "download", response, attempt),
               (answer) => Either.map(linkOf(caller.config, answer), (url): DownloadAnswer => ({ _tag: "Link", url }))
             ))
     )

@@ -11,6 +11,7 @@ import * as Metrics from "../Metrics.js"
 import type * as RateLimit from "../RateLimit.js"
 import type * as RetryBudget from "../RetryBudget.js"
 import * as RetryPolicy from "../RetryPolicy.js"
+import { monotonicMillis } from "../ServerClock.js"
 import type { ServiceAnswer } from "../ServiceAnswer.js"
 import type * as ServiceConfig from "../ServiceConfig.js"
 import type * as Endpoints from "../ServiceEndpoints.js"
@@ -55,11 +56,38 @@ const timedOut = (phase: "call" | "total", limits: Timeouts.Limits, attempts: nu
   onTimeout: () => new TimedOut({ peer: "service", phase, after: limits[phase], attempts })
 })
 
+/** One attempt of a call. */
+export interface Attempt {
+  readonly number: number
+  /** When its request was sent, for an answer that came at a time, both in milliseconds of our clock. */
+  readonly sentAt: (receivedAt: number) => number
+  /** Sends the request, when the rate limit allows it, and tells what the answer's headers say. */
+  readonly execute: (
+    request: HttpClientRequest.HttpClientRequest
+  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ConnectionFailed, Scope.Scope>
+}
+
+/** An answer without its body. */
+export const answerOf = (
+  operation: string,
+  { headers, status }: HttpClientResponse.HttpClientResponse,
+  { number, sentAt }: Attempt
+): Effect.Effect<ServiceAnswer> =>
+  Effect.map(Clock.currentTimeMillis, (receivedAt) => ({
+    operation,
+    status,
+    headers,
+    body: "",
+    sentAt: sentAt(receivedAt),
+    receivedAt,
+    attempts: number
+  }))
+
 type Reading = (
   caller: Caller,
   operation: string,
   response: HttpClientResponse.HttpClientResponse,
-  attempts: number
+  attempt: Attempt
 ) => Effect.Effect<ServiceAnswer, ConnectionFailed>
 
 const reading = (
@@ -68,19 +96,11 @@ const reading = (
     mapError: (error: HttpClientError.HttpClientError) => ConnectionFailed
   ) => Effect.Effect<string, ConnectionFailed>
 ): Reading =>
-(caller, operation, response, attempts) =>
+(caller, operation, response, attempt) =>
   Effect.zipWith(
-    read(response, (error) => failed(caller, error, attempts)),
-    Clock.currentTimeMillis,
-    (body, receivedAt) => ({
-      operation,
-      status: response.status,
-      headers: response.headers,
-      body,
-      sentAt: receivedAt,
-      receivedAt,
-      attempts
-    })
+    read(response, (error) => failed(caller, error, attempt.number)),
+    answerOf(operation, response, attempt),
+    (body, answer) => ({ ...answer, body })
   )
 
 export const readWhole: Reading = reading((response, mapError) => Effect.mapError(response.text, mapError))
@@ -105,12 +125,11 @@ const wasNotCarriedOut = (error: ServiceError): boolean =>
 const span = (operation: string) =>
   Effect.withSpan(`ServiceApi.${operation}`, { kind: "client", captureStackTrace: false })
 
-interface Attempt {
-  readonly number: number
-  /** Sends the request, when the rate limit allows it, and tells what the answer's headers say. */
-  readonly execute: (
-    request: HttpClientRequest.HttpClientRequest
-  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ConnectionFailed, Scope.Scope>
+// By the clock by which more time has passed: the one stands while a computer sleeps, and the other may be set back
+const sentNow = (clock: Clock.Clock): Attempt["sentAt"] => {
+  const sentAt = clock.unsafeCurrentTimeMillis()
+  const began = monotonicMillis(clock)
+  return (receivedAt) => Math.min(sentAt, receivedAt - (monotonicMillis(clock) - began))
 }
 
 const executing =
@@ -139,10 +158,11 @@ export const repeatedly = <A, R>(
         last = number
         return caller.rateLimit.pass(
           (answered) =>
-            Effect.zipRight(
-              Metrics.countAttempt(endpoint.operation),
-              attempt({ number, execute: executing(caller, number, answered) })
-            ).pipe(
+            Metrics.countAttempt(endpoint.operation).pipe(
+              Effect.zipRight(Effect.clock),
+              Effect.flatMap((clock) =>
+                attempt({ number, sentAt: sentNow(clock), execute: executing(caller, number, answered) })
+              ),
               Effect.timeoutFail(timedOut("call", limits, number))
             ),
           { operation: endpoint.operation, attempt: number }
@@ -155,17 +175,6 @@ export const repeatedly = <A, R>(
     }))
   }).pipe(span(endpoint.operation))
 
-// The clock by which more time has passed: the one stands while a computer sleeps, and the other may be set back
-const dated = <E, R>(exchange: Effect.Effect<ServiceAnswer, E, R>): Effect.Effect<ServiceAnswer, E, R> =>
-  Effect.flatMap(Effect.clock, (clock) => {
-    const sentAt = clock.unsafeCurrentTimeMillis()
-    const began = clock.unsafeCurrentTimeNanos()
-    return Effect.map(exchange, (answer) => {
-      const took = Number(clock.unsafeCurrentTimeNanos() - began) / 1e6
-      return { ...answer, sentAt: Math.min(sentAt, answer.receivedAt - took) }
-    })
-  })
-
 export const call =
   (caller: Caller) =>
   <Input, Output>(endpoint: Endpoints.Endpoint<Input, Output>) =>
@@ -173,13 +182,10 @@ export const call =
     repeatedly(
       caller,
       endpoint,
-      ({ execute, number }) =>
-        Effect.scoped(
-          execute(endpoint.request(caller.config.profile, input)).pipe(
-            Effect.flatMap((response) => readWhole(caller, endpoint.operation, response, number))
-          )
-        ).pipe(
-          dated,
+      (attempt) =>
+        attempt.execute(endpoint.request(caller.config.profile, input)).pipe(
+          Effect.flatMap((response) => readWhole(caller, endpoint.operation, response, attempt)),
+          Effect.scoped,
           Effect.flatMap((answer) => endpoint.respond(caller.config.profile, answer, input))
         )
     )
