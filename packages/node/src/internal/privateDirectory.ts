@@ -17,7 +17,7 @@ import process from "node:process"
 export interface PrivateDirectory {
   /** Fails where the directory is there and not private; one that is not there is private. */
   readonly checked: Effect.Effect<void, PlatformError>
-  /** Makes a directory in it: the path below it, with slashes. */
+  /** Makes a directory in it after something was written aside: the path below it, with slashes. */
   readonly makeDirectory: (path: string) => Effect.Effect<void, PlatformError>
   /** The path of something in it. */
   readonly pathOf: (path: string) => string
@@ -83,10 +83,9 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
     )
 
     const makeDirectory = (path: string) =>
-      checked.pipe(
-        Effect.zipRight(fs.makeDirectory(join(directory, path), { recursive: true, mode: directoryMode })),
-        Effect.zipRight(inspected)
-      )
+      fs.makeDirectory(join(directory, path), { recursive: true, mode: directoryMode })
+
+    const begin = checked.pipe(Effect.zipRight(makeDirectory(aside)), Effect.zipRight(inspected))
 
     const sweep = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
@@ -126,7 +125,7 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
             Effect.catchIf(
               write(path, content),
               isMissing,
-              () => Effect.zipRight(makeDirectory(aside), write(path, content))
+              () => Effect.zipRight(begin, write(path, content))
             )
           )
         ),
@@ -140,7 +139,7 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
           Effect.zipRight(freshPath),
           Effect.tap((to) => {
             const moved = fs.rename(join(directory, path), to)
-            return Effect.catchIf(moved, isMissing, () => Effect.zipRight(makeDirectory(aside), moved))
+            return Effect.catchIf(moved, isMissing, () => Effect.zipRight(begin, moved))
           })
         )
     }
