@@ -77,9 +77,9 @@ export const defaultDirectory: Effect.Effect<Option.Option<string>> = Effect.syn
  * with 0600. A directory that belongs to somebody else, or that others may enter, is not used: a record could be read
  * or planted there. Whatever goes wrong with it is logged, and the upload goes on without a way back.
  *
- * Each record is a file of its own, written beside its place and then moved there, and each receipt a line that is added to
- * a file: a process that is killed loses at most what it was writing. It is not waited for the disk (`fsync`): a power failure may lose more, and
- * then those parts are sent again.
+ * Each record is a file of its own, written beside its place and then moved there, and each receipt a line that is added
+ * to a file: a process that is killed loses at most what it was writing. It is not waited for the disk (`fsync`): a power
+ * failure may lose more, and then those parts are sent again.
  *
  * @since 0.1.0
  * @category constructors
