@@ -11,7 +11,6 @@ import * as Metrics from "../Metrics.js"
 import type * as RateLimit from "../RateLimit.js"
 import type * as RetryBudget from "../RetryBudget.js"
 import * as RetryPolicy from "../RetryPolicy.js"
-import { monotonicMillis } from "../ServerClock.js"
 import type { ServiceAnswer } from "../ServiceAnswer.js"
 import type * as ServiceConfig from "../ServiceConfig.js"
 import type * as Endpoints from "../ServiceEndpoints.js"
@@ -128,8 +127,8 @@ const span = (operation: string) =>
 // By the clock by which more time has passed: the one stands while a computer sleeps, and the other may be set back
 const sentNow = (clock: Clock.Clock): Attempt["sentAt"] => {
   const sentAt = clock.unsafeCurrentTimeMillis()
-  const began = monotonicMillis(clock)
-  return (receivedAt) => Math.min(sentAt, receivedAt - (monotonicMillis(clock) - began))
+  const began = clock.unsafeCurrentTimeNanos()
+  return (receivedAt) => Math.min(sentAt, receivedAt - Number(clock.unsafeCurrentTimeNanos() - began) / 1e6)
 }
 
 const executing =
