@@ -124,7 +124,7 @@ export class SourceUnreadable extends Schema.TaggedError<SourceUnreadable>("@ste
 }
 
 const reasons: Record<SourceUnreadable["reason"], string> = {
-  NotFound: "does not exist",
+  NotFound: "does not exist: check its name and its path",
   PermissionDenied: "may not be read: check its permissions",
   Directory: "is a directory: upload the files in it",
   NotAFile: "is not a regular file",

@@ -17,8 +17,7 @@ describe("UploadError", () => {
   it.prop("every error says something, and whether a repeat can help", { error: UploadError.UploadError }, (
     { error }
   ) => {
-    // the shortest there is: of a source whose name is empty
-    assert.isAtLeast(error.message.length, "\"\" does not exist.".length)
+    assert.isAbove(error.message.length, 20)
     assert.include(["retry", "retryOnce", "slowDown", "newSession", "none"], error.recovery)
   })
 
