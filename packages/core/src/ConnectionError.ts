@@ -123,7 +123,15 @@ export class TimedOut extends Schema.TaggedError<TimedOut>("@stevedore/core/Time
   }
 }
 
-const noConnectionWasMade = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])
+const noConnectionWasMade = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ERR_SOCKET_CONNECTION_TIMEOUT",
+  "UND_ERR_CONNECT_TIMEOUT"
+])
 
 /**
  * Whether a system code says that the request cannot have arrived.
@@ -132,7 +140,7 @@ const noConnectionWasMade = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "
  * @category constructors
  */
 export const arrival = (code: string | undefined): "no" | "unknown" =>
-  code !== undefined && (noConnectionWasMade.has(code) || code === "UND_ERR_CONNECT_TIMEOUT") ? "no" : "unknown"
+  code !== undefined && noConnectionWasMade.has(code) ? "no" : "unknown"
 
 /**
  * An error and what it was caused by, from the outside in. Bounded: a chain may lead back to itself.

@@ -19,7 +19,7 @@ export interface Limits {
   readonly call: Duration.Duration
   /** One call to the service over all its attempts, with the waits between them and for the rate limit. */
   readonly total: Duration.Duration
-  /** Until storage has taken the first bytes of a body. */
+  /** Until storage has taken the first bytes of a body; on Node also until there is a connection to the service. */
   readonly connect: Duration.Duration
   /** Without progress while a body is on its way, up or down. */
   readonly stall: Duration.Duration

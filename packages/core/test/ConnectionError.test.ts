@@ -6,7 +6,15 @@ const nested = (innermost: unknown, depth: number): unknown =>
   depth === 0 ? innermost : new Error("outer", { cause: nested(innermost, depth - 1) })
 
 describe("ConnectionError", () => {
-  it.each(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"])(
+  it.each([
+    "ECONNREFUSED",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "EHOSTUNREACH",
+    "ENETUNREACH",
+    "ERR_SOCKET_CONNECTION_TIMEOUT",
+    "UND_ERR_CONNECT_TIMEOUT"
+  ])(
     "%s says that the request did not arrive",
     (code) => {
       assert.strictEqual(ConnectionError.arrival(code), "no")

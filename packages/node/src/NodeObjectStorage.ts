@@ -57,7 +57,7 @@ const begin = (
       catch: (cause) => StorageAttempt.connectionFailure(cause, { ...request, answered: false })
     })
     const connection = yield* pool.connection(href)
-    connection.request(head)
+    connection.request(head, method)
     return connection
   })
 

@@ -3,8 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Undici from "@effect/platform-node/Undici"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
@@ -16,7 +14,8 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as DiskLedger from "./DiskLedger.js"
-import * as UndiciBody from "./internal/undiciBody.js"
+import * as ConnectionPool from "./internal/connectionPool.js"
+import * as SocketClient from "./internal/socketClient.js"
 import * as NodeChecksum from "./NodeChecksum.js"
 import * as NodeObjectStorage from "./NodeObjectStorage.js"
 
@@ -70,34 +69,14 @@ export interface ConfigOptions
   extends ServiceConfig.ConfigOptions, TransferGate.Options, LedgerOptions, StorageOptions
 {}
 
-// No pipelining: a call behind a download of many megabytes would wait for all of it. As many connections as there are
-// requests: how many these are is the business of the rate limit, and a second limit would only hide its waiting.
-const agentOptions: Undici.Agent.Options = { pipelining: 1 }
-
-const dispatcher = Layer.scoped(
-  NodeHttpClient.Dispatcher,
-  Effect.acquireRelease(
-    Effect.sync(() => new Undici.Agent(agentOptions)),
-    (agent) => Effect.promise(() => agent.destroy())
-  )
-)
-
-// Each request has its own method and path, whatever stands here
-const requestOptions = { method: "GET", path: "/", highWaterMark: UndiciBody.highWaterMark } as const
-
-const expectingMuch = HttpClient.transform(Effect.provideService(NodeHttpClient.UndiciRequestOptions, requestOptions))
-
-const client = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, expectingMuch)).pipe(
-  Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher),
-  Layer.provide(dispatcher)
-)
+const client = Layer.scoped(HttpClient.HttpClient, Effect.map(ConnectionPool.make({}), SocketClient.make))
 
 const over = (
   config: Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError>,
   options: TransferGate.Options & LedgerOptions & StorageOptions
 ): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
   Layer.mergeAll(
-    Layer.provide(ServiceApi.layerWith({ pull: UndiciBody.pull }), Layer.merge(config, client)),
+    Layer.provide(ServiceApi.layerWith({ pull: SocketClient.pull }), Layer.merge(config, client)),
     NodeObjectStorage.layer(options.storage),
     TransferGate.layer(options),
     options.ledger === false ? Layer.empty : DiskLedger.layer(options.ledger),
@@ -107,7 +86,7 @@ const over = (
   )
 
 /**
- * The service over undici and the storage over Node's sockets, with connections of their own, which end with the layer.
+ * The service and the storage over Node's sockets, with connections of their own, which end with the layer.
  * Unfinished uploads are written down on disk; checksums are computed by Node. A `RetryPolicy.layer`, `Timeouts.layer` or `Checksum.layer`
  * that is provided to this layer holds for whatever runs with it.
  *

@@ -3,6 +3,8 @@ export interface AnswerHead {
   readonly status: number
   /** Names in lower case; what is repeated is joined by commas. */
   readonly headers: Readonly<Record<string, string>>
+  /** Each `set-cookie`: they cannot be joined. */
+  readonly cookies: ReadonlyArray<string>
   /** Whether another request may follow on the same connection. */
   readonly persistent: boolean
 }
@@ -42,8 +44,10 @@ export class AnswerParser {
   #status = 0
   #version = ""
   #headers: Record<string, string> = {}
+  #cookies: Array<string> = []
 
-  constructor(readonly events: AnswerEvents) {}
+  /** `bodiless`: whether it answers a HEAD, to which there is no body whatever the headers say. */
+  constructor(readonly events: AnswerEvents, readonly bodiless = false) {}
 
   push(bytes: Buffer): void {
     for (let position = 0; position < bytes.byteLength;) {
@@ -94,6 +98,7 @@ export class AnswerParser {
         this.#version = version
         this.#status = Number(status)
         this.#headers = {}
+        this.#cookies = []
         this.#state = "header"
         return
       }
@@ -121,6 +126,7 @@ export class AnswerParser {
     const name = line.slice(0, Math.max(0, colon)).toLowerCase()
     if (!isToken.test(name)) throw new MalformedAnswer("A header has no name")
     const value = line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, "")
+    if (name === "set-cookie") this.#cookies.push(value)
     const before = Object.hasOwn(this.#headers, name) ? this.#headers[name] : undefined
     this.#headers[name] = before === undefined ? value : `${before}, ${value}`
   }
@@ -134,7 +140,7 @@ export class AnswerParser {
     }
     const { connection = "", "content-length": length, "transfer-encoding": coding } = this.#headers
     const persistent = this.#version === "1.1" && !/(?:^|,)\s*close\s*(?:,|$)/i.test(connection)
-    if (this.#status === 204 || this.#status === 304) this.#begin(persistent, "length", 0)
+    if (this.bodiless || this.#status === 204 || this.#status === 304) this.#begin(persistent, "length", 0)
     else if (coding !== undefined) {
       if (length !== undefined || !/^chunked$/i.test(coding)) throw new MalformedAnswer("Its length can be read twice")
       this.#begin(persistent, "chunkSize", 0)
@@ -146,7 +152,7 @@ export class AnswerParser {
   #begin(persistent: boolean, state: State, left: number): void {
     this.#state = state
     this.#left = left
-    this.events.onHead({ status: this.#status, headers: this.#headers, persistent })
+    this.events.onHead({ status: this.#status, headers: this.#headers, cookies: this.#cookies, persistent })
     if (state === "length" && left === 0) this.#end()
   }
 

@@ -1,4 +1,6 @@
+import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { SourceError } from "@stevedore/core/SourceError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Net from "node:net"
@@ -28,6 +30,9 @@ const large = { count: 3, size: 524_288 }
 // How long an answer may still come after the other side has stopped to take bytes.
 const answerAfterWriteError = 1000
 
+// A timer of Node that is longer ends at once.
+const longestTimer = 2 ** 31 - 1
+
 interface Exchange {
   readonly parser: AnswerParser
   head: AnswerHead | undefined
@@ -55,7 +60,7 @@ export class Connection {
   #failWrite: ((broken: Broken) => void) | undefined
   #onIdleEnd: (() => void) | undefined
 
-  constructor(peer: Peer, session: { tls: Buffer | undefined }) {
+  constructor(peer: Peer, session: { tls: Buffer | undefined }, limit = Duration.infinity) {
     const { host, port } = peer
     const onread = { buffer: () => this.#buffers.room, callback: (length: number) => this.#onRead(length) }
     const socket = peer.tls === undefined
@@ -68,6 +73,7 @@ export class Connection {
       setTimeout(() => socket.destroy(), answerAfterWriteError).unref()
     })
     socket.setNoDelay(true)
+    endUnlessConnected(socket, limit)
     socket.on("error", (error) => this.#break(this.#writeError ?? error))
     socket.on("end", () => {
       this.#exchange?.parser.close()
@@ -80,7 +86,7 @@ export class Connection {
   }
 
   /** Begins an exchange by sending the head of a request. */
-  request(head: string): void {
+  request(head: string, method: HttpMethod): void {
     const exchange: Exchange = {
       parser: new AnswerParser({
         onHead: (head) => {
@@ -90,7 +96,7 @@ export class Connection {
         onEnd: () => {
           exchange.ended = true
         }
-      }),
+      }, method === "HEAD"),
       head: undefined,
       ended: false,
       sentAll: false
@@ -114,6 +120,12 @@ export class Connection {
       })
       this.#socket.uncork()
     })
+  }
+
+  /** Sends a body that is whole, without waiting until the kernel has it. */
+  sendAll(body: Uint8Array): void {
+    if (body.byteLength > 0) this.#socket.write(body)
+    this.sentAll()
   }
 
   /** The body of the request is whole: after its answer the connection can be used again. */
@@ -245,6 +257,18 @@ export class Connection {
 }
 
 const hangUp = (): Error => Object.assign(new Error("The other side has closed the connection"), { code: "ECONNRESET" })
+
+// The code is the one by which Node tells of a single address that took too long.
+const notConnected = (): Error =>
+  Object.assign(new Error("It took too long to connect"), { code: "ERR_SOCKET_CONNECTION_TIMEOUT" })
+
+const endUnlessConnected = (socket: Net.Socket, limit: Duration.Duration): void => {
+  if (!Duration.isFinite(limit)) return
+  const timer = setTimeout(() => socket.destroy(notConnected()), Math.min(Duration.toMillis(limit), longestTimer))
+  const settle = () => clearTimeout(timer)
+  socket.once(socket instanceof Tls.TLSSocket ? "secureConnect" : "connect", settle)
+  socket.once("close", settle)
+}
 
 const connectSecurely = (
   options: Tls.ConnectionOptions,

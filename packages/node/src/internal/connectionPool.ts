@@ -1,3 +1,4 @@
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { ConnectionOptions } from "node:tls"
@@ -25,8 +26,11 @@ interface Origin {
  * @internal
  */
 export interface ConnectionPool {
-  /** A connection for one exchange. It is closed with the scope, unless it can be used again. */
-  readonly connection: (href: string) => Effect.Effect<Connection, never, Scope.Scope>
+  /**
+   * A connection for one exchange. It is closed with the scope, unless it can be used again. A new one breaks when it
+   * takes longer than `limit` to be made.
+   */
+  readonly connection: (href: string, limit?: Duration.Duration) => Effect.Effect<Connection, never, Scope.Scope>
   /** After a connection has failed those that rest are taken to be as dead: the next one is a new one. */
   readonly distrust: (href: string) => Effect.Effect<void>
 }
@@ -52,11 +56,11 @@ export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, neve
       )
     yield* Effect.addFinalizer(() => Effect.forEach(origins.values(), close, { discard: true }))
     return {
-      connection: (href) =>
+      connection: (href, limit) =>
         Effect.acquireRelease(
           Effect.sync(() => {
             const origin = originOf(href)
-            return { origin, connection: take(origin) ?? new Connection(origin.peer, origin.session) }
+            return { origin, connection: take(origin) ?? new Connection(origin.peer, origin.session, limit) }
           }),
           ({ connection, origin }) =>
             connection.release() ? Effect.sync(() => rest(origin, connection)) : connection.close

@@ -1,3 +1,4 @@
+import type { HttpMethod } from "@effect/platform/HttpMethod"
 import { validateHeaderName, validateHeaderValue } from "node:http"
 
 /**
@@ -20,7 +21,7 @@ export const targetOf = (href: string): string => {
  * @internal
  */
 export const requestHead = (
-  method: "GET" | "PUT",
+  method: HttpMethod,
   href: string,
   headers: Readonly<Record<string, string>>
 ): string => {

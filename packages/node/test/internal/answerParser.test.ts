@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"
 import { type AnswerHead, AnswerParser, MalformedAnswer } from "../../src/internal/answerParser.js"
 
-const parse = (answer: Buffer, cuts: ReadonlyArray<number> = []) => {
+const parse = (answer: Buffer, cuts: ReadonlyArray<number> = [], bodiless = false) => {
   const heads: Array<AnswerHead> = []
   const body: Array<Buffer> = []
   let ended = false
@@ -10,7 +10,7 @@ const parse = (answer: Buffer, cuts: ReadonlyArray<number> = []) => {
     onHead: (head) => heads.push(head),
     onBody: (bytes) => body.push(Buffer.from(bytes)),
     onEnd: () => ended = true
-  })
+  }, bodiless)
   let from = 0
   for (const cut of [...cuts, answer.byteLength]) {
     parser.push(answer.subarray(from, cut))
@@ -89,6 +89,18 @@ describe("AnswerParser", () => {
       assert.isTrue(ended)
       assert.strictEqual(heads[0]?.headers["vary"], "a, b")
     }
+  })
+
+  it("has no body where a HEAD was asked, whatever the length that is told", () => {
+    const { body, ended } = parse(text("HTTP/1.1 200 OK\ncontent-length: 5\n\n"), [], true)
+    assert.isTrue(ended)
+    assert.strictEqual(body.byteLength, 0)
+  })
+
+  it("tells each cookie by itself, and those of the last head only", () => {
+    const early = "HTTP/1.1 103 Early\nset-cookie: early=1\n\n"
+    const { heads } = parse(text(`${early}HTTP/1.1 204 x\nset-cookie: a=1; Expires=Wed, 21 Oct\nSet-Cookie: b\n\n`))
+    assert.deepStrictEqual(heads[0]?.cookies, ["a=1; Expires=Wed, 21 Oct", "b"])
   })
 
   it("does not go on with a connection that the other side will close", () => {

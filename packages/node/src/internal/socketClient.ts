@@ -1,0 +1,83 @@
+import type { HttpBody } from "@effect/platform/HttpBody"
+import * as HttpClient from "@effect/platform/HttpClient"
+import type { ResponseError } from "@effect/platform/HttpClientError"
+import { RequestError } from "@effect/platform/HttpClientError"
+import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import { Timeouts } from "@stevedore/core/Timeouts"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import type { ConnectionPool } from "./connectionPool.js"
+import { requestHead } from "./requestHead.js"
+import { SocketResponse } from "./socketResponse.js"
+
+const refused = (request: HttpClientRequest, reason: "Encode" | "Transport", cause: unknown): RequestError =>
+  new RequestError({ request, reason, cause })
+
+const bytesOf = (body: HttpBody): Uint8Array | undefined => {
+  switch (body._tag) {
+    case "Empty":
+      return new Uint8Array(0)
+    case "Uint8Array":
+      return body.body
+    case "Raw":
+      if (typeof body.body === "string") return Buffer.from(body.body)
+      return body.body instanceof Uint8Array ? body.body : undefined
+    default:
+      return undefined
+  }
+}
+
+const mayHaveBody = (method: HttpClientRequest["method"]): boolean => method !== "GET" && method !== "HEAD"
+
+const headOf = ({ headers, method }: HttpClientRequest, href: string, length: number): string =>
+  requestHead(
+    method,
+    href,
+    length > 0 || mayHaveBody(method) ? { ...headers, "content-length": String(length) } : headers
+  )
+
+/**
+ * A client over Node's sockets for requests whose bodies are in memory; others are refused. A redirect is an answer like
+ * any other. The connection of a request is free for the next one when its signal says that it is over. To connect may
+ * take as long as `Timeouts.connect` says.
+ *
+ * @internal
+ */
+export const make = (pool: ConnectionPool): HttpClient.HttpClient =>
+  HttpClient.make((request, url, signal) =>
+    Effect.gen(function*() {
+      const body = bytesOf(request.body)
+      if (body === undefined) return yield* refused(request, "Encode", "a body that is not in memory")
+      const head = yield* Effect.try({
+        try: () => headOf(request, url.href, body.byteLength),
+        catch: (cause) => refused(request, "Encode", cause)
+      })
+      const { connect } = yield* Timeouts
+      const scope = yield* Scope.make()
+      signal.addEventListener("abort", () => Effect.runFork(Scope.close(scope, Exit.void)), { once: true })
+      const connection = yield* Scope.extend(pool.connection(url.href, connect), scope)
+      connection.request(head, request.method)
+      connection.sendAll(body)
+      return yield* connection.answered.pipe(
+        Effect.mapBoth({
+          onSuccess: (head) => new SocketResponse(request, head, connection, signal),
+          onFailure: ({ cause }) => refused(request, "Transport", cause)
+        }),
+        Effect.tapError(() => pool.distrust(url.href)),
+        Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit))
+      )
+    })
+  )
+
+/**
+ * The body of an answer of this client without a Stream; none for that of another one.
+ *
+ * @internal
+ */
+export const pull = (
+  response: HttpClientResponse
+): Effect.Effect<Uint8Array, Option.Option<ResponseError>> | undefined =>
+  response instanceof SocketResponse ? response.pullMuch : undefined

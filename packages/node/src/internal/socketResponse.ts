@@ -1,0 +1,138 @@
+import * as Cookies from "@effect/platform/Cookies"
+import * as Headers from "@effect/platform/Headers"
+import { ResponseError } from "@effect/platform/HttpClientError"
+import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
+import * as UrlParams from "@effect/platform/UrlParams"
+import * as Effect from "effect/Effect"
+import * as Inspectable from "effect/Inspectable"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { AnswerHead } from "./answerParser.js"
+import type { Connection } from "./connection.js"
+
+type Pull = Effect.Effect<Uint8Array, Option.Option<ResponseError>>
+
+/**
+ * An answer whose body is still on its connection.
+ *
+ * @internal
+ */
+export class SocketResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
+  readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
+  readonly [HttpClientResponse.TypeId]: HttpClientResponse.TypeId = HttpClientResponse.TypeId
+  readonly #head: AnswerHead
+  readonly #connection: Connection
+  readonly #signal: AbortSignal
+  #whole: Effect.Effect<ArrayBuffer, ResponseError> | undefined
+
+  /** `signal` tells when the connection is not its own any more. */
+  constructor(readonly request: HttpClientRequest, head: AnswerHead, connection: Connection, signal: AbortSignal) {
+    super()
+    this.#head = head
+    this.#connection = connection
+    this.#signal = signal
+  }
+
+  get status(): number {
+    return this.#head.status
+  }
+
+  get headers(): Headers.Headers {
+    return Headers.unsafeFromRecord({ ...this.#head.headers })
+  }
+
+  get cookies(): Cookies.Cookies {
+    return Cookies.fromSetCookie(this.#head.cookies)
+  }
+
+  get remoteAddress(): Option.Option<string> {
+    return Option.none()
+  }
+
+  /** The next bytes, valid until they are asked for again; none at the end. */
+  get pull(): Pull {
+    return Effect.suspend(() =>
+      this.#signal.aborted
+        ? Effect.fail(Option.some(this.#error(this.#signal.reason)))
+        : Effect.mapError(this.#connection.pull, Option.map(({ cause }) => this.#error(cause)))
+    )
+  }
+
+  /** {@link pull} for a body that may be large. */
+  get pullMuch(): Pull {
+    this.#connection.expectMuch()
+    return this.pull
+  }
+
+  get stream(): Stream.Stream<Uint8Array, ResponseError> {
+    return Stream.repeatEffectOption(Effect.map(this.pull, (bytes) => new Uint8Array(bytes)))
+  }
+
+  get arrayBuffer(): Effect.Effect<ArrayBuffer, ResponseError> {
+    return this.#whole ??= Effect.runSync(Effect.cached(readWhole(this.pull)))
+  }
+
+  get text(): Effect.Effect<string, ResponseError> {
+    return Effect.map(this.arrayBuffer, (bytes) => new TextDecoder().decode(bytes))
+  }
+
+  get json(): Effect.Effect<unknown, ResponseError> {
+    return this.#decoded(this.text, (text): unknown => text === "" ? null : JSON.parse(text))
+  }
+
+  get urlParamsBody(): Effect.Effect<UrlParams.UrlParams, ResponseError> {
+    return this.#decoded(this.text, (text) => UrlParams.fromInput(new URLSearchParams(text)))
+  }
+
+  get formData(): Effect.Effect<FormData, ResponseError> {
+    return Effect.flatMap(this.arrayBuffer, (bytes) =>
+      Effect.tryPromise({
+        try: () => new Response(bytes, { headers: this.#head.headers }).formData(),
+        catch: (cause) => this.#error(cause)
+      }))
+  }
+
+  /**
+   * No body, which would be taken from whoever reads it, and no headers: in both there may be a signed URL, and in those
+   * of the request is the token.
+   */
+  override toJSON(): unknown {
+    return { _id: "@effect/platform/HttpClientResponse", method: this.request.method, status: this.status }
+  }
+
+  #decoded<A, B>(body: Effect.Effect<A, ResponseError>, decode: (body: A) => B): Effect.Effect<B, ResponseError> {
+    return Effect.tryMap(body, { try: decode, catch: (cause) => this.#error(cause) })
+  }
+
+  #error(cause: unknown): ResponseError {
+    return new ResponseError({ request: this.request, response: this, reason: "Decode", cause })
+  }
+}
+
+const readWhole = (pull: Pull): Effect.Effect<ArrayBuffer, ResponseError> =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    const read: Effect.Effect<ArrayBuffer, ResponseError> = Effect.matchEffect(pull, {
+      onSuccess: (bytes) => {
+        chunks.push(new Uint8Array(bytes))
+        return read
+      },
+      onFailure: Option.match({
+        onNone: () => Effect.succeed(joined(chunks)),
+        onSome: Effect.fail
+      })
+    })
+    return read
+  })
+
+const joined = (chunks: ReadonlyArray<Uint8Array>): ArrayBuffer => {
+  const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.byteLength, 0))
+  let position = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, position)
+    position += chunk.byteLength
+  }
+  return whole.buffer
+}

@@ -1,0 +1,303 @@
+import { HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Timeouts } from "@stevedore/core"
+import { Cause, Duration, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, Stream } from "effect"
+import { createServer } from "node:net"
+import * as ConnectionPool from "../../src/internal/connectionPool.js"
+import * as SocketClient from "../../src/internal/socketClient.js"
+import * as Certificate from "../support/certificate.js"
+import * as StorageServer from "../support/storageServer.js"
+
+const own = (ca?: string) =>
+  Layer.scoped(
+    HttpClient.HttpClient,
+    Effect.map(ConnectionPool.make(ca === undefined ? {} : { ca }), SocketClient.make)
+  )
+
+const clients = { "Node's own sockets": own(), undici: NodeHttpClient.layerUndici }
+
+const asked = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.flatMap(
+    HttpClient.HttpClient,
+    (client) => HttpClient.withScope(HttpClient.withTracerDisabledWhen(client, () => true)).execute(request)
+  )
+
+const get = (url: string) => asked(HttpClientRequest.get(url))
+
+const pullOf = (response: HttpClientResponse.HttpClientResponse) => {
+  const pull = SocketClient.pull(response)
+  return pull === undefined ? Effect.dieMessage("an answer of this client has a body") : Effect.succeed(pull)
+}
+
+const all = <E>(pull: Effect.Effect<Uint8Array, Option.Option<E>>) =>
+  Effect.gen(function*() {
+    const chunks: Array<Uint8Array> = []
+    // its memory is used again
+    const end = yield* Effect.flip(Effect.forever(Effect.map(pull, (chunk) => chunks.push(new Uint8Array(chunk)))))
+    return { bytes: Buffer.concat(chunks), end }
+  })
+
+const codeOf = (cause: unknown): unknown => cause instanceof Error && "code" in cause ? cause.code : undefined
+
+/** Listens and never says a word. */
+const silent = Effect.acquireRelease(
+  Effect.async<{ readonly port: number; readonly close: Effect.Effect<void> }>((resume) => {
+    const server = createServer((socket) => socket.on("error", () => undefined).resume())
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      resume(Effect.succeed({ port, close: Effect.sync(() => server.close()) }))
+    })
+  }),
+  ({ close }) => close
+)
+
+for (const [name, client] of Object.entries(clients)) {
+  layer(client, { excludeTestServices: true })(`a call over ${name}`, (it) => {
+    it.scoped("sends method, target, headers and body as the request has them, and nothing else", () =>
+      Effect.gen(function*() {
+        const server = yield* StorageServer.serve(StorageServer.store)
+        yield* asked(
+          HttpClientRequest.post(`${server.origin}/v1/files?page%5Blimit%5D=1`).pipe(
+            HttpClientRequest.setHeader("authorization", "Bearer a"),
+            HttpClientRequest.bodyUnsafeJson({ name: "é" })
+          )
+        )
+        yield* asked(HttpClientRequest.del(`${server.origin}/v1`))
+        yield* asked(HttpClientRequest.post(`${server.origin}/empty`))
+        const [post, del, empty] = server.requests
+        assert.deepInclude(post, { method: "POST", target: "/v1/files?page%5Blimit%5D=1", bytes: 13 })
+        assert.deepStrictEqual(Object.keys(post?.headers ?? {}).sort(), [
+          "authorization",
+          "connection",
+          "content-length",
+          "content-type",
+          "host"
+        ])
+        assert.deepInclude(del, { method: "DELETE", target: "/v1", bytes: 0 })
+        assert.strictEqual(empty?.headers["content-length"], "0")
+        assert.isUndefined(empty?.headers["content-type"])
+      }))
+
+    it.scoped("gives the answer in each form that an answer has", () =>
+      Effect.gen(function*() {
+        const server = yield* StorageServer.serve(({ received, response }) => {
+          const [type, body] = received.target === "/form"
+            ? ["application/x-www-form-urlencoded", "a=1&b=%20"]
+            : ["application/json", "\ufeff{\"a\":\"é\"}"]
+          response.setHeader("set-cookie", ["a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "b=2"])
+          response.writeHead(201, { "content-type": type }).end(body)
+        })
+        const json = yield* get(server.origin)
+        assert.strictEqual(json.status, 201)
+        assert.strictEqual(json.headers["content-type"], "application/json")
+        assert.deepStrictEqual(Object.keys(json.cookies.cookies), ["a", "b"])
+        assert.deepStrictEqual(yield* json.json, { a: "é" })
+        assert.strictEqual(yield* json.text, "{\"a\":\"é\"}")
+        const form = yield* get(`${server.origin}/form`)
+        assert.deepStrictEqual(yield* form.urlParamsBody, [["a", "1"], ["b", " "]])
+        const text = yield* get(`${server.origin}/form`)
+        assert.strictEqual((yield* text.arrayBuffer).byteLength, 9)
+        assert.strictEqual((yield* Effect.flip((yield* get(`${server.origin}/form`)).json))._tag, "ResponseError")
+      }))
+
+    it.scoped("takes a redirect, a 204 and the answer to a HEAD as they are", () =>
+      Effect.gen(function*() {
+        const server = yield* StorageServer.serve(({ received, response }) => {
+          if (received.method === "HEAD") response.writeHead(200, { "content-length": 10 }).end()
+          else if (received.target === "/empty") response.writeHead(204).end()
+          else response.writeHead(302, { location: "http://127.0.0.1:1/elsewhere" }).end("moved")
+        })
+        const head = yield* asked(HttpClientRequest.head(server.origin))
+        assert.deepStrictEqual([head.headers["content-length"], yield* head.text], ["10", ""])
+        const empty = yield* get(`${server.origin}/empty`)
+        assert.deepStrictEqual([empty.status, yield* empty.text], [204, ""])
+        const redirect = yield* get(server.origin)
+        assert.deepStrictEqual([redirect.status, redirect.headers["location"]], [302, "http://127.0.0.1:1/elsewhere"])
+        assert.lengthOf(server.requests, 3)
+      }))
+
+    it.scoped("closes its connection when it is interrupted before the answer", () =>
+      Effect.gen(function*() {
+        const server = yield* StorageServer.serve(() => undefined)
+        const waiting = yield* Effect.fork(Effect.scoped(get(server.origin)))
+        yield* Effect.sleep("50 millis")
+        assert.strictEqual(server.connections().open, 1)
+        yield* Fiber.interrupt(waiting)
+        yield* Effect.sleep("30 millis")
+        assert.strictEqual(server.connections().open, 0)
+      }))
+
+    it.scoped("tells a connection that cannot be made from an answer that breaks off", () =>
+      Effect.gen(function*() {
+        const closed = yield* Effect.scoped(silent)
+        const refused = yield* Effect.flip(get(`http://127.0.0.1:${closed.port}/`))
+        assert.deepStrictEqual([refused._tag, refused.reason, codeOf(refused.cause)], [
+          "RequestError",
+          "Transport",
+          "ECONNREFUSED"
+        ])
+        const server = yield* StorageServer.serve(({ response, socket }) => {
+          response.writeHead(200, { "content-length": "1000" })
+          response.write(Buffer.alloc(10), () => setTimeout(() => socket.destroy(), 20))
+        })
+        const read: ReadonlyArray<
+          (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, { readonly _tag: string }>
+        > = [
+          ({ text }) => text,
+          ({ arrayBuffer }) => arrayBuffer,
+          ({ stream }) => Stream.runDrain(stream)
+        ]
+        for (const body of read) {
+          assert.strictEqual((yield* Effect.flip(Effect.flatMap(get(server.origin), body)))._tag, "ResponseError")
+        }
+      }))
+  })
+}
+
+describe("the client over Node's own sockets", () => {
+  it.scopedLive("gives every byte in order, whatever the pieces, and none after the last", () =>
+    Effect.gen(function*() {
+      const sizes = fc.sample(fc.array(fc.integer({ min: 1, max: 900_000 }), { minLength: 1, maxLength: 8 }), 10)
+      for (const pieces of sizes) {
+        const sent = pieces.map((size, index) => Buffer.alloc(size, index + 1))
+        const server = yield* StorageServer.serve(({ response }) => {
+          for (const piece of sent) response.write(piece)
+          response.end()
+        })
+        const pull = yield* Effect.flatMap(get(server.origin), pullOf)
+        const { bytes, end } = yield* all(pull)
+        assert.isTrue(bytes.equals(Buffer.concat(sent)))
+        assert.deepStrictEqual(end, Option.none())
+        assert.deepStrictEqual(yield* Effect.flip(pull), Option.none())
+        const streamed = yield* Effect.flatMap(get(server.origin), ({ stream }) => Stream.runCollect(stream))
+        assert.isTrue(Buffer.concat([...streamed]).equals(bytes))
+      }
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("reads a form", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response }) => {
+        response.writeHead(200, { "content-type": "application/x-www-form-urlencoded" }).end("a=1&b=%20")
+      })
+      assert.strictEqual((yield* (yield* get(server.origin)).formData).get("b"), " ")
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("uses a connection again when its answer was read, and closes it when it was not", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response }) => void response.end(Buffer.alloc(4_000_000)))
+      const read = Effect.scoped(Effect.flatMap(get(server.origin), ({ arrayBuffer }) => arrayBuffer))
+      for (let turn = 0; turn < 3; turn++) assert.strictEqual((yield* read).byteLength, 4_000_000)
+      assert.deepStrictEqual(server.connections(), { made: 1, open: 1 })
+      yield* Effect.scoped(get(server.origin))
+      yield* Effect.sleep("30 millis")
+      assert.deepStrictEqual(server.connections(), { made: 1, open: 0 })
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("takes no more from the line than it is asked for", () =>
+    Effect.gen(function*() {
+      const whole = 64 * 2 ** 20
+      let taken = 0
+      const server = yield* StorageServer.serve(({ response }) => {
+        const piece = Buffer.alloc(2 ** 20)
+        const more = (): void => {
+          while (taken < whole) {
+            taken += piece.byteLength
+            if (!response.write(piece)) return void response.once("drain", more)
+          }
+          response.end()
+        }
+        more()
+      })
+      const pull = yield* Effect.flatMap(get(server.origin), pullOf)
+      yield* pull
+      yield* Effect.sleep("200 millis")
+      assert.isBelow(taken, whole / 2)
+      const { bytes } = yield* all(pull)
+      assert.isAbove(bytes.byteLength, whole / 2)
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("a wait for bytes that is interrupted takes none of them", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response }) => {
+        response.writeHead(200).flushHeaders()
+        setTimeout(() => response.end("late"), 150)
+      })
+      const pull = yield* Effect.flatMap(get(server.origin), pullOf)
+      const exits = yield* Effect.replicateEffect(Effect.exit(Effect.timeout(pull, "5 millis")), 10)
+      assert.isTrue(exits.every(Exit.isFailure))
+      assert.strictEqual((yield* all(pull)).bytes.toString(), "late")
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("reads an answer that comes before the request is taken whole", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response, socket }) => {
+        response.writeHead(413, { connection: "close" }).end("too much", () => socket.destroy())
+      })
+      const request = HttpClientRequest.post(server.origin).pipe(
+        HttpClientRequest.bodyUint8Array(new Uint8Array(16 * 2 ** 20))
+      )
+      for (let turn = 0; turn < 10; turn++) {
+        assert.strictEqual((yield* asked(request)).status, 413)
+      }
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("never gives the bytes of one answer to who reads another that is over", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ received, response }) => void response.end(received.target))
+      const first = yield* Effect.scoped(Effect.tap(get(`${server.origin}/first`), ({ text }) => text))
+      const second = yield* get(`${server.origin}/second`)
+      assert.strictEqual(server.connections().made, 1)
+      assert.strictEqual(Option.getOrThrow((yield* all(yield* pullOf(first))).end)._tag, "ResponseError")
+      assert.strictEqual(yield* first.text, "/first")
+      assert.strictEqual(yield* second.text, "/second")
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("does not wait for a connection longer than the time-outs say, and says that nothing has arrived", () =>
+    Effect.gen(function*() {
+      const { port } = yield* silent
+      const error = yield* Effect.flip(get(`https://127.0.0.1:${port}/`)).pipe(Timeouts.with({ connect: "50 millis" }))
+      assert.strictEqual(codeOf(error.cause), "ERR_SOCKET_CONNECTION_TIMEOUT")
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("does not count the time of a connection that is made", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(
+        ({ response }) => void setTimeout(() => response.end("slow"), 150),
+        { tls: Certificate }
+      )
+      for (const connect of [Duration.millis(100), Duration.infinity, Duration.days(60)]) {
+        const response = yield* get(server.origin).pipe(Timeouts.with({ connect }))
+        assert.strictEqual(yield* response.text, "slow")
+      }
+    }).pipe(Effect.provide(own(Certificate.cert))))
+
+  it.scopedLive("refuses before any request what it cannot send", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(StorageServer.store)
+      const body = HttpBody.stream(Stream.make(new Uint8Array(1)))
+      const streamed = yield* Effect.flip(asked(HttpClientRequest.post(server.origin, { body })))
+      const injected = HttpClientRequest.get(server.origin, { headers: { a: "1\r\nb: 2" } })
+      assert.strictEqual(streamed.reason, "Encode")
+      assert.strictEqual((yield* Effect.flip(asked(injected))).reason, "Encode")
+      assert.lengthOf(server.requests, 0)
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("what is printed of an answer has neither its body nor the token", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response }) => {
+        response.writeHead(200, { "content-type": "application/json" }).end("{\"url\":\"X-Amz-Signature=abc\"}")
+      })
+      const response = yield* asked(HttpClientRequest.bearerToken(HttpClientRequest.get(server.origin), "api.secret"))
+      yield* response.text
+      const printed = JSON.stringify(response) + String(response) + Cause.pretty(Cause.fail(response))
+      assert.notMatch(printed, /Signature|api\.secret/)
+      assert.include(printed, "\"status\":200")
+    }).pipe(Effect.provide(own())))
+
+  it("knows nothing of the answers of other clients", () => {
+    const answer = HttpClientResponse.fromWeb(HttpClientRequest.get("http://127.0.0.1/"), new Response("text"))
+    assert.isUndefined(SocketClient.pull(answer))
+  })
+})
