@@ -25,7 +25,7 @@ export class Broken {
 
 const small = { count: 2, size: 32_768 }
 
-const large = { count: 3, size: 524_288 }
+const large = { count: 2, size: 2_097_152 }
 
 // How long an answer may still come after the other side has stopped to take bytes.
 const answerAfterWriteError = 1000
