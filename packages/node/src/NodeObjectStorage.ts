@@ -181,7 +181,7 @@ const get =
  * it; one that failed is closed, and those that rested beside it. An answer that comes before the body is sent is read,
  * also when storage has closed the connection on it. Interruption closes the connection at once. Nothing is sent but
  * what the request says: no trace headers, no encodings, and the URL as it was signed. A proxy is not supported: for
- * that there is `HttpObjectStorage` over undici's `ProxyAgent`.
+ * that there is `NodeStevedore.layerWithoutHttpClient` over undici's `ProxyAgent`.
  *
  * @since 0.1.0
  * @category constructors

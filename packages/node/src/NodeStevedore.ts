@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpObjectStorage from "@stevedore/core/HttpObjectStorage"
 import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import * as ServiceApi from "@stevedore/core/ServiceApi"
@@ -69,15 +70,26 @@ export interface ConfigOptions
   extends ServiceConfig.ConfigOptions, TransferGate.Options, LedgerOptions, StorageOptions
 {}
 
-const client = Layer.scoped(HttpClient.HttpClient, Effect.map(ConnectionPool.make({}), SocketClient.make))
+type Transport<R> = Layer.Layer<ServiceApi.ServiceApi | ObjectStorage, never, ServiceConfig.ServiceConfig | R>
 
-const over = (
+const ownSockets = ({ storage }: StorageOptions): Transport<never> =>
+  Layer.merge(
+    Layer.provide(
+      ServiceApi.layerWith({ pull: SocketClient.pull }),
+      Layer.scoped(HttpClient.HttpClient, Effect.map(ConnectionPool.make({}), SocketClient.make))
+    ),
+    NodeObjectStorage.layer(storage)
+  )
+
+const givenClient: Transport<HttpClient.HttpClient> = Layer.merge(ServiceApi.layer, HttpObjectStorage.layer)
+
+const over = <R>(
+  transport: Transport<R>,
   config: Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError>,
-  options: TransferGate.Options & LedgerOptions & StorageOptions
-): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
+  options: TransferGate.Options & LedgerOptions
+): Layer.Layer<NodeStevedore, ConfigError.ConfigError, R> =>
   Layer.mergeAll(
-    Layer.provide(ServiceApi.layerWith({ pull: SocketClient.pull }), Layer.merge(config, client)),
-    NodeObjectStorage.layer(options.storage),
+    Layer.provide(transport, config),
     TransferGate.layer(options),
     options.ledger === false ? Layer.empty : DiskLedger.layer(options.ledger),
     NodeChecksum.layerInForce,
@@ -106,7 +118,7 @@ const over = (
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
-  over(ServiceConfig.layer(options), options)
+  over(ownSockets(options), ServiceConfig.layer(options), options)
 
 /**
  * The same from configuration: by default from the environment.
@@ -126,4 +138,37 @@ export const layer = (options: Options): Layer.Layer<NodeStevedore, ConfigError.
  * @category layers
  */
 export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeStevedore, ConfigError.ConfigError> =>
-  over(ServiceConfig.layerConfig(options), options)
+  over(ownSockets(options), ServiceConfig.layerConfig(options), options)
+
+/**
+ * The same over an HTTP client of yours, service and storage alike, where Node's sockets do not lead there: behind a
+ * proxy. The client must take raw bodies and follow no redirects, as that of undici.
+ *
+ * @example
+ * import { NodeHttpClient, Undici } from "@effect/platform-node"
+ * import { NodeStevedore } from "@stevedore/node"
+ * import { Effect, Layer, Redacted } from "effect"
+ *
+ * const proxy = Layer.scoped(
+ *   NodeHttpClient.Dispatcher,
+ *   Effect.acquireRelease(
+ *     Effect.sync(() => new Undici.ProxyAgent("http://proxy.example:3128")),
+ *     (agent) => Effect.promise(() => agent.close())
+ *   )
+ * )
+ *
+ * const behindProxy = NodeStevedore.layerWithoutHttpClient({
+ *   baseUrl: "https://files.example/api",
+ *   token: Redacted.make("api.abc")
+ * }).pipe(
+ *   Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher),
+ *   Layer.provide(proxy)
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerWithoutHttpClient = (
+  options: Omit<Options, keyof StorageOptions>
+): Layer.Layer<NodeStevedore, ConfigError.ConfigError, HttpClient.HttpClient> =>
+  over(givenClient, ServiceConfig.layer(options), options)
