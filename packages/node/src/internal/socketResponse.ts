@@ -127,12 +127,5 @@ const readWhole = (pull: Pull): Effect.Effect<ArrayBuffer, ResponseError> =>
     return read
   })
 
-const joined = (chunks: ReadonlyArray<Uint8Array>): ArrayBuffer => {
-  const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.byteLength, 0))
-  let position = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, position)
-    position += chunk.byteLength
-  }
-  return whole.buffer
-}
+// a copy: what a Buffer lies in may hold the bytes of others too
+const joined = (chunks: ReadonlyArray<Uint8Array>): ArrayBuffer => new Uint8Array(Buffer.concat(chunks)).buffer

@@ -6,18 +6,13 @@ import { Effect, Layer, Stream } from "effect"
 import * as Fs from "node:fs/promises"
 import { createServer } from "node:http"
 import { connect, type Socket } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ObjectStoreMemory, SandboxHttp } from "../../src/index.js"
+import { directory } from "../support/directory.js"
 
 const MIB = 1024 * 1024
 
 const bytes = Buffer.from(Array.from({ length: 3 * MIB + 5 }, (_, index) => index % 251))
-
-const directory = Effect.acquireRelease(
-  Effect.promise(() => Fs.mkdtemp(join(tmpdir(), "stevedore-"))),
-  (path) => Effect.promise(() => Fs.rm(path, { recursive: true, force: true }))
-)
 
 /** A proxy that makes tunnels and tells where to. It can read nothing of what goes through those of TLS. */
 const tunnels = Effect.acquireRelease(

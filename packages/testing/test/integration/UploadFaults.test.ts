@@ -6,9 +6,9 @@ import { Effect, Either, Fiber, Layer } from "effect"
 import { Buffer } from "node:buffer"
 import * as Fs from "node:fs/promises"
 import { createServer } from "node:http"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { FaultScript, ObjectStoreMemory, SandboxHttp } from "../../src/index.js"
+import { directory } from "../support/directory.js"
 
 // Whole uploads from a real file over real sockets, while the network, the servers and the file misbehave.
 
@@ -20,11 +20,6 @@ const distinct = (length: number, seed = 1): Buffer => {
   for (let at = 0; at + 4 <= length; at += 4) bytes.writeUInt32LE(Math.imul(at + seed, 2_654_435_761) >>> 0, at)
   return bytes
 }
-
-const directory = Effect.acquireRelease(
-  Effect.promise(() => Fs.mkdtemp(join(tmpdir(), "stevedore-"))),
-  (path) => Effect.promise(() => Fs.rm(path, { recursive: true, force: true }))
-)
 
 const profile = ServiceProfile.extend(ServiceProfile.standard, {
   limits: { ...ServiceProfile.standard.limits, minimumPartSize: MIB }
