@@ -27,7 +27,8 @@ const tunnels = Effect.acquireRelease(
         const { hostname, port } = new URL(`http://${target}`)
         const there = connect(Number(port), hostname, () => {
           socket.write("HTTP/1.1 200 Connection established\r\n\r\n")
-          socket.pipe(there).pipe(socket)
+          socket.pipe(there)
+          there.pipe(socket)
         })
         for (const end of [socket, there]) {
           open.add(end)
