@@ -77,6 +77,8 @@ const waits = Metric.timerWithBoundaries(
   "How long calls to the service waited for its rate limit"
 )
 
+const patienceOf = ({ longestRetryAfter }: RetryPolicy.Policy): number => Duration.toMillis(longestRetryAfter)
+
 // The end of a window is known to a second or two: a limit of a minute must not be longer than a patience of a minute
 const slack = Duration.toMillis("2500 millis")
 
@@ -110,7 +112,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
       asked: { readonly operation: string; readonly attempt: number }
     ): Effect.Effect<void, RateLimited> =>
       Effect.gen(function*() {
-        const patience = Duration.toMillis((yield* RetryPolicy.RetryPolicy).longestRetryAfter)
+        const patience = patienceOf(yield* RetryPolicy.RetryPolicy)
         yield* moved.close
         const now = yield* Clock.currentTimeMillis
         const decision = window.decide(now, patience)
@@ -128,12 +130,29 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
         Effect.logDebug(`Waited ${Duration.format(Duration.millis(wait))} for the service's rate limit`)
       ], { discard: true })
 
+    let waiting = 0
+
+    const enterInTurn = (restore: Restore, asked: { readonly operation: string; readonly attempt: number }) =>
+      Effect.suspend(() => {
+        waiting += 1
+        return Effect.zipRight(
+          restore(turnstile.take(1)),
+          Effect.ensuring(enter(restore, asked), turnstile.release(1))
+        ).pipe(Effect.ensuring(Effect.sync(() => waiting -= 1)))
+      })
+
+    // Most calls wait for nobody: they are spared the turnstile, a tenth of what a call costs.
+    const entersAtOnce = (now: number, patience: number): boolean => {
+      if (waiting > 0 || window.decide(now, patience)._tag === "Wait") return false
+      window.enter(now)
+      return true
+    }
+
     const pass: Service["pass"] = (call, asked) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           const came = yield* Clock.currentTimeMillis
-          yield* restore(turnstile.take(1))
-          yield* Effect.ensuring(enter(restore, asked), turnstile.release(1))
+          if (!entersAtOnce(came, patienceOf(yield* RetryPolicy.RetryPolicy))) yield* enterInTurn(restore, asked)
           const enteredAt = yield* Clock.currentTimeMillis
           let isAnswered = false
           const answered = (answer: Answer) =>

@@ -185,13 +185,23 @@ export const retry = <A, E extends Recoverable, R>(
     const repeating = Schedule.recurWhile<E>((error) =>
       repeats(allowed(), error) && (options.while?.(error) ?? true) && (budget?.spend(error) ?? true)
     )
-    return Effect.retry(
-      Effect.tap(Effect.suspend(() => request(++attempt)), () => Effect.sync(() => budget?.refund(attempt))),
-      Schedule.addDelayEffect(repeating, (error) =>
-        Effect.tap(
-          wait(policy, error),
-          (duration) =>
-            Effect.zipRight(Metrics.countRetry(error.recovery), options.onRetry?.(error, duration) ?? Effect.void)
-        ))
+    const delayed = Schedule.addDelayEffect(repeating, (error) =>
+      Effect.tap(
+        wait(policy, error),
+        (duration) =>
+          Effect.zipRight(Metrics.countRetry(error.recovery), options.onRetry?.(error, duration) ?? Effect.void)
+      ))
+    const once = Effect.suspend(() => request(++attempt)).pipe(
+      Effect.tap(() => Effect.sync(() => budget?.refund(attempt)))
     )
+    // Effect.retry prepares its schedule for each request, and nearly all of them need it not
+    return Effect.catchAll(once, (first) =>
+      Effect.flatMap(Schedule.driver(delayed), (driver) => {
+        const repeat = (error: E): Effect.Effect<A, E, R> =>
+          Effect.matchEffect(driver.next(error), {
+            onFailure: () => Effect.fail(error),
+            onSuccess: () => Effect.catchAll(once, repeat)
+          })
+        return repeat(first)
+      }))
   })

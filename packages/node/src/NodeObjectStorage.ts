@@ -49,16 +49,16 @@ const begin = (
   request: Pick<PutRequest, "url" | "attempt">,
   method: "GET" | "PUT",
   headers: Readonly<Record<string, string>>
-): Effect.Effect<Connection, StorageError, Scope.Scope> =>
+): Effect.Effect<ConnectionPool.Loan, StorageError> =>
   Effect.gen(function*() {
     const href = PresignedUrl.reveal(request.url)
     const head = yield* Effect.try({
       try: () => requestHead(method, href, headers),
       catch: (cause) => StorageAttempt.connectionFailure(cause, { ...request, answered: false })
     })
-    const connection = yield* pool.connection(href)
-    connection.request(head, method)
-    return connection
+    const loan = pool.lend(href)
+    loan.connection.request(head, method)
+    return loan
   })
 
 // The whole body is read, so that its connection can be used again, but no more than this is kept.
@@ -130,19 +130,23 @@ const put =
     Effect.gen(function*() {
       yield* checkDeadline(request, yield* Clock.currentTimeMillis)
       const body = yield* request.section.body(() => undefined)
-      const connection = yield* begin(pool, request, "PUT", {
-        ...request.headers,
-        "content-length": String(request.section.range.length)
-      })
       let sent = 0
       const onSent = (bytes: number) => {
         sent += bytes
         request.onSent(bytes)
       }
-      const answer = yield* Effect.catchTag(
-        exchange(connection, body, { ...request, onSent }),
-        "Broken",
-        ({ answered, cause }) => Effect.fail(StorageAttempt.failure(cause, { ...request, answered }))
+      const answer = yield* Effect.acquireUseRelease(
+        begin(pool, request, "PUT", {
+          ...request.headers,
+          "content-length": String(request.section.range.length)
+        }),
+        ({ connection }) =>
+          Effect.catchTag(
+            exchange(connection, body, { ...request, onSent }),
+            "Broken",
+            ({ answered, cause }) => Effect.fail(StorageAttempt.failure(cause, { ...request, answered }))
+          ),
+        ConnectionPool.giveBack
       )
       return yield* StorageAttempt.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
     }).pipe(
@@ -154,7 +158,10 @@ const put =
 const get =
   (pool: ConnectionPool.ConnectionPool) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> =>
     Effect.gen(function*() {
-      const connection = yield* begin(pool, request, "GET", RangedContent.headers(request))
+      const { connection } = yield* Effect.acquireRelease(
+        begin(pool, request, "GET", RangedContent.headers(request)),
+        ConnectionPool.giveBack
+      )
       connection.sentAll()
       const fail = (broken: Broken) => Effect.fail(failed(broken, request))
       const head = yield* Effect.catchAll(connection.answered, fail)

@@ -104,7 +104,7 @@ export class Connection {
     this.#exchange = exchange
     // goes with the first bytes of the body: without this it would be a packet and a system call of its own
     this.#socket.cork()
-    this.#socket.write(head, "latin1")
+    this.#socket.write(Buffer.from(head, "latin1"))
   }
 
   /** Hands bytes to the kernel. They may be changed when it has them. */

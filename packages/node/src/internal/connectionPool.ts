@@ -21,19 +21,31 @@ interface Origin {
 }
 
 /**
+ * A connection for one exchange.
+ *
+ * @internal
+ */
+export interface Loan {
+  readonly connection: Connection
+  /** Ends the exchange: whether the connection rests for the next one. One that does not is to be closed. */
+  readonly rest: () => boolean
+}
+
+/**
  * Connections by origin: one for each exchange, used again after it if both sides are through with it.
  *
  * @internal
  */
 export interface ConnectionPool {
-  /**
-   * A connection for one exchange. It is closed with the scope, unless it can be used again. A new one breaks when it
-   * takes longer than `limit` to be made.
-   */
-  readonly connection: (href: string, limit?: Duration.Duration) => Effect.Effect<Connection, never, Scope.Scope>
+  /** A new one breaks when it takes longer than `limit` to be made. */
+  readonly lend: (href: string, limit?: Duration.Duration) => Loan
   /** After a connection has failed those that rest are taken to be as dead: the next one is a new one. */
   readonly distrust: (href: string) => Effect.Effect<void>
 }
+
+/** @internal */
+export const giveBack = ({ connection, rest }: Loan): Effect.Effect<void> =>
+  Effect.suspend(() => rest() ? Effect.void : connection.close)
 
 /** @internal */
 export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, never, Scope.Scope> =>
@@ -56,15 +68,18 @@ export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, neve
       )
     yield* Effect.addFinalizer(() => Effect.forEach(origins.values(), close, { discard: true }))
     return {
-      connection: (href, limit) =>
-        Effect.acquireRelease(
-          Effect.sync(() => {
-            const origin = originOf(href)
-            return { origin, connection: take(origin) ?? new Connection(origin.peer, origin.session, limit) }
-          }),
-          ({ connection, origin }) =>
-            connection.release() ? Effect.sync(() => rest(origin, connection)) : connection.close
-        ).pipe(Effect.map(({ connection }) => connection)),
+      lend: (href, limit) => {
+        const origin = originOf(href)
+        const connection = take(origin) ?? new Connection(origin.peer, origin.session, limit)
+        let rests: boolean | undefined
+        return {
+          connection,
+          rest: () => {
+            rests ??= connection.release() && rest(origin, connection)
+            return rests
+          }
+        }
+      },
       distrust: (href) => Effect.suspend(() => close(originOf(href)))
     }
   })
@@ -86,7 +101,7 @@ const take = ({ resting }: Origin): Connection | undefined => {
   return last.connection
 }
 
-const rest = ({ resting }: Origin, connection: Connection): void => {
+const rest = ({ resting }: Origin, connection: Connection): true => {
   const leave = () => {
     const index = resting.findIndex((one) => one.connection === connection)
     if (index !== -1) resting.splice(index, 1)
@@ -99,4 +114,5 @@ const rest = ({ resting }: Origin, connection: Connection): void => {
   timer.unref()
   connection.rest(leave)
   resting.push({ connection, timer })
+  return true
 }

@@ -6,10 +6,8 @@ import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import { Timeouts } from "@stevedore/core/Timeouts"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type * as Option from "effect/Option"
-import * as Scope from "effect/Scope"
-import type { ConnectionPool } from "./connectionPool.js"
+import * as ConnectionPool from "./connectionPool.js"
 import { requestHead } from "./requestHead.js"
 import { SocketResponse } from "./socketResponse.js"
 
@@ -46,7 +44,7 @@ const headOf = ({ headers, method }: HttpClientRequest, href: string, length: nu
  *
  * @internal
  */
-export const make = (pool: ConnectionPool): HttpClient.HttpClient =>
+export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient =>
   HttpClient.make((request, url, signal) =>
     Effect.gen(function*() {
       const body = bytesOf(request.body)
@@ -56,9 +54,11 @@ export const make = (pool: ConnectionPool): HttpClient.HttpClient =>
         catch: (cause) => refused(request, "Encode", cause)
       })
       const { connect } = yield* Timeouts
-      const scope = yield* Scope.make()
-      signal.addEventListener("abort", () => Effect.runFork(Scope.close(scope, Exit.void)), { once: true })
-      const connection = yield* Scope.extend(pool.connection(url.href, connect), scope)
+      const loan = pool.lend(url.href, connect)
+      const { connection } = loan
+      signal.addEventListener("abort", () => {
+        if (!loan.rest()) Effect.runFork(connection.close)
+      }, { once: true })
       connection.request(head, request.method)
       connection.sendAll(body)
       return yield* connection.answered.pipe(
@@ -67,7 +67,7 @@ export const make = (pool: ConnectionPool): HttpClient.HttpClient =>
           onFailure: ({ cause }) => refused(request, "Transport", cause)
         }),
         Effect.tapError(() => pool.distrust(url.href)),
-        Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit))
+        Effect.onError(() => ConnectionPool.giveBack(loan))
       )
     })
   )

@@ -5,7 +5,9 @@ import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import * as UrlParams from "@effect/platform/UrlParams"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as Inspectable from "effect/Inspectable"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -25,7 +27,7 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
   readonly #head: AnswerHead
   readonly #connection: Connection
   readonly #signal: AbortSignal
-  #whole: Effect.Effect<ArrayBuffer, ResponseError> | undefined
+  #whole: Deferred.Deferred<ArrayBuffer, ResponseError> | undefined
 
   /** `signal` tells when the connection is not its own any more. */
   constructor(readonly request: HttpClientRequest, head: AnswerHead, connection: Connection, signal: AbortSignal) {
@@ -71,7 +73,11 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
   }
 
   get arrayBuffer(): Effect.Effect<ArrayBuffer, ResponseError> {
-    return this.#whole ??= Effect.runSync(Effect.cached(readWhole(this.pull)))
+    return Effect.suspend(() => {
+      if (this.#whole !== undefined) return Deferred.await(this.#whole)
+      const whole = this.#whole = Deferred.unsafeMake<ArrayBuffer, ResponseError>(FiberId.none)
+      return Effect.onExit(readWhole(this.pull), (exit) => Deferred.done(whole, exit))
+    })
   }
 
   get text(): Effect.Effect<string, ResponseError> {
