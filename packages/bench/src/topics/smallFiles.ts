@@ -23,7 +23,13 @@ export const smallFiles: Topic = {
       const standings = yield* Contest.hold([
         Contenders.program(setting, "undiciSmallFiles", "the same requests by undici, no more", words),
         Contenders.program(setting, "stevedoreSmallFiles", "**Stevedore** `uploadAll`", words),
-        Contenders.program(setting, "stevedoreSmallFiles", "**Stevedore** `uploadAll`, no ledger", [...words, "none"])
+        Contenders.program(setting, "stevedoreSmallFiles", "**Stevedore** `uploadAll`, no ledger", [...words, "none"]),
+        Contenders.program(
+          setting,
+          "effectSmallFiles",
+          "the same requests by Effect's client over undici, no more",
+          words
+        )
       ], { runs: setting.runs, sink, expected: { bytes: count * size } })
       // the programs tell the seconds that they took once they were up
       const rates = standings.map(({ outputs }) => summary(outputs.map((seconds) => 3 * count / Number(seconds))))

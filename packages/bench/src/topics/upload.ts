@@ -52,7 +52,14 @@ const run = (protocol: Protocol) => (setting: Setting) =>
       Contenders.stevedoreUpload(setting, sink.origin, file, "its defaults", {}, env),
       Contenders.bareUpload(setting, sink.origin, file, { concurrency: 4, parts: Math.ceil(size / partSize) }, env),
       ...Contenders.peersUploads(setting, sink.origin, file, env),
-      Contenders.stevedoreUpload(setting, sink.origin, file, "a single PUT", { parts: 1 }, env)
+      Contenders.stevedoreUpload(setting, sink.origin, file, "a single PUT", { parts: 1 }, env),
+      Contenders.program(
+        setting,
+        "nodeHttpUpload",
+        `\`node:${protocol.isTls ? "https" : "http"}\`, one PUT, buffers used again, no more`,
+        [sink.origin, file],
+        env
+      )
     ], { runs: setting.runs, sink, expected: { bytes: size } })
     const section: Section = {
       title: `Upload over ${protocol.title}`,
