@@ -6,7 +6,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
-import * as NodeStevedore from "@stevedore/node/NodeStevedore"
+import type { NodeStevedore } from "@stevedore/node/NodeStevedore"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,7 +15,9 @@ import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { readFile } from "./internal/inputFile.js"
+import * as Transport from "./internal/transport.js"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
+import * as Proxy from "./Proxy.js"
 
 /**
  * What was given on the command line. An option goes before the environment variable.
@@ -113,19 +115,19 @@ export const resolve = (
   }).pipe(Effect.catchIf((error) => error._tag === "ConfigError", (error) => Effect.fail(fromConfigError(error))))
 
 /**
- * The service and the storage, by what was given.
+ * The service and the storage, by what was given, through the proxy that the environment names, if it names one.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layer = (
   given: Given
-): Layer.Layer<NodeStevedore.NodeStevedore, InvalidInput, FileSystem.FileSystem> =>
-  Layer.unwrapEffect(
-    Effect.map(resolve(given), (service) =>
-      NodeStevedore.layer({ ...service, allowInsecureHttp: given.allowInsecureHttp }).pipe(
-        Layer.catchAll((error) =>
-          Layer.fail(fromConfigError(error))
-        )
-      ))
-  )
+): Layer.Layer<NodeStevedore, InvalidInput, FileSystem.FileSystem> =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const service = yield* resolve(given)
+    const proxy = yield* Proxy.resolve(service.baseUrl)
+    return Transport.layer(
+      { ...service, allowInsecureHttp: given.allowInsecureHttp },
+      Option.map(proxy, Proxy.layer)
+    )
+  }))

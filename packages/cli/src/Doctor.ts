@@ -7,7 +7,6 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
-import * as NodeStevedore from "@stevedore/node/NodeStevedore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -17,8 +16,10 @@ import * as DoctorReport from "./DoctorReport.js"
 import * as Checks from "./internal/doctorChecks.js"
 import type { Check, Found } from "./internal/doctorTrial.js"
 import * as Trial from "./internal/doctorTrial.js"
-import { fromConfigError, InvalidInput } from "./InvalidInput.js"
+import * as Transport from "./internal/transport.js"
+import { InvalidInput } from "./InvalidInput.js"
 import { Output } from "./Output.js"
+import * as Proxy from "./Proxy.js"
 
 /**
  * What the command takes.
@@ -103,27 +104,40 @@ const conclude = (
 
 const configuration = { id: "configuration", title: "configuration" } as const
 
-const layerOf = (service: ServiceWithToken, options: Options) =>
-  Layer.merge(
-    NodeStevedore.layer({ ...service, allowInsecureHttp: options.allowInsecureHttp, ledger: false }).pipe(
-      Layer.provide(RetryPolicy.none),
-      Layer.catchAll((error) => Layer.fail(fromConfigError(error)))
-    ),
-    NodeHttpClient.layerUndici
-  )
+interface Configured {
+  readonly service: ServiceWithToken
+  readonly proxy: Option.Option<Proxy.Proxy>
+}
 
-const examine = (service: ServiceWithToken, options: Options, wishes: Checks.Wishes) =>
-  Effect.gen(function*() {
-    const first = Trial.report(configuration, {
-      outcome: "passed",
-      found: `${service.baseUrl}, token set, ${
-        service.profile.download === "link" ? "downloads by link" : "downloads as content"
-      }`,
-      remedy: ""
+const layerOf = ({ proxy, service }: Configured, options: Options) => {
+  const client = Option.map(proxy, Proxy.layer)
+  return Layer.merge(
+    Transport.layer({ ...service, allowInsecureHttp: options.allowInsecureHttp, ledger: false }, client).pipe(
+      Layer.provide(RetryPolicy.none)
+    ),
+    Option.getOrElse(client, () => NodeHttpClient.layerUndici)
+  )
+}
+
+const wordsOf = ({ proxy, service }: Configured): string =>
+  [
+    service.baseUrl,
+    "token set",
+    service.profile.download === "link" ? "downloads by link" : "downloads as content",
+    ...Option.match(proxy, {
+      onNone: () => [],
+      onSome: ({ except, origin }) => [`through the proxy ${origin}${except === "" ? "" : ` except to ${except}`}`]
     })
+  ].join(", ")
+
+const examine = (configured: Configured, options: Options, wishes: Checks.Wishes) =>
+  Effect.gen(function*() {
+    const { proxy, service } = configured
+    const first = Trial.report(configuration, { outcome: "passed", found: wordsOf(configured), remedy: "" })
     yield* tell(first, options.json)
     const found: Found = {
       service,
+      proxy: Option.getOrUndefined(proxy),
       singleContent: Trial.contentOf(1024),
       largeContent: Trial.contentOf(service.profile.limits.minimumPartSize + 1024),
       left: []
@@ -140,7 +154,13 @@ const examine = (service: ServiceWithToken, options: Options, wishes: Checks.Wis
       unauthorized: results.some(({ unauthorized }) => unauthorized),
       json: options.json
     })
-  }).pipe(Effect.provide(layerOf(service, options)))
+  }).pipe(Effect.provide(layerOf(configured, options)))
+
+const configuredBy = (options: Options) =>
+  Effect.gen(function*() {
+    const service = yield* Configuration.resolve(options)
+    return { service, proxy: yield* Proxy.resolve(service.baseUrl) } satisfies Configured
+  })
 
 const withoutConfiguration = (error: InvalidInput, options: Options, wishes: Checks.Wishes) =>
   Effect.gen(function*() {
@@ -194,8 +214,8 @@ export const run = (options: Options) =>
       file: yield* Effect.transposeMapOption(options.file, judgedFile),
       origin: yield* Effect.transposeMapOption(options.origin, checkedOrigin)
     }
-    const service = yield* Effect.either(Configuration.resolve(options))
-    yield* service._tag === "Right"
-      ? examine(service.right, options, wishes)
-      : withoutConfiguration(service.left, options, wishes)
+    const configured = yield* Effect.either(configuredBy(options))
+    yield* configured._tag === "Right"
+      ? examine(configured.right, options, wishes)
+      : withoutConfiguration(configured.left, options, wishes)
   })

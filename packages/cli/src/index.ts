@@ -111,6 +111,11 @@ export * as ProgressBar from "./ProgressBar.js"
 /**
  * @since 0.1.0
  */
+export * as Proxy from "./Proxy.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Reports from "./Reports.js"
 
 /**

@@ -2,6 +2,7 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Downloads from "@stevedore/core/Downloads"
 import * as RateLimit from "@stevedore/core/RateLimit"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
+import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,12 +23,19 @@ export interface Wishes {
   readonly origin: Option.Option<string>
 }
 
+const tokenRequest = ({ baseUrl, profile }: ServiceWithToken) =>
+  HttpClientRequest.get(`${baseUrl}${profile.paths.tokenInfo}`)
+
 const connection: Check<Needs> = {
   id: "connection",
   title: "DNS and TLS",
   remedy: "Check the network.",
   needs: [],
-  run: ({ service }) => Effect.map(Trial.reach(new URL(service.baseUrl)), (words): Finding => ({ found: words }))
+  run: ({ proxy, service }) =>
+    Effect.map(
+      proxy === undefined ? Trial.reach(new URL(service.baseUrl)) : Trial.reachBy(proxy, tokenRequest(service)),
+      (words): Finding => ({ found: words })
+    )
 }
 
 const token: Check<Needs> = {
@@ -55,9 +63,7 @@ const clock: Check<Needs> = {
   run: ({ service }) =>
     Effect.gen(function*() {
       const before = yield* Clock.currentTimeMillis
-      const { headers } = yield* Trial.headersOf(
-        HttpClientRequest.get(`${service.baseUrl}${service.profile.paths.tokenInfo}`)
-      )
+      const { headers } = yield* Trial.headersOf(tokenRequest(service))
       const after = yield* Clock.currentTimeMillis
       const server = Date.parse(headers["date"] ?? "")
       if (Number.isNaN(server)) return { found: "the service does not tell its time" }

@@ -1,5 +1,6 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as ConnectionError from "@stevedore/core/ConnectionError"
 import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
@@ -12,6 +13,7 @@ import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
 import { connect } from "node:tls"
 import type { CheckId, CheckReport, Diagnosis } from "../DoctorReport.js"
+import type { Proxy } from "../Proxy.js"
 
 /** What is put on trial: bytes that nobody needs. */
 export const contentOf = (size: number): Uint8Array => {
@@ -44,6 +46,8 @@ export interface Finding {
 /** What the checks have found so far, each for those after it. */
 export interface Found {
   readonly service: ServiceWithToken
+  /** Omitted: there is none between. */
+  readonly proxy?: Proxy | undefined
   readonly singleContent: Uint8Array
   readonly largeContent: Uint8Array
   single?: SingleSession | undefined
@@ -124,6 +128,18 @@ const handshake = (url: URL) =>
     }
   )
 
+/** Behind a proxy, which finds the names of hosts by itself: an answer is all that can be asked for. */
+export const reachBy = (proxy: Proxy, request: HttpClientRequest.HttpClientRequest) =>
+  Effect.map(headersOf(request), () => `${new URL(request.url).host} answers`).pipe(
+    Effect.mapError(({ found }) =>
+      problem(
+        found,
+        `Check the proxy ${proxy.origin}: the variable that names it, its user and password, and whether it lets you ` +
+          "go there. no_proxy names hosts that are reached without it."
+      )
+    )
+  )
+
 /** The headers of an answer, whatever its status; none of a token is sent. */
 export const headersOf = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(
@@ -134,7 +150,10 @@ export const headersOf = (request: HttpClientRequest.HttpClientRequest) =>
           Effect.as(Effect.ignore(response.text), { status: response.status, headers: response.headers })
         ),
         Effect.scoped,
-        Effect.mapError(() => problem(`no answer from ${new URL(request.url).host}`))
+        Effect.mapError((error) => {
+          const code = ConnectionError.systemCode(error)
+          return problem(`no answer from ${new URL(request.url).host}${code === undefined ? "" : ` (${code})`}`)
+        })
       )
   )
 

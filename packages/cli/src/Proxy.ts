@@ -1,0 +1,115 @@
+/**
+ * The proxy that the environment names, and a client that goes through it.
+ *
+ * @since 0.1.0
+ */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { fromConfigError, InvalidInput } from "./InvalidInput.js"
+
+/**
+ * A proxy, for the service and for storage alike.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Proxy {
+  /** Such as `http://proxy.example:3128`. Never a user or password. */
+  readonly origin: string
+  /** What the proxy is to be told of the user, as the header `Proxy-Authorization` takes it. */
+  readonly authorization: Option.Option<Redacted.Redacted<string>>
+  /** The hosts that are reached without it, as `no_proxy` lists them; empty where it lists none. */
+  readonly except: string
+}
+
+// HTTP_PROXY is not among them: under CGI it holds what a header of the caller's says
+const variables: Readonly<Record<"http:" | "https:", ReadonlyArray<string>>> = {
+  "http:": ["http_proxy", "all_proxy", "ALL_PROXY"],
+  "https:": ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+}
+
+const thisMachine = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i
+
+interface Variable {
+  readonly input: string
+  readonly value: Redacted.Redacted<string>
+}
+
+/** The first that is set and not empty. */
+const firstOf = (names: ReadonlyArray<string>): Effect.Effect<Option.Option<Variable>, ConfigError> =>
+  Effect.map(
+    Effect.forEach(names, (input) =>
+      Effect.map(
+        Config.option(Config.redacted(Config.nonEmptyString(input))),
+        Option.map((value): Variable => ({ input, value }))
+      )),
+    Option.firstSomeOf
+  )
+
+const expected = "expected the URL of a proxy over http or https, such as http://proxy.example:3128"
+
+const encoded = "expected a user and password in percent-encoding, such as %2F for a slash and %25 for a percent sign"
+
+const decode = Option.liftThrowable(decodeURIComponent)
+
+const authorizationOf = ({ password, username }: URL): Option.Option<Option.Option<Redacted.Redacted<string>>> =>
+  username === "" && password === ""
+    ? Option.some(Option.none())
+    : Option.zipWith(
+      decode(username),
+      decode(password),
+      (user, word) => Option.some(Redacted.make(`Basic ${Encoding.encodeBase64(`${user}:${word}`)}`))
+    )
+
+const parse = ({ input, value }: Variable, except: string): Effect.Effect<Proxy, InvalidInput> => {
+  const refused = (problem: string) => Effect.fail(new InvalidInput({ input, problem }))
+  const text = Redacted.value(value).trim()
+  const written = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`
+  if (!URL.canParse(written)) return refused(expected)
+  const url = new URL(written)
+  if (url.protocol !== "http:" && url.protocol !== "https:") return refused(expected)
+  // a bare slash in a password ends the host, and its beginning would be taken, and told, for a port
+  if (`${url.pathname}${url.search}${url.hash}`.includes("@")) return refused(encoded)
+  return Option.match(authorizationOf(url), {
+    onNone: () => refused(encoded),
+    onSome: (authorization) => Effect.succeed({ origin: url.origin, authorization, except })
+  })
+}
+
+/**
+ * The proxy for a service at this base URL, as curl finds it: for `https:` in `https_proxy`, `HTTPS_PROXY`, `all_proxy`
+ * or `ALL_PROXY`, for `http:` in `http_proxy`, `all_proxy` or `ALL_PROXY`, the first that is not empty. None where no
+ * variable is set, where `no_proxy` or `NO_PROXY` is `*`, and for a service on this machine.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const resolve = (baseUrl: string): Effect.Effect<Option.Option<Proxy>, InvalidInput> =>
+  Effect.gen(function*() {
+    const { hostname, protocol } = new URL(baseUrl)
+    if (thisMachine.test(hostname)) return Option.none()
+    const found = yield* firstOf(variables[protocol === "http:" ? "http:" : "https:"])
+    if (Option.isNone(found)) return Option.none()
+    const without = yield* firstOf(["no_proxy", "NO_PROXY"])
+    const except = Option.match(without, { onNone: () => "", onSome: ({ value }) => Redacted.value(value).trim() })
+    return except === "*" ? Option.none() : Option.some(yield* parse(found.value, except))
+  }).pipe(Effect.catchIf((error) => error._tag === "ConfigError", (error) => Effect.fail(fromConfigError(error))))
+
+/**
+ * A client that goes through the proxy, except to this machine and to the hosts that `no_proxy` lists. Its connections
+ * end with the layer.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (proxy: Proxy): Layer.Layer<HttpClient.HttpClient> =>
+  Layer.unwrapEffect(
+    // most starts need no proxy, and what goes through one is a megabyte to load
+    Effect.map(Effect.promise(() => import("./internal/proxyClient.js")), (client) => client.layer(proxy))
+  )
