@@ -216,7 +216,7 @@ const opened = (file: SourceFile, handle: FileHandle): OpenSource => {
         }))),
     // The handle tells of writes into the file, the path of another file in its place.
     unchanged: Effect.flatMap(
-      Effect.all([Files.fingerprintOf(handle, file.name), Files.fingerprintAt(file.path, file.name)]),
+      Effect.zip(Files.fingerprintOf(handle, file.name), Files.fingerprintAt(file.path, file.name)),
       ([byHandle, byPath]) => Effect.zipRight(Files.checkUnchanged(file, byHandle), Files.checkUnchanged(file, byPath))
     )
   }
