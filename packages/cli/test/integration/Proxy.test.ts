@@ -4,8 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import * as DoctorReport from "@stevedore/cli/DoctorReport"
 import { RetryPolicy } from "@stevedore/core"
 import { Effect, Layer, Record, Schema } from "effect"
-import { createServer } from "node:http"
-import { connect, type Socket } from "node:net"
+import { tunnels } from "../../../testing/test/support/tunnels.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 
 const service = "http://files.test"
@@ -14,57 +13,12 @@ const password = "hidden/word"
 const credentials = `${user}:${encodeURIComponent(password)}`
 const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`
 
-interface Asked {
-  readonly target: string
-  readonly authorization: string | undefined
-}
-
 /** A proxy that leads `files.test:80` to the service and nothing anywhere else, and asks who it is for. */
-const proxyTo = (target: string) =>
-  Effect.acquireRelease(
-    Effect.async<{ readonly port: number; readonly asked: Array<Asked>; readonly close: Effect.Effect<void> }>(
-      (resume) => {
-        const asked: Array<Asked> = []
-        const open = new Set<Socket>()
-        const { port } = new URL(target)
-        const server = createServer((_, response) => response.writeHead(405).end())
-        server.on("connect", (request, socket: Socket) => {
-          open.add(socket)
-          socket.on("error", () => socket.destroy())
-          const told = request.headers["proxy-authorization"]
-          asked.push({ target: request.url ?? "", authorization: told })
-          const refusal = told !== authorization
-            ? "407 Proxy Authentication Required"
-            : request.url !== "files.test:80"
-            ? "403 Forbidden"
-            : undefined
-          if (refusal !== undefined) {
-            socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`)
-            return
-          }
-          const there = connect(Number(port), "127.0.0.1", () => {
-            socket.write("HTTP/1.1 200 Connection established\r\n\r\n")
-            socket.pipe(there)
-            there.pipe(socket)
-          })
-          open.add(there)
-          there.on("error", () => there.destroy())
-          socket.on("close", () => there.destroy())
-          there.on("close", () => socket.destroy())
-        })
-        server.listen(0, "127.0.0.1", () => {
-          const address = server.address()
-          const port = typeof address === "object" && address !== null ? address.port : 0
-          const close = Effect.async<void>((done) => {
-            for (const socket of open) socket.destroy()
-            server.close(() => done(Effect.void))
-          })
-          resume(Effect.succeed({ port, asked, close }))
-        })
-      }
-    ),
-    ({ close }) => close
-  )
+const proxyTo = (end: string) =>
+  tunnels((asked) => {
+    if (asked.authorization !== authorization) return "407 Proxy Authentication Required"
+    return asked.target === "files.test:80" ? new URL(end) : "403 Forbidden"
+  })
 
 const behindProxy = Effect.gen(function*() {
   const { env } = yield* Sandbox

@@ -5,51 +5,15 @@ import { FileSource, NodeDownloads, NodeStevedore } from "@stevedore/node"
 import { Effect, Layer, Stream } from "effect"
 import * as Fs from "node:fs/promises"
 import { createServer } from "node:http"
-import { connect, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import { join } from "node:path"
+import { directory } from "../../../node/test/support/temporary.js"
 import { ObjectStoreMemory, SandboxHttp } from "../../src/index.js"
-import { directory } from "../support/directory.js"
+import { tunnels } from "../support/tunnels.js"
 
 const MIB = 1024 * 1024
 
 const bytes = Buffer.from(Array.from({ length: 3 * MIB + 5 }, (_, index) => index % 251))
-
-/** A proxy that makes tunnels and tells where to. It can read nothing of what goes through those of TLS. */
-const tunnels = Effect.acquireRelease(
-  Effect.async<{ readonly origin: string; readonly led: Array<string>; readonly close: Effect.Effect<void> }>(
-    (resume) => {
-      const led: Array<string> = []
-      const open = new Set<Socket>()
-      const server = createServer((_, response) => response.writeHead(405).end())
-      server.on("connect", (request, socket: Socket) => {
-        const target = request.url ?? ""
-        led.push(target)
-        const { hostname, port } = new URL(`http://${target}`)
-        const there = connect(Number(port), hostname, () => {
-          socket.write("HTTP/1.1 200 Connection established\r\n\r\n")
-          socket.pipe(there)
-          there.pipe(socket)
-        })
-        for (const end of [socket, there]) {
-          open.add(end)
-          end.on("error", () => end.destroy())
-        }
-        socket.on("close", () => there.destroy())
-        there.on("close", () => socket.destroy())
-      })
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address()
-        const port = typeof address === "object" && address !== null ? address.port : 0
-        const close = Effect.async<void>((done) => {
-          for (const socket of open) socket.destroy()
-          server.close(() => done(Effect.void))
-        })
-        resume(Effect.succeed({ origin: `http://127.0.0.1:${port}`, led, close }))
-      })
-    }
-  ),
-  ({ close }) => close
-)
 
 const through = (proxy: string) =>
   NodeHttpClient.layerUndiciWithoutDispatcher.pipe(
@@ -74,7 +38,7 @@ describe("a client behind a proxy", () => {
       const sandbox = yield* SandboxHttp.serve({ api, storage }, { minimumPartSize: MIB, projects: 25 }).pipe(
         Effect.provide(ObjectStoreMemory.layer({ minimumPartSize: MIB }))
       )
-      const proxy = yield* tunnels
+      const proxy = yield* tunnels(({ target }) => new URL(`http://${target}`))
       const folder = yield* directory
       const path = join(folder, "interview.mp4")
       yield* Effect.promise(() => Fs.writeFile(path, bytes))
@@ -86,7 +50,7 @@ describe("a client behind a proxy", () => {
           limits: { ...ServiceProfile.standard.limits, minimumPartSize: MIB }
         }),
         ledger: { directory: join(folder, "ledger") }
-      }).pipe(Layer.provide(through(proxy.origin)))
+      }).pipe(Layer.provide(through(`http://127.0.0.1:${proxy.port}`)))
 
       yield* Effect.gen(function*() {
         for (const options of [{ strategy: "single" }, { strategy: "multipart", parts: 3 }] as const) {
@@ -101,7 +65,7 @@ describe("a client behind a proxy", () => {
 
       assert.deepStrictEqual((yield* sandbox.report).breaches, [])
       const hosts = [sandbox.apiOrigin, sandbox.storageOrigin].map((origin) => new URL(origin).host)
-      assert.sameMembers([...new Set(proxy.led)], hosts)
-      assert.lengthOf(reached, proxy.led.length)
+      assert.sameMembers([...new Set(proxy.asked.map(({ target }) => target))], hosts)
+      assert.lengthOf(reached, proxy.asked.length)
     }))
 })

@@ -7,8 +7,8 @@ import { Buffer } from "node:buffer"
 import * as Fs from "node:fs/promises"
 import { createServer } from "node:http"
 import { join } from "node:path"
+import { directory } from "../../../node/test/support/temporary.js"
 import { FaultScript, ObjectStoreMemory, SandboxHttp } from "../../src/index.js"
-import { directory } from "../support/directory.js"
 
 // Whole uploads from a real file over real sockets, while the network, the servers and the file misbehave.
 
