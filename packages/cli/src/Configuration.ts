@@ -128,6 +128,6 @@ export const layer = (
     const proxy = yield* Proxy.resolve(service.baseUrl)
     return Transport.layer(
       { ...service, allowInsecureHttp: given.allowInsecureHttp },
-      Option.map(proxy, Proxy.layer)
+      Option.map(proxy, Transport.through)
     )
   }))

@@ -110,7 +110,7 @@ interface Configured {
 }
 
 const layerOf = ({ proxy, service }: Configured, options: Options) => {
-  const client = Option.map(proxy, Proxy.layer)
+  const client = Option.map(proxy, Transport.through)
   return Layer.merge(
     Transport.layer({ ...service, allowInsecureHttp: options.allowInsecureHttp, ledger: false }, client).pipe(
       Layer.provide(RetryPolicy.none)

@@ -1,14 +1,13 @@
 /**
- * The proxy that the environment names, and a client that goes through it.
+ * The proxy that the environment names.
  *
  * @since 0.1.0
  */
-import type * as HttpClient from "@effect/platform/HttpClient"
+import { isThisMachine } from "@stevedore/core/ServiceConfig"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
@@ -34,8 +33,6 @@ const variables: Readonly<Record<"http:" | "https:", ReadonlyArray<string>>> = {
   "https:": ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
 }
 
-const thisMachine = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i
-
 interface Variable {
   readonly input: string
   readonly value: Redacted.Redacted<string>
@@ -58,14 +55,11 @@ const encoded = "expected a user and password in percent-encoding, such as %2F f
 
 const decode = Option.liftThrowable(decodeURIComponent)
 
-const authorizationOf = ({ password, username }: URL): Option.Option<Option.Option<Redacted.Redacted<string>>> =>
-  username === "" && password === ""
-    ? Option.some(Option.none())
-    : Option.zipWith(
-      decode(username),
-      decode(password),
-      (user, word) => Option.some(Redacted.make(`Basic ${Encoding.encodeBase64(`${user}:${word}`)}`))
-    )
+const authorizationOf = ({ password, username }: URL): Option.Option<Proxy["authorization"]> =>
+  Option.zipWith(decode(username), decode(password), (user, word) =>
+    user === "" && word === ""
+      ? Option.none()
+      : Option.some(Redacted.make(`Basic ${Encoding.encodeBase64(`${user}:${word}`)}`)))
 
 const parse = ({ input, value }: Variable, except: string): Effect.Effect<Proxy, InvalidInput> => {
   const refused = (problem: string) => Effect.fail(new InvalidInput({ input, problem }))
@@ -93,23 +87,10 @@ const parse = ({ input, value }: Variable, except: string): Effect.Effect<Proxy,
 export const resolve = (baseUrl: string): Effect.Effect<Option.Option<Proxy>, InvalidInput> =>
   Effect.gen(function*() {
     const { hostname, protocol } = new URL(baseUrl)
-    if (thisMachine.test(hostname)) return Option.none()
+    if (isThisMachine(hostname)) return Option.none()
     const found = yield* firstOf(variables[protocol === "http:" ? "http:" : "https:"])
     if (Option.isNone(found)) return Option.none()
     const without = yield* firstOf(["no_proxy", "NO_PROXY"])
     const except = Option.match(without, { onNone: () => "", onSome: ({ value }) => Redacted.value(value).trim() })
     return except === "*" ? Option.none() : Option.some(yield* parse(found.value, except))
   }).pipe(Effect.catchIf((error) => error._tag === "ConfigError", (error) => Effect.fail(fromConfigError(error))))
-
-/**
- * A client that goes through the proxy, except to this machine and to the hosts that `no_proxy` lists. Its connections
- * end with the layer.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layer = (proxy: Proxy): Layer.Layer<HttpClient.HttpClient> =>
-  Layer.unwrapEffect(
-    // most starts need no proxy, and what goes through one is a megabyte to load
-    Effect.map(Effect.promise(() => import("./internal/proxyClient.js")), (client) => client.layer(proxy))
-  )

@@ -70,6 +70,14 @@ export class ServiceConfig extends Context.Tag("@stevedore/core/ServiceConfig")<
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i
 
 /**
+ * Whether a host, as `URL` has it in `hostname`, is this machine: what is sent there leaves it on no wire.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isThisMachine = (hostname: string): boolean => loopback.test(hostname)
+
+/**
  * A base URL as it is used, or what is wrong with it in words.
  *
  * @since 0.1.0
@@ -81,7 +89,7 @@ export const parseBaseUrl = (text: string, allowInsecureHttp = false): Either.Ei
   if (url.protocol !== "https:" && url.protocol !== "http:") return Either.left("expected an https URL")
   if (url.username !== "" || url.password !== "") return Either.left("expected a URL without a user or password in it")
   if (url.search !== "" || url.hash !== "") return Either.left("expected a URL without a query or fragment")
-  if (url.protocol === "http:" && !allowInsecureHttp && !loopback.test(url.hostname)) {
+  if (url.protocol === "http:" && !allowInsecureHttp && !isThisMachine(url.hostname)) {
     return Either.left("expected https: over http the token travels in clear; allowInsecureHttp takes it all the same")
   }
   return Either.right(`${url.origin}${url.pathname.replace(/\/+$/, "")}`)

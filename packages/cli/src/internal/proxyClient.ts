@@ -8,15 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import type { Proxy } from "../Proxy.js"
 
-/** What is needed of a `Proxy`, whose module loads this one and cannot be imported by it. */
-interface Way {
-  readonly origin: string
-  readonly authorization: Option.Option<Redacted.Redacted<string>>
-  readonly except: string
-}
-
-const dispatcher = ({ authorization, except, origin }: Way) =>
+const dispatcher = ({ authorization, except, origin }: Proxy) =>
   Layer.scoped(
     NodeHttpClient.Dispatcher,
     Effect.acquireRelease(
@@ -58,11 +52,11 @@ const withRefusals = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
 const withOwnHeaders = HttpClient.mapRequest(HttpClientRequest.setHeaders({}))
 
 /** A client through the proxy. In a module of its own, for it brings undici along. */
-export const layer = (way: Way): Layer.Layer<HttpClient.HttpClient> =>
+export const layer = (proxy: Proxy): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.map(HttpClient.HttpClient, (client) => withOwnHeaders(withRefusals(client)))
   ).pipe(
     Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher),
-    Layer.provide(dispatcher(way))
+    Layer.provide(dispatcher(proxy))
   )

@@ -1,8 +1,20 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as NodeStevedore from "@stevedore/node/NodeStevedore"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { fromConfigError, type InvalidInput } from "../InvalidInput.js"
+import type { Proxy } from "../Proxy.js"
+
+/**
+ * A client that goes through the proxy, except to this machine and to the hosts that `no_proxy` lists. Its connections end
+ * with the layer.
+ */
+export const through = (proxy: Proxy): Layer.Layer<HttpClient.HttpClient> =>
+  Layer.unwrapEffect(
+    // most starts need no proxy, and what goes through one is a megabyte to load
+    Effect.map(Effect.promise(() => import("./proxyClient.js")), (client) => client.layer(proxy))
+  )
 
 /** The service and the storage, over the client that leads there where there is one. */
 export const layer = (
