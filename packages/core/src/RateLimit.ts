@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import type * as Option from "effect/Option"
+import type { Decision } from "./internal/rateWindow.js"
 import { RateWindow } from "./internal/rateWindow.js"
 import * as RetryPolicy from "./RetryPolicy.js"
 import { RateLimited } from "./ServiceError.js"
@@ -77,7 +78,12 @@ const waits = Metric.timerWithBoundaries(
   "How long calls to the service waited for its rate limit"
 )
 
-const patienceOf = ({ longestRetryAfter }: RetryPolicy.Policy): number => Duration.toMillis(longestRetryAfter)
+interface Asked {
+  readonly operation: string
+  readonly attempt: number
+  /** The longest wait that the retry policy allows, in milliseconds. */
+  readonly patience: number
+}
 
 // The end of a window is known to a second or two: a limit of a minute must not be longer than a patience of a minute
 const slack = Duration.toMillis("2500 millis")
@@ -95,7 +101,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
     const moved = yield* Effect.makeLatch()
     const window = new RateWindow(rule)
 
-    const refusal = (asked: { readonly operation: string; readonly attempt: number }, wait: number) =>
+    const refusal = (asked: Asked, wait: number) =>
       new RateLimited({
         operation: asked.operation,
         status: 429,
@@ -107,18 +113,20 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
 
     type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-    const enter = (
-      restore: Restore,
-      asked: { readonly operation: string; readonly attempt: number }
-    ): Effect.Effect<void, RateLimited> =>
+    const decide = (now: number, patience: number): Decision => {
+      const decision = window.decide(now, patience)
+      if (decision._tag === "Go") window.enter(now)
+      return decision
+    }
+
+    const enter = (restore: Restore, asked: Asked): Effect.Effect<void, RateLimited> =>
       Effect.gen(function*() {
-        const patience = patienceOf(yield* RetryPolicy.RetryPolicy)
         yield* moved.close
         const now = yield* Clock.currentTimeMillis
-        const decision = window.decide(now, patience)
-        if (decision._tag === "Go") return window.enter(now)
+        const decision = decide(now, asked.patience)
+        if (decision._tag === "Go") return
         const wait = decision.until - now
-        if (wait > patience + (decision.reason === "window" ? slack : 0)) return yield* refusal(asked, wait)
+        if (wait > asked.patience + (decision.reason === "window" ? slack : 0)) return yield* refusal(asked, wait)
         yield* restore(Effect.timeoutOption(moved.await, Duration.millis(wait)))
         return yield* enter(restore, asked)
       })
@@ -132,7 +140,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
 
     let waiting = 0
 
-    const enterInTurn = (restore: Restore, asked: { readonly operation: string; readonly attempt: number }) =>
+    const enterInTurn = (restore: Restore, asked: Asked) =>
       Effect.suspend(() => {
         waiting += 1
         return Effect.zipRight(
@@ -141,18 +149,13 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
         ).pipe(Effect.ensuring(Effect.sync(() => waiting -= 1)))
       })
 
-    // Most calls wait for nobody: they are spared the turnstile, a tenth of what a call costs.
-    const entersAtOnce = (now: number, patience: number): boolean => {
-      if (waiting > 0 || window.decide(now, patience)._tag === "Wait") return false
-      window.enter(now)
-      return true
-    }
-
     const pass: Service["pass"] = (call, asked) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           const came = yield* Clock.currentTimeMillis
-          if (!entersAtOnce(came, patienceOf(yield* RetryPolicy.RetryPolicy))) yield* enterInTurn(restore, asked)
+          const patience = Duration.toMillis((yield* RetryPolicy.RetryPolicy).longestRetryAfter)
+          // Most calls wait for nobody: they are spared the turnstile, a tenth of what a call costs
+          if (waiting > 0 || decide(came, patience)._tag === "Wait") yield* enterInTurn(restore, { ...asked, patience })
           const enteredAt = yield* Clock.currentTimeMillis
           let isAnswered = false
           const answered = (answer: Answer) =>

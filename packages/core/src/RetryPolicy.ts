@@ -194,14 +194,13 @@ export const retry = <A, E extends Recoverable, R>(
     const once = Effect.suspend(() => request(++attempt)).pipe(
       Effect.tap(() => Effect.sync(() => budget?.refund(attempt)))
     )
-    // Effect.retry prepares its schedule for each request, and nearly all of them need it not
-    return Effect.catchAll(once, (first) =>
-      Effect.flatMap(Schedule.driver(delayed), (driver) => {
-        const repeat = (error: E): Effect.Effect<A, E, R> =>
-          Effect.matchEffect(driver.next(error), {
-            onFailure: () => Effect.fail(error),
-            onSuccess: () => Effect.catchAll(once, repeat)
-          })
-        return repeat(first)
-      }))
+    // Effect.retry would also provide where the schedule stands to each attempt, which none of them asks for
+    return Effect.flatMap(Schedule.driver(delayed), (driver) => {
+      const repeated: Effect.Effect<A, E, R> = Effect.catchAll(once, (error) =>
+        Effect.matchEffect(driver.next(error), {
+          onFailure: () => Effect.fail(error),
+          onSuccess: () => repeated
+        }))
+      return repeated
+    })
   })

@@ -104,6 +104,7 @@ export class Connection {
     this.#exchange = exchange
     // goes with the first bytes of the body: without this it would be a packet and a system call of its own
     this.#socket.cork()
+    // as bytes: for text beside bytes the kernel's call is made ready piece by piece
     this.#socket.write(Buffer.from(head, "latin1"))
   }
 

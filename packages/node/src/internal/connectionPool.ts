@@ -27,7 +27,7 @@ interface Origin {
  */
 export interface Loan {
   readonly connection: Connection
-  /** Ends the exchange: whether the connection rests for the next one. One that does not is to be closed. */
+  /** Ends the exchange, once: whether the connection rests for the next one. One that does not is to be closed. */
   readonly rest: () => boolean
 }
 
@@ -75,7 +75,10 @@ export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, neve
         return {
           connection,
           rest: () => {
-            rests ??= connection.release() && rest(origin, connection)
+            if (rests === undefined) {
+              rests = connection.release()
+              if (rests) rest(origin, connection)
+            }
             return rests
           }
         }
@@ -101,7 +104,7 @@ const take = ({ resting }: Origin): Connection | undefined => {
   return last.connection
 }
 
-const rest = ({ resting }: Origin, connection: Connection): true => {
+const rest = ({ resting }: Origin, connection: Connection): void => {
   const leave = () => {
     const index = resting.findIndex((one) => one.connection === connection)
     if (index !== -1) resting.splice(index, 1)
@@ -114,5 +117,4 @@ const rest = ({ resting }: Origin, connection: Connection): true => {
   timer.unref()
   connection.rest(leave)
   resting.push({ connection, timer })
-  return true
 }

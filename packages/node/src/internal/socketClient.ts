@@ -56,6 +56,7 @@ export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient
       const { connect } = yield* Timeouts
       const loan = pool.lend(url.href, connect)
       const { connection } = loan
+      // not by giveBack: nearly every connection rests, and needs no fiber for it
       signal.addEventListener("abort", () => {
         if (!loan.rest()) Effect.runFork(connection.close)
       }, { once: true })

@@ -72,6 +72,7 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
     return Stream.repeatEffectOption(Effect.map(this.pull, (bytes) => new Uint8Array(bytes)))
   }
 
+  // Effect.cached could only be run here in a fiber of its own, an eighth of the steps of a call
   get arrayBuffer(): Effect.Effect<ArrayBuffer, ResponseError> {
     return Effect.suspend(() => {
       if (this.#whole !== undefined) return Deferred.await(this.#whole)
