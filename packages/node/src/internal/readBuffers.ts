@@ -21,12 +21,21 @@ export class ReadBufferPool {
    * filling one of them, and the kernel sending from the other.
    */
   readonly take: Effect.Effect<ReadBuffers, never, Scope.Scope> = Effect.acquireRelease(
-    Effect.sync((): ReadBuffers =>
-      this.#resting.pop() ?? [Buffer.allocUnsafeSlow(this.size), Buffer.allocUnsafeSlow(this.size)]
-    ),
+    Effect.sync((): ReadBuffers => this.#resting.pop() ?? [readBuffer(this.size), readBuffer(this.size)]),
     (buffers, exit) =>
       Effect.sync(() => {
         if (Exit.isSuccess(exit)) this.#resting.push(buffers)
       })
   )
 }
+
+// On processors of AMD the kernel copies at a third of its speed to where a large block of malloc begins, which is the
+// first 16 bytes of a page. This far behind it, it lies as the cache does.
+const lead = 48
+
+/**
+ * Memory for what is read from a file.
+ *
+ * @internal
+ */
+export const readBuffer = (size: number): Uint8Array => Buffer.allocUnsafeSlow(lead + size).subarray(lead)

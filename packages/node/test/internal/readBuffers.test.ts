@@ -1,6 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
-import { ReadBufferPool } from "../../src/internal/readBuffers.js"
+import { Effect, Exit, FastCheck, Scope } from "effect"
+import { readBuffer, ReadBufferPool } from "../../src/internal/readBuffers.js"
+
+describe("readBuffer", () => {
+  it.prop("is as large as asked, and its memory its own", [FastCheck.integer({ min: 1, max: 70_000 })], ([size]) => {
+    const buffer = readBuffer(size)
+    assert.strictEqual(buffer.byteLength, size)
+    assert.notStrictEqual(readBuffer(size).buffer, buffer.buffer)
+  })
+
+  it("does not begin where its block of memory does", () => {
+    assert.isAtLeast(readBuffer(1_048_576).byteOffset, 16)
+  })
+})
 
 describe("ReadBufferPool", () => {
   it.effect("gives the buffers of a scope that ended well to the next, and no two scopes the same", () =>
