@@ -31,6 +31,8 @@ export interface Rules {
   readonly runs: number
   readonly sink?: Sink
   readonly expected?: Expected
+  /** Before each run, and not measured. */
+  readonly prepare?: Effect.Effect<void>
 }
 
 interface Run extends Measured {
@@ -44,6 +46,7 @@ const check = (contender: Contender, what: "bytes" | "sent", expected: number | 
 
 const once = (contender: Contender, rules: Rules): Effect.Effect<Run, ContenderFailed> =>
   Effect.gen(function*() {
+    yield* rules.prepare ?? Effect.void
     if (rules.sink !== undefined) yield* rules.sink.read
     const measured = yield* measure(contender)
     if (rules.sink === undefined) return { ...measured, connections: 0 }

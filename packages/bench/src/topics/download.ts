@@ -1,5 +1,8 @@
 import * as Effect from "effect/Effect"
+import { execFile } from "node:child_process"
+import { mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import * as Contenders from "../Contenders.js"
 import * as Contest from "../Contest.js"
 import * as Markdown from "../Markdown.js"
@@ -7,22 +10,31 @@ import * as Processes from "../Processes.js"
 import { fileIdOf } from "../sink/Answer.js"
 import type { Topic } from "../Topic.js"
 
+// What one has left for the disk to do must not be done while the next is measured.
+const emptyAndWritten = (folder: string): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder)
+    await promisify(execFile)("sync")
+  })
+
 export const download: Topic = {
   name: "download",
   run: (setting) =>
     Effect.gen(function*() {
       const size = setting.size ?? (setting.full ? 4 * 2 ** 30 : 2 ** 30)
       const sink = yield* Processes.sink(setting.programs)
+      const targets = join(setting.folder, "targets")
       const standings = yield* Contest.hold(
-        Contenders.download(setting, sink.origin, fileIdOf(size), (name) => join(setting.folder, name)),
-        { runs: setting.runs, sink, expected: { sent: size } }
+        Contenders.download(setting, sink.origin, fileIdOf(size), (name) => join(targets, name)),
+        { runs: setting.runs, sink, expected: { sent: size }, prepare: emptyAndWritten(targets) }
       )
       const [curl, ours] = standings
       return {
         title: "Download over HTTP, to disk",
         conditions:
-          `${Markdown.size(size)}, ${setting.runs} runs each, in turns. Ratios are to curl. Ours is flushed to ` +
-          "the disk before it takes its name.",
+          `${Markdown.size(size)}, ${setting.runs} runs each, in turns, each on a disk that has written what was ` +
+          "before. Ratios are to curl. Ours is flushed to the disk before it takes its name.",
         body: Contest.table(standings),
         goals: [{
           title: "download: peak memory, MiB",

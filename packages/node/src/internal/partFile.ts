@@ -7,6 +7,7 @@ import * as NodeFs from "node:fs/promises"
 import { dirname } from "node:path"
 import type { DownloadTargetError } from "../DownloadTargetError.js"
 import { TargetExists, TargetUnwritable } from "../DownloadTargetError.js"
+import { readBuffer } from "./readBuffers.js"
 
 /**
  * What a download is written to before it is whole: a file beside its target.
@@ -17,6 +18,8 @@ export interface PartFile {
   readonly path: string
   readonly target: string
   readonly handle: NodeFs.FileHandle
+  // the kernel lets one write into a file at a time: others would hold its threads, and spin there
+  readonly writes: Effect.Semaphore
 }
 
 const codeOf = (cause: unknown): string | undefined =>
@@ -49,7 +52,11 @@ export const open = (
 ): Effect.Effect<PartFile, TargetUnwritable, Scope.Scope> => {
   const flags = constants.O_RDWR | constants.O_CREAT | (options.keep ? 0 : constants.O_EXCL)
   return Effect.acquireRelease(
-    Effect.map(attempt(target, () => NodeFs.open(path, flags, 0o666)), (handle) => ({ path, target, handle })),
+    Effect.zipWith(
+      Effect.makeSemaphore(1),
+      attempt(target, () => NodeFs.open(path, flags, 0o666)),
+      (writes, handle) => ({ path, target, handle, writes })
+    ),
     ({ handle }, exit) =>
       Effect.gen(function*() {
         yield* Effect.promise(() => handle.close().catch(() => undefined))
@@ -61,16 +68,16 @@ export const open = (
 
 /** @internal */
 export const write = (
-  { handle, target }: PartFile,
+  { handle, target, writes }: PartFile,
   bytes: Uint8Array,
   position: number
 ): Effect.Effect<void, TargetUnwritable> =>
-  attempt(target, async () => {
+  writes.withPermits(1)(attempt(target, async () => {
     for (let written = 0; written < bytes.byteLength;) {
       const left = bytes.byteLength - written
       written += (await handle.write(bytes, written, left, position + written)).bytesWritten
     }
-  })
+  }))
 
 const readSize = 1_048_576
 
@@ -84,7 +91,7 @@ export const read = (
   { length, offset }: { readonly offset: number; readonly length: number },
   onChunk: (chunk: Uint8Array) => void
 ): Effect.Effect<void, TargetUnwritable> =>
-  Effect.flatMap(Effect.sync(() => new Uint8Array(Math.min(length, readSize))), (buffer) => {
+  Effect.flatMap(Effect.sync(() => readBuffer(Math.min(length, readSize))), (buffer) => {
     const from = (position: number): Effect.Effect<void, TargetUnwritable> => {
       const left = offset + length - position
       return left <= 0 ? Effect.void : Effect.flatMap(

@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FastCheck } from "effect"
+import * as Fs from "node:fs/promises"
+import { join } from "node:path"
+import * as PartFile from "../../src/internal/partFile.js"
+import * as Temporary from "../support/temporary.js"
+
+interface Counted extends PartFile.PartFile {
+  readonly most: () => number
+}
+
+/** A part file that counts how many writes are under way at once, and takes so many bytes of each at most. */
+const counting = (file: PartFile.PartFile, mostBytes: number): Counted => {
+  let underWay = 0
+  let most = 0
+  const handle = new Proxy(file.handle, {
+    get: (own, name) => {
+      if (name !== "write") return Reflect.get(own, name, own)
+      return async (bytes: Uint8Array, offset: number, length: number, position: number) => {
+        most = Math.max(most, ++underWay)
+        return own.write(bytes, offset, Math.min(length, mostBytes), position).finally(() => underWay--)
+      }
+    }
+  })
+  return { ...file, handle, most: () => most }
+}
+
+const open = Effect.gen(function*() {
+  const directory = yield* Temporary.directory
+  const target = join(directory, "interview.mp4")
+  return yield* PartFile.open(`${target}.part`, target, { keep: true, worth: Effect.succeed(true) })
+})
+
+describe("partFile", () => {
+  it.scoped.prop(
+    "pieces that are written at once go one after another, and each is where it belongs, however little the disk takes",
+    {
+      pieces: FastCheck.array(FastCheck.uint8Array({ minLength: 1, maxLength: 40 }), { minLength: 2, maxLength: 12 }),
+      mostBytes: FastCheck.integer({ min: 1, max: 50 })
+    },
+    ({ mostBytes, pieces }) =>
+      Effect.gen(function*() {
+        const file = counting(yield* open, mostBytes)
+        const places = pieces.map((_, index) =>
+          pieces.slice(0, index).reduce((sum, { byteLength }) => sum + byteLength, 0)
+        )
+        yield* Effect.forEach(pieces, (bytes, index) => PartFile.write(file, bytes, places[index] ?? 0), {
+          concurrency: "unbounded",
+          discard: true
+        })
+        assert.strictEqual(file.most(), 1)
+        assert.deepStrictEqual(yield* Effect.promise(() => Fs.readFile(file.path)), Buffer.concat(pieces))
+      }),
+    { fastCheck: { numRuns: 30 } }
+  )
+
+  it.scoped("a write that failed lets the next one go on", () =>
+    Effect.gen(function*() {
+      const file = yield* open
+      yield* Effect.promise(() => file.handle.close())
+      const failures = yield* Effect.all(
+        [1, 2].map((byte) => Effect.flip(PartFile.write(file, Uint8Array.of(byte), 0)))
+      )
+      assert.deepStrictEqual(failures.map(({ _tag }) => _tag), ["TargetUnwritable", "TargetUnwritable"])
+    }))
+})
