@@ -8,9 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import type { Connection } from "./connection.js"
 import { Broken } from "./connection.js"
-
-// Small enough that progress and stalls are seen by it on a thin line.
-const writeSize = 262_144
+import { WritePace } from "./writePace.js"
 
 /**
  * Sends a body, no faster than the kernel takes it, and not a byte more than was declared. It is told to `onSent` when
@@ -24,12 +22,12 @@ export const send = (
   request: Pick<PutRequest, "attempt" | "name" | "onSent" | "section">
 ): Effect.Effect<void, SourceError | Broken> => {
   const { length } = request.section.range
+  const pace = new WritePace()
   let sent = 0
 
   const write = async (chunk: Uint8Array): Promise<void> => {
     if (sent + chunk.byteLength > length) throw StorageAttempt.otherLength(request, sent + chunk.byteLength)
-    for (let offset = 0; offset < chunk.byteLength; offset += writeSize) {
-      const piece = chunk.subarray(offset, offset + writeSize)
+    for (const piece of pace.pieces(chunk)) {
       await connection.write(piece)
       sent += piece.byteLength
       request.onSent(piece.byteLength)

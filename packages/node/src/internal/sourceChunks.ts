@@ -6,12 +6,10 @@ import { getDefaultHighWaterMark } from "node:stream"
 import type { ReadBuffers } from "./readBuffers.js"
 import type { SourceFile } from "./sourceFile.js"
 import { assertUnchanged, unreadable } from "./sourceFile.js"
+import { WritePace } from "./writePace.js"
 
 /** One read. Larger ones are not faster, smaller ones cost more system calls. */
 export const readSize = 1_048_576
-
-// One write. Small, since progress and stalls are seen by writes: on a thin line a whole read would look like a stall.
-const writeSize = 262_144
 
 /**
  * One range of an open file for one attempt, made for undici: a chunk is valid until the next one is asked for.
@@ -31,6 +29,7 @@ export async function* chunksOf(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const end = range.offset + range.length
   const nextBuffer = inTurns(pair)
+  const pace = new WritePace()
   let read = readAhead(file, handle, nextBuffer(), range.offset, end)
   for (let position = range.offset; position < end;) {
     const bytes = await read
@@ -38,8 +37,7 @@ export async function* chunksOf(
     if (position < end) read = readAhead(file, handle, nextBuffer(), position, end)
     // Before the last bytes leave, so that storage never has the whole of something else.
     else await checked(file, () => assertUnchanged(file, handle))
-    for (let offset = 0; offset < bytes.byteLength; offset += writeSize) {
-      const chunk = bytes.subarray(offset, offset + writeSize)
+    for (const chunk of pace.pieces(bytes)) {
       observe(chunk)
       yield chunk
     }
@@ -48,7 +46,7 @@ export async function* chunksOf(
 
 // Where a chunk is not waited for, the next must not be where it still is
 const inTurns = ([next, other]: ReadBuffers): () => Uint8Array => {
-  if (getDefaultHighWaterMark(false) >= writeSize) return () => Buffer.allocUnsafeSlow(next.byteLength)
+  if (getDefaultHighWaterMark(false) >= WritePace.least) return () => Buffer.allocUnsafeSlow(next.byteLength)
   return () => {
     const buffer = next
     next = other

@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { WritePace } from "../../src/internal/writePace.js"
+
+const least = 262_144
+const most = 524_288
+
+/** Takes all pieces of a number of blocks, each in so many milliseconds of a clock of its own. */
+const take = (blocks: ReadonlyArray<Uint8Array>, milliseconds: (piece: number) => number) => {
+  let now = 0
+  const pace = new WritePace(() => now)
+  const taken = blocks.map((block) => {
+    const pieces: Array<Uint8Array> = []
+    for (const piece of pace.pieces(block)) {
+      pieces.push(piece)
+      now += milliseconds(pieces.length - 1)
+    }
+    return pieces
+  })
+  return { pieces: taken.flat(), perBlock: taken }
+}
+
+const sizes = (blocks: ReadonlyArray<Uint8Array>, milliseconds: (piece: number) => number) =>
+  take(blocks, milliseconds).pieces.map(({ byteLength }) => byteLength)
+
+const block = (bytes: number) => new Uint8Array(bytes)
+
+describe("WritePace", () => {
+  it.prop(
+    "gives every byte once and in order, in views of the memory it was given, whatever the pace",
+    [
+      FastCheck.array(FastCheck.integer({ min: 0, max: 3 * least }), { maxLength: 4 }),
+      FastCheck.array(FastCheck.integer({ min: 0, max: 1000 }), { minLength: 1, maxLength: 5 })
+    ],
+    ([lengths, paces]) => {
+      const blocks = lengths.map(block)
+      take(blocks, (piece) => paces[piece % paces.length] ?? 0).perBlock.forEach((pieces, index) => {
+        let end = 0
+        for (const piece of pieces) {
+          assert.strictEqual(piece.buffer, blocks[index]?.buffer)
+          assert.strictEqual(piece.byteOffset, end)
+          assert.isAtLeast(piece.byteLength, 1)
+          assert.isAtMost(piece.byteLength, most)
+          end += piece.byteLength
+        }
+        assert.strictEqual(end, blocks[index]?.byteLength)
+      })
+    }
+  )
+
+  it("begins small, and no piece but the last of its bytes is smaller", () => {
+    assert.deepStrictEqual(sizes([block(most + 1)], () => 1000), [least, least, 1])
+  })
+
+  it("grows while the line is quick, over the bounds of what it is given", () => {
+    assert.deepStrictEqual(sizes([block(2 * most), block(2 * most)], () => 1), [least, most, least, most, most])
+  })
+
+  it("stays as it is at a middling pace", () => {
+    assert.deepStrictEqual(sizes([block(4 * least)], (piece) => piece === 0 ? 1 : 100), [least, most, least])
+    assert.deepStrictEqual(sizes([block(3 * least)], () => 100), [least, least, least])
+  })
+
+  it("is small again at once when the line gets slow", () => {
+    assert.deepStrictEqual(sizes([block(2 * most)], (piece) => piece === 1 ? 201 : 1), [least, most, least])
+    assert.deepStrictEqual(
+      sizes([block(3 * most)], (piece) => piece === 1 ? 201 : 100),
+      [least, least, least, least, least, least]
+    )
+  })
+})
