@@ -17,16 +17,6 @@ export const make = (folder: string, size: number): Effect.Effect<string> =>
     return path
   })
 
-/** The same without a block on disk: it reads as zeros, which only has to be sent. */
-export const makeSparse = (folder: string, size: number): Effect.Effect<string> =>
-  Effect.promise(async () => {
-    const path = join(folder, `${size}-sparse.bin`)
-    const file = await open(path, "w")
-    await file.truncate(size)
-    await file.close()
-    return path
-  })
-
 /** `1.bin` to `<count>.bin` in a folder of their own: its path. */
 export const makeMany = (folder: string, count: number, size: number): Effect.Effect<string> =>
   Effect.promise(async () => {

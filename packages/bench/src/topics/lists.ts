@@ -11,6 +11,8 @@ const token = "api.loopback"
 
 // The longest takes two minutes on two cores that do nothing else, and says of memory what it says once.
 const rounds = [
+  { length: 100, runs: 3, peer: true },
+  { length: 1000, runs: 3, peer: true },
   { length: 10_000, runs: 3, peer: true },
   { length: 100_000, runs: 1, peer: true },
   { length: 1_000_000, runs: 1, peer: false }

@@ -38,7 +38,7 @@ interface MeasuredAxis extends Omit<Axis, "points"> {
 
 const upload = (setting: Setting, origin: string, size: number, label: string, wishes: UploadWishes = {}) =>
   Effect.map(
-    Files.makeSparse(setting.folder, size),
+    Files.make(setting.folder, size),
     (file) => Contenders.stevedoreUpload(setting, origin, file, label, wishes)
   )
 
@@ -182,7 +182,7 @@ export const scaling: Topic = {
       return {
         title: "Scaling",
         conditions:
-          `What an upload costs as the work grows, whole processes, ${Math.min(setting.runs, 3)} runs each. ` +
+          `What an upload costs as the work grows, whole processes; runs of each: ${Math.min(setting.runs, 3)}. ` +
           "`--full` adds 4 GiB and 10 GB, 10,000 parts and 10,000 files. The length of a list is under " +
           "[its own heading](#lists-of-any-length).",
         body: measured.map(render).join("\n\n"),
