@@ -141,12 +141,12 @@ export const countRetry = (category: Recovery): Effect.Effect<void> =>
  * @category recording
  */
 export const measurePut = (put: { readonly bytes: number; readonly took: Duration.Duration }): Effect.Effect<void> =>
-  Effect.all([
-    Metric.incrementBy(bytesConfirmed, put.bytes),
-    Metric.increment(partsConfirmed),
-    Metric.update(putDuration, put.took),
-    Metric.update(putThroughput, put.bytes / Math.max(0.001, Duration.toSeconds(put.took)))
-  ], { discard: true })
+  Effect.map(Effect.metricLabels, (labels) => {
+    bytesConfirmed.unsafeUpdate(put.bytes, labels)
+    partsConfirmed.unsafeUpdate(1, labels)
+    putDuration.unsafeUpdate(put.took, labels)
+    putThroughput.unsafeUpdate(put.bytes / Math.max(0.001, Duration.toSeconds(put.took)), labels)
+  })
 
 const outcomeOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string =>
   Exit.match(exit, {

@@ -6,11 +6,13 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import type { Outcome } from "./internal/congestion.js"
 import { Congestion } from "./internal/congestion.js"
 import type { Claim } from "./internal/fairQueue.js"
 import { FairQueue } from "./internal/fairQueue.js"
@@ -196,8 +198,9 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
           return giveBack(queue, claim)
         }))
 
-    const giveBack = (queue: FairQueue, claim: Claim): Effect.Effect<void> =>
+    const giveBack = (queue: FairQueue, claim: Claim, measure = (_now: number): void => {}): Effect.Effect<void> =>
       Effect.map(elapsed, (now) => {
+        measure(now)
         queue.leave(claim)
         serve(now)
       })
@@ -211,13 +214,6 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       return Effect.void
     })
 
-    const measured = <A, E, R>(transfer: Effect.Effect<A, E, R>, bytes: number): Effect.Effect<A, E, R> =>
-      Effect.flatMap(elapsed, (startedAt) => {
-        const number = congestion.began(startedAt)
-        return Effect.onExit(transfer, (exit) =>
-          Effect.map(elapsed, (now) => congestion.ended(number, now, outcomeOf(exit, bytes))))
-      })
-
     const pause = (duration: Duration.Duration): Effect.Effect<void> =>
       Effect.flatMap(elapsed, (now) => {
         pausedUntil = Math.max(pausedUntil, now + Duration.toMillis(duration))
@@ -229,16 +225,20 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
         return Effect.asVoid(Effect.forkIn(Effect.interruptible(opened), scope))
       })
 
-    const heeded = <A, E, R>(transfer: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-      Effect.onExit(transfer, (exit) =>
-        Effect.flatMap(pauseAfter(exit, shortestPause), (wait) =>
-          Duration.greaterThan(wait, 0) ? pause(wait) : Effect.void))
-
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() =>
-        report(reported, nothing)
+    const heed = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
+      Effect.flatMap(
+        pauseAfter(exit, shortestPause),
+        (wait) => Duration.greaterThan(wait, 0) ? pause(wait) : Effect.void
       )
-    )
+
+    const begin: Effect.Effect<(outcome: Outcome, now: number) => void> = isAdaptive
+      ? Effect.map(elapsed, (startedAt) => {
+        const number = congestion.began(startedAt)
+        return (outcome, now) => congestion.ended(number, now, outcome)
+      })
+      : Effect.succeed(() => {})
+
+    yield* Effect.addFinalizer(() => Effect.sync(() => report(reported, nothing)))
     tell()
 
     const hold: Service["hold"] = (bytes, owner) =>
@@ -250,11 +250,15 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       )
 
     const pass: Service["pass"] = (transfer, { buffered = 0, bytes = 1, owner } = {}) => {
+      // one guard for all that follows, where each of its own would be ten steps more for every part
       const passing = Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(restore(take(places, { amount: 1, owner })), (claim) =>
-          heeded(isAdaptive ? measured(restore(transfer), bytes) : restore(transfer)).pipe(
-            Effect.ensuring(giveBack(places, claim))
-          ))
+          Effect.flatMap(begin, (end) =>
+            Effect.onExit(restore(transfer), (exit) => {
+              const left = giveBack(places, claim, (now) =>
+                end(outcomeOf(exit, bytes), now))
+              return Exit.isSuccess(exit) ? left : Effect.ensuring(heed(exit), left)
+            })))
       )
       return buffered <= 0 ? passing : Effect.scoped(Effect.zipRight(hold(buffered, owner), passing))
     }
