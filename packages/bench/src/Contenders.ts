@@ -41,7 +41,7 @@ export const curlDownload = (url: string, target: string): Contender => ({
 const title = (what: string) => `**Stevedore**, ${what}`
 
 /** Numbers that are left out are the defaults. */
-export interface UploadWishes {
+interface UploadWishes {
   readonly concurrency?: number
   readonly parts?: number
   readonly minimumPartSize?: number

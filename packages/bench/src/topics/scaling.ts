@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import type { UploadWishes } from "../Contenders.js"
 import * as Contenders from "../Contenders.js"
 import * as Contest from "../Contest.js"
 import * as Files from "../Files.js"
@@ -36,24 +35,21 @@ interface MeasuredAxis extends Omit<Axis, "points"> {
   readonly points: ReadonlyArray<Measured>
 }
 
-const upload = (setting: Setting, origin: string, size: number, label: string, wishes: UploadWishes = {}) =>
-  Effect.map(
-    Files.make(setting.folder, size),
-    (file) => Contenders.stevedoreUpload(setting, origin, file, label, wishes)
-  )
-
 const bySize = (setting: Setting, { origin }: Processes.Sink): Effect.Effect<Axis> => {
   const sizes = [1, 16, 64, 256, 1024].map((number) => number * mebibyte)
   return Effect.map(
     Effect.forEach(
       setting.full ? [...sizes, 4 * gibibyte, 1e10] : sizes,
       (size) =>
-        Effect.map(upload(setting, origin, size, Markdown.size(size)), (contender) => ({
-          label: Markdown.size(size),
-          amount: size / gibibyte,
-          bytes: size,
-          contender
-        }))
+        Effect.map(Files.make(setting.folder, size), (file) => {
+          const label = Markdown.size(size)
+          return {
+            label,
+            amount: size / gibibyte,
+            bytes: size,
+            contender: Contenders.stevedoreUpload(setting, origin, file, label)
+          }
+        })
     ),
     (points) => ({ title: "Size of a file", unit: "GiB", points })
   )
@@ -61,33 +57,37 @@ const bySize = (setting: Setting, { origin }: Processes.Sink): Effect.Effect<Axi
 
 const byParts = (setting: Setting, { origin }: Processes.Sink): Effect.Effect<Axis> => {
   const bytes = 64 * mebibyte
-  return Effect.map(
-    Effect.forEach(setting.full ? [1, 10, 100, 1000, 10_000] : [1, 10, 100, 1000], (parts) => {
+  return Effect.map(Files.make(setting.folder, bytes), (file) => ({
+    title: `Parts of a file of ${Markdown.size(bytes)}`,
+    unit: "1,000 parts",
+    points: (setting.full ? [1, 10, 100, 1000, 10_000] : [1, 10, 100, 1000]).map((parts) => {
       const label = parts.toLocaleString("en")
-      return Effect.map(
-        upload(setting, origin, bytes, `${label} parts`, { parts, minimumPartSize: 1 }),
-        (contender) => ({ label, amount: parts / 1000, bytes, contender })
-      )
-    }),
-    (points) => ({ title: `Parts of a file of ${Markdown.size(bytes)}`, unit: "1,000 parts", points })
-  )
+      const contender = Contenders.stevedoreUpload(setting, origin, file, `${label} parts`, {
+        parts,
+        minimumPartSize: 1
+      })
+      return { label, amount: parts / 1000, bytes, contender }
+    })
+  }))
 }
 
 const byParallelism = (setting: Setting, { origin }: Processes.Sink): Effect.Effect<Axis> => {
   const bytes = 256 * mebibyte
-  return Effect.map(
-    Effect.forEach([1, 2, 4, 8, 16, 32], (concurrency) =>
-      Effect.map(
-        upload(setting, origin, bytes, `${concurrency} at once`, { concurrency, parts: 64, minimumPartSize: 1 }),
-        (contender) => ({ label: String(concurrency), amount: concurrency, bytes, contender })
-      )),
-    (points) => ({
-      title: `At once, of a file of ${Markdown.size(bytes)} in 64 parts`,
-      unit: "",
-      points,
-      sameWork: true
-    })
-  )
+  return Effect.map(Files.make(setting.folder, bytes), (file) => ({
+    title: `At once, of a file of ${Markdown.size(bytes)} in 64 parts`,
+    unit: "",
+    points: [1, 2, 4, 8, 16, 32].map((concurrency) => ({
+      label: String(concurrency),
+      amount: concurrency,
+      bytes,
+      contender: Contenders.stevedoreUpload(setting, origin, file, `${concurrency} at once`, {
+        concurrency,
+        parts: 64,
+        minimumPartSize: 1
+      })
+    })),
+    sameWork: true
+  }))
 }
 
 const byFiles = (setting: Setting, { origin }: Processes.Sink): Effect.Effect<Axis> => {

@@ -30,7 +30,7 @@ export class ReadBufferPool {
 }
 
 // On processors of AMD the kernel copies at a third of its speed to where a large block of malloc begins, which is the
-// first 16 bytes of a page. This far behind it, it lies as the cache does.
+// first 16 bytes of a page. This far behind it begins a line of the cache.
 const lead = 48
 
 /**

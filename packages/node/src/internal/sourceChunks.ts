@@ -4,6 +4,7 @@ import type { ChunkObserver } from "@stevedore/core/UploadSource"
 import type { FileHandle } from "node:fs/promises"
 import { getDefaultHighWaterMark } from "node:stream"
 import type { ReadBuffers } from "./readBuffers.js"
+import { readBuffer } from "./readBuffers.js"
 import type { SourceFile } from "./sourceFile.js"
 import { assertUnchanged, unreadable } from "./sourceFile.js"
 import { WritePace } from "./writePace.js"
@@ -46,7 +47,7 @@ export async function* chunksOf(
 
 // Where a chunk is not waited for, the next must not be where it still is
 const inTurns = ([next, other]: ReadBuffers): () => Uint8Array => {
-  if (getDefaultHighWaterMark(false) >= WritePace.least) return () => Buffer.allocUnsafeSlow(next.byteLength)
+  if (getDefaultHighWaterMark(false) >= WritePace.least) return () => readBuffer(next.byteLength)
   return () => {
     const buffer = next
     next = other

@@ -5,11 +5,11 @@ import { WritePace } from "../../src/internal/writePace.js"
 const least = 262_144
 const most = 524_288
 
-/** Takes all pieces of a number of blocks, each in so many milliseconds of a clock of its own. */
+/** The pieces of each block, taken in so many milliseconds of a clock of its own. */
 const take = (blocks: ReadonlyArray<Uint8Array>, milliseconds: (piece: number) => number) => {
   let now = 0
   const pace = new WritePace(() => now)
-  const taken = blocks.map((block) => {
+  return blocks.map((block) => {
     const pieces: Array<Uint8Array> = []
     for (const piece of pace.pieces(block)) {
       pieces.push(piece)
@@ -17,11 +17,10 @@ const take = (blocks: ReadonlyArray<Uint8Array>, milliseconds: (piece: number) =
     }
     return pieces
   })
-  return { pieces: taken.flat(), perBlock: taken }
 }
 
 const sizes = (blocks: ReadonlyArray<Uint8Array>, milliseconds: (piece: number) => number) =>
-  take(blocks, milliseconds).pieces.map(({ byteLength }) => byteLength)
+  take(blocks, milliseconds).flat().map(({ byteLength }) => byteLength)
 
 const block = (bytes: number) => new Uint8Array(bytes)
 
@@ -34,7 +33,7 @@ describe("WritePace", () => {
     ],
     ([lengths, paces]) => {
       const blocks = lengths.map(block)
-      take(blocks, (piece) => paces[piece % paces.length] ?? 0).perBlock.forEach((pieces, index) => {
+      take(blocks, (piece) => paces[piece % paces.length] ?? 0).forEach((pieces, index) => {
         let end = 0
         for (const piece of pieces) {
           assert.strictEqual(piece.buffer, blocks[index]?.buffer)
