@@ -8,7 +8,7 @@ export default defineConfig({
     setupFiles: [`${root}/.ci/assertions.mjs`],
     pool: "forks",
     // no test writes into the home of whoever runs it
-    env: { XDG_STATE_HOME: `${root}/.cache/state` },
+    env: { XDG_STATE_HOME: `${root}/.cache/state`, XDG_CACHE_HOME: `${root}/.cache/compiled` },
     poolOptions: {
       // state lives in layers, not in modules: a process loads effect once for all the files of a project
       forks: { isolate: false, minForks: 1, maxForks: 2 }

@@ -18,7 +18,7 @@ import { join } from "node:path"
 import { packages, root } from "./packages.mjs"
 
 /** The lowest version that is promised, and the newest of each line that is supported. */
-const nodes = ["20.19.0", "20", "22", "24"]
+const nodes = ["20.19.0", "20", "22", "24", "26"]
 
 /** Packages of Effect's own with an install script. All of them bring binaries too, and work without either. */
 const withScripts = ["@parcel/watcher", "msgpackr-extract"]
@@ -37,6 +37,7 @@ const environment = {
     )
   ),
   XDG_STATE_HOME: join(folder, "state"),
+  XDG_CACHE_HOME: join(folder, "cache"),
   NO_COLOR: "1"
 }
 
@@ -280,6 +281,17 @@ if (runtimes !== "") {
       const said = run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.js", "--version"])
       if (said !== version) throw new Error(`It says ${said}, and is ${version}`)
       return said
+    })
+    attempt(`${name}: what stevedore compiled is kept for its user alone`, () => {
+      const kept = join(folder, "cache/stevedore-compiled")
+      rmSync(kept, { recursive: true, force: true })
+      run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.js", "--version"])
+      const keeps = run(folder, node, ["--print", "typeof require('node:module').enableCompileCache"]) === "function"
+      if (!keeps) return "this line of Node keeps nothing"
+      const { mode } = statSync(kept)
+      const files = readdirSync(kept, { recursive: true }).length
+      if (files === 0 || (mode & 0o077) !== 0) throw new Error(`${files} files, mode ${mode.toString(8)}`)
+      return `${files} files`
     })
     attempt(`${name}: stevedore upload --help`, () => {
       const help = run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.js", "upload", "--help"])

@@ -40,9 +40,11 @@ export const startup: Topic = {
         STEVEDORE_BASE_URL: sink.origin,
         STEVEDORE_TOKEN: "api.loopback",
         XDG_STATE_HOME: join(setting.folder, "state"),
+        XDG_CACHE_HOME: join(setting.folder, "cache"),
         NO_PROXY: "127.0.0.1"
       }
-      execFileSync(process.execPath, [script, "--version"])
+      // what was compiled is kept from the first start on, where Node keeps it
+      execFileSync(process.execPath, [script, "--version"], { env: { ...process.env, ...env } })
       const starts = yield* Contest.hold([
         node("`node -e 0`", ["-e", "0"]),
         node(`**stevedore** \`--version\`, ${what}`, [script, "--version"], env),

@@ -31,6 +31,7 @@ export interface Options {
 const environment = (more: Options["env"]) => ({
   PATH: process.env.PATH,
   XDG_STATE_HOME: process.env.XDG_STATE_HOME,
+  XDG_CACHE_HOME: process.env.XDG_CACHE_HOME,
   TSX_TSCONFIG_PATH: path("../../../../tsconfig.json"),
   ...more
 })
