@@ -100,6 +100,38 @@ describe("BlobSource", () => {
       assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
     }))
 
+  describe("a file whose stream ends with the network's failure, which is what Chromium says of any", () => {
+    const broken = (arrayBuffer: () => Promise<ArrayBuffer>) => {
+      const chosen = file(bytes(10))
+      const pull = () => Promise.reject(new TypeError("network error"))
+      return Object.assign(chosen, {
+        stream: () => new ReadableStream({ pull, type: "bytes" }),
+        arrayBuffer,
+        slice: () => chosen
+      })
+    }
+
+    it.effect("has changed if a byte of it is refused", () =>
+      Effect.gen(function*() {
+        const changed = broken(() => Promise.reject(new DOMException("", "NotReadableError")))
+        const error = yield* Effect.flip(BlobSource.fromFile(changed))
+        assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
+      }))
+
+    it.effect("is gone if that is what is said of a byte of it", () =>
+      Effect.gen(function*() {
+        const gone = broken(() => Promise.reject(new DOMException("", "NotFoundError")))
+        const error = yield* Effect.flip(BlobSource.fromFile(gone))
+        assert.deepInclude(error, { _tag: "SourceUnreadable", reason: "NotFound" })
+      }))
+
+    it.effect("is as unreadable as it was said if a byte of it can be read", () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(BlobSource.fromFile(broken(() => Promise.resolve(new ArrayBuffer(1)))))
+        assert.deepInclude(error, { _tag: "SourceUnreadable", reason: "Failed", code: "TypeError" })
+      }))
+  })
+
   it.scoped("an open file is read for its own sake only while no part of it is: before the first, and after the last", () =>
     Effect.gen(function*() {
       const watched = file(bytes(10))

@@ -85,6 +85,20 @@ const readIntoOneBuffer = async (
   if (position !== size && !signal.aborted) throw otherLength(name, `${size} bytes`, position)
 }
 
+/** Reads one byte, if there is one: a file that is not what it was any more refuses that already. */
+export const touch = (name: string, blob: Blob): Effect.Effect<void, SourceError> =>
+  Effect.tryPromise({
+    try: () => readChunk(name, blob, 0, Math.min(1, blob.size)),
+    catch: (cause) => readFailure(name, cause)
+  })
+
+// A stream says of a file that has changed, and of any other failure, that the network failed (`TypeError`): what it was
+// is told to whoever reads a byte without one.
+const explained = (name: string, blob: Blob) => (error: SourceError): Effect.Effect<never, SourceError> =>
+  error._tag === "SourceUnreadable" && error.reason === "Failed"
+    ? Effect.zipRight(touch(name, blob), Effect.fail(error))
+    : Effect.fail(error)
+
 /**
  * Reads a Blob from front to back in chunks of up to a MiB, of which one at a time is in memory: always the same one,
  * where the browser can, as it does not free what is thrown away until there are hundreds of MiB of it.
@@ -98,11 +112,4 @@ export const readThrough = (name: string, blob: Blob, observe: ChunkObserver): E
         : readIntoOneBuffer(name, blob, observe, reader, signal)
     },
     catch: (cause) => readFailure(name, cause)
-  })
-
-/** Reads one byte, if there is one: a file that is not what it was any more refuses that already. */
-export const touch = (name: string, blob: Blob): Effect.Effect<void, SourceError> =>
-  Effect.tryPromise({
-    try: () => readChunk(name, blob, 0, Math.min(1, blob.size)),
-    catch: (cause) => readFailure(name, cause)
-  })
+  }).pipe(Effect.catchAll(explained(name, blob)))

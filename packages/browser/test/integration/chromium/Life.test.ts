@@ -212,5 +212,15 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
         assert.strictEqual(failed(yield* World.outcome(world.page)).error, "SourceChanged")
         assert.strictEqual(yield* counted(world, "completeLarge"), 0)
       }))
+
+    it.scoped(`a file ${what} after it was chosen and before it goes up is SourceChanged, and nothing is sent`, () =>
+      Effect.gen(function*() {
+        const world = yield* World.make({})
+        const path = yield* World.sparseFile(world, "a.bin", 18 * MiB)
+        yield* World.choose(world.page, path)
+        yield* Effect.promise(() => change(path))
+        assert.strictEqual(failed(yield* World.upload(world.page, inParts)).error, "SourceChanged")
+        assert.strictEqual(yield* counted(world, "initiateLarge"), 0)
+      }))
   }
 })
