@@ -34,13 +34,20 @@ const clockAndRandom = [
 ]
 
 // A barrel makes a bundler read every module behind it: src imports the module it means
-const barrels = {
-  paths: ["effect", "@effect/platform", "@effect/platform-node", "@effect/platform-browser", "@effect/cli"].map((
-    name
-  ) => ({
-    name,
-    message: `Import the module you mean, as in import * as X from "${name}/X"`
-  })),
+const effectBarrels = ["effect", "@effect/platform", "@effect/platform-node", "@effect/platform-browser", "@effect/cli"]
+
+const imports = {
+  paths: [
+    ...effectBarrels.map((name) => ({
+      name,
+      message: `Import the module you mean, as in import * as X from "${name}/X"`
+    })),
+    {
+      name: "node:process",
+      message:
+        "Take the global one: Node reads every property of what is imported so, and opens the application's standard input"
+    }
+  ],
   patterns: [{
     regex: "^@stevedore/[^/]+$",
     message: "Import the module you mean, as in \"@stevedore/core/Uploads\""
@@ -96,7 +103,7 @@ export default tseslint.config(
       "@typescript-eslint/no-non-null-assertion": "error",
       "no-restricted-syntax": ["error", pushWithSpread, ...unsafeInSource],
       "no-restricted-properties": ["error", ...clockAndRandom],
-      "no-restricted-imports": ["error", barrels],
+      "no-restricted-imports": ["error", imports],
       "no-console": "error",
       "max-lines": ["warn", { max: 330 }]
     }

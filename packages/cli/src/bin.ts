@@ -1,5 +1,4 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import process from "node:process"
 import * as ExitCode from "./ExitCode.js"
 import * as Program from "./Program.js"
 

@@ -1,7 +1,6 @@
 import { mkdirSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import * as Path from "node:path"
-import process from "node:process"
 
 interface Machine {
   readonly platform: NodeJS.Platform

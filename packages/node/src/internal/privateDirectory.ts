@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import process from "node:process"
 
 /**
  * A directory that nobody else can enter.

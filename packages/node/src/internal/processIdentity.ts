@@ -2,7 +2,6 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import process from "node:process"
 
 /**
  * A process, told from a later one with the same number by the time of its start, where the platform tells it.
