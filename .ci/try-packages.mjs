@@ -277,15 +277,17 @@ if (runtimes !== "") {
       run(application, node, ["--input-type=module", "--eval", program])
       return `${specifiers.length}`
     })
+    const stevedore = (/** @type {Array<string>} */ ...words) =>
+      run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.js", ...words])
     attempt(`${name}: stevedore --version`, () => {
-      const said = run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.js", "--version"])
+      const said = stevedore("--version")
       if (said !== version) throw new Error(`It says ${said}, and is ${version}`)
       return said
     })
     attempt(`${name}: what stevedore compiled is kept for its user alone`, () => {
       const kept = join(folder, "cache/stevedore-compiled")
       rmSync(kept, { recursive: true, force: true })
-      run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.js", "--version"])
+      stevedore("--version")
       const keeps = run(folder, node, ["--print", "typeof require('node:module').enableCompileCache"]) === "function"
       if (!keeps) return "this line of Node keeps nothing"
       const { mode } = statSync(kept)
@@ -294,7 +296,7 @@ if (runtimes !== "") {
       return `${files} files`
     })
     attempt(`${name}: stevedore upload --help`, () => {
-      const help = run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.js", "upload", "--help"])
+      const help = stevedore("upload", "--help")
       if (!help.includes("stevedore upload")) throw new Error(help)
       return `${help.split("\n").length} lines`
     })
