@@ -46,15 +46,17 @@ export const Checkpoint = /* #__PURE__ */ Schema.Struct({
   /** When the checkpoint was taken, in milliseconds of Unix time. */
   takenAt: Schema.NonNegativeInt,
   /**
-   * Whether `passed` names the items of this page, or of the whole walk. A walk with `onCursorRejected: "restart"`
-   * remembers the whole.
+   * Whether `earlier` is known too. A walk with `onCursorRejected: "restart"` remembers the whole.
    */
   remembers: Schema.Literal("page", "walk"),
   /**
-   * Hashes of the ids of the items that have been passed, the last first. By them, and not by counting, a resumed walk
+   * Hashes of the ids of the items that have been passed and that this cursor may bring again, the last first: those of
+   * this page, and those that an earlier resumption has not met again yet. By them, and not by counting, a resumed walk
    * leaves out what it has given: a page may have changed meanwhile.
    */
-  passed: Schema.List(Schema.NonNegativeInt)
+  passed: Schema.List(Schema.NonNegativeInt),
+  /** The same of the pages before it: left out too where the walk begins again. */
+  earlier: Schema.optionalWith(Schema.List(Schema.NonNegativeInt), { default: () => List.empty() })
 }).annotations({ identifier: "Checkpoint" })
 
 /**
@@ -105,5 +107,6 @@ export const start = (options: {
   receivedAt: Math.floor(options.now),
   takenAt: Math.floor(options.now),
   remembers: options.remembers,
-  passed: List.empty()
+  passed: List.empty(),
+  earlier: List.empty()
 })

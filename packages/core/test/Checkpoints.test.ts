@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Checkpoints, type List, Lists } from "@stevedore/core"
 import { Chunk, Duration, Effect, FastCheck as fc, Schema, Stream, TestClock } from "effect"
 import { type Item, item, items, keysetPage } from "./fixtures/fakeLists.js"
-import { fakeService, refusal } from "./fixtures/fakeService.js"
+import { fakeService, json, refusal } from "./fixtures/fakeService.js"
 
 const things = Lists.make({
   path: "/v1/things",
@@ -81,6 +81,41 @@ describe("Checkpoints", () => {
       }).pipe(Effect.provide(list.layer))
     },
     { fastCheck: { numRuns: 40 } }
+  )
+
+  it.effect.prop(
+    "however often a walk is cut off, and whatever comes on top meanwhile, all that stays is given once",
+    {
+      ...sizes,
+      takes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }),
+      onCursorRejected: fc.constantFrom("fail" as const, "restart" as const)
+    },
+    ({ count, onCursorRejected, pageSize, takes }) => {
+      const list = changingList(items(count))
+      return Effect.gen(function*() {
+        let from: Checkpoints.Checkpoint | undefined
+        let given: ReadonlyArray<string> = []
+        const walk = (take: number) =>
+          Effect.map(
+            Stream.runCollect(Stream.take(things.marked({ pageSize, from, onCursorRejected }), take)),
+            (some) => {
+              const marks = Chunk.toReadonlyArray(some)
+              given = [...given, ...ids(marks)]
+              const last = marks.at(-1)
+              if (last !== undefined) from = throughJson(last.at)
+            }
+          )
+        for (const [round, take] of takes.entries()) {
+          yield* walk(take)
+          // newest first, as lists are sorted by default
+          list.state.items = [item(-round - 1), ...list.state.items]
+        }
+        yield* walk(1000)
+        assert.deepStrictEqual(given.filter((id, index) => given.indexOf(id) !== index), [])
+        assert.includeMembers(given, items(count).map(({ id }) => id))
+      }).pipe(Effect.provide(list.layer))
+    },
+    { fastCheck: { numRuns: 60 } }
   )
 
   it.effect("behind the last item of a page the place is the next page, which alone is requested", () => {
@@ -220,6 +255,42 @@ describe("Checkpoints", () => {
       const marks = Chunk.toReadonlyArray(yield* Stream.runCollect(nameless.marked()))
       const rest = yield* Stream.runCollect(nameless({ from: marks[1]?.at }))
       assert.deepStrictEqual(Chunk.toReadonlyArray(rest), [{ name: "a" }, { name: "c" }])
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("items that say the same are as many after a resumption as without one", () => {
+    const nameless = Lists.make({ path: "/v1/nameless", item: Schema.Struct({ name: Schema.String }) })
+    const named = ["a", "b", "c", "a", "d", "b", "a"].map((name) => ({ name }))
+    const list = fakeService(({ query }) => {
+      const place = Number(query.get("page[start_cursor]") ?? 0)
+      const next = place + 2
+      const more = next < named.length
+      return json({ data: named.slice(place, next), page: { has_more: more, next_cursor: more ? String(next) : null } })
+    })
+    return Effect.gen(function*() {
+      const options = { pageSize: 2, onCursorRejected: "restart" as const }
+      const marks = Chunk.toReadonlyArray(yield* Stream.runCollect(nameless.marked(options)))
+      for (const [index, { at }] of marks.entries()) {
+        const rest = yield* Stream.runCollect(nameless({ ...options, from: throughJson(at) }))
+        assert.deepStrictEqual(Chunk.toReadonlyArray(rest), named.slice(index + 1))
+      }
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("a checkpoint says when its cursor was received, also after a resumption, and when it was taken itself", () => {
+    const list = changingList(items(30))
+    return Effect.gen(function*() {
+      const hours = (from?: Checkpoints.Checkpoint) =>
+        Stream.runCollect(
+          Stream.mapEffect(things.marked({ pageSize: 10, from }), (mark) => Effect.as(TestClock.adjust("1 hour"), mark))
+        ).pipe(Effect.map((marks) =>
+          Chunk.toReadonlyArray(marks).map(({ at }) => [at.receivedAt / 3_600_000, at.takenAt / 3_600_000, at] as const)
+        ))
+      const first = yield* hours()
+      const [receivedAt, , from] = first[12] ?? []
+      assert.strictEqual(receivedAt, 0)
+      const [[resumed, taken] = []] = yield* hours(from)
+      assert.deepStrictEqual([resumed, taken], [0, 30])
     }).pipe(Effect.provide(list.layer))
   })
 

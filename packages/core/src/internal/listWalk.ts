@@ -1,7 +1,10 @@
-import * as Clock from "effect/Clock"
+import * as Arr from "effect/Array"
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as HashMap from "effect/HashMap"
 import * as List from "effect/List"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import type { Checkpoint } from "../Checkpoints.js"
@@ -56,19 +59,34 @@ const invalid = (
   })
 }
 
-/** A bag: what has been passed so often may come so often again, and is left out so often. */
-const bagOf = (hashes: Iterable<number>): Map<number, number> => {
-  const bag = new Map<number, number>()
-  for (const hash of hashes) bag.set(hash, (bag.get(hash) ?? 0) + 1)
-  return bag
-}
+/** What has been given so often may come so often again, and is left out so often. */
+type Bag = HashMap.HashMap<number, number>
 
-const takeFrom = (bag: Map<number, number>, hash: number): boolean => {
-  const count = bag.get(hash)
-  if (count === undefined) return false
-  if (count === 1) bag.delete(hash)
-  else bag.set(hash, count - 1)
-  return true
+const put = (bag: Bag, hashes: List.List<number>): Bag =>
+  List.reduce(
+    hashes,
+    bag,
+    (all, hash) => HashMap.modifyAt(all, hash, (count) => Option.some(Option.getOrElse(count, () => 0) + 1))
+  )
+
+const take = (bag: Bag, hash: number): Bag =>
+  HashMap.modifyAt(bag, hash, (count) => Option.map(Option.filter(count, (times) => times > 1), (times) => times - 1))
+
+const listed = (bag: Bag): List.List<number> =>
+  HashMap.reduce(
+    bag,
+    List.empty<number>(),
+    (all, count, hash) => List.prependAll(all, List.fromIterable(Arr.replicate(hash, count)))
+  )
+
+/** What a checkpoint behind an item has to know. It is as it was then: a later item changes none of it. */
+interface Given {
+  /** On this page. */
+  readonly here: List.List<number>
+  /** On pages before it, for a walk that starts over. */
+  readonly earlier: List.List<number>
+  /** Before the walk was resumed or started over, and not met since. */
+  readonly owed: Bag
 }
 
 /**
@@ -79,16 +97,20 @@ const takeFrom = (bag: Map<number, number>, hash: number): boolean => {
  */
 class Run<A> {
   readonly remembers: Checkpoint["remembers"]
-  #passed: List.List<number>
-  #toLeaveOut: Map<number, number>
+  #given: Given
+  #receivedAt: number | undefined
   #hasGiven = true
 
   constructor(readonly prepared: Prepared<A>) {
     const { from, onCursorRejected } = prepared
     // a checkpoint that knows only its page cannot say later what was given before it
     this.remembers = onCursorRejected === "restart" && from?.remembers !== "page" ? "walk" : "page"
-    this.#passed = from?.passed ?? List.empty()
-    this.#toLeaveOut = bagOf(this.#passed)
+    this.#given = {
+      here: List.empty(),
+      earlier: this.remembers === "walk" ? from?.earlier ?? List.empty() : List.empty(),
+      owed: put(HashMap.empty(), from?.passed ?? List.empty())
+    }
+    this.#receivedAt = from?.receivedAt
   }
 
   /** Each start over must bring the walk further than the one before: otherwise it would go on for ever. */
@@ -97,54 +119,71 @@ class Run<A> {
   }
 
   restart(): void {
-    this.#toLeaveOut = bagOf(this.#passed)
+    const { earlier, here, owed } = this.#given
+    this.#given = { here: List.empty(), earlier: List.empty(), owed: put(put(owed, earlier), here) }
+    this.#receivedAt = undefined
     this.#hasGiven = false
   }
 
-  entriesOf(page: Page<unknown>, now: number): EntryPage<A> {
-    if (this.remembers === "page") this.#passed = List.empty()
+  entriesOf(page: Page<unknown>, clock: Clock.Clock): EntryPage<A> {
+    const now = clock.unsafeCurrentTimeMillis()
+    const received = { cursor: this.#receivedAt ?? now, next: now }
+    this.#receivedAt = now
+    this.#given = { ...this.#given, here: List.empty(), earlier: this.#behind(this.#given) }
     const entries: Array<Entry<A>> = []
     page.items.forEach((item, index) => {
       const hash = hashOf(item)
-      const isLeftOut = takeFrom(this.#toLeaveOut, hash)
-      if (!isLeftOut || this.remembers === "page") this.#passed = List.prepend(this.#passed, hash)
+      const { earlier, here, owed } = this.#given
+      const isLeftOut = HashMap.has(owed, hash)
+      const given = { earlier, here: List.prepend(here, hash), owed: isLeftOut ? take(owed, hash) : owed }
+      this.#given = given
       if (isLeftOut) return
       this.#hasGiven = true
-      const passed = this.#passed
       entries.push({
         hash,
         result: Either.mapLeft(
           this.prepared.decode(item),
           (error) => invalid(this.prepared, page, index, decodeProblem(error))
         ),
-        at: () => this.#placeBehind(page, { index, passed }, now)
+        at: () => this.#placeBehind(page, index, given, received, clock)
       })
     })
     return { page, entries }
   }
 
+  #behind({ earlier, here }: Given): List.List<number> {
+    return this.remembers === "walk" ? List.appendAll(here, earlier) : List.empty()
+  }
+
   #placeBehind(
     page: Page<unknown>,
-    { index, passed }: { readonly index: number; readonly passed: List.List<number> },
-    now: number
+    index: number,
+    given: Given,
+    received: { readonly cursor: number; readonly next: number },
+    clock: Clock.Clock
   ): Checkpoint {
     const { fingerprint, path } = this.prepared
-    const at = Math.floor(now)
-    const known = { version: 1 as const, path, fingerprint, takenAt: at, receivedAt: at, remembers: this.remembers }
+    const takenAt = Math.floor(clock.unsafeCurrentTimeMillis())
+    const known = { version: 1 as const, path, fingerprint, takenAt, remembers: this.remembers }
+    const owed = listed(given.owed)
     return index + 1 === page.items.length && page.nextCursor !== undefined
       ? {
         ...known,
         cursor: page.nextCursor,
+        receivedAt: Math.floor(received.next),
         page: page.index + 1,
         position: 0,
-        passed: this.remembers === "walk" ? passed : List.empty()
+        passed: owed,
+        earlier: this.#behind(given)
       }
       : {
         ...known,
         ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
+        receivedAt: Math.floor(received.cursor),
         page: page.index,
         position: index + 1,
-        passed
+        passed: List.appendAll(given.here, owed),
+        earlier: given.earlier
       }
   }
 }
@@ -155,7 +194,7 @@ const pagesFrom = <A>(
 ): Stream.Stream<EntryPage<A>, ListError, ServiceApi> => {
   const { ahead, emptyPages, limit, path, query } = run.prepared
   return Pages.walk({ path, limit, query, ahead, emptyPages, from }).pipe(
-    Stream.mapEffect((page) => Effect.map(Clock.currentTimeMillis, (now) => run.entriesOf(page, now))),
+    Stream.mapEffect((page) => Effect.map(Effect.clock, (clock) => run.entriesOf(page, clock))),
     Stream.catchAll((error) => {
       if (error._tag !== "CursorRejected" || !run.canRestart()) return Stream.fail(error)
       run.restart()
