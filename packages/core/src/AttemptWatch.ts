@@ -30,7 +30,7 @@ export interface Watch<A, E, E2> {
   /** Which attempt it is, from 1. */
   readonly attempts: number
   readonly serverClock: ServerClock
-  /** How long nothing may happen in each phase, and what learns from how long it took. */
+  /** How long nothing may happen in each phase, and what learns from how long it took, or from that it took too long. */
   readonly timers: AttemptTimers
   /** Runs every five seconds while the attempt is under way; its failure ends the attempt. */
   readonly look: Effect.Effect<void, E2>
@@ -101,6 +101,7 @@ export const watched = <A, E, E2>(
       // Whole milliseconds: a rest too small to move the clock would be slept for ever.
       const left = Math.ceil(Duration.toMillis(limit) - (monotonic() - progressAt))
       if (left <= 0) {
+        timers.timedOut(phase)
         return Effect.fail(new TimedOut({ peer: "storage", phase, after: limit, attempts: watch.attempts }))
       }
       return Effect.sleep(Duration.millis(Math.min(left, lookMillis))).pipe(

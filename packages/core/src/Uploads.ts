@@ -93,7 +93,7 @@ const ended = (
 const stateOf = (source: UploadSource, options: UploadOptions): Effect.Effect<UploadRun.UploadRun> =>
   UploadRun.make(source.size, options.concurrency ?? Options.mostConcurrent)
 
-const run = (
+const sent = (
   source: UploadSource,
   options: UploadOptions,
   state: UploadRun.UploadRun
@@ -113,10 +113,17 @@ const run = (
       ...file,
       sent: { bytes: source.size, parts: parts.total, sessions, checksum: Option.getOrUndefined(checksum) }
     }
-  }).pipe(
+  })
+
+const watched = <R>(
+  state: UploadRun.UploadRun,
+  size: number,
+  upload: Effect.Effect<UploadedFile, UploadError, R>
+): Effect.Effect<UploadedFile, UploadError, R> =>
+  upload.pipe(
     Metrics.measureUpload,
     Effect.onExit((exit) => ended(state, exit)),
-    Effect.withSpan("Uploads.upload", { captureStackTrace: false, attributes: { size: source.size } })
+    Effect.withSpan("Uploads.upload", { captureStackTrace: false, attributes: { size } })
   )
 
 /**
@@ -141,7 +148,10 @@ export const upload = (
   source: UploadSource,
   options: UploadOptions = {}
 ): Effect.Effect<UploadedFile, UploadError, Requirements> =>
-  Effect.flatMap(stateOf(source, options), (state) => inOwnFiber(run(source, options, state)))
+  Effect.flatMap(
+    stateOf(source, options),
+    (state) => inOwnFiber(watched(state, source.size, sent(source, options, state)))
+  )
 
 /**
  * Starts an upload and gives a handle on it. The upload ends with the scope.
@@ -169,7 +179,10 @@ export const start = (
 ): Effect.Effect<UploadHandle, never, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
     const state = yield* stateOf(source, options)
-    const fiber = yield* Effect.forkScoped(run(source, options, state))
+    // It can be cancelled wherever it was started, as by acquireRelease; and one that is cancelled before its first step says
+    // so too
+    const upload = watched(state, source.size, Effect.interruptible(sent(source, options, state)))
+    const fiber = yield* Effect.uninterruptible(Effect.forkScoped(upload))
     return {
       progress: state.monitor.progress,
       events: state.monitor.events,

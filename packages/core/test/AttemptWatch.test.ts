@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AttemptWatch, ServerClock, Timeouts } from "@stevedore/core"
-import { Clock, Effect, Fiber, Option, TestClock } from "effect"
+import { Clock, Duration, Effect, Fiber, Option, TestClock } from "effect"
 import * as AttemptTimers from "../src/internal/attemptTimers.js"
 
 const receipt = { etag: "\"e\"" }
@@ -63,6 +63,23 @@ describe("AttemptWatch", () => {
       ))
       yield* TestClock.adjust("30 minutes")
       assert.deepStrictEqual(yield* Fiber.join(fiber), Option.some(receipt))
+    }))
+
+  it.effect("a line that was quick and is slow now is given twice the time after each time-out", () =>
+    Effect.gen(function*() {
+      const serverClock = yield* ServerClock.make
+      const shared = timers()
+      const answeredAfter = (seconds: number) =>
+        Effect.gen(function*() {
+          const put: Put = (onSent) =>
+            Effect.zipRight(Effect.sync(() => onSent(9)), Effect.as(Effect.sleep(Duration.seconds(seconds)), receipt))
+          const watch = { put, length: 9, attempts: 1, serverClock, timers: shared, look: Effect.void, onCut }
+          const fiber = yield* Effect.fork(Effect.either(AttemptWatch.watched(watch)))
+          yield* TestClock.adjust(Duration.seconds(seconds))
+          return (yield* Fiber.join(fiber))._tag
+        })
+      yield* Effect.repeatN(answeredAfter(0.1), 2)
+      assert.deepStrictEqual(yield* Effect.all([answeredAfter(15), answeredAfter(15)]), ["Left", "Right"])
     }))
 
   it.effect("an attempt during which the computer slept is dropped, and is no failure", () =>

@@ -217,6 +217,43 @@ describe("Uploads", () => {
         Effect.scoped,
         Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("body") }))
       ))
+
+    it.effect("one that was started where nothing can be interrupted is cancelled at once all the same", () =>
+      Effect.gen(function*() {
+        const asked = yield* Effect.acquireUseRelease(
+          Uploads.start(sourceOf(200), { strategy: "multipart" }),
+          () => Effect.zipRight(TestClock.adjust("1 second"), Sandbox.report),
+          (handle) => handle.cancel
+        )
+        const after = yield* Sandbox.report
+        assert.lengthOf(after.requests, asked.requests.length)
+        assert.isTrue(after.requests.every((request) => request.outcome !== "open"))
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("body") }))
+      ))
+
+    it.effect("one that is cancelled before its first step ends its progress and its events too", () =>
+      Effect.gen(function*() {
+        const handle = yield* Uploads.start(sourceOf(200))
+        yield* handle.cancel
+        const phases = yield* Stream.runCollect(Stream.map(handle.progress.changes, ({ phase }) => phase))
+        const events = yield* Stream.runCollect(Stream.map(handle.events, ({ _tag }) => _tag))
+        assert.deepStrictEqual([Chunk.toReadonlyArray(phases), Chunk.toReadonlyArray(events)], [
+          ["cancelled"],
+          ["Cancelled"]
+        ])
+      }).pipe(Effect.scoped, Effect.provide(tiny())))
+
+    it.effect("an upload that may not be interrupted is not", () =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.fork(Effect.uninterruptible(Uploads.upload(sourceOf(200))))
+        yield* Effect.yieldNow()
+        const exit = yield* Effect.fork(Fiber.interrupt(fiber))
+        yield* inTime(Fiber.await(fiber))
+        yield* Fiber.await(exit)
+        assert.lengthOf(yield* Sandbox.files, 1)
+      }).pipe(Effect.provide(tiny())))
   })
 
   describe("pause", () => {
