@@ -104,13 +104,14 @@ export const FiniteDuration = Schema.DurationFromMillis.pipe(
 export const retryAfter = Schema.optional(FiniteDuration)
 
 /**
- * Whether the same request may be made again at all.
+ * Whether the same request may be made again at all. `failures`: how many of the attempts failed with what one repeat may
+ * help against, this one included. Omitted: all of them.
  *
  * @since 0.1.0
  * @category predicates
  */
-export const isRepeatable = (error: Recoverable): boolean =>
-  error.recovery === "retry" || error.recovery === "slowDown" || (error.recovery === "retryOnce" && error.attempts < 2)
+export const isRepeatable = (error: Recoverable, failures = error.attempts): boolean =>
+  error.recovery === "retry" || error.recovery === "slowDown" || (error.recovery === "retryOnce" && failures < 2)
 
 /**
  * A sentence about the number of attempts, for messages.

@@ -22,7 +22,10 @@ import type { RetryBudget } from "./RetryBudget.js"
  * @category models
  */
 export interface Policy {
-  /** How many times a request is made at the most, the first included. */
+  /**
+   * How many times a request is made at the most, the first included. A part may be put twice as often once three of its
+   * upload are in storage, unless this is 1: `RetryBudget.forUpload` says why.
+   */
   readonly attempts: number
   /** The longest wait before the second attempt; it doubles with each. The wait itself is random below it (full jitter). */
   readonly base: Duration.Duration
@@ -132,13 +135,13 @@ export const wait = (policy: Policy, error: Recoverable): Effect.Effect<Duration
     : Effect.succeed(error.retryAfter)
 
 /**
- * Whether the policy makes the request again after this error.
+ * Whether the policy makes the request again after this error. `failures`: as of `Recovery.isRepeatable`.
  *
  * @since 0.1.0
  * @category predicates
  */
-export const repeats = (policy: Policy, error: Recoverable): boolean =>
-  isRepeatable(error) &&
+export const repeats = (policy: Policy, error: Recoverable, failures = error.attempts): boolean =>
+  isRepeatable(error, failures) &&
   error.attempts < policy.attempts &&
   (error.retryAfter === undefined || Duration.lessThanOrEqualTo(error.retryAfter, policy.longestRetryAfter))
 
@@ -180,11 +183,15 @@ export const retry = <A, E extends Recoverable, R>(
   Effect.flatMap(RetryPolicy, (policy) => {
     const { budget } = options
     let attempt = 0
+    let failuresOfOnce = 0
     const allowed = (): Policy =>
       budget === undefined ? policy : { ...policy, attempts: budget.attempts(policy.attempts) }
-    const repeating = Schedule.recurWhile<E>((error) =>
-      repeats(allowed(), error) && (options.while?.(error) ?? true) && (budget?.spend(error) ?? true)
-    )
+    const repeating = Schedule.recurWhile<E>((error) => {
+      // a connection that was reset before has not used up the one repeat of another failure
+      if (error.recovery === "retryOnce") failuresOfOnce += 1
+      return repeats(allowed(), error, failuresOfOnce) && (options.while?.(error) ?? true) &&
+        (budget?.spend(error) ?? true)
+    })
     const delayed = Schedule.addDelayEffect(repeating, (error) =>
       Effect.tap(
         wait(policy, error),

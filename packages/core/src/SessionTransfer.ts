@@ -236,6 +236,15 @@ const complete = (
 const completed = (upload: SessionTransfer, receipts: Receipts) =>
   Effect.map(complete(upload, receipts), (file) => ({ file, receipts }))
 
+// Complete was sent and may have been received after all: then the parts could not be put again because the file is there
+const fileIfThere = (upload: SessionTransfer): Effect.Effect<Option.Option<FileRecord>, never, ServiceApi> =>
+  Effect.flatMap(ServiceApi, (service) => service.file(upload.session.fileId)).pipe(
+    Effect.option,
+    Effect.map(
+      Option.filter((file) => file.status !== "failed" && (file.size ?? upload.source.size) === upload.source.size)
+    )
+  )
+
 const completeWithRepair = (
   upload: Parts,
   receipts: Receipts
@@ -245,7 +254,17 @@ const completeWithRepair = (
       ? Effect.logInfo(`Storage refused the parts of ${upload.source.name}: those sent twice are sent again`).pipe(
         Effect.zipRight(upload.run.monitor.enter("uploading")),
         Effect.zipRight(putDoubtfulAgain(upload, receipts)),
-        Effect.flatMap((repaired) => completed(upload, repaired))
+        Effect.matchEffect({
+          onSuccess: (repaired) => completed(upload, repaired),
+          onFailure: (failure) =>
+            Effect.flatMap(
+              fileIfThere(upload),
+              Option.match({
+                onNone: () => Effect.fail(failure),
+                onSome: (file) => Effect.succeed({ file, receipts })
+              })
+            )
+        })
       )
       : Effect.fail(error))
 

@@ -106,7 +106,7 @@ export class SourceUnreadable extends Schema.TaggedError<SourceUnreadable>("@ste
   "SourceUnreadable",
   {
     name: Schema.String,
-    reason: Schema.Literal("NotFound", "PermissionDenied", "Directory", "NotAFile", "ReadOnce", "Failed"),
+    reason: Schema.Literal("NotFound", "PermissionDenied", "Directory", "NotAFile", "ReadOnce", "Stalled", "Failed"),
     /** The system's code where there is one, such as `EIO`. */
     code: Schema.optional(Schema.String),
     attempts: Recovery.attempts
@@ -128,6 +128,7 @@ const reasons: Record<SourceUnreadable["reason"], string> = {
   PermissionDenied: "may not be read: check its permissions",
   Directory: "is a directory: upload the files in it",
   NotAFile: "is not a regular file",
+  Stalled: "has given nothing for as long as a transfer may stand still",
   ReadOnce: "can be read only once, and what was read is gone: give a source that can be read again",
   Failed: "could not be read"
 }

@@ -21,7 +21,7 @@ export interface Limits {
   readonly total: Duration.Duration
   /** Until storage has taken the first bytes of a body; on Node also until there is a connection to the service. */
   readonly connect: Duration.Duration
-  /** Without progress while a body is on its way, up or down. */
+  /** Without progress while a body is on its way, up or down, and while a stream that goes up gives nothing. */
   readonly stall: Duration.Duration
   /** From the last byte of a body to the answer. Storage that encrypts and copies takes its time. */
   readonly answer: Duration.Duration

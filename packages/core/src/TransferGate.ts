@@ -148,7 +148,9 @@ const nothing: Counts = { inFlight: 0, waiting: 0, width: 0, bufferedBytes: 0 }
 // The wall clock may be set while a pause or a measurement runs; this one goes on
 const elapsed: Effect.Effect<number> = Effect.map(Effect.clock, monotonicMillis)
 
-const whole = (number: number): number => Math.max(1, Math.floor(number))
+// What is no number, as of a variable that is not set, must not be a gate that nothing passes
+const whole = (number: number | undefined, omitted: number): number =>
+  Math.max(1, Math.floor(number === undefined || Number.isNaN(number) ? omitted : number))
 
 /**
  * A gate of its own. Owners are served in turn, and the transfers of one in the order in which they came.
@@ -158,13 +160,13 @@ const whole = (number: number): number => Math.max(1, Math.floor(number))
  */
 export const make = (options: Options = {}): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const limit = whole(options.limit ?? 32)
+    const limit = whole(options.limit, 32)
     const isAdaptive = options.adaptive ?? true
     const shortestPause = Duration.decode(options.shortestPause ?? "500 millis")
-    const maxBufferedBytes = whole(options.maxBufferedBytes ?? 268_435_456)
+    const maxBufferedBytes = whole(options.maxBufferedBytes, 268_435_456)
     const places = new FairQueue()
     const memory = new FairQueue()
-    const congestion = new Congestion(isAdaptive ? Math.min(limit, whole(options.initial ?? 6)) : limit, limit)
+    const congestion = new Congestion(isAdaptive ? Math.min(limit, whole(options.initial, 6)) : limit, limit)
     const scope = yield* Effect.scope
     let pausedUntil = Number.NEGATIVE_INFINITY
     let isTimerRunning = false

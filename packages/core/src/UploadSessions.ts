@@ -3,16 +3,21 @@
  *
  * @since 0.1.0
  */
-import * as Clock from "effect/Clock"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Checksum from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
 import { openSession } from "./internal/openSession.js"
+import type { Book } from "./internal/uploadBook.js"
+import { journalOf, noJournal, recordOf } from "./internal/uploadBook.js"
+import type { InvalidPartCount } from "./PlanError.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { ServiceError } from "./ServiceError.js"
-import type { Journal, Requirements } from "./SessionTransfer.js"
+import type { ServiceProfile } from "./ServiceProfile.js"
+import type { Requirements } from "./SessionTransfer.js"
 import * as SessionTransfer from "./SessionTransfer.js"
+import type { SourceError } from "./SourceError.js"
 import { SourceChanged } from "./SourceError.js"
 import type * as TransferGate from "./TransferGate.js"
 import * as UploadCompletion from "./UploadCompletion.js"
@@ -21,6 +26,8 @@ import { UnfinishedUploadNotFound, UploadLocked } from "./UploadError.js"
 import type { Unfinished } from "./UploadLedger.js"
 import * as UploadLedger from "./UploadLedger.js"
 import type { CheckedOptions } from "./UploadOptions.js"
+import type { ByteRange } from "./UploadPlan.js"
+import * as UploadPlan from "./UploadPlan.js"
 import type { UploadRecord } from "./UploadRecord.js"
 import * as UploadResume from "./UploadResume.js"
 import type { UploadRun } from "./UploadRun.js"
@@ -50,54 +57,9 @@ export interface Uploaded {
   readonly checksum: Option.Option<Checksum.Checksum>
 }
 
-interface Book {
-  readonly id: Option.Option<string>
-  readonly ledger: UploadLedger.Service
-}
-
-const recordOf = (
-  { source }: Upload,
-  id: string,
-  session: UploadSession
-): Effect.Effect<UploadRecord, never, ServiceApi> =>
-  Effect.gen(function*() {
-    const { clockOffset, fileId, openedAt } = session
-    const urls = session._tag === "SingleSession" ? [session.url] as const : session.urls
-    return {
-      version: 1,
-      id,
-      service: (yield* ServiceApi).baseUrl,
-      name: source.name,
-      mediaType: source.mediaType,
-      fingerprint: source.fingerprint,
-      checksumAlgorithm: (yield* Checksum.Algorithm).name,
-      session: {
-        fileId,
-        clockOffset,
-        openedAt,
-        parts: urls.length,
-        urls,
-        uploadId: session._tag === "MultipartSession" ? session.uploadId : undefined
-      },
-      phase: "uploading",
-      startedAt: yield* Clock.currentTimeMillis
-    }
-  })
-
-interface SessionJournal extends Journal {
-  readonly forget: Effect.Effect<void>
-}
-
-const noJournal: SessionJournal = { received: () => Effect.void, completing: Effect.void, forget: Effect.void }
-
-const journalOf = (ledger: UploadLedger.Service, record: UploadRecord): SessionJournal => ({
-  received: (receipt) => ledger.receive(record, receipt),
-  completing: ledger.completing(record),
-  forget: ledger.forget(record)
-})
-
 interface Beginning {
   readonly session: UploadSession
+  readonly parts: Arr.NonEmptyReadonlyArray<SessionTransfer.Part>
   readonly confirmed: ReadonlyMap<number, PartReceipt>
   readonly goesOn: boolean
   readonly record: Option.Option<UploadRecord>
@@ -106,18 +68,42 @@ interface Beginning {
 const begin = (
   upload: Upload,
   book: Book
-): Effect.Effect<Beginning, ServiceError, ServiceApi | TransferGate.TransferGate> =>
+): Effect.Effect<Beginning, ServiceError | InvalidPartCount, ServiceApi | TransferGate.TransferGate> =>
   Effect.gen(function*() {
+    const { profile } = yield* ServiceApi
     const session = yield* openSession(upload)
+    // A session that cannot be filled is not written down: the file would be refused by it until its URLs end
+    const parts = yield* SessionTransfer.partsOf(session, upload.source.size, profile.limits)
     const record = Option.isNone(book.id)
       ? Option.none()
-      : Option.some(yield* recordOf(upload, book.id.value, session))
+      : Option.some(yield* recordOf(upload.source, book.id.value, session))
     if (Option.isSome(record)) yield* book.ledger.begin(record.value)
-    return { session, confirmed: new Map(), goesOn: false, record }
+    return { session, parts, confirmed: new Map(), goesOn: false, record }
   })
 
 const uploaded = (file: FileRecord, receipts: ReadonlyArray<PartReceipt>): Effect.Effect<Uploaded> =>
   Effect.map(Checksum.Algorithm, (algorithm) => ({ file, checksum: Checksum.combineAll(algorithm, receipts) }))
+
+// A source that can be read only once proves nothing, as long as nobody asked for this very upload to go on.
+const hasSameContent = (
+  { options, source }: Upload,
+  opened: OpenSource,
+  unfinished: Unfinished,
+  ranges: Option.Option<ReadonlyArray<ByteRange>>
+): Effect.Effect<boolean, SourceError> =>
+  Option.match(ranges, {
+    onNone: (): Effect.Effect<boolean, SourceError> => Effect.succeed(false),
+    onSome: (ranges) => UploadResume.isSame(opened, unfinished, ranges, options.verify)
+  }).pipe(
+    Effect.catchIf(
+      (error) => isReadOnce(error) && options.unfinished === undefined,
+      () => Effect.succeed(false)
+    ),
+    Effect.filterOrFail(
+      (isSame) => isSame || options.unfinished === undefined,
+      () => new SourceChanged({ name: source.name, what: "content" })
+    )
+  )
 
 const resume = (
   upload: Upload,
@@ -128,19 +114,34 @@ const resume = (
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
     const session = yield* UploadResume.lively(unfinished.record, profile)
-    if (Option.isSome(session)) {
-      const parts = yield* SessionTransfer.partsOf(session.value, upload.source.size, profile.limits)
-      const ranges = parts.map((part) => part.range)
-      const isSame = yield* UploadResume.isSame(opened, unfinished, ranges, upload.options.verify)
-      if (!isSame && upload.options.unfinished !== undefined) {
-        return yield* new SourceChanged({ name: upload.source.name, what: "content" })
-      }
-      if (isSame) {
+    const parts = Option.flatMap(session, (session) =>
+      Option.getRight(SessionTransfer.partsOf(session, upload.source.size, profile.limits)))
+    const ranges = Option.map(
+      parts,
+      Arr.map((part) =>
+        part.range
+      )
+    )
+    if (Option.isSome(session) && Option.isSome(parts)) {
+      if (yield* hasSameContent(upload, opened, unfinished, ranges)) {
         const confirmed = new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))
-        yield* Effect.logInfo(`${upload.source.name} goes on: storage has ${confirmed.size} of ${parts.length} parts`)
-        return Option.some({ session: session.value, confirmed, goesOn: true, record: Option.some(unfinished.record) })
+        yield* Effect.logInfo(
+          `${upload.source.name} goes on: storage has ${confirmed.size} of ${parts.value.length} parts`
+        )
+        return Option.some({
+          session: session.value,
+          parts: parts.value,
+          confirmed,
+          goesOn: true,
+          record: Option.some(unfinished.record)
+        })
       }
     }
+    yield* Effect.logWarning(
+      `What an earlier run sent of ${upload.source.name} cannot be gone on with: ${
+        Option.isSome(parts) ? "the content is another" : "its URLs have ended or are about to"
+      }. It is sent anew`
+    )
     yield* book.ledger.forget(unfinished.record)
     return Option.none()
   })
@@ -148,7 +149,9 @@ const resume = (
 const isPassing = (error: UploadError): boolean =>
   error.recovery === "retry" || error.recovery === "retryOnce" || error.recovery === "slowDown" ||
   error._tag === "Unauthorized" || error._tag === "Forbidden" || error._tag === "SourceUnreadable" ||
-  error._tag === "CompletionUnknown"
+  error._tag === "CompletionUnknown" || error._tag === "DeadlineUnreachable"
+
+const isReadOnce = (error: UploadError): boolean => error._tag === "SourceUnreadable" && error.reason === "ReadOnce"
 
 // What a session that was fine is refused with once it is gone: the service collected it, or somebody ended it.
 const endsEarlierSession = (error: UploadError): boolean =>
@@ -162,19 +165,17 @@ const runSession = (
   earlier: Option.Option<Unfinished>
 ): Effect.Effect<Uploaded, UploadError, Requirements> =>
   Effect.gen(function*() {
-    const { profile } = yield* ServiceApi
     yield* upload.run.monitor.enter("preparing")
     const opened = yield* upload.source.open
     const resumed = Option.isNone(earlier) ? Option.none() : yield* resume(upload, book, opened, earlier.value)
     const beginning = Option.isSome(resumed) ? resumed.value : yield* begin(upload, book)
     upload.run.serverClock.opened(beginning.session.clockOffset)
-    const parts = yield* SessionTransfer.partsOf(beginning.session, upload.source.size, profile.limits)
-    const deadline = SessionTransfer.deadlineOf(parts)
+    const deadline = SessionTransfer.deadlineOf(beginning.parts)
     const { forget, ...journal } = Option.match(beginning.record, {
       onNone: () => noJournal,
       onSome: (record) => journalOf(book.ledger, record)
     })
-    return yield* SessionTransfer.run({ ...upload, ...beginning, parts, deadline, opened, journal }).pipe(
+    return yield* SessionTransfer.run({ ...upload, ...beginning, deadline, opened, journal }).pipe(
       Effect.tapError((error) => isPassing(error) ? Effect.void : forget),
       Effect.tap(() => forget),
       Effect.flatMap(({ file, receipts }) => uploaded(file, receipts)),
@@ -208,8 +209,9 @@ const sessions = (
       runSession(upload, book, earlier),
       (error) => {
         const keys = unknownKeys + (isOtherKey(error) ? 1 : 0)
-        return error.recovery === "newSession" && number < upload.options.maxSessions && keys < 2 &&
-            upload.source._tag === "RepeatableSource"
+        // a stream that was read up can be opened anew in another session
+        const isHelped = error.recovery === "newSession" || isReadOnce(error)
+        return isHelped && number < upload.options.maxSessions && keys < 2 && upload.source._tag === "RepeatableSource"
           ? Effect.logInfo(`Session ${number} of ${upload.source.name} ended (${error._tag}): a new one starts over`)
             .pipe(
               Effect.zipRight(upload.run.monitor.endSession(error._tag)),
@@ -221,31 +223,54 @@ const sessions = (
   return session(1, earlier, 0)
 }
 
-// An earlier process had all parts in storage and may have told the service: that is found out before anything is sent.
+const rangesOf = (
+  { session }: UploadRecord,
+  size: number,
+  limits: ServiceProfile["limits"]
+): Option.Option<ReadonlyArray<ByteRange>> =>
+  session.uploadId === undefined
+    ? Option.some([{ offset: 0, length: size }])
+    : Option.getRight(UploadPlan.ranges(size, session.parts, limits))
+
+const completionOf = (
+  { receipts, record: { session } }: Unfinished,
+  size: number
+): Effect.Effect<FileRecord, UploadError, ServiceApi> =>
+  receipts.length === session.parts
+    ? UploadCompletion.run({ target: { fileId: session.fileId, uploadId: session.uploadId }, receipts, size })
+    : Effect.flatMap(ServiceApi, (service) => service.file(session.fileId))
+
+// An earlier process had all parts in storage and may have told the service: that is found out before anything is sent,
+// unless what it sent is not what the source has now.
 const completeEarlier = (
   upload: Upload,
   book: Book,
-  { receipts, record }: Unfinished
+  unfinished: Unfinished
 ): Effect.Effect<Option.Option<Uploaded>, UploadError, ServiceApi> => {
-  const { fileId, parts, uploadId } = record.session
-  const { size } = upload.source
-  const completion = receipts.length === parts
-    ? UploadCompletion.run({ target: { fileId, uploadId }, receipts, size })
-    : Effect.flatMap(ServiceApi, (service) => service.file(fileId))
+  const { receipts, record } = unfinished
+  const { run: { monitor }, source } = upload
   const mayStillEndWell = (error: UploadError) =>
     isPassing(error) && !SessionTransfer.isRefusedForDoubt(error, receipts)
-  return upload.run.monitor.beginSession(parts, receipts.map((receipt) => receipt.size)).pipe(
-    Effect.zipRight(upload.run.monitor.enter("completing")),
-    Effect.zipRight(completion),
+  const completed = monitor.beginSession(record.session.parts, receipts.map((receipt) => receipt.size)).pipe(
+    Effect.zipRight(monitor.enter("completing")),
+    Effect.zipRight(completionOf(unfinished, source.size)),
     Effect.matchEffect({
       onFailure: (error) => mayStillEndWell(error) ? Effect.fail(error) : Effect.succeedNone,
       onSuccess: (file) =>
-        file.status === "failed" || (file.size ?? size) !== size
+        file.status === "failed" || (file.size ?? source.size) !== source.size
           ? Effect.succeedNone
-          : Effect.asSome(uploaded(file, receipts.length === parts ? receipts : []))
-    }),
-    Effect.tap(() => book.ledger.forget(record))
+          : Effect.asSome(uploaded(file, receipts.length === record.session.parts ? receipts : []))
+    })
   )
+  return Effect.gen(function*() {
+    const { profile } = yield* ServiceApi
+    const opened = yield* source.open
+    const ranges = rangesOf(record, source.size, profile.limits)
+    const isSame = yield* hasSameContent(upload, opened, unfinished, ranges)
+    const file = isSame ? yield* completed : Option.none()
+    yield* book.ledger.forget(record)
+    return file
+  }).pipe(Effect.scoped)
 }
 
 const runFrom = (

@@ -106,6 +106,17 @@ describe("TransferGate", () => {
       assert.strictEqual(yield* Fiber.join(next), 3_600_000)
     }))
 
+  it.scoped.each([
+    { limit: Number.NaN },
+    { initial: Number.NaN },
+    { maxBufferedBytes: Number.NaN }
+  ])("takes what is no number, as of a variable that is not set, for omitted: %j", (options) =>
+    Effect.gen(function*() {
+      const gate = yield* TransferGate.make(options)
+      yield* Effect.scoped(Effect.zipRight(gate.hold(10), gate.pass(Effect.void, { bytes: 10 })))
+      assert.strictEqual((yield* gate.state).width, 6)
+    }))
+
   it.scoped.each([0, -1, 0.5])("is never narrower than one transfer: a limit of %d", (limit) =>
     Effect.gen(function*() {
       const gate = yield* Effect.provide(TransferGate.TransferGate, TransferGate.layer({ limit }))

@@ -1,9 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Checksum, type UploadOptions, Uploads, type UploadSource } from "@stevedore/core"
+import {
+  Checksum,
+  ServiceApi,
+  ServiceProfile,
+  type UploadOptions,
+  Uploads,
+  type UploadSource,
+  UploadSources
+} from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Deferred, Effect, FastCheck, Fiber, Logger, LogLevel, Option, Redacted, TestClock } from "effect"
+import { Deferred, Effect, FastCheck, Fiber, Logger, LogLevel, Option, Redacted, Stream, TestClock } from "effect"
 import { distinct, openLedger, recognizable } from "./fixtures/ledgers.js"
+import { slowLine } from "./fixtures/slowLine.js"
 
 const token = "api.resume-token"
 
@@ -296,6 +305,46 @@ describe("an upload that was cut off in completing", () => {
       assert.strictEqual((yield* only).initiated, 2)
     }).pipe(Effect.provide(sandbox()), quietly))
 
+  it.effect.each(
+    [
+      { what: "every byte is another", bytes: distinct(1000, 1), verify: "sample" },
+      { what: "verify is all and one byte is another", bytes: content.with(250, 7), verify: "all" },
+      { what: "the file is to be read back", bytes: distinct(1000, 1), verify: "download" }
+    ] as const
+  )("starts over when the source has the same size and date, and $what", ({ bytes, verify }) =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "completing" })
+      yield* succeeds(ledger, recognizable(bytes), { ...inParts, verify }, bytes)
+      const { completed, initiated } = yield* only
+      assert.strictEqual(initiated, 2)
+      assert.lengthOf(completed, 1)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("starts over when its checksums are of another algorithm: they could neither be compared nor combined", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "completing" }).pipe(
+        Effect.provide(Checksum.layer({ ...Checksum.crc32, name: "crc32c" }))
+      )
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 2)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("is refused, and kept, when it was asked for by its id and the source has other bytes", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "completing" })
+      const id = Option.getOrThrow(UploadLedger.idOf("https://api.sandbox.test", source))
+      const other = recognizable(distinct(1000, 1))
+      const error = yield* Effect.flip(
+        Effect.provideService(Uploads.resume(id, other), UploadLedger.UploadLedger, ledger)
+      )
+      assert.deepInclude(error, { _tag: "SourceChanged", what: "content" })
+      assert.lengthOf((yield* only).completed, 0)
+      yield* succeeds(ledger)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
   it.effect("keeps what it has when the service cannot answer, and succeeds the next time", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
@@ -390,6 +439,28 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
         Effect.provide(Checksum.layer({ ...Checksum.crc32, name: "crc32c" }))
       )
       yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 2)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("its bytes come in order only, so that those of before cannot be compared", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const stream = UploadSources.fromStream("interview.mp4", Stream.succeed(content), { size: 1000 })
+      const identified = { ...stream, fingerprint: { ...stream.fingerprint, identity: "bucket/key@etag" } }
+      yield* killedAt(ledger, { at: "receive", after: 6 }, identified)
+      yield* succeeds(ledger, identified)
+      assert.strictEqual((yield* only).initiated, 2)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("the service does not allow parts of that size any more", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 })
+      const service = yield* ServiceApi.ServiceApi
+      const profile = ServiceProfile.extend(service.profile, { limits: { minimumPartSize: 200 } })
+      yield* succeeds(ledger, source, few).pipe(
+        Effect.provideService(ServiceApi.ServiceApi, { ...service, profile })
+      )
       assert.strictEqual((yield* only).initiated, 2)
     }).pipe(Effect.provide(sandbox()), quietly))
 
@@ -525,6 +596,30 @@ describe("the ledger of an upload", () => {
       })),
       quietly
     ))
+})
+
+describe("a line that becomes too slow", () => {
+  it.effect("ends the upload with what it is, and what storage has is kept for a faster one", () => {
+    let speed = 100_000
+    const size = 10_000_000
+    return Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const large = recognizable(distinct(size))
+      const upload = uploadWith(ledger, large, { strategy: "multipart", parts: 100, concurrency: 1 })
+      const fiber = yield* Effect.fork(Effect.flip(upload))
+      yield* TestClock.adjust("1 minute")
+      speed = 100
+      assert.strictEqual((yield* patiently(Fiber.join(fiber)))._tag, "DeadlineUnreachable")
+      const stored = yield* confirmed(ledger)
+      assert.isAbove(stored.length, 30)
+      speed = 100_000
+      yield* patiently(upload)
+      const { initiated, put } = yield* only
+      assert.strictEqual(initiated, 1)
+      // but for the one that was in flight, none twice
+      assert.isAtMost(put.length, 101)
+    }).pipe(Effect.provide(slowLine(() => speed)(sandbox())), quietly)
+  })
 })
 
 describe("Uploads.resume", () => {

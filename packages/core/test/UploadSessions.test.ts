@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RetryPolicy, ServiceProfile, Uploads, UploadSources } from "@stevedore/core"
-import { FaultScript, Sandbox } from "@stevedore/testing"
+import { RetryPolicy, ServiceApi, ServiceError, ServiceProfile, Uploads, UploadSources } from "@stevedore/core"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
+import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Effect, Layer, Stream } from "effect"
+import { distinct, openLedger, recognizable } from "./fixtures/ledgers.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
 const multipart = (options: Uploads.UploadAllOptions = {}) =>
@@ -121,6 +123,73 @@ describe("UploadSessions", () => {
         .and(FaultScript.on("complete").times(5).answer(502))
     }))))
 
+  it.effect("a stream whose part is in doubt is opened anew for another session, as what was read is gone", () =>
+    Effect.gen(function*() {
+      const source = UploadSources.fromStream("s.bin", Stream.succeed(bytes(95)), { size: 95 })
+      const file = yield* inTime(Uploads.upload(source, { strategy: "multipart" }))
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+      assert.strictEqual(file.sent.sessions, 2)
+    }).pipe(Effect.provide(tiny({
+      faults: FaultScript.on("putPart").part(3).loseAnswer()
+        .and(FaultScript.on("complete").times(5).answer(502))
+    }))))
+
+  // A gateway gives up, the service goes on, and is done a moment after the file was asked for
+  const completingLate = Effect.map(ServiceApi.ServiceApi, (service) => {
+    let told: Parameters<typeof service.completeLargeUpload>[0] | undefined
+    let asked = 0
+    return ServiceApi.ServiceApi.of({
+      ...service,
+      completeLargeUpload: (completion) =>
+        Effect.suspend(() => {
+          if (told !== undefined) return service.completeLargeUpload(completion)
+          told = completion
+          return new ServiceError.ServiceUnavailable({
+            operation: "completeLargeUpload",
+            status: 502,
+            issues: [],
+            attempts: 5
+          })
+        }),
+      file: (fileId) =>
+        Effect.suspend(() =>
+          asked++ > 0 || told === undefined
+            ? service.file(fileId)
+            : Effect.flatMap(
+              Effect.exit(service.file(fileId)),
+              (exit) => told === undefined ? exit : Effect.zipRight(service.completeLargeUpload(told), exit)
+            )
+        )
+    })
+  })
+
+  it.effect("when a part in doubt cannot be put again, the file is asked for: Complete may have been received", () =>
+    Effect.gen(function*() {
+      const late = yield* completingLate
+      const file = yield* inTime(Effect.provideService(multipart(), ServiceApi.ServiceApi, late))
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+      assert.lengthOf(yield* Sandbox.files, 1)
+      assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 1)
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").part(3).loseAnswer() }))))
+
+  it.effect("a session with more URLs than the file has parts is not kept: the next run asks the service again", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const upload = Effect.provideService(
+        Uploads.upload(recognizable(distinct(95)), { strategy: "multipart" }),
+        UploadLedger.UploadLedger,
+        ledger
+      )
+      const errors = yield* Effect.all([Effect.flip(upload), Effect.flip(upload)])
+      assert.deepStrictEqual(errors.map(({ _tag }) => _tag), ["InvalidPartCount", "InvalidPartCount"])
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+      assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 2)
+    }).pipe(Effect.provide(tiny({
+      profile: ServiceProfile.extend(SandboxLayer.profileOf({ minimumPartSize: 10 }), {
+        limits: { minimumPartSize: 20 }
+      })
+    }))))
+
   it.effect.each([
     { what: "a 503", fault: FaultScript.on("putPart").times(3).answer(503, "SlowDown") },
     { what: "a 500 with a page of a proxy", fault: FaultScript.on("putPart").times(2).html(500) },
@@ -132,6 +201,12 @@ describe("UploadSessions", () => {
     { what: "an answer that does not come", fault: FaultScript.on("putPart").part(9).stall("answer") },
     { what: "a RequestTimeout", fault: FaultScript.on("putPart").part(6).answer(400, "RequestTimeout") },
     { what: "an IncompleteBody", fault: FaultScript.on("putPart").part(6).answer(400, "IncompleteBody") },
+    {
+      what: "an IncompleteBody after a broken connection",
+      fault: FaultScript.on("putPart").part(6).reset().and(
+        FaultScript.on("putPart").part(6).answer(400, "IncompleteBody")
+      )
+    },
     { what: "an OperationAborted", fault: FaultScript.on("putPart").part(6).answer(409, "OperationAborted") },
     { what: "a lost answer to Complete", fault: FaultScript.on("complete").times(2).loseAnswer() },
     { what: "a 502 to Complete", fault: FaultScript.on("complete").times(2).answer(502) },

@@ -8,9 +8,11 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { SourceError } from "../SourceError.js"
 import { SourceChanged, SourceUnreadable } from "../SourceError.js"
+import * as Timeouts from "../Timeouts.js"
 import type { ByteRange } from "../UploadPlan.js"
 import type { ChunkObserver, OpenSource, SourceBody, SourceSection } from "../UploadSource.js"
 import { exactly } from "./exactLength.js"
+import { unstalled } from "./unstalled.js"
 
 interface Sequence {
   readonly name: string
@@ -66,9 +68,17 @@ const observed = (sequence: Sequence, observe: ChunkObserver) =>
 
 type Read = (range: ByteRange) => Effect.Effect<Uint8Array, SourceError>
 
+// Nobody else watches it: what it gives is held before any attempt begins, and those have the timers.
+const steadyPull = (sequence: Sequence) =>
+  Effect.gen(function*() {
+    const { stall } = yield* Timeouts.Timeouts
+    const pull = yield* Stream.toPull(exactly(sequence.stream, sequence))
+    return yield* unstalled(pull, stall, () => new SourceUnreadable({ name: sequence.name, reason: "Stalled" }))
+  })
+
 // The stream is opened by the first claim and closed with the source's scope, not with that of a section.
 const makeReader = (sequence: Sequence): Effect.Effect<Read, never, Scope.Scope> =>
-  Effect.map(Stream.toPull(exactly(sequence.stream, sequence)), (pull) => {
+  Effect.map(steadyPull(sequence), (pull) => {
     const turns = makeTurns(sequence.name)
     let left: Uint8Array = new Uint8Array(0)
 

@@ -111,6 +111,24 @@ describe("sequentialReader", () => {
       assert.deepStrictEqual(yield* Fiber.join(last), [...content.subarray(20)])
     })))
 
+  it.effect("a stream that gives nothing for as long as a transfer may stand still fails, and not before", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const slow = Stream.succeed(bytes(10)).pipe(Stream.concat(Stream.fromEffect(
+        Effect.as(Effect.sleep("59 seconds"), bytes(10))
+      )))
+      const source = yield* open(Stream.concat(slow, Stream.never), 30)
+      const claim = (offset: number) => Effect.fork(Effect.either(source.section({ offset, length: 10 })))
+      const claims = yield* Effect.forEach([0, 10, 20], claim)
+      yield* TestClock.adjust("118 seconds")
+      assert.strictEqual((yield* Fiber.poll(claims[2] ?? assert.fail()))._tag, "None")
+      yield* TestClock.adjust("1 second")
+      const [, second, third] = yield* Effect.forEach(claims, Fiber.join)
+      assert.isTrue(second !== undefined && Either.isRight(second))
+      const error: unknown = third !== undefined && Either.isLeft(third) ? third.left : undefined
+      assert.instanceOf(error, SourceError.SourceUnreadable)
+      assert.strictEqual(error.reason, "Stalled")
+    })))
+
   it.effect("reads no further than the claims ask", () =>
     Effect.scoped(Effect.gen(function*() {
       const pulled = yield* Ref.make(0)

@@ -54,7 +54,7 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   9: {
     without: "looking whether a repeat can help",
     module: "RetryPolicy",
-    from: "isRepeatable(error) &&",
+    from: "isRepeatable(error, failures) &&",
     to: ""
   },
   10: {
