@@ -24,6 +24,8 @@ import { textHash } from "./internal/textHash.js"
  *   yield* Lists.projects.marked({ from }).pipe(
  *     Stream.runForEach(({ at, item }) => Effect.zipRight(Effect.log(item.title), store.set("projects", at)))
  *   )
+ *   // walked to its end: the next night begins anew
+ *   yield* store.remove("projects").pipe(Effect.whenEffect(store.has("projects")))
  * })
  *
  * @since 0.1.0

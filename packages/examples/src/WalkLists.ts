@@ -6,13 +6,15 @@ export const everyProject = Lists.projects({ sort: "title:asc" })
 export const firstTen = Lists.projects({ title: { contains: "interview" } }).pipe(Stream.take(10), Stream.runCollect)
 export const pageByPage = Lists.projects.pages({ pageSize: 50 })
 
-/** Goes on after the last project that the night before had seen to. */
+/** Walks all projects; if the night before broke off, from behind the last one that it had seen to. */
 export const nightly = Effect.gen(function*() {
   const store = (yield* KeyValueStore.KeyValueStore).forSchema(Checkpoints.Checkpoint)
   const from = yield* store.get("projects")
   yield* Lists.projects.marked({ from: Option.getOrUndefined(from) }).pipe(
     Stream.runForEach(({ at, item }) => Effect.zipRight(Effect.log(item.title), store.set("projects", at)))
   )
+  // walked to its end: the next night begins anew
+  yield* store.remove("projects").pipe(Effect.whenEffect(store.has("projects")))
 })
 
 // any other list of the service, with your own Schema
