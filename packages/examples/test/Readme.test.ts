@@ -58,4 +58,15 @@ describe("README", () => {
         assert.include(yield* readme, `\`\`\`ts\n// ${name}\n${program}\`\`\`\n`)
       })
   )
+
+  it.effect.each(["README.md", "packages/docs/getting-started.md"])(
+    "shows a service of your own as it is compiled and run: %s",
+    (page) =>
+      Effect.gen(function*() {
+        const program = (yield* read("../src/Minutes.ts")).replaceAll(/^export /gm, "")
+        const [service = ""] = program.split("\nconst Live")
+        assert.match(service, /^import [^]*class Minutes /)
+        assert.include(yield* read(`../../../${page}`), service)
+      })
+  )
 })

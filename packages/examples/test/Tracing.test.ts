@@ -1,10 +1,13 @@
+import { KeyValueStore } from "@effect/platform"
 import { assert, describe, expect, it } from "@effect/vitest"
 import { InMemorySpanExporter, type ReadableSpan } from "@opentelemetry/sdk-trace-base"
 import { Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, SandboxLayer, VirtualTime } from "@stevedore/testing"
-import { Effect, Layer, Random } from "effect"
+import { Effect, Layer, Random, Stream } from "effect"
+import { Minutes } from "../src/Minutes.js"
 import { type Bar, draw } from "../src/TraceTimeline.js"
 import { telemetry } from "../src/Tracing.js"
+import { Recordings } from "../testing/Recordings.js"
 
 const millis = ([seconds, nanos]: readonly [number, number]): number => seconds * 1000 + nanos / 1e6
 
@@ -72,4 +75,35 @@ describe("Tracing", () => {
       assert.deepInclude(upload?.attributes, { size: 40, parts: 4, sessions: 1, fileId: file.id })
       yield* Effect.promise(() => expect(draw(bars)).toMatchFileSnapshot("../../docs/public/trace.svg"))
     }))
+
+  const notes = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"))
+
+  const services = Layer.merge(Minutes.Default, Recordings.Default).pipe(
+    Layer.provide([SandboxLayer.memory({ projects: 1 }), KeyValueStore.layerMemory])
+  )
+
+  const uses: Record<string, readonly [span: string, Effect.Effect<unknown, unknown, Minutes | Recordings>]> = {
+    "Minutes.archive": ["Uploads.upload", Effect.flatMap(Minutes, ({ archive }) => archive("notes.txt", "hello"))],
+    "Recordings.save": ["Uploads.upload", Effect.flatMap(Recordings, ({ save }) => save("project-1", notes))],
+    "Recordings.overview": ["Pages.page", Effect.flatMap(Recordings, ({ overview }) => Stream.runDrain(overview))]
+  }
+
+  for (const [name, [span, use]] of Object.entries(uses)) {
+    it.effect(`${name} of an application is below the span of its caller, not of whatever built its layer`, () =>
+      Effect.gen(function*() {
+        const exporter = new InMemorySpanExporter()
+        const spans = yield* use.pipe(
+          Effect.withSpan("handle request"),
+          Effect.provide(services),
+          Effect.withSpan("main"),
+          Effect.zipRight(Effect.sync(() => exporter.getFinishedSpans())),
+          Effect.provide(telemetry(exporter))
+        )
+        assert.deepStrictEqual(barsOf(spans).slice(0, 3).map(({ depth, name }) => [depth, name]), [
+          [0, "main"],
+          [1, "handle request"],
+          [2, span]
+        ])
+      }))
+  }
 })

@@ -62,6 +62,15 @@ describe("a recording is saved once, whole, and by the rules", () => {
     }).pipe(Effect.provide(failing(days["a storm of SlowDown over every part"], { backOff: true }))))
 })
 
+describe("a caller", () => {
+  it.effect("that wants no repeat gets none, though the layer of the application repeats", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Effect.provide(save, RetryPolicy.none))
+      assert.strictEqual(error._tag, "StorageUnavailable")
+      assert.deepStrictEqual(yield* rows, [])
+    }).pipe(Effect.provide(failing(on("putPart").answer(503)))))
+})
+
 describe("whatever happens", () => {
   it.effect.prop(
     "the database has a row if storage has the file, and none if saving failed",

@@ -1,6 +1,6 @@
 import { KeyValueStore } from "@effect/platform"
 import { Lists, type UploadOptions, Uploads, type UploadSource } from "@stevedore/core"
-import { Effect, Option, Schema, Stream } from "effect"
+import { Context, Effect, Option, Schema, Stream } from "effect"
 
 const Recording = Schema.Struct({ fileId: Schema.String, name: Schema.String, bytes: Schema.Number })
 
@@ -10,6 +10,9 @@ export class Recordings extends Effect.Service<Recordings>()("Recordings", {
     const services = yield* Effect.context<Uploads.Requirements>()
     const database = (yield* KeyValueStore.KeyValueStore).forSchema(Schema.Array(Recording))
     const lock = yield* Effect.makeSemaphore(1)
+
+    // what the caller has counts before what the layer had: its span, its RetryPolicy, its Timeouts
+    const withServices = (caller: Context.Context<never>) => Context.merge(services, caller)
 
     const of = (projectId: string) => Effect.map(database.get(projectId), Option.getOrElse(() => []))
 
@@ -21,12 +24,12 @@ export class Recordings extends Effect.Service<Recordings>()("Recordings", {
         const others = yield* of(projectId)
         yield* database.set(projectId, [...others, recording])
         return recording
-      }).pipe(lock.withPermits(1), Effect.provide(services))
+      }).pipe(lock.withPermits(1), Effect.mapInputContext(withServices))
 
     /** Every project of the service with what was recorded for it. */
     const overview = Lists.projects({ sort: "title:asc" }).pipe(
       Stream.mapEffect(({ id, title }) => Effect.map(of(id), (recordings) => ({ title, recordings }))),
-      Stream.provideContext(services)
+      Stream.mapInputContext(withServices)
     )
 
     return { save, of, overview }
