@@ -3,6 +3,8 @@ import { FaultRule, FaultScript, SandboxReport } from "@stevedore/testing"
 import { Schema } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { packages } from "../../../.ci/packages.mjs"
+import { blocksOf, pages } from "../../../.ci/pages.mjs"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -58,5 +60,44 @@ describe("the page about promises", () => {
       const files = named(promise, /^- `(packages\/[^`]+\.test\.ts)`$/gm)
       assert.isAbove(files.length, 0, promise)
     }
+  })
+})
+
+describe("what a reader types", () => {
+  const lines = pages.flatMap((page) =>
+    blocksOf(page).filter(({ language }) => language === "sh").flatMap(({ code }) =>
+      code.split("\n").map((line) => ({ page, line }))
+    )
+  )
+
+  const Versions = Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), {
+    default: () => ({})
+  })
+  const Manifest = Schema.parseJson(Schema.Struct({ devDependencies: Versions, peerDependencies: Versions }))
+
+  // of the root come those that only tests need
+  const needed = new Map(
+    [`${root}package.json`, ...packages.map(({ path }) => `${path}/package.json`)]
+      .map((path) => Schema.decodeSync(Manifest)(readFileSync(path, "utf8")))
+      .flatMap(({ devDependencies, peerDependencies }) => [devDependencies, peerDependencies])
+      .flatMap((versions) => Object.entries(versions))
+  )
+
+  it("installs of Effect the line that the packages are written for: the latest is another", () => {
+    const installed = lines.filter(({ line }) => /^npm (?:i|install) /.test(line)).flatMap(({ line, page }) =>
+      line.split(" ").filter((word) => /^(?:effect|@effect\/[^@]+)(?:@|$)/.test(word)).map((word) => ({ page, word }))
+    )
+    assert.isAbove(installed.length, 10)
+    const isOfTheLine = (word: string): boolean => {
+      const [, name = "", version = ""] = /^(@?[^@]+)@(.+)$/.exec(word) ?? []
+      return needed.get(name)?.replace("^", "").startsWith(`${version}.`) === true
+    }
+    assert.deepStrictEqual(installed.filter(({ word }) => !isOfTheLine(word)), [])
+  })
+
+  it("has npx fetch the command by its package: what is called stevedore in the registry is somebody else's", () => {
+    // the README does so in a clone, where it is installed
+    const elsewhere = lines.filter(({ page }) => page !== "README.md")
+    assert.deepStrictEqual(elsewhere.filter(({ line }) => line.includes("npx stevedore")), [])
   })
 })
