@@ -38,7 +38,7 @@ export const uploadDuration = Metric.timerWithBoundaries(
 )
 
 /**
- * Bytes that storage has confirmed, each once.
+ * Bytes that storage has confirmed. What a new session sends again counts again.
  *
  * @since 0.1.0
  * @category metrics
