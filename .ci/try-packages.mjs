@@ -278,7 +278,7 @@ if (runtimes !== "") {
       return `${specifiers.length}`
     })
     const stevedore = (/** @type {Array<string>} */ ...words) =>
-      run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.js", ...words])
+      run(command, node, ["node_modules/@stevedore/cli/bin/stevedore.cjs", ...words])
     attempt(`${name}: stevedore --version`, () => {
       const said = stevedore("--version")
       if (said !== version) throw new Error(`It says ${said}, and is ${version}`)
@@ -288,12 +288,15 @@ if (runtimes !== "") {
       const kept = join(folder, "cache/stevedore-compiled")
       rmSync(kept, { recursive: true, force: true })
       stevedore("--version")
-      const keeps = run(folder, node, ["--print", "typeof require('node:module').enableCompileCache"]) === "function"
-      if (!keeps) return "this line of Node keeps nothing"
       const { mode } = statSync(kept)
-      const files = readdirSync(kept, { recursive: true }).length
-      if (files === 0 || (mode & 0o077) !== 0) throw new Error(`${files} files, mode ${mode.toString(8)}`)
-      return `${files} files`
+      const [file, ...others] = readdirSync(kept)
+      if (file === undefined || others.length > 0 || (mode & 0o077) !== 0) {
+        throw new Error(`${file} and ${others.length} others, mode ${mode.toString(8)}`)
+      }
+      const { mtimeMs, size } = statSync(join(kept, file))
+      stevedore("--version")
+      if (statSync(join(kept, file)).mtimeMs !== mtimeMs) throw new Error("It is compiled again at each start")
+      return `${file}, ${Math.round(size / 1024)} KiB`
     })
     attempt(`${name}: stevedore upload --help`, () => {
       const help = stevedore("upload", "--help")

@@ -15,7 +15,7 @@ const cli = fileURLToPath(new URL("../../../cli", import.meta.url))
 /** The command as it was built, where it was; else as a script made now. */
 const command = (setting: Setting) =>
   Effect.gen(function*() {
-    const built = join(cli, "bin/stevedore.js")
+    const built = join(cli, "bin/stevedore.cjs")
     if (existsSync(join(cli, "dist/bin.js"))) return { what: "as built", script: built }
     yield* Bundle.scripts([join(cli, "src/bin.ts")], join(setting.folder, "cli"))
     return { what: "bundled", script: join(setting.folder, "cli/bin.mjs") }
@@ -43,8 +43,10 @@ export const startup: Topic = {
         XDG_CACHE_HOME: join(setting.folder, "cache"),
         NO_PROXY: "127.0.0.1"
       }
-      // what was compiled is kept from the first start on, where Node keeps it
-      execFileSync(process.execPath, [script, "--version"], { env: { ...process.env, ...env } })
+      // what was compiled is kept from the first start of each on
+      for (const words of [["--version"], ["upload", file]]) {
+        execFileSync(process.execPath, [script, ...words], { env: { ...process.env, ...env } })
+      }
       const starts = yield* Contest.hold([
         node("`node -e 0`", ["-e", "0"]),
         node(`**stevedore** \`--version\`, ${what}`, [script, "--version"], env),

@@ -12,7 +12,7 @@ const { resolve } = createRequire(import.meta.url)
  * of a second; with TEST_DIST=1 it is what `npm run build` made.
  */
 export const command = async (directory: string): Promise<ReadonlyArray<string>> => {
-  if (process.env.TEST_DIST === "1") return [path("../../bin/stevedore.js")]
+  if (process.env.TEST_DIST === "1") return [path("../../bin/stevedore.cjs")]
   const { build }: typeof Esbuild = createRequire(resolve("tsx"))("esbuild")
   await build({
     entryPoints: [path("../../src/bin.ts")],

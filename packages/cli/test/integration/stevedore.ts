@@ -7,7 +7,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 
 /** The command as a user has it: from source, or with TEST_DIST=1 what `npm run build` made. */
 const command = process.env.TEST_DIST === "1"
-  ? [path("../../bin/stevedore.js")]
+  ? [path("../../bin/stevedore.cjs")]
   : ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href, path("../../src/bin.ts")]
 
 export interface Ended {

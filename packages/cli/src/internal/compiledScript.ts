@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import Module from "node:module"
+import { dirname } from "node:path"
+import { Script } from "node:vm"
+import { crc32 } from "node:zlib"
+
+const crcLength = 4
+
+const stampLength = 2 * crcLength
+
+const stamp = (source: Uint8Array, compiled: Uint8Array): Buffer => {
+  const sums = Buffer.alloc(stampLength)
+  sums.writeUInt32LE(crc32(source), 0)
+  sums.writeUInt32LE(crc32(compiled), crcLength)
+  return sums
+}
+
+// V8 refuses what another version of it compiled; it does not look whether it was this source, or is whole
+const read = (path: string, source: Uint8Array): Buffer | undefined => {
+  try {
+    const kept = readFileSync(path)
+    const compiled = kept.subarray(stampLength)
+    return stamp(source, compiled).equals(kept.subarray(0, stampLength)) ? compiled : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const write = (path: string, source: Uint8Array, compiled: Uint8Array): void => {
+  try {
+    // in place: to who reads it meanwhile it is not whole
+    writeFileSync(path, Buffer.concat([stamp(source, compiled), compiled]), { mode: 0o600 })
+  } catch {
+    // the next start compiles it once more
+  }
+}
+
+/**
+ * Runs a script of CommonJS from what V8 made of it before, and gives whether it could. Where it could not, that is kept for
+ * the next time when the process ends: every function that ran by then. `node:module` has such a cache too, but from
+ * Node 22 on and for each module by itself, which takes longer.
+ *
+ * @internal
+ */
+export const run = (
+  path: string,
+  keptAt: string | undefined,
+  atExit: (keep: () => void) => void = (keep) => process.once("exit", keep)
+): boolean => {
+  const source = readFileSync(path)
+  const kept = keptAt === undefined ? undefined : read(keptAt, source)
+  const script = new Script(Module.wrap(source.toString()), { filename: path, cachedData: kept })
+  const wasCompiled = script.cachedDataRejected === false
+  if (keptAt !== undefined && !wasCompiled) atExit(() => write(keptAt, source, script.createCachedData()))
+  const module = { exports: {} }
+  script.runInThisContext()(module.exports, Module.createRequire(path), module, path, dirname(path))
+  return wasCompiled
+}
