@@ -117,7 +117,7 @@ export interface FeasibilityChanged {
 }
 
 /**
- * The upload was paused: nothing of it is in flight.
+ * The upload was paused: no part of it is in flight.
  *
  * @since 0.1.0
  * @category models

@@ -97,6 +97,14 @@ const whole = (
     )
 }
 
+// Infinity is a wish: everything that fits into it is a single PUT
+const checkThreshold = (threshold: number | undefined): Either.Either<void, InvalidUploadOption> =>
+  threshold === undefined || threshold >= 0
+    ? Either.void
+    : Either.left(
+      new InvalidUploadOption({ option: "threshold", expected: `a number of bytes from 0, not ${threshold}` })
+    )
+
 const checkSource = (
   source: UploadSource,
   limits: ServiceProfile.ServiceProfile["limits"]
@@ -129,6 +137,7 @@ export const check = (
   Either.gen(function*() {
     yield* checkSource(source, limits)
     const { parts, strategy, threshold } = options
+    yield* checkThreshold(threshold)
     return {
       concurrency: yield* whole("concurrency", options.concurrency, {
         from: 1,

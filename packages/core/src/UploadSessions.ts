@@ -185,7 +185,7 @@ const runSession = (
           Effect.zipRight(
             Effect.logInfo(
               `The earlier session of ${upload.source.name} is gone (${error._tag}): a new one starts over`
-            ),
+            ).pipe(Effect.zipRight(upload.run.monitor.endSession(error._tag))),
             runSession(upload, book, Option.none())
           )
       )

@@ -67,7 +67,7 @@ export interface UploadHandle {
   readonly progress: Subscribable.Subscribable<UploadProgress>
   /** What happens to it, one event at a time; it ends with the upload. */
   readonly events: Stream.Stream<UploadEvent>
-  /** Stops every transfer at once, and keeps what storage has. While the service is being told it changes nothing. */
+  /** Stops every transfer at once, and keeps what storage has. While the service is told, or the file read back, both go on. */
   readonly pause: Effect.Effect<void>
   /** Goes on where it was paused. What was in flight then is sent again; no attempt is counted for it. */
   readonly resume: Effect.Effect<void>

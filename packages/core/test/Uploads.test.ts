@@ -121,6 +121,13 @@ describe("Uploads", () => {
       { what: "parts below the least size", source: sourceOf(95), options: { parts: 11 }, tag: "InvalidPartCount" },
       { what: "a concurrency of 0", source: sourceOf(95), options: { concurrency: 0 }, tag: "InvalidUploadOption" },
       { what: "a concurrency of 33", source: sourceOf(95), options: { concurrency: 33 }, tag: "InvalidUploadOption" },
+      {
+        what: "a threshold that is no number",
+        source: sourceOf(95),
+        options: { threshold: Number.NaN },
+        tag: "InvalidUploadOption"
+      },
+      { what: "a threshold below 0", source: sourceOf(95), options: { threshold: -1 }, tag: "InvalidUploadOption" },
       { what: "no session", source: sourceOf(95), options: { maxSessions: 0 }, tag: "InvalidUploadOption" },
       { what: "a long name", source: sourceOf(95, "n".repeat(1025)), options: {}, tag: "InvalidSource" },
       { what: "no name", source: sourceOf(95, ""), options: {}, tag: "InvalidSource" }
