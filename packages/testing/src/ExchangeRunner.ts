@@ -11,13 +11,14 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Connection from "./Connection.js"
 import type * as Exchange from "./Exchange.js"
 import * as Fault from "./Fault.js"
 import * as Identifiers from "./Identifiers.js"
+import type { Bytes } from "./internal/bodyFault.js"
+import * as BodyFault from "./internal/bodyFault.js"
 import type { Settings } from "./SandboxOptions.js"
 import type * as SandboxRecorder from "./SandboxRecorder.js"
 
@@ -86,25 +87,7 @@ export type Run = (
   HttpServerRequest.HttpServerRequest
 >
 
-type Bytes = Stream.Stream<Uint8Array, Connection.ConnectionBroken>
-
 const broken = (cause?: unknown) => new Connection.ConnectionBroken({ code: "ECONNRESET", cause })
-
-const interruptAfter = (
-  bytes: number,
-  interruption: Effect.Effect<never, Connection.ConnectionBroken>
-) =>
-(body: Bytes): Bytes =>
-  body.pipe(
-    Stream.mapAccum(0, (passed, chunk) => {
-      const total = passed + chunk.byteLength
-      return [total, { chunk: chunk.subarray(0, Math.max(0, bytes - passed)), over: total > bytes }]
-    }),
-    Stream.flatMap(({ chunk, over }) =>
-      over ? Stream.concat(Stream.succeed(chunk), Stream.fromEffect(interruption)) : Stream.succeed(chunk)
-    ),
-    Stream.filter((chunk) => chunk.byteLength > 0)
-  )
 
 const counted = (body: Bytes, count: (bytes: number) => void): Bytes =>
   Stream.map(body, (chunk) => {
@@ -121,20 +104,6 @@ const html = (status: number): HttpServerResponse.HttpServerResponse =>
     { status, contentType: "text/html" }
   )
 
-// what happens to a body on its way, whichever way it goes
-const bodyFault = (
-  fault: Option.Option<Fault.Fault>,
-  breakConnection: Effect.Effect<never, Connection.ConnectionBroken>
-): (body: Bytes) => Bytes => {
-  const found = Option.getOrUndefined(fault)
-  if (found?._tag === "Reset" && found.afterBytes !== undefined) {
-    return interruptAfter(found.afterBytes, breakConnection)
-  }
-  return found?._tag === "Stall" && found.phase === "body"
-    ? interruptAfter(found.afterBytes ?? 0, Effect.never)
-    : (body) => body
-}
-
 const answeredBy = ({ headers, status }: HttpServerResponse.HttpServerResponse): SandboxRecorder.Answered => ({
   status,
   etag: headers["etag"]
@@ -142,30 +111,40 @@ const answeredBy = ({ headers, status }: HttpServerResponse.HttpServerResponse):
 
 const isReading = (operation: Described["operation"]): boolean => operation === "get" || operation === "download"
 
+const bytesOf = ({ body }: HttpServerResponse.HttpServerResponse): Bytes =>
+  body._tag === "Stream"
+    ? Stream.mapError(body.stream, (cause) => broken(cause))
+    : body._tag === "Uint8Array"
+    ? Stream.succeed(body.body)
+    : Stream.empty
+
 const withAnswerBody = (
   response: HttpServerResponse.HttpServerResponse,
-  transform: (body: Bytes) => Bytes,
+  bytes: Bytes,
   recording: SandboxRecorder.Recording
 ): HttpServerResponse.HttpServerResponse => {
-  const body = response.body
-  if (body._tag === "Uint8Array") {
-    recording.sent(body.body.byteLength)
-    return response
-  }
-  if (body._tag !== "Stream") {
-    return response
-  }
-  const bytes = Stream.mapError(body.stream, (cause) => broken(cause))
+  const { contentLength, contentType } = response.body
   const sent = Stream.tapError(
-    counted(transform(bytes), recording.sent),
+    counted(bytes, recording.sent),
     () => Effect.sync(() => recording.finish("broken", answeredBy(response)))
   )
   return HttpServerResponse.stream(sent, {
     status: response.status,
     headers: response.headers,
-    contentType: body.contentType,
-    ...(body.contentLength === undefined ? {} : { contentLength: body.contentLength })
+    contentType,
+    ...(contentLength === undefined ? {} : { contentLength })
   })
+}
+
+const passedAnswer = (
+  response: HttpServerResponse.HttpServerResponse,
+  recording: SandboxRecorder.Recording
+): HttpServerResponse.HttpServerResponse => {
+  if (response.body._tag === "Stream") {
+    return withAnswerBody(response, bytesOf(response), recording)
+  }
+  recording.sent(response.body.contentLength ?? 0)
+  return response
 }
 
 // it is judged by when it arrived, and stored when nobody waits for it any more
@@ -215,10 +194,28 @@ export const make = (
       at: yield* clock
     })
 
-    const breakConnection = Effect.zipRight(
-      Connection.destroy(request, isReading(operation) ? "flush" : "reset"),
-      Effect.failSync(() => broken())
-    )
+    const destroyed = (how: "reset" | "flush") =>
+      Effect.zipRight(Connection.destroy(request, how), Effect.failSync(() => broken()))
+    const breakConnection = destroyed(isReading(operation) ? "flush" : "reset")
+
+    const interrupted = (body: Bytes, { bytes, happens }: BodyFault.BodyFault) =>
+      BodyFault.interruptAfter(body, bytes, happens === "silence" ? Effect.never : breakConnection)
+
+    // who answers met no fault in the request's body: it has none, or no more bytes, or it was not read
+    const faultyAnswer = (
+      response: HttpServerResponse.HttpServerResponse,
+      { bytes, happens }: BodyFault.BodyFault
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse, Connection.ConnectionBroken> => {
+      const size = BodyFault.answerLength(request.method, response)
+      if (size === 0) {
+        return happens === "silence" ? Effect.never : breakConnection
+      }
+      const interruption = happens === "silence"
+        ? Effect.onInterrupt(Effect.never, () => Effect.sync(() => recording.finish("aborted", answeredBy(response))))
+        : destroyed("flush")
+      const body = BodyFault.interruptAfter(bytesOf(response), Math.min(bytes, size - 1), interruption)
+      return Effect.succeed(withAnswerBody(response, body, recording))
+    }
 
     const handled = Effect.gen(function*() {
       const fault = operation === "preflight" || operation === "unknown"
@@ -232,7 +229,7 @@ export const make = (
           contentLength: length === undefined ? undefined : Number(length)
         })
       const found = Option.getOrUndefined(fault)
-      const transform = bodyFault(fault, breakConnection)
+      const bodyFault = BodyFault.of(found)
 
       switch (found?._tag) {
         case "Answer":
@@ -262,7 +259,7 @@ export const make = (
         : Stream.empty
       const tools: Tools = {
         request,
-        body: counted(isReading(operation) ? incoming : transform(incoming), recording.received),
+        body: counted(bodyFault === undefined ? incoming : interrupted(incoming, bodyFault), recording.received),
         serverTime: yield* clock,
         requestId,
         recording,
@@ -281,7 +278,7 @@ export const make = (
         return yield* Effect.never
       }
       const answer = found?._tag === "OmitEtag" ? withoutEtag(response) : response
-      return withAnswerBody(answer, isReading(operation) ? transform : identity, recording)
+      return bodyFault === undefined ? passedAnswer(answer, recording) : yield* faultyAnswer(answer, bodyFault)
     })
 
     const response = yield* Effect.onExit(handled, (exit) =>

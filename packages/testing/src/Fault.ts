@@ -40,8 +40,10 @@ export class LoseAnswer
 {}
 
 /**
- * The connection breaks before the request is handled; with `afterBytes`, after that many bytes of the body that is on its
- * way: the request's for an upload, the answer's for a download. A body that has fewer bytes goes through whole.
+ * The connection breaks before the request is handled; with `afterBytes`, after that many bytes of the request's body. A
+ * request without a body, or with one of no more bytes, is handled, and the connection breaks in the body of its answer:
+ * after that many bytes, before the last one at the latest. Where there is no answer's body either, it breaks instead of
+ * the answer.
  *
  * @since 0.1.0
  * @category models
@@ -51,8 +53,8 @@ export class Reset extends Schema.TaggedClass<Reset>("@stevedore/testing/Fault/R
 }) {}
 
 /**
- * The three times at which a server can stop: before it reads anything, while a body is on its way (the request's for an
- * upload, the answer's for a download), and after it did everything but answer.
+ * The three times at which a server can stop: before it reads anything, while a body is on its way (the request's or else
+ * the answer's, as for {@link Reset}), and after it did everything but answer.
  *
  * @since 0.1.0
  * @category models

@@ -43,9 +43,9 @@ export interface AnyFault<Script> {
   readonly loseAnswer: () => Script
   /** The connection breaks before anything is handled. */
   readonly reset: () => Script
-  /** The connection breaks after so many bytes of the body on its way. */
+  /** The connection breaks after so many bytes of the request's body, or of the answer's where that has no more. */
   readonly resetAfter: (bytes: number) => Script
-  /** Silence for ever: before anything, after `afterBytes` of the body on its way, or instead of the answer. */
+  /** Silence for ever: before anything, after `afterBytes` of the same body, or instead of the answer. */
   readonly stall: (phase: Fault.StallPhase, options?: { readonly afterBytes?: number | undefined }) => Script
   /** Handled as usual, so much later. */
   readonly delay: (duration: Duration.DurationInput) => Script

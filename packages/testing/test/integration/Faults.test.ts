@@ -73,6 +73,12 @@ const asking = Effect.map(
   ({ headers, status }) => `${status} ${headers["content-type"]} ${headers["retry-after"] ?? ""}`.trim()
 )
 
+// the head comes first, and then something happens to the body
+const paging = Effect.flatMap(seen(Calls.api("GET", "/v1/projects")), (response) =>
+  typeof response === "string"
+    ? Effect.succeed(response)
+    : Effect.map(seen(response.text), (text) => `${response.status}, ${text}`))
+
 const completing = Effect.gen(function*() {
   const { id, url } = yield* Calls.initiate(5)
   yield* Calls.put(url, hello)
@@ -121,6 +127,12 @@ const cases: ReadonlyArray<
   [FaultScript.on("put").landLate("300 millis"), late, "broken, again, hello"],
   [FaultScript.on("download").resetAfter(2), downloading, "broken"],
   [FaultScript.on("download").stall("body", { afterBytes: 2 }), downloading, "silence"],
+  [FaultScript.on("put").resetAfter(5), putting, "broken"],
+  [FaultScript.on("list").resetAfter(1), paging, "200, broken"],
+  [FaultScript.on("list").resetAfter(1_000_000), paging, "200, broken"],
+  [FaultScript.on("list").stall("body"), paging, "200, silence"],
+  [on("complete").resetAfter(0), completing, "broken then 200"],
+  [on("complete").stall("body"), completing, "silence then 200"],
   [on("tokenInfo").html(502), asking, "502 text/html"],
   [on("tokenInfo").retryAfter(3), asking, "429 application/json 3"],
   [on("complete").loseAnswer(), completing, "broken then 200"],
