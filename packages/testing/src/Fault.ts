@@ -165,7 +165,8 @@ export class CorruptPage
 {}
 
 /**
- * The page says that there is no more, and has a next cursor all the same. The list goes on behind it.
+ * The page says that there is no more, and has a next cursor all the same. The list goes on behind it; behind the last
+ * page comes an empty one, which stays as it is.
  *
  * @since 0.1.0
  * @category models

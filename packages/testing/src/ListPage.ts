@@ -181,6 +181,14 @@ export const changeList = (
     }
   })
 
+// the last page has a cursor then too, behind which there is nothing
+const cursorBehind = ({ data, page }: ListPage, query: ListQuery): string | null => {
+  const last = data.at(-1)
+  return page.next_cursor ?? (last === undefined
+    ? null
+    : encodeCursor({ list: query.signature, after: keyOf(last, query), turn: 0 }))
+}
+
 const withoutIdentity = ({ id: _id, name: _name, title: _title, ...rest }: ListRecord): ListRecord => rest
 
 /**
@@ -215,7 +223,10 @@ export const applyFault = (
           data: page.data.map((record, index) => index === 0 ? withoutIdentity(record) : record)
         })
       case "DenyMore":
-        return Either.right({ ...page, page: { ...page.page, has_more: false } })
+        return Either.right({
+          ...page,
+          page: { ...page.page, has_more: false, next_cursor: cursorBehind(page, query) }
+        })
       case "RejectCursor":
         return query.startCursor === undefined
           ? Either.right(page)

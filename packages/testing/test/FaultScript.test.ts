@@ -478,6 +478,14 @@ describe("FaultScript", () => {
         assert.lengthOf(ids, 5)
       }).pipe(Effect.provide(sandbox(FaultScript.on("list").denyMore(), { projects: 5 }))))
 
+    it.effect("denyMore: of the last page too, and the walk ends", () =>
+      Effect.gen(function*() {
+        const { ids, pages } = yield* walk()
+        assert.deepStrictEqual(pages.map(({ data }) => data.length), [2, 2, 1, 0])
+        assert.deepStrictEqual(pages.map(({ page }) => page.has_more), [false, false, false, false])
+        assert.lengthOf(ids, 5)
+      }).pipe(Effect.provide(sandbox(FaultScript.on("list").always().denyMore(), { projects: 5 }))))
+
     it.effect("itemAppears: at the end of what is sorted by age, and nothing is repeated", () =>
       Effect.gen(function*() {
         assert.deepStrictEqual((yield* walk()).ids, ["P1", "P2", "P3", "P4", "P5", "A1"])
