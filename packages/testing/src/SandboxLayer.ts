@@ -43,7 +43,8 @@ export interface Options extends SandboxOptions.Options, TransferGate.Options {
   readonly profile?: ServiceProfile.ServiceProfile | undefined
   /**
    * Whether a request that failed waits before it is made again, as the retry policy in force says. Omitted: it does not, so
-   * that no test has to advance the clock. A `Retry-After` of the sandbox is kept to in any case.
+   * that no test has to advance the clock. A `Retry-After` of the sandbox is kept to in any case, and so is the policy that
+   * an effect is given for itself, with its waits: `VirtualTime.run` lets them pass.
    */
   readonly backOff?: boolean | undefined
 }
@@ -96,7 +97,10 @@ export const layer = (
 ): Layer.Layer<SandboxLayer, ConfigError.ConfigError, ObjectStore.ObjectStore> =>
   Layer.mergeAll(
     clients(options),
-    TransferGate.layer({ ...options, shortestPause: options?.backOff === true ? undefined : 0 }),
+    TransferGate.layer({
+      ...options,
+      shortestPause: options?.shortestPause ?? (options?.backOff === true ? undefined : 0)
+    }),
     retryPolicy(options),
     Timeouts.layerInForce
   ).pipe(Layer.provideMerge(Sandbox.layer({

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RetryPolicy, ServiceProfile, Uploads, UploadSources } from "@stevedore/core"
-import { Effect, Fiber, TestClock } from "effect"
-import { FaultScript, Sandbox, SandboxLayer } from "../src/index.js"
+import { RetryPolicy, ServiceProfile, TransferGate, Uploads, UploadSources } from "@stevedore/core"
+import { Duration, Effect, Fiber, Random, TestClock } from "effect"
+import { FaultScript, Sandbox, SandboxLayer, VirtualTime } from "../src/index.js"
 
 const source = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), { mediaType: "text/plain" })
 
@@ -72,4 +72,34 @@ describe("SandboxLayer", () => {
       const { requests } = yield* Sandbox.report
       assert.lengthOf(requests.filter(({ operation }) => operation === "put"), 1)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").always().answer(503) }))))
+
+  it.effect("waits for nothing, but for the policy that an effect is given for itself", () =>
+    Effect.gen(function*() {
+      const policy = RetryPolicy.layer({ base: "10 seconds" })
+      const lasting = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+        Effect.map(VirtualTime.run(Effect.timed(program)), ([duration]) => Duration.toMillis(duration))
+      assert.strictEqual(yield* lasting(Uploads.upload(source)), 0)
+      assert.strictEqual(yield* lasting(Effect.provide(Uploads.upload(source), policy)), 15_000)
+    }).pipe(
+      Effect.withRandom(Random.fixed([0.5])),
+      Effect.provide(SandboxLayer.memory({
+        faults: FaultScript.on("put").times(2).answer(500).and(FaultScript.on("put").after(1).times(2).answer(500))
+      }))
+    ))
+
+  for (
+    const [options, millis] of [
+      [{}, 0],
+      [{ backOff: true }, 500],
+      [{ shortestPause: "5 seconds" }, 5000],
+      [{ backOff: true, shortestPause: "5 seconds" }, 5000]
+    ] as const
+  ) {
+    it.effect(`${JSON.stringify(options)}: a SlowDown holds everybody for ${millis} ms`, () =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.TransferGate
+        yield* Effect.exit(gate.pass(Effect.fail({ recovery: "slowDown", attempts: 1 })))
+        assert.strictEqual(Duration.toMillis((yield* gate.state).pausedFor), millis)
+      }).pipe(Effect.provide(SandboxLayer.memory(options))))
+  }
 })
