@@ -27,6 +27,20 @@ export const size: number = limits.multipartSize
 export const nameLength: number = limits.nameLength
 
 /**
+ * How many characters a name has, as the service counts them: a ship in one emoji is one, where JavaScript's own length
+ * says two.
+ *
+ * @example
+ * import { SourceLimits } from "@stevedore/core"
+ *
+ * SourceLimits.charactersIn("🚢.mp4") // 5
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const charactersIn = (name: string): number => [...name].length
+
+/**
  * The longest media type, in characters: 255.
  *
  * @since 0.1.0
@@ -51,7 +65,7 @@ const upTo = (longest: number): string => `1 to ${longest} characters`
  * @category checks
  */
 export const checkDescription = (name: string, mediaType: string): Either.Either<void, InvalidSource> => {
-  if (name === "" || [...name].length > nameLength) {
+  if (name === "" || charactersIn(name) > nameLength) {
     return Either.left(new InvalidSource({ name, field: "name", expected: upTo(nameLength) }))
   }
   return mediaType === "" || mediaType.length > mediaTypeLength

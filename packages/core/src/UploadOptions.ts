@@ -7,6 +7,7 @@ import * as Either from "effect/Either"
 import type { PlanError } from "./PlanError.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 import { InvalidSource } from "./SourceError.js"
+import { charactersIn } from "./SourceLimits.js"
 import { InvalidUploadOption } from "./UploadError.js"
 import type { Strategy, UploadPlan } from "./UploadPlan.js"
 import * as Plan from "./UploadPlan.js"
@@ -109,7 +110,7 @@ const checkSource = (
   source: UploadSource,
   limits: ServiceProfile.ServiceProfile["limits"]
 ): Either.Either<void, InvalidSource> => {
-  const characters = [...source.name].length
+  const characters = charactersIn(source.name)
   if (characters < 1 || characters > limits.nameLength) {
     const expected = `1 to ${limits.nameLength} characters, not ${characters}`
     return Either.left(new InvalidSource({ name: source.name, field: "name", expected }))

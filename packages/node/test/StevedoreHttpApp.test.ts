@@ -104,6 +104,14 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.effect("a name of up to 1024 characters is taken, however many halves JavaScript has of them", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* ask(initiate, { body: { ...small, name: "🚢".repeat(1024) } })).status, 201)
+      const { json, status } = yield* ask(initiate, { body: { ...small, name: "🚢".repeat(1025) } })
+      assert.deepStrictEqual([status, json.errors[0].path], [400, "name"])
+      assert.lengthOf(yield* asked, 1)
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it.effect("what it has no name for is 404, whatever the service would have there", () =>
     Effect.gen(function*() {
       for (const path of ["/v1/users", "/v1/token/info", "/v1/files/a/b", "/v1/files/%2e%2e", "/v1/files/x/download"]) {

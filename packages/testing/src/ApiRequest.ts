@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as SourceLimits from "@stevedore/core/SourceLimits"
 import * as Effect from "effect/Effect"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
@@ -18,9 +19,13 @@ import * as ServiceRefused from "./ServiceRefused.js"
  */
 export const LARGEST = { single: 5_000_000_000, multipart: 10_000_000_000 } as const
 
+const Name = Schema.NonEmptyString.pipe(
+  Schema.filter((name) => SourceLimits.charactersIn(name) <= 1024 || "Expected a name of at most 1024 characters")
+)
+
 const Fields = (largest: number) =>
   Schema.Struct({
-    name: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(1024)),
+    name: Name,
     type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.maxLength(255)))),
     size: Schema.Int.pipe(Schema.between(1, largest))
   })

@@ -91,6 +91,15 @@ describe("ApiApp", () => {
         yield* invalid("/v2/files/large-upload", { ...declared, size: 10_000_000_001 }, "size")
       }).pipe(Effect.provide(sandbox())))
 
+    it.effect("takes the longest names: 1024 characters, however many halves JavaScript has of them", () =>
+      Effect.gen(function*() {
+        for (const path of ["/v2/files/upload", "/v2/files/large-upload"]) {
+          const taken = yield* Calls.json("POST", path, { ...declared, name: "🚢".repeat(1024) })
+          assert.strictEqual(taken.status, 201)
+          yield* invalid(path, { ...declared, name: "🚢".repeat(1025) }, "name")
+        }
+      }).pipe(Effect.provide(sandbox())))
+
     it.effect("takes the largest sizes: 5 GB alone and 10 GB in parts, decimal", () =>
       Effect.gen(function*() {
         const alone = yield* Calls.json("POST", "/v2/files/upload", { ...declared, size: 5_000_000_000 })

@@ -2,6 +2,7 @@ import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { PageRequest } from "@stevedore/core/ServiceEndpoints"
 import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
+import { charactersIn } from "@stevedore/core/SourceLimits"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
@@ -11,8 +12,13 @@ import { refused } from "./appRefusal.js"
 
 type Limits = ServiceProfile["limits"]
 
+const Name = (longest: number) =>
+  Schema.NonEmptyString.pipe(
+    Schema.filter((name) => charactersIn(name) <= longest || `expected at most ${longest} characters`)
+  )
+
 const describedFields = (limits: Limits, largest: number) => ({
-  name: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(limits.nameLength)),
+  name: Name(limits.nameLength),
   type: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(limits.mediaTypeLength)),
   size: Schema.Int.pipe(Schema.between(1, largest))
 })
