@@ -60,6 +60,12 @@ type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Refused | Ser
 
 type ServerRequest = HttpServerRequest.HttpServerRequest
 
+interface Target {
+  readonly method: string
+  readonly path: string
+  readonly search: URLSearchParams
+}
+
 /** A call that is known by its path, and how it is made once it is permitted. */
 interface Route {
   readonly call: Effect.Effect<{ readonly call: Call; readonly run: Answer }, Refused, ServerRequest>
@@ -84,10 +90,11 @@ const opened = (
     (now) => json({ data }, { status: 201, headers: { date: new Date(now + clockOffset).toUTCString() } })
   )
 
-const { limits, paths } = ServiceProfile.standard
+// Pages know the app by these; where the service has its calls is between it and this server.
+const { paths } = ServiceProfile.standard
 
 const initiate = (service: ServiceApiModule.Service): Route => ({
-  call: Effect.map(Request.body(Request.Initiate(limits)), ({ name, size, type }) => {
+  call: Effect.map(Request.body(Request.Initiate(service.profile.limits)), ({ name, size, type }) => {
     const file = { name, mediaType: type, size }
     return {
       call: { operation: "initiateUpload", file },
@@ -100,7 +107,7 @@ const initiate = (service: ServiceApiModule.Service): Route => ({
 })
 
 const initiateLarge = (service: ServiceApiModule.Service): Route => ({
-  call: Effect.map(Request.body(Request.InitiateLarge(limits)), ({ name, parts, size, type }) => {
+  call: Effect.map(Request.body(Request.InitiateLarge(service.profile.limits)), ({ name, parts, size, type }) => {
     const file = { name, mediaType: type, size }
     return {
       call: { operation: "initiateLargeUpload", file },
@@ -125,7 +132,7 @@ const complete = (service: ServiceApiModule.Service, fileId: string): Route => (
 })
 
 const completeLarge = (service: ServiceApiModule.Service, fileId: string): Route => ({
-  call: Effect.map(Request.body(Request.CompleteLarge(limits)), ({ parts, upload_id }) => ({
+  call: Effect.map(Request.body(Request.CompleteLarge(service.profile.limits)), ({ parts, upload_id }) => ({
     call: { operation: "completeLargeUpload", fileId },
     run: service.completeLargeUpload({
       fileId,
@@ -144,7 +151,7 @@ const file = (service: ServiceApiModule.Service, fileId: string): Route => ({
 })
 
 const list = (service: ServiceApiModule.Service, path: string, search: URLSearchParams): Route => ({
-  call: Effect.map(Request.page(path, search, limits), (request) => ({
+  call: Effect.map(Request.page(path, search, service.profile.limits), (request) => ({
     call: { operation: "list", path },
     run: Effect.map(service.listPage(request), (page) => json(page))
   }))
@@ -156,7 +163,7 @@ const fileIdIn = (template: string, path: string): string | undefined =>
 
 const routeOf = (
   service: ServiceApiModule.Service,
-  { method, path, search }: { readonly method: string; readonly path: string; readonly search: URLSearchParams },
+  { method, path, search }: Target,
   lists: ReadonlyArray<string>
 ): Route | undefined => {
   const withId = (template: string, route: (service: ServiceApiModule.Service, fileId: string) => Route) => {
@@ -178,8 +185,11 @@ const routeOf = (
 // Cookies go along with requests that another site makes in the user's name: browsers say where a request is from.
 const isOfAnotherSite = ({ headers }: ServerRequest): boolean => headers["sec-fetch-site"] === "cross-site"
 
-const targetOf = ({ method, url }: ServerRequest, prefix: string) => {
-  const { pathname, searchParams } = new URL(url, "http://localhost")
+// A path that begins with two slashes is one all the same, and no host.
+const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | undefined => {
+  const target = url.startsWith("/") ? `http://localhost${url}` : url
+  if (!URL.canParse(target)) return undefined
+  const { pathname, searchParams } = new URL(target)
   const path = prefix !== "" && pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname
   return { method, path, search: searchParams }
 }
@@ -226,7 +236,8 @@ export const make = <User, E, R, R2 = never>(
     const request = yield* HttpServerRequest.HttpServerRequest
     if (isOfAnotherSite(request)) return yield* Refusal.refused(403)
     const user = yield* Effect.mapError(authorize(request), () => Refusal.refused(401))
-    const route = routeOf(yield* ServiceApi, targetOf(request, prefix), lists)
+    const target = targetOf(request, prefix)
+    const route = target === undefined ? undefined : routeOf(yield* ServiceApi, target, lists)
     if (route === undefined) return yield* Refusal.refused(404)
     const { call, run } = yield* route.call
     if (permit !== undefined && !(yield* permit(user, call))) return yield* Refusal.refused(403)

@@ -1,9 +1,9 @@
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import type { ServiceApi } from "@stevedore/core"
+import { ServiceApi, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Effect } from "effect"
+import { Effect, Logger, Redacted } from "effect"
 
 const app = StevedoreHttpApp.make({
   authorize: ({ cookies }) => cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
@@ -47,6 +47,16 @@ const initiate = "/v2/files/upload"
 const small = { name: "a.txt", type: "text/plain", size: 5 }
 
 const asked = Effect.map(Sandbox.report, ({ requests }) => requests.map(({ operation }) => operation))
+
+/** What a program tells the log, by level, beside what it gives. */
+const withLog = <A, E, R>(program: Effect.Effect<A, E, R>) => {
+  const log: Array<string> = []
+  const logger = Logger.make(({ logLevel, message }) => void log.push(`${logLevel.label}: ${String(message)}`))
+  return Effect.map(
+    Effect.provide(program, Logger.replace(Logger.defaultLogger, logger)),
+    (value) => ({ value, log })
+  )
+}
 
 describe("StevedoreHttpApp", () => {
   it.effect("opens a session for a user, with the service's clock and nothing of its token", () =>
@@ -120,6 +130,55 @@ describe("StevedoreHttpApp", () => {
       assert.strictEqual((yield* ask("/v1/files/abc", { method: "DELETE" })).status, 404)
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("a path that is no URL is 404 as any other: two slashes, and the star of OPTIONS", () =>
+    Effect.gen(function*() {
+      for (const path of ["//", "//[", "///v1/projects"]) {
+        assert.strictEqual((yield* ask(path)).status, 404, path)
+      }
+      const star = HttpServerRequest.fromWeb(new Request("http://localhost/", { headers: { cookie: "session=1" } }))
+      const answer = yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, star.modify({ url: "*" }))
+      assert.strictEqual(answer.status, 404)
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("the limits are those of its service's profile, larger and smaller than the standard ones", () =>
+    Effect.gen(function*() {
+      const pages: Array<ServiceEndpoints.PageRequest> = []
+      const limits = { pageSize: 20_000, singleSize: 6_000_000_000, multipartSize: 7, parts: 3, nameLength: 5 }
+      const service = ServiceApi.layerNoop({
+        profile: ServiceProfile.extend(ServiceProfile.standard, { limits, paths: { initiateUpload: "/elsewhere" } }),
+        listPage: (request) => Effect.sync(() => ({ data: pages.splice(0, 1, request), page: {} })),
+        initiateUpload: ({ size }) =>
+          Effect.fail(
+            new ServiceError.RequestRejected({ operation: String(size), status: 422, issues: [], attempts: 1 })
+          )
+      })
+      const statusOf = (path: string, body?: unknown) =>
+        Effect.map(Effect.provide(ask(path, { body }), service), ({ status }) => status)
+      assert.strictEqual(yield* statusOf("/v1/projects?page[limit]=20000"), 200)
+      assert.strictEqual(yield* statusOf("/v1/projects?page[limit]=20001"), 400)
+      assert.deepStrictEqual(pages.map(({ limit }) => limit), [20_000])
+      // the service was asked: what it answers is passed on
+      assert.strictEqual(yield* statusOf(initiate, { ...small, size: 5_500_000_000 }), 422)
+      assert.strictEqual(yield* statusOf(initiate, { ...small, name: "ab.txt" }), 400)
+      const large = "/v2/files/large-upload"
+      assert.strictEqual(yield* statusOf(large, { ...small, size: 8 }), 400)
+      assert.strictEqual(yield* statusOf(large, { ...small, parts: 4 }), 400)
+      const parts = [1, 2, 3, 4].map((part_number) => ({ part_number, etag: "\"e\"" }))
+      assert.strictEqual(yield* statusOf("/v2/files/abc/large-upload/complete", { upload_id: "u", parts }), 400)
+    }))
+
+  it.effect("a service that has no such call is a matter of the server, and of its log", () =>
+    Effect.gen(function*() {
+      const { log, value: { status } } = yield* withLog(ask(initiate, { body: small }))
+      assert.strictEqual(status, 404)
+      assert.lengthOf(log, 1)
+      assert.match(log[0] ?? "", /^WARN: .*initiateUpload.*base URL/)
+      const { token } = yield* Sandbox.Sandbox
+      assert.notInclude(log.join(), Redacted.value(token))
+      const unknown = yield* withLog(ask("/v1/files/abc"))
+      assert.deepStrictEqual([unknown.value.status, unknown.log], [404, []])
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("initiate").answer(404) }))))
 
   it.effect("passes on the lists that are named, by pages, and refuses a page that cannot be", () =>
     Effect.gen(function*() {

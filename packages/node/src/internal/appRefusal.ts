@@ -1,5 +1,5 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import type { Issue, ServiceError } from "@stevedore/core/ServiceError"
+import type { Issue, NotFound, ServiceError } from "@stevedore/core/ServiceError"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -50,14 +50,20 @@ const passedOn = (
     : new Refused({ status, issues: [first, ...others], retryAfter })
 }
 
+// what names no file is there for every page, unless this server asks in the wrong place
+const isAboutAFile = ({ operation }: NotFound): boolean =>
+  operation === "completeUpload" || operation === "completeLargeUpload" || operation === "file"
+
 /**
  * What the page is told of a failure of the service. What is the page's own doing is passed on; what is between this
  * server and the service (its token, above all) is a matter of the server and told to its log alone.
  */
 export const fromService = (error: ServiceError): Effect.Effect<never, Refused> => {
   switch (error._tag) {
-    case "NotFound":
-      return Effect.fail(passedOn(404, error.issues))
+    case "NotFound": {
+      const answered = Effect.fail(passedOn(404, error.issues))
+      return isAboutAFile(error) ? answered : Effect.zipRight(Effect.logWarning(error.message), answered)
+    }
     case "UploadConflict":
       return Effect.fail(passedOn(409, error.issues))
     case "RequestRejected":

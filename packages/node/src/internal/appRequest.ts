@@ -78,7 +78,7 @@ export const page = (
   const limit = search.get("page[limit]") ?? String(pageSize)
   const cursor = Option.filter(Option.fromNullable(search.get("page[start_cursor]")), (text) => text !== "")
   const query = [...search].filter(([name]) => isPassedOn(name))
-  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > pageSize) {
+  if (!/^\d{1,9}$/.test(limit) || Number(limit) < 1 || Number(limit) > pageSize) {
     return Effect.fail(refused(400, { message: `expected 1 to ${pageSize}`, path: "page[limit]" }))
   }
   return Effect.succeed({ path, limit: Number(limit), cursor, query })
