@@ -34,16 +34,32 @@ export type Call =
   | { readonly operation: "list"; readonly path: string }
 
 /**
+ * An upload that the service has opened, and of which file. Later calls name it by this id alone.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Opened {
+  readonly fileId: string
+  readonly file: { readonly name: string; readonly mediaType: string; readonly size: number }
+}
+
+/**
  * Who may do what.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Options<User, E, R, R2 = never> {
+export interface Options<User, E, R, R2 = never, E2 = never, R3 = never> {
   /** Whoever asks. When it fails, whatever the failure is, the answer is 401. */
   readonly authorize: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<User, E, R>
   /** Whether somebody who was let in may do this: `false` is answered with 403. Omitted: they may. */
   readonly permit?: ((user: User, call: Call) => Effect.Effect<boolean, never, R2>) | undefined
+  /**
+   * Told of each upload that was opened for somebody, before the page is: to write down whose it is, for `permit` to ask.
+   * When it fails, the page gets a 500 and nothing of the upload, and the failure is told to the log.
+   */
+  readonly opened?: ((user: User, upload: Opened) => Effect.Effect<void, E2, R3>) | undefined
   /**
    * The lists that are passed on, by their paths, such as `/v1/projects`. What they hold is what the token may see, not
    * what a user may. Omitted: none.
@@ -56,7 +72,7 @@ export interface Options<User, E, R, R2 = never> {
   readonly prefix?: string | undefined
 }
 
-type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Refused | ServiceError, ServerRequest>
+type Answer<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, Refused | ServiceError, ServerRequest | R>
 
 type ServerRequest = HttpServerRequest.HttpServerRequest
 
@@ -67,9 +83,12 @@ interface Target {
 }
 
 /** A call that is known by its path, and how it is made once it is permitted. */
-interface Route {
-  readonly call: Effect.Effect<{ readonly call: Call; readonly run: Answer }, Refused, ServerRequest>
+interface Route<R = never> {
+  readonly call: Effect.Effect<{ readonly call: Call; readonly run: Answer<R> }, Refused, ServerRequest>
 }
+
+/** What is done with an upload that was opened, before it is told to the page. */
+type Note<R> = (upload: Opened) => Effect.Effect<void, Refused, R>
 
 const json = (
   body: unknown,
@@ -81,7 +100,7 @@ const json = (
   })
 
 // The page judges deadlines by the service's clock, which it reads from the answer's date.
-const opened = (
+const created = (
   { clockOffset }: { readonly clockOffset: number },
   data: Readonly<Record<string, unknown>>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
@@ -93,32 +112,35 @@ const opened = (
 // Pages know the app by these; where the service has its calls is between it and this server.
 const { paths } = ServiceProfile.standard
 
-const initiate = (service: ServiceApiModule.Service): Route => ({
+const initiate = <R>(service: ServiceApiModule.Service, note: Note<R>): Route<R> => ({
   call: Effect.map(Request.body(Request.Initiate(service.profile.limits)), ({ name, size, type }) => {
     const file = { name, mediaType: type, size }
     return {
       call: { operation: "initiateUpload", file },
-      run: Effect.flatMap(
-        service.initiateUpload(file),
-        (session) => opened(session, { id: session.fileId, upload_url: PresignedUrl.reveal(session.url) })
+      run: service.initiateUpload(file).pipe(
+        Effect.tap(({ fileId }) => note({ fileId, file })),
+        Effect.flatMap((session) =>
+          created(session, { id: session.fileId, upload_url: PresignedUrl.reveal(session.url) })
+        )
       )
     }
   })
 })
 
-const initiateLarge = (service: ServiceApiModule.Service): Route => ({
+const initiateLarge = <R>(service: ServiceApiModule.Service, note: Note<R>): Route<R> => ({
   call: Effect.map(Request.body(Request.InitiateLarge(service.profile.limits)), ({ name, parts, size, type }) => {
     const file = { name, mediaType: type, size }
     return {
       call: { operation: "initiateLargeUpload", file },
-      run: Effect.flatMap(
-        service.initiateLargeUpload({ ...file, parts: Option.fromNullable(parts) }),
-        (session) =>
-          opened(session, {
+      run: service.initiateLargeUpload({ ...file, parts: Option.fromNullable(parts) }).pipe(
+        Effect.tap(({ fileId }) => note({ fileId, file })),
+        Effect.flatMap((session) =>
+          created(session, {
             id: session.fileId,
             upload_id: session.uploadId,
             urls: session.urls.map(PresignedUrl.reveal)
           })
+        )
       )
     }
   })
@@ -161,19 +183,20 @@ const list = (service: ServiceApiModule.Service, path: string, search: URLSearch
 const fileIdIn = (template: string, path: string): string | undefined =>
   new RegExp(`^${template.replace("{file_id}", "([A-Za-z0-9_-]{1,128})")}$`).exec(path)?.[1]
 
-const routeOf = (
+const routeOf = <R>(
   service: ServiceApiModule.Service,
   { method, path, search }: Target,
-  lists: ReadonlyArray<string>
-): Route | undefined => {
+  lists: ReadonlyArray<string>,
+  note: Note<R>
+): Route<R> | undefined => {
   const withId = (template: string, route: (service: ServiceApiModule.Service, fileId: string) => Route) => {
     const fileId = fileIdIn(template, path)
     return fileId === undefined ? undefined : route(service, fileId)
   }
   switch (method) {
     case "POST":
-      if (path === paths.initiateUpload) return initiate(service)
-      if (path === paths.initiateLargeUpload) return initiateLarge(service)
+      if (path === paths.initiateUpload) return initiate(service, note)
+      if (path === paths.initiateLargeUpload) return initiateLarge(service, note)
       return withId(paths.completeUpload, complete) ?? withId(paths.completeLargeUpload, completeLarge)
     case "GET":
       return lists.includes(path) ? list(service, path, search) : withId(paths.file, file)
@@ -210,9 +233,12 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | unde
  * import { Effect, Layer } from "effect"
  * import { createServer } from "node:http"
  *
+ * const owners = new Map<string, string>() // in your database, so that a restart does not lose them
+ *
  * const app = StevedoreHttpApp.make({
  *   authorize: (request) => request.cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
- *   permit: (user, call) => Effect.as(Effect.log(`${user}: ${call.operation}`), true)
+ *   opened: (user, { fileId }) => Effect.sync(() => owners.set(fileId, user)),
+ *   permit: (user, call) => Effect.sync(() => !("fileId" in call) || owners.get(call.fileId) === user)
  * })
  *
  * const server = HttpRouter.empty.pipe(
@@ -228,16 +254,18 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | unde
  * @since 0.1.0
  * @category constructors
  */
-export const make = <User, E, R, R2 = never>(
-  options: Options<User, E, R, R2>
-): HttpApp.Default<never, ServiceApi | R | R2> => {
-  const { authorize, lists = [], permit, prefix = "" } = options
+export const make = <User, E, R, R2 = never, E2 = never, R3 = never>(
+  options: Options<User, E, R, R2, E2, R3>
+): HttpApp.Default<never, ServiceApi | R | R2 | R3> => {
+  const { authorize, lists = [], opened, permit, prefix = "" } = options
+  const noteFor = (user: User): Note<R3> => (upload) =>
+    opened === undefined ? Effect.void : Effect.catchAll(opened(user, upload), Refusal.ofApplication)
   return Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (isOfAnotherSite(request)) return yield* Refusal.refused(403)
     const user = yield* Effect.mapError(authorize(request), () => Refusal.refused(401))
     const target = targetOf(request, prefix)
-    const route = target === undefined ? undefined : routeOf(yield* ServiceApi, target, lists)
+    const route = target === undefined ? undefined : routeOf(yield* ServiceApi, target, lists, noteFor(user))
     if (route === undefined) return yield* Refusal.refused(404)
     const { call, run } = yield* route.call
     if (permit !== undefined && !(yield* permit(user, call))) return yield* Refusal.refused(403)

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ServiceApi, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Effect, Logger, Redacted } from "effect"
+import { Cause, Effect, Logger, Redacted } from "effect"
 
 const app = StevedoreHttpApp.make({
   authorize: ({ cookies }) => cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
@@ -51,7 +51,9 @@ const asked = Effect.map(Sandbox.report, ({ requests }) => requests.map(({ opera
 /** What a program tells the log, by level, beside what it gives. */
 const withLog = <A, E, R>(program: Effect.Effect<A, E, R>) => {
   const log: Array<string> = []
-  const logger = Logger.make(({ logLevel, message }) => void log.push(`${logLevel.label}: ${String(message)}`))
+  const logger = Logger.make(({ cause, logLevel, message }) =>
+    void log.push(`${logLevel.label}: ${String(message)} ${Cause.pretty(cause)}`)
+  )
   return Effect.map(
     Effect.provide(program, Logger.replace(Logger.defaultLogger, logger)),
     (value) => ({ value, log })
@@ -91,6 +93,52 @@ describe("StevedoreHttpApp", () => {
         { operation: "initiateUpload", file: { name: "a.txt", mediaType: "text/plain", size: 5 } }
       ])
       assert.deepStrictEqual(yield* asked, [])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("the application can tell for whom an upload was opened: nobody else may complete it, or read its record", () =>
+    Effect.gen(function*() {
+      const owners = new Map<string, readonly [user: string, name: string]>()
+      const owned = StevedoreHttpApp.make({
+        authorize: ({ cookies }) => Effect.fromNullable(cookies["user"]),
+        opened: (user, { file, fileId }) => Effect.sync(() => owners.set(fileId, [user, file.name])),
+        permit: (user, call) => Effect.sync(() => !("fileId" in call) || owners.get(call.fileId)?.[0] === user)
+      })
+      const as = (user: string, path: string, asked: Asked = {}) =>
+        ask(path, { ...asked, headers: { cookie: `user=${user}` } }, owned)
+      const single = (yield* as("Ada", initiate, { body: small })).json.data
+      const large = (yield* as("Ada", "/v2/files/large-upload", { body: { ...small, name: "b.txt" } })).json.data
+      assert.deepStrictEqual([...owners], [[single.id, ["Ada", "a.txt"]], [large.id, ["Ada", "b.txt"]]])
+      const calls: ReadonlyArray<readonly [path: string, asked: Asked]> = [
+        [`/v1/files/${single.id}`, {}],
+        [`/v2/files/${single.id}/upload/complete`, { method: "POST" }],
+        [`/v2/files/${large.id}/large-upload/complete`, {
+          body: { upload_id: large.upload_id, parts: [{ part_number: 1, etag: "\"e\"" }] }
+        }]
+      ]
+      for (const [path, call] of calls) {
+        assert.strictEqual((yield* as("Bob", path, call)).status, 403, path)
+      }
+      assert.deepStrictEqual(yield* asked, ["initiate", "initiateLarge"])
+      // for Ada the service is asked, which has no bytes yet
+      const answers = yield* Effect.forEach(calls, ([path, call]) => as("Ada", path, call))
+      assert.deepStrictEqual(answers.map(({ status }) => status), [404, 400, 502])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("an upload of which the application could not be told is not told to the page, and the log says why", () =>
+    Effect.gen(function*() {
+      const failing = StevedoreHttpApp.make({
+        authorize: () => Effect.succeed("Ada"),
+        opened: () => Effect.fail("the database is full")
+      })
+      for (const path of [initiate, "/v2/files/large-upload"]) {
+        const { log, value: { status, text } } = yield* withLog(ask(path, { body: small }, failing))
+        assert.strictEqual(status, 500)
+        assert.deepStrictEqual(JSON.parse(text), {
+          errors: [{ code: "InternalError", title: "Something went wrong" }]
+        })
+        assert.lengthOf(log, 1)
+        assert.match(log[0] ?? "", /^ERROR: .*the database is full/s)
+      }
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
   it.effect("a body that is wrong is refused with the place of the error, before the service is asked", () =>

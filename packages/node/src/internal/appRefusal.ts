@@ -1,5 +1,6 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { Issue, NotFound, ServiceError } from "@stevedore/core/ServiceError"
+import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -84,6 +85,13 @@ export const fromService = (error: ServiceError): Effect.Effect<never, Refused> 
       return logged(error, refused(500))
   }
 }
+
+/** What the page is told where the application failed, which is told to the log. */
+export const ofApplication = (error: unknown): Effect.Effect<never, Refused> =>
+  Effect.zipRight(
+    Effect.logError("The application failed over an upload that was opened", Cause.fail(error)),
+    Effect.fail(refused(500))
+  )
 
 const logged = (error: ServiceError, refusal: Refused): Effect.Effect<never, Refused> =>
   Effect.zipRight(Effect.logError(error.message), Effect.fail(refusal))
