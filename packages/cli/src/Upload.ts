@@ -117,6 +117,7 @@ const send = (
   begun: Effect.Effect<void>
 ): Effect.Effect<Sent, UploadError, Uploads.Requirements> =>
   Effect.scoped(Effect.gen(function*() {
+    if (Option.isSome(file.refused)) return yield* file.refused.value
     const source = yield* FileSource.fromPath(file.path, {
       name: Option.getOrUndefined(Option.orElse(options.name, () => file.name)),
       mediaType: Option.getOrUndefined(options.mediaType)

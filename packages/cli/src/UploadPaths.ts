@@ -5,8 +5,11 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import type { SourceError } from "@stevedore/core/SourceError"
+import * as FileSource from "@stevedore/node/FileSource"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 
 /**
  * A file that is to go up.
@@ -20,38 +23,45 @@ export interface FileToUpload {
   readonly name: Option.Option<string>
   /** In bytes; 0 for what cannot be looked at. */
   readonly size: number
+  /** Why it cannot go up, where that was seen when its directory was read. */
+  readonly refused: Option.Option<SourceError>
 }
 
 type Files = Effect.Effect<ReadonlyArray<FileToUpload>, never, FileSystem.FileSystem | Path.Path>
 
-const itself = (path: string, size = 0): FileToUpload => ({ path, name: Option.none(), size })
+const itself = (path: string, size = 0): FileToUpload => ({
+  path,
+  name: Option.none(),
+  size,
+  refused: Option.none()
+})
 
-// A FIFO or a device has no size of its own, and is refused when it is its turn.
-const inDirectory = (directory: string, relative: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const { join, sep } = yield* Path.Path
-    const path = join(directory, relative)
-    const name = Option.some(relative.split(sep).join("/"))
-    return yield* Effect.match(fs.stat(path), {
+const refused = (file: FileToUpload, error: SourceError): FileToUpload => ({ ...file, refused: Option.some(error) })
+
+const sizeOf = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.match(fs.stat(path), {
       // what cannot be looked at is tried, so that its failure is told
-      onFailure: () => Option.some({ path, name, size: 0 }),
-      onSuccess: ({ size, type }) =>
-        type === "Directory" ? Option.none<FileToUpload>() : Option.some({ path, name, size: Number(size) })
-    })
-  })
+      onFailure: () => 0,
+      onSuccess: ({ size }) => Number(size)
+    }))
 
 const filesIn = (directory: string): Files =>
   Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const names = yield* fs.readDirectory(directory, { recursive: true })
-    const found = yield* Effect.forEach([...names].sort(), (name) => inDirectory(directory, name), { concurrency: 16 })
-    return found.flatMap(Option.toArray)
-  }).pipe(Effect.orElseSucceed(() => [itself(directory)]))
+    const { join } = yield* Path.Path
+    const entries = yield* Stream.runCollect(FileSource.entriesOf(directory, { recursive: true }))
+    return yield* Effect.forEach(entries, (entry) => {
+      const file = { ...itself(join(directory, entry.name)), name: Option.some(entry.name) }
+      return entry._tag === "Refused"
+        ? Effect.succeed(refused(file, entry.error))
+        : Effect.map(sizeOf(file.path), (size) => ({ ...file, size }))
+    }, { concurrency: 16 })
+  }).pipe(Effect.catchAll((error) => Effect.succeed([refused(itself(directory), error)])))
 
 /**
- * The files to upload: each path as it is, and for a directory the files in it and below, in order of their names. A
- * directory that cannot be read stands for itself, so that its upload fails and is told.
+ * The files to upload: each path as it is, and for a directory the files in it and below, in order of their names. Links
+ * in a directory are not followed. What cannot go up (a link, a pipe, a directory that cannot be read) is among them, so
+ * that it is told as a failure of its own.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,8 +1,23 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
+import { SourceUnreadable } from "@stevedore/core/SourceError"
 import { Effect, Option } from "effect"
+import { execFileSync } from "node:child_process"
 import * as UploadPaths from "../src/UploadPaths.js"
+
+const none = Option.none<never>()
+
+// One whose path is too long: what has no permission root reads all the same.
+const nobodyReads = (folder: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const name = "d".repeat(200)
+      const script = `for one in $(seq 30); do mkdir ${name}; cd ${name} 2>/dev/null || exit 0; done`
+      execFileSync("sh", ["-c", script], { cwd: folder })
+    }),
+    () => Effect.sync(() => execFileSync("rm", ["-rf", folder]))
+  )
 
 describe("UploadPaths", () => {
   it.scoped("a directory stands for the files in it and below, in order, each with its name from there; everything else for itself", () =>
@@ -12,19 +27,58 @@ describe("UploadPaths", () => {
       yield* fs.makeDirectory(`${folder}/b/c`, { recursive: true })
       yield* fs.makeDirectory(`${folder}/empty`)
       yield* Effect.forEach(["z", "b/y", "b/c/x", ".hidden"], (name) => fs.writeFileString(`${folder}/${name}`, name))
-      const none = Option.none<string>()
       assert.deepStrictEqual(
         yield* UploadPaths.expand([`${folder}/none`, folder, `${folder}/z`]),
         [
-          { path: `${folder}/none`, name: none, size: 0 },
+          { path: `${folder}/none`, name: none, size: 0, refused: none },
           ...[".hidden", "b/c/x", "b/y", "z"].map((name) => ({
             path: `${folder}/${name}`,
             name: Option.some(name),
-            size: name.length
+            size: name.length,
+            refused: none
           })),
-          { path: `${folder}/z`, name: none, size: 1 }
+          { path: `${folder}/z`, name: none, size: 1, refused: none }
         ]
       )
       assert.deepStrictEqual(yield* UploadPaths.expand([`${folder}/empty`]), [])
     }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("a link in a directory is not followed, and is told by itself; a directory that is named by a link is read", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* fs.makeDirectory(`${folder}/all/below`, { recursive: true })
+      yield* fs.writeFileString(`${folder}/all/z`, "z")
+      yield* fs.symlink("..", `${folder}/all/below/loop`)
+      yield* fs.symlink("z", `${folder}/all/link`)
+      yield* fs.symlink("all", `${folder}/named`)
+      const error = (name: string) => Option.some(new SourceUnreadable({ name, reason: "NotAFile" }))
+      assert.deepStrictEqual(
+        (yield* UploadPaths.expand([`${folder}/named`])).map(({ name, refused }) => [name, refused]),
+        [
+          [Option.some("below/loop"), error("below/loop")],
+          [Option.some("link"), error("link")],
+          [Option.some("z"), none]
+        ]
+      )
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped.skipIf(process.platform === "win32")(
+    "a directory that cannot be read is told by itself, and the rest goes up",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectory()
+        yield* nobodyReads(folder)
+        yield* fs.writeFileString(`${folder}/z`, "z")
+        const [below, file, ...more] = yield* UploadPaths.expand([folder])
+        assert.deepStrictEqual(
+          Option.map(below?.refused ?? none, (error) => error._tag === "SourceUnreadable" ? error.code : error._tag),
+          Option.some("ENAMETOOLONG")
+        )
+        assert.deepStrictEqual([file?.path, file?.refused, more], [`${folder}/z`, none, []])
+        const [itself] = yield* UploadPaths.expand([below?.path ?? ""])
+        assert.deepStrictEqual(itself?.name, none)
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
 })

@@ -125,6 +125,13 @@ export const fromDirectory = (
         )
   )
 
+/**
+ * What {@link fromDirectory} finds, before it is looked at: for the command line, which looks at a file at its turn.
+ *
+ * @internal
+ */
+export const entriesOf = FolderEntries.entriesOf
+
 // A plan needs a size before it looks at anything else; this one is never sent.
 const refused = (name: string, error: SourceError): RepeatableSource => ({
   _tag: "RepeatableSource",
