@@ -5,6 +5,8 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import { ServiceApi } from "@stevedore/core/ServiceApi"
+import type { ServiceError } from "@stevedore/core/ServiceError"
 import { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Effect from "effect/Effect"
@@ -39,6 +41,8 @@ export type Finished = typeof Finished.Type
  * @category models
  */
 export interface FinishedFiles {
+  /** Whether anything is known of this file. */
+  readonly has: (path: string) => boolean
   /** What was told of this file, if it went up and is the same still. */
   readonly find: (path: string, fingerprint: SourceFingerprint) => Option.Option<typeof Completed.Type>
   /** Writes a file down. Where that fails, it only goes up again when the command is run again. */
@@ -53,7 +57,31 @@ export interface FinishedFiles {
  * @since 0.1.0
  * @category constructors
  */
-export const none: FinishedFiles = { find: () => Option.none(), add: () => Effect.void, clear: Effect.void }
+export const none: FinishedFiles = {
+  has: () => false,
+  find: () => Option.none(),
+  add: () => Effect.void,
+  clear: Effect.void
+}
+
+/**
+ * Asks the service for a file that went up: what was told of it, with its record as it is now. None where the service has
+ * it no more, or never had for this token; where it failed, or is of another size.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const stillUp = (
+  report: typeof Completed.Type
+): Effect.Effect<Option.Option<typeof Completed.Type>, ServiceError, ServiceApi> =>
+  Effect.flatMap(ServiceApi, (service) => service.file(report.file.id)).pipe(
+    Effect.map((file) =>
+      file.status === "failed" || (file.size ?? report.bytes) !== report.bytes
+        ? Option.none()
+        : Option.some({ ...report, file })
+    ),
+    Effect.catchTag("NotFound", "Forbidden", () => Effect.succeedNone)
+  )
 
 const Line = Schema.parseJson(Finished)
 const decodeLine = Schema.decodeUnknownEither(Line, { onExcessProperty: "preserve" })
@@ -68,8 +96,11 @@ const read = (fs: FileSystem.FileSystem, file: string) =>
     Effect.orElseSucceed((): ReadonlyArray<Finished> => [])
   )
 
+const folder = "finished"
+
 /**
- * The files of a command, kept in the directory of unfinished uploads: a line of JSON for each, without tokens or URLs.
+ * The files of a command, kept in the directory of unfinished uploads: a line of JSON for each, without tokens or URLs. As
+ * there, a directory that others may enter is not used: whoever can write there could have files left out.
  *
  * @since 0.1.0
  * @category constructors
@@ -79,14 +110,20 @@ export const make = (
 ): Effect.Effect<FinishedFiles, never, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const { join, resolve } = yield* Path.Path
-    const directory = yield* DiskLedger.defaultDirectory
-    if (Option.isNone(directory)) return none
-    const folder = join(directory.value, "finished")
+    const { resolve } = yield* Path.Path
+    const found = yield* DiskLedger.privateDirectory
+    if (Option.isNone(found)) return none
+    const directory = found.value
+    const problem = yield* Effect.flip(directory.checked).pipe(Effect.option)
+    if (Option.isSome(problem)) {
+      yield* Effect.logWarning(`No file is left out as up already, and none is written down: ${problem.value.message}`)
+      return none
+    }
     const identity = JSON.stringify([command.service, ...command.paths.map((path) => resolve(path)).sort()])
-    const file = join(folder, `${createHash("sha256").update(identity).digest("hex").slice(0, 32)}.jsonl`)
-    const known = new Map((yield* read(fs, file)).map((one) => [one.path, one]))
+    const file = `${folder}/${createHash("sha256").update(identity).digest("hex").slice(0, 32)}.jsonl`
+    const known = new Map((yield* read(fs, directory.pathOf(file))).map((one) => [one.path, one]))
     return {
+      has: (path) => known.has(resolve(path)),
       find: (path, fingerprint) =>
         Option.fromNullable(known.get(resolve(path))).pipe(
           Option.filter((one) => isSame(one.fingerprint, fingerprint)),
@@ -94,12 +131,12 @@ export const make = (
         ),
       add: (finished) =>
         Effect.gen(function*() {
-          yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+          yield* directory.makeDirectory(folder)
           const line = yield* Schema.encode(Line)({ ...finished, path: resolve(finished.path) })
-          yield* fs.writeFileString(file, `${line}\n`, { flag: "a", mode: 0o600 })
+          yield* directory.append(file, `${line}\n`)
         }).pipe(
           Effect.catchAll((error) => Effect.logWarning(`What went up cannot be written down: ${error.message}`))
         ),
-      clear: Effect.ignore(fs.remove(file, { force: true }))
+      clear: Effect.ignore(fs.remove(directory.pathOf(file), { force: true }))
     }
   })

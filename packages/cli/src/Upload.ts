@@ -8,8 +8,10 @@ import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { UploadError } from "@stevedore/core/UploadError"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import * as Uploads from "@stevedore/core/Uploads"
+import type { RepeatableSource } from "@stevedore/core/UploadSource"
 import * as FileSource from "@stevedore/node/FileSource"
 import * as NodeChecksum from "@stevedore/node/NodeChecksum"
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -90,6 +92,8 @@ interface Run {
   readonly options: Options
   readonly watch: UploadWatch.UploadWatch
   readonly finished: FinishedFiles.FinishedFiles
+  /** As many as files that go up at once. */
+  readonly slots: Effect.Semaphore
   /** The service's word on the token, which holds for every file. */
   refusal: Option.Option<UploadError>
   /** How many did not go up. */
@@ -111,19 +115,13 @@ const wishes = (options: Options): UploadOptions => ({
 const hasBegun = (progress: Uploads.UploadHandle["progress"]) =>
   Stream.runHead(Stream.filter(progress.changes, ({ phase }) => phase !== "preparing"))
 
-const send = (
+const transfer = (
   file: FileToUpload,
+  source: RepeatableSource,
   { finished, options, watch }: Run,
   begun: Effect.Effect<void>
 ): Effect.Effect<Sent, UploadError, Uploads.Requirements> =>
   Effect.scoped(Effect.gen(function*() {
-    if (Option.isSome(file.refused)) return yield* file.refused.value
-    const source = yield* FileSource.fromPath(file.path, {
-      name: Option.getOrUndefined(Option.orElse(options.name, () => file.name)),
-      mediaType: Option.getOrUndefined(options.mediaType)
-    })
-    const before = finished.find(file.path, source.fingerprint)
-    if (Option.isSome(before)) return { _tag: "UpAlready", report: { ...before.value, path: file.path } }
     const startedAt = yield* Clock.currentTimeMillis
     const upload = yield* Uploads.start(source, wishes(options))
     yield* Effect.forkScoped(Effect.zipRight(hasBegun(upload.progress), begun))
@@ -133,6 +131,23 @@ const send = (
     yield* finished.add({ path: file.path, fingerprint: source.fingerprint, report })
     return { _tag: "Sent", report, took }
   }))
+
+const send = (
+  file: FileToUpload,
+  run: Run,
+  begun: Effect.Effect<void>
+): Effect.Effect<Sent, UploadError, Uploads.Requirements> =>
+  Effect.gen(function*() {
+    if (Option.isSome(file.refused)) return yield* file.refused.value
+    const source = yield* FileSource.fromPath(file.path, {
+      name: Option.getOrUndefined(Option.orElse(run.options.name, () => file.name)),
+      mediaType: Option.getOrUndefined(run.options.mediaType)
+    })
+    const before = run.finished.find(file.path, source.fingerprint)
+    const still = Option.flatten(yield* Effect.transposeMapOption(before, FinishedFiles.stillUp))
+    if (Option.isSome(still)) return { _tag: "UpAlready", report: { ...still.value, path: file.path } }
+    return yield* run.slots.withPermits(1)(transfer(file, source, run, begun))
+  })
 
 // A reader of the results that went away does not stop the uploads: what counts is the files.
 const ignoreClosed = <R>(telling: Effect.Effect<void, OutputFailed, R>): Effect.Effect<void, OutputFailed, R> =>
@@ -174,18 +189,24 @@ const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
     })
   )
 
+// What is up already costs one request each: few enough that what has to go up does not wait behind them.
+const questionsAtOnce = 4
+
 // The first file goes ahead alone until its session is open: a token that is not accepted is then asked with once.
 const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
   Effect.gen(function*() {
     const gate = yield* Deferred.make<void>()
     const open = Effect.asVoid(Deferred.succeed(gate, undefined))
-    yield* Effect.forEach(files, (file, index) =>
-      index === 0
+    const [fresh, known] = Arr.partition(files, ({ path }) => run.finished.has(path))
+    const [first] = [...fresh, ...known]
+    const one = (file: FileToUpload) =>
+      file === first
         ? Effect.ensuring(uploadOne(file, run, open), open)
-        : Effect.zipRight(Deferred.await(gate), uploadOne(file, run, Effect.void)), {
-      concurrency: run.options.files,
-      discard: true
-    })
+        : Effect.zipRight(Deferred.await(gate), uploadOne(file, run, Effect.void))
+    yield* Effect.all([
+      Effect.forEach(fresh, one, { concurrency: run.options.files, discard: true }),
+      Effect.forEach(known, one, { concurrency: questionsAtOnce, discard: true })
+    ], { concurrency: "unbounded", discard: true })
     if (run.failed === 0) return yield* run.finished.clear
     return yield* new UploadsFailed({
       failed: run.failed,
@@ -240,7 +261,8 @@ export const run = (options: Options) =>
     yield* checkFiles(options, files)
     const watch = yield* UploadWatch.make(files, options.json)
     const finished = yield* finishedFiles(options, files)
-    const run: Run = { options, watch, finished, refusal: Option.none(), failed: 0 }
+    const slots = yield* Effect.makeSemaphore(options.files)
+    const run: Run = { options, watch, finished, slots, refusal: Option.none(), failed: 0 }
     yield* Effect.onInterrupt(uploadAll(files, run), () => tellHowToGoOn(files.length, run))
   }).pipe(
     Effect.scoped,

@@ -72,6 +72,21 @@ export const defaultDirectory: Effect.Effect<Option.Option<string>> = Effect.syn
 )
 
 /**
+ * {@link defaultDirectory} as one that is refused where others may enter it: for the command line, which keeps there what
+ * went up.
+ *
+ * @internal
+ */
+export const privateDirectory: Effect.Effect<
+  Option.Option<PrivateDirectory.PrivateDirectory>,
+  never,
+  FileSystem.FileSystem
+> = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  return yield* Effect.transposeMapOption(yield* defaultDirectory, (path) => PrivateDirectory.make(fs, path))
+})
+
+/**
  * A ledger on disk. Nothing is made before the first upload; then the directory is made with mode 0700 and files
  * with 0600. A directory that belongs to somebody else, or that others may enter, is not used: a record could be read
  * or planted there. Whatever goes wrong with it is logged, and the upload goes on without a way back.

@@ -2,7 +2,8 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
-import { Effect, Layer, Schema } from "effect"
+import * as SandboxServer from "@stevedore/cli/SandboxServer"
+import { Effect, Layer, Option, Schema } from "effect"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 
 const uploadReports = Schema.decodeUnknownSync(Schema.Array(Reports.UploadReport), { onExcessProperty: "preserve" })
@@ -167,6 +168,37 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.deepStrictEqual(after.get(`${folder}/notes/-two.txt`)?.[1], "notes/-two.txt")
         const third = completed((yield* invoke(upload, env)).stdout)
         assert.isTrue([...third].every(([path, [id]]) => after.get(path)?.[0] !== id))
+      }))
+
+    it.scoped("a file that went up and is not at the service any more goes up again with the same command", () =>
+      Effect.gen(function*() {
+        const { folder } = yield* fixtures
+        const token = "api.of-this-test"
+        const served = (port: number) =>
+          SandboxServer.start({
+            port,
+            storagePort: 0,
+            directory: Option.none(),
+            token: Option.some(token),
+            projects: 0
+          })
+        const upload = (baseUrl: string) =>
+          invoke(["upload", folder], { STEVEDORE_BASE_URL: baseUrl, STEVEDORE_TOKEN: token })
+        const baseUrl = yield* Effect.scoped(Effect.gen(function*() {
+          const { baseUrl, report } = yield* served(0)
+          yield* upload(baseUrl)
+          assert.match((yield* upload(baseUrl)).stderr, /interview\.mp4 is up already.*left out/)
+          const operations = (yield* report).requests.map(({ operation }) => operation)
+          assert.strictEqual(operations.filter((operation) => operation === "file").length, 3)
+          assert.strictEqual(operations.filter((operation) => operation === "initiate").length, 3)
+          return baseUrl
+        }))
+        const { stored } = yield* served(Number(new URL(baseUrl).port))
+        const { stderr, stdout } = yield* upload(baseUrl)
+        assert.notInclude(stderr, "left out")
+        const ids = stdout.trimEnd().split("\n").map((line) => line.split("\t")[0] ?? "")
+        const sizes = yield* Effect.forEach(ids, (id) => Effect.map(stored(id), (bytes) => bytes.byteLength))
+        assert.sameMembers(sizes, [3, 3, 1_500_000])
       }))
 
     it.scoped("without --json the id and the path are on standard output, and the rest on standard error", () =>

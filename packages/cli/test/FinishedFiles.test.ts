@@ -1,0 +1,98 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { ServiceApi, ServiceError } from "@stevedore/core"
+import { Effect, Logger, Option } from "effect"
+import * as FinishedFiles from "../src/FinishedFiles.js"
+import type { Completed } from "../src/Reports.js"
+
+const file = { id: "1kf00nQk9yfWKfsTDni8aO", name: "a", status: "pending", created_at: "2026-01-01" } as const
+
+const report: typeof Completed.Type = {
+  type: "completed",
+  path: "/a",
+  file,
+  bytes: 3,
+  parts: 1,
+  sessions: 1,
+  seconds: 1,
+  checksum: null
+}
+
+const finished = { path: "/a", fingerprint: { kind: "file", size: 3 }, report }
+
+const command = { service: "http://127.0.0.1", paths: ["/a", "/b"] }
+
+const setStateHome = (directory: string | undefined): void => {
+  if (directory === undefined) delete process.env.XDG_STATE_HOME
+  else process.env.XDG_STATE_HOME = directory
+}
+
+const stateHome = (): string | undefined => process.env.XDG_STATE_HOME
+
+/** The directory of state is told from the environment of the process: a test has one of its own. */
+const state = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const before = stateHome()
+  yield* Effect.acquireRelease(
+    Effect.sync(() => setStateHome(folder)),
+    () => Effect.sync(() => setStateHome(before))
+  )
+  return `${folder}/stevedore`
+})
+
+describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
+  it.scoped("what went up is found again by the same command, while the file is the same, until it is cleared", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* state
+      yield* Effect.flatMap(FinishedFiles.make(command), ({ add }) => add(finished))
+      const again = yield* FinishedFiles.make({ ...command, paths: ["/b", "/a"] })
+      assert.deepStrictEqual([again.has("/a"), again.has("/b")], [true, false])
+      assert.deepStrictEqual(again.find("/a", finished.fingerprint), Option.some(report))
+      assert.deepStrictEqual(again.find("/a", { kind: "file", size: 4 }), Option.none())
+      assert.isFalse((yield* FinishedFiles.make({ ...command, paths: ["/a"] })).has("/a"))
+      assert.strictEqual((yield* fs.stat(`${directory}/finished`)).mode & 0o777, 0o700)
+      yield* again.clear
+      assert.isFalse((yield* FinishedFiles.make(command)).has("/a"))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("a directory that others may enter is not believed and not written to, which is told", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* state
+      yield* Effect.flatMap(FinishedFiles.make(command), ({ add }) => add(finished))
+      yield* fs.chmod(directory, 0o777)
+      const told: Array<string> = []
+      const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => told.push(String(message))))
+      const refused = yield* Effect.provide(FinishedFiles.make(command), logger)
+      assert.isFalse(refused.has("/a"))
+      assert.match(told.join("\n"), /^No file is left out as up already.*chmod 700/)
+      yield* refused.add({ ...finished, path: "/b" })
+      yield* fs.chmod(directory, 0o700)
+      assert.isFalse((yield* FinishedFiles.make(command)).has("/b"))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.effect("a file is up while the service has it in this size, and has not failed on it", () =>
+    Effect.gen(function*() {
+      const answer = { operation: "file", issues: [] }
+      const stillUp = (found: ReturnType<ServiceApi.Service["file"]>) =>
+        Effect.provide(FinishedFiles.stillUp(report), ServiceApi.layerNoop({ file: () => found }))
+      const completed = { ...file, status: "completed", size: 3 } as const
+      assert.deepStrictEqual(
+        yield* stillUp(Effect.succeed(completed)),
+        Option.some({ ...report, file: completed })
+      )
+      assert.deepStrictEqual(yield* stillUp(Effect.succeed(file)), Option.some(report))
+      const gone = [
+        Effect.succeed({ ...completed, size: 4 }),
+        Effect.succeed({ ...completed, status: "failed" } as const),
+        Effect.fail(new ServiceError.NotFound({ ...answer, status: 404 })),
+        Effect.fail(new ServiceError.Forbidden({ ...answer, status: 403 }))
+      ]
+      for (const one of gone) assert.deepStrictEqual(yield* stillUp(one), Option.none())
+      const refused = new ServiceError.Unauthorized({ ...answer, status: 401 })
+      assert.strictEqual(yield* Effect.flip(stillUp(Effect.fail(refused))), refused)
+    }))
+})
