@@ -18,6 +18,7 @@ import * as Comparison from "./internal/comparison.js"
 import * as FileTransfer from "./internal/fileTransfer.js"
 import * as PartFile from "./internal/partFile.js"
 import * as PartJournal from "./internal/partJournal.js"
+import * as PartLock from "./internal/partLock.js"
 
 /**
  * How a file is downloaded.
@@ -30,7 +31,8 @@ export interface Options {
   readonly overwrite?: boolean | undefined
   /**
    * Whether what has come is kept, beside the target, when the download fails or is interrupted: the next one goes on
-   * from there if storage still has the same file. Omitted: nothing is left behind.
+   * from there if storage still has the same file. While another one of the same file to the same path is under way, this
+   * one goes by itself and keeps nothing. Omitted: nothing is left behind.
    */
   readonly keep?: boolean | undefined
   /** What the size should be, in bytes, such as the record's: another is `DownloadIncomplete`. */
@@ -90,8 +92,9 @@ export const toFile = (
     const overwrite = options.overwrite ?? false
     const wanted = yield* Comparison.wanted(fileId, options.checksum)
     if (!overwrite && (yield* PartFile.exists(path))) return yield* new TargetExists({ path })
-    const keep = options.keep ?? false
-    const part = yield* partPath(fileId, path, keep)
+    const kept = keptPath(fileId, path)
+    const keep = options.keep === true && (yield* PartLock.take(kept, path))
+    const part = keep ? kept : yield* freshPath(path)
     const journal = PartJournal.pathOf(part)
     const file = yield* PartFile.open(part, path, { keep, worth: PartFile.exists(journal) })
     const { concurrency = 4, onProgress, partSize = 16_777_216, size } = options
@@ -116,14 +119,18 @@ export const toFile = (
 
 const atLeastOne = (number: number): number => Math.max(1, Math.floor(number))
 
-// Beside the target, since a rename does not lead to another disk. One that is kept must be found again by its name.
-const partPath = (fileId: string, path: string, keep: boolean): Effect.Effect<string> =>
+// Beside the target, since a rename does not lead to another disk.
+const partPath = (path: string, own: string): string => join(dirname(path), `.stevedore-${own}.part`)
+
+const freshPath = (path: string): Effect.Effect<string> =>
   Effect.map(
-    keep
-      ? Effect.succeed(createHash("sha256").update(`${basename(path)}\0${fileId}`).digest("hex").slice(0, 24))
-      : Effect.map(Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER), (number) => number.toString(36)),
-    (own) => join(dirname(path), `.stevedore-${own}.part`)
+    Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER),
+    (number) => partPath(path, number.toString(36))
   )
+
+// Found again by its name.
+const keptPath = (fileId: string, path: string): string =>
+  partPath(path, createHash("sha256").update(`${basename(path)}\0${fileId}`).digest("hex").slice(0, 24))
 
 /**
  * A file and where it goes.

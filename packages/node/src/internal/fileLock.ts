@@ -34,13 +34,22 @@ interface Found {
 }
 
 /**
+ * Where locks lie.
+ *
+ * @internal
+ */
+export interface Place extends Pick<PrivateDirectory, "makeDirectory" | "pathOf"> {
+  readonly writeAside: (content: string) => Effect.Effect<string, PlatformError>
+}
+
+/**
  * One lock file an id, with its owner in it, in a private directory. The file is written aside and linked to its place,
  * which only one can do and which leaves no moment in which it is there without its owner. A lock whose owner is dead
  * is taken over; a lock that cannot be made at all is as good as taken, for an upload is worth more than its lock.
  *
  * @internal
  */
-export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory): Effect.Effect<Lock> =>
+export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Uploads"): Effect.Effect<Lock> =>
   Effect.map(ProcessIdentity.make(fs), ({ isAlive, own }) => {
     const pathOf = (id: string): string => directory.pathOf(`${folder}/${nameOf(id)}`)
 
@@ -105,7 +114,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory): Ef
     let told = false
     const tell = (error: PlatformError) =>
       Effect.suspend(() => {
-        const message = `Uploads cannot be locked: ${error.message}. Nothing keeps two processes off the same one`
+        const message = `${what} cannot be locked: ${error.message}. Nothing keeps two processes off the same one`
         const first = !told
         told = true
         return first ? Effect.logWarning(message) : Effect.logDebug(message)

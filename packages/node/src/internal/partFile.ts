@@ -50,11 +50,10 @@ export const open = (
     readonly worth: Effect.Effect<boolean>
   }
 ): Effect.Effect<PartFile, TargetUnwritable, Scope.Scope> => {
-  const flags = constants.O_RDWR | constants.O_CREAT | (options.keep ? 0 : constants.O_EXCL)
   return Effect.acquireRelease(
     Effect.zipWith(
       Effect.makeSemaphore(1),
-      attempt(target, () => NodeFs.open(path, flags, 0o666)),
+      attempt(target, () => options.keep ? openKept(path) : openNew(path)),
       (writes, handle) => ({ path, target, handle, writes })
     ),
     ({ handle }, exit) =>
@@ -64,6 +63,19 @@ export const open = (
         if (!kept) yield* remove(path)
       })
   )
+}
+
+const flags = constants.O_RDWR | constants.O_CREAT
+
+const openNew = (path: string): Promise<NodeFs.FileHandle> => NodeFs.open(path, flags | constants.O_EXCL, 0o666)
+
+// Whoever was killed after the part got its name left it under both: what is written to the one is in the other.
+const openKept = async (path: string): Promise<NodeFs.FileHandle> => {
+  const handle = await NodeFs.open(path, flags, 0o666)
+  if ((await handle.stat()).nlink <= 1) return handle
+  await handle.close()
+  await NodeFs.rm(path)
+  return openNew(path)
 }
 
 /** @internal */
@@ -125,7 +137,7 @@ export const commit = (
     yield* syncDirectory(dirname(file.target))
   }))
 
-// Two processes may have kept the same part: the one that comes second must not give its name to what is not its own.
+// Where no lock can be made, two processes may have kept the same part: the one that comes second must not give its name to what is not its own.
 const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
   Effect.flatMap(
     attempt(target, () => Promise.all([handle.stat({ bigint: true }), NodeFs.stat(path, { bigint: true })])),

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Checksum } from "@stevedore/core"
 import { NodeChecksum, NodeDownloads } from "@stevedore/node"
 import { Chunk, Effect, Fiber, Option, Stream } from "effect"
+import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -130,9 +131,14 @@ describe("NodeDownloads.toFile", () => {
     Effect.gen(function*() {
       const { directory, served } = yield* setting()
       const path = join(directory, "none", "file")
-      const missing = yield* NodeDownloads.toFile("f1", path).pipe(Effect.flip, Effect.provide(served.layer))
-      assert(missing._tag === "TargetUnwritable")
-      assert.deepStrictEqual([missing.path, missing.code], [path, "ENOENT"])
+      for (const keep of [false, true]) {
+        const missing = yield* NodeDownloads.toFile("f1", path, { keep }).pipe(
+          Effect.flip,
+          Effect.provide(served.layer)
+        )
+        assert(missing._tag === "TargetUnwritable")
+        assert.deepStrictEqual([missing.path, missing.code], [path, "ENOENT"])
+      }
       const onto = yield* NodeDownloads.toFile("f1", directory, { overwrite: true }).pipe(
         Effect.flip,
         Effect.provide(served.layer)
@@ -280,6 +286,15 @@ describe("NodeDownloads.toFile that compares", () => {
     }))
 })
 
+/** Closed until somebody opens it. */
+const gate = () => {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
 describe("NodeDownloads.toFile that keeps", () => {
   const failing = (answer: number) => answer >= 3 && answer < 9 ? 0 : undefined
 
@@ -333,6 +348,56 @@ describe("NodeDownloads.toFile that keeps", () => {
         yield* assertWhole(path, expected)
         assert.deepStrictEqual(yield* entries(directory), ["file"])
       }
+    }))
+
+  it.scopedLive("shares its part with no other: a second one to the same path goes by itself, and both are whole", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const [half, goOn, asked, answer] = [gate(), gate(), gate(), gate()]
+      const pass = (here: ReturnType<typeof gate>, next: ReturnType<typeof gate>) => {
+        here.open()
+        return next.opened
+      }
+      const served = yield* ContentServer.serve({
+        bytes,
+        halfway: (number) => number === 0 ? pass(half, goOn) : undefined,
+        before: (number) => number === 1 ? pass(asked, answer) : undefined
+      })
+      const path = join(directory, "file")
+      const [checksum] = checksums
+      const download = NodeDownloads.toFile("f1", path, { keep: true, overwrite: true, checksum }).pipe(
+        Effect.provide(served.layer)
+      )
+      const first = yield* Effect.fork(download)
+      yield* Effect.promise(() => half.opened)
+      const second = yield* Effect.fork(download)
+      yield* Effect.promise(() => asked.opened)
+      goOn.open()
+      yield* Fiber.join(first)
+      yield* assertWhole(path)
+      answer.open()
+      yield* Fiber.join(second)
+      yield* assertWhole(path)
+      assert.deepStrictEqual(yield* entries(directory), ["file"])
+    }))
+
+  it.scopedLive("goes on with the part of a process that was killed, whose lock is still there", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({ cut: failing })
+      const path = join(directory, "file")
+      const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
+        Effect.provide(served.layer)
+      )
+      yield* Effect.flip(download)
+      const part = (yield* entries(directory)).find((name) => name.endsWith(".part")) ?? ""
+      const { pid } = spawnSync(process.execPath, ["--version"])
+      yield* Effect.promise(() => Fs.writeFile(join(directory, `${part}.lock`), JSON.stringify({ pid, taking: "its" })))
+      served.settings.cut = () => undefined
+      const before = served.contents().length
+      yield* download
+      assert.strictEqual(served.contents().length - before, 4)
+      yield* assertWhole(path)
+      assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
   it.scopedLive("keeps nothing when there is nothing to go on with", () =>

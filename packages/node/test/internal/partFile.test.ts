@@ -63,4 +63,20 @@ describe("partFile", () => {
       )
       assert.deepStrictEqual(failures.map(({ _tag }) => _tag), ["TargetUnwritable", "TargetUnwritable"])
     }))
+
+  it.scoped("a part that is its target too, as a process leaves it that is killed between the two, begins anew", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const target = join(directory, "interview.mp4")
+      yield* Effect.promise(async () => {
+        await Fs.writeFile(target, "whole")
+        await Fs.link(target, `${target}.part`)
+      })
+      const file = yield* PartFile.open(`${target}.part`, target, { keep: true, worth: Effect.succeed(true) })
+      assert.strictEqual((yield* Effect.promise(() => file.handle.stat())).size, 0)
+      yield* PartFile.write(file, Uint8Array.of(1), 0)
+      assert.strictEqual(yield* Effect.promise(() => Fs.readFile(target, "utf8")), "whole")
+      yield* PartFile.commit(file, { overwrite: true })
+      assert.strictEqual((yield* Effect.promise(() => Fs.readFile(target))).byteLength, 1)
+    }))
 })

@@ -17,6 +17,8 @@ export interface Settings {
   told: Readonly<Record<string, string>>
   /** Runs before an answer with content, by its number from 0. */
   before: (answer: number) => void | Promise<void>
+  /** Runs when half of the content of an answer is on its way, by its number from 0. */
+  halfway: (answer: number) => void | Promise<void>
 }
 
 /** A service with one file and the storage that has its content, on one port. */
@@ -30,6 +32,7 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
       damage: (_, bytes) => bytes,
       told: {},
       before: () => undefined,
+      halfway: () => undefined,
       ...options
     }
     let answers = 0
@@ -62,8 +65,12 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
       })
       const cut = settings.cut(number)
       const content = settings.damage(number, bytes.subarray(start, end))
-      if (cut === undefined || cut >= content.byteLength) response.end(content)
-      else response.write(content.subarray(0, cut), () => setTimeout(() => socket.destroy(), 10))
+      if (cut === undefined || cut >= content.byteLength) {
+        const half = Math.floor(content.byteLength / 2)
+        response.write(content.subarray(0, half))
+        await settings.halfway(number)
+        response.end(content.subarray(half))
+      } else response.write(content.subarray(0, cut), () => setTimeout(() => socket.destroy(), 10))
     })
     origin = server.origin
     const layer = NodeStevedore.layer({

@@ -1,0 +1,36 @@
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { randomUUID } from "node:crypto"
+import { constants } from "node:fs"
+import * as NodeFs from "node:fs/promises"
+import { basename, dirname } from "node:path"
+import type { TargetUnwritable } from "../DownloadTargetError.js"
+import * as FileLock from "./fileLock.js"
+import { attempt } from "./partFile.js"
+
+// Beside the part, whose directory is there: whoever shares it sees the lock.
+const beside = (fs: FileSystem.FileSystem, part: string): FileLock.Place => ({
+  makeDirectory: () => Effect.void,
+  pathOf: (path) => `${part}.${basename(path)}`,
+  writeAside: (content) =>
+    Effect.tap(
+      Effect.sync(() => `${part}.${randomUUID()}`),
+      (path) => fs.writeFileString(path, content, { flag: "wx" })
+    )
+})
+
+/**
+ * Takes a part that is kept for a scope: `false` when another download writes into it, here or in another process. Where
+ * no lock can be made, as without links, it is as good as taken.
+ *
+ * @internal
+ */
+export const take = (part: string, target: string): Effect.Effect<boolean, TargetUnwritable, Scope.Scope> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    yield* attempt(target, () => NodeFs.access(dirname(part), constants.W_OK))
+    const lock = yield* FileLock.make(fs, beside(fs, part), "Downloads that are kept")
+    return yield* lock("lock")
+  }).pipe(Effect.provide(NodeFileSystem.layer))
