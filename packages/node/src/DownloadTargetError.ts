@@ -28,7 +28,7 @@ export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/n
 }
 
 /**
- * The file cannot be written: no such directory, no permission, no room, a directory in its place.
+ * The file cannot be written: no such directory, no permission, no room, or what is there is no file.
  *
  * @since 0.1.0
  * @category errors
@@ -39,6 +39,8 @@ export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@ste
     path: Schema.String,
     /** The system's code where there is one, such as `ENOSPC`. */
     code: Schema.optional(Schema.String),
+    /** What is there: a directory, or a pipe or a device. It stays. */
+    occupied: Schema.optional(Schema.Literal("Directory", "NotAFile")),
     attempts: Recovery.noAttempts
   }
 ) {
@@ -49,6 +51,11 @@ export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@ste
     return "none"
   }
   override get message(): string {
+    if (this.occupied !== undefined) {
+      return `${JSON.stringify(this.path)} ${
+        this.occupied === "Directory" ? "is a directory" : "is not a regular file"
+      }, and stays as it is. Download to another path.`
+    }
     return `${JSON.stringify(this.path)} cannot be written${this.code === undefined ? "" : ` (${this.code})`}. ` +
       "Check that its directory exists, that it may be written to and that there is room."
   }

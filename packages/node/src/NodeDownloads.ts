@@ -27,7 +27,7 @@ import * as PartLock from "./internal/partLock.js"
  * @category models
  */
 export interface Options {
-  /** Whether a file of that name is replaced. Omitted: it is not, `TargetExists`. */
+  /** Whether a file of that name is replaced; what is no file never is. Omitted: it is not, `TargetExists`. */
   readonly overwrite?: boolean | undefined
   /**
    * Whether what has come is kept, beside the target, when the download fails or is interrupted: the next one goes on
@@ -91,6 +91,7 @@ export const toFile = (
   Effect.gen(function*() {
     const overwrite = options.overwrite ?? false
     const wanted = yield* Comparison.wanted(fileId, options.checksum)
+    yield* PartFile.checkPlace(path)
     if (!overwrite && (yield* PartFile.exists(path))) return yield* new TargetExists({ path })
     const kept = keptPath(fileId, path)
     const keep = options.keep === true && (yield* PartLock.take(kept, path))

@@ -33,6 +33,20 @@ export const attempt = <A>(target: string, run: () => Promise<A>): Effect.Effect
 export const exists = (path: string): Effect.Effect<boolean> =>
   Effect.promise(() => NodeFs.lstat(path).then(() => true, () => false))
 
+/**
+ * Fails where a directory, a pipe or a device is in the target's place, also behind a link: none is to be replaced.
+ *
+ * @internal
+ */
+export const checkPlace = (target: string): Effect.Effect<void, TargetUnwritable> =>
+  Effect.flatMap(
+    Effect.promise(() => NodeFs.stat(target).catch(() => undefined)),
+    (there) =>
+      there === undefined || there.isFile() ? Effect.void : Effect.fail(
+        new TargetUnwritable({ path: target, occupied: there.isDirectory() ? "Directory" : "NotAFile" })
+      )
+  )
+
 /** @internal */
 export const remove = (path: string): Effect.Effect<void> => Effect.promise(() => NodeFs.rm(path, { force: true }))
 

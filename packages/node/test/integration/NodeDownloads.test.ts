@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Checksum } from "@stevedore/core"
 import { NodeChecksum, NodeDownloads } from "@stevedore/node"
 import { Chunk, Effect, Fiber, Option, Stream } from "effect"
-import { spawnSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -139,13 +139,37 @@ describe("NodeDownloads.toFile", () => {
         assert(missing._tag === "TargetUnwritable")
         assert.deepStrictEqual([missing.path, missing.code], [path, "ENOENT"])
       }
-      const onto = yield* NodeDownloads.toFile("f1", directory, { overwrite: true }).pipe(
-        Effect.flip,
-        Effect.provide(served.layer)
-      )
-      assert.strictEqual(onto._tag, "TargetUnwritable")
+      assert.strictEqual(served.server.requests.length, 0)
       assert.deepStrictEqual(yield* entries(directory), [])
     }))
+
+  it.scopedLive.skipIf(process.platform === "win32")(
+    "asks for nothing where a directory, a pipe or a device is in its place, also behind a link",
+    () =>
+      Effect.gen(function*() {
+        const { directory, served } = yield* setting()
+        const inPlace = (name: string) => join(directory, name)
+        yield* Effect.promise(async () => {
+          await Fs.mkdir(inPlace("folder"))
+          execFileSync("mkfifo", [inPlace("pipe")])
+          await Fs.symlink("pipe", inPlace("link"))
+        })
+        const places = [["folder", "Directory"], ["pipe", "NotAFile"], ["link", "NotAFile"]] as const
+        for (const overwrite of [false, true]) {
+          for (const [name, occupied] of places) {
+            const error = yield* NodeDownloads.toFile("f1", inPlace(name), { overwrite }).pipe(
+              Effect.flip,
+              Effect.provide(served.layer)
+            )
+            assert(error._tag === "TargetUnwritable")
+            assert.strictEqual(error.occupied, occupied)
+            assert.match(error.message, /stays as it is/)
+          }
+        }
+        assert.strictEqual(served.server.requests.length, 0)
+        assert.sameMembers(yield* entries(directory), ["folder", "pipe", "link"])
+      })
+  )
 
   it.scopedLive("is DownloadIncomplete when the size is not the one that was expected", () =>
     Effect.gen(function*() {
