@@ -122,6 +122,17 @@ export interface Sink {
   readonly off: (event: "error", listener: () => void) => unknown
 }
 
+// 0 is what a terminal says that does not know its size, such as one over a serial line
+const known = (count: number | undefined): number | undefined => count === 0 ? undefined : count
+
+/**
+ * The columns of a stream's terminal; undefined where there is none, and where it does not know.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const columnsOf = (sink: Sink): number | undefined => sink.isTTY === true ? known(sink.columns) : undefined
+
 const write = (sink: Sink, text: string): Effect.Effect<void, OutputFailed> =>
   Effect.async((resume) => {
     sink.write(text, (error) =>
@@ -169,7 +180,7 @@ export const layer = (streams: { readonly out: Sink; readonly error: Sink }): La
       let shown: ReadonlyArray<string> = []
 
       const takeErasure = (): string => {
-        const erasure = erasureOf(shown, error.columns ?? 80)
+        const erasure = erasureOf(shown, columnsOf(error) ?? 80)
         shown = []
         return erasure
       }
@@ -203,7 +214,9 @@ export const layer = (streams: { readonly out: Sink; readonly error: Sink }): La
             return Effect.ignore(write(error, `${before}${lines.map(Printable.line).join("\n")}`))
           }),
         terminal: Effect.sync(() =>
-          error.isTTY === true ? Option.some({ columns: error.columns ?? 80, rows: error.rows ?? 24 }) : Option.none()
+          error.isTTY === true
+            ? Option.some({ columns: columnsOf(error) ?? 80, rows: known(error.rows) ?? 24 })
+            : Option.none()
         )
       }
     })

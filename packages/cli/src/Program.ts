@@ -32,7 +32,7 @@ export interface Process {
 
 const lookOf = (sink: Output.Sink, isPlain: boolean): PlainConsole.Look => ({
   colours: !isPlain && sink.isTTY === true,
-  columns: sink.isTTY === true ? sink.columns : undefined
+  columns: Output.columnsOf(sink)
 })
 
 const console = ({ error, out }: Process) =>

@@ -2,12 +2,20 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Output from "../src/Output.js"
 
-const makeSink = (options: { readonly isTTY: boolean; readonly fails?: string }) => {
+interface Options {
+  readonly isTTY: boolean
+  readonly fails?: string
+  readonly columns?: number
+  readonly rows?: number
+}
+
+const makeSink = (options: Options) => {
   const written: Array<string> = []
   const listeners = new Set<() => void>()
   const sink: Output.Sink = {
     isTTY: options.isTTY,
-    columns: 40,
+    columns: options.columns ?? 40,
+    rows: options.rows,
     write: (text, done) => {
       if (options.fails === undefined) {
         written.push(text)
@@ -119,6 +127,23 @@ describe("Output", () => {
       assert.deepStrictEqual(
         yield* run(({ terminal }) => terminal, { out, error: makeSink({ isTTY: false }).sink }),
         Option.none()
+      )
+    }))
+
+  it.effect("a terminal that says it has no columns and no rows does not know: it is taken for one of 80 and 24", () =>
+    Effect.gen(function*() {
+      const { sink, written } = makeSink({ isTTY: true, columns: 0, rows: 0 })
+      assert.deepStrictEqual(
+        yield* run(
+          (output) => Effect.zipRight(Effect.all([output.status(["1%"]), output.status(["2%"])]), output.terminal),
+          { out: sink, error: sink }
+        ),
+        Option.some({ columns: 80, rows: 24 })
+      )
+      assert.deepStrictEqual(written, ["1%", "\r\u001b[K2%", "\r\u001b[K"])
+      assert.deepStrictEqual(
+        [sink, makeSink({ isTTY: true }).sink, makeSink({ isTTY: false }).sink].map(Output.columnsOf),
+        [undefined, 40, undefined]
       )
     }))
 
