@@ -9,6 +9,7 @@ import * as ConfigError from "effect/ConfigError"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as HangUp from "./internal/hangUp.js"
 
 /**
  * Everything was done.
@@ -50,6 +51,14 @@ export const unauthorized = 3
  */
 export const interrupted = 130
 
+/**
+ * Ended because its terminal went away.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const hungUp = 129
+
 // what core refuses before any request
 const refusedInput: ReadonlySet<string> = new Set(["CheckpointMismatch", "InvalidListOption", "InvalidPageSize"])
 
@@ -81,6 +90,6 @@ export const ofExit = <A, E>(exit: Exit.Exit<A, E>): number =>
     onFailure: (cause) =>
       Option.match(Cause.failureOption(cause), {
         onSome: ofError,
-        onNone: () => Cause.isInterruptedOnly(cause) ? interrupted : failed
+        onNone: () => !Cause.isInterruptedOnly(cause) ? failed : HangUp.isIn(cause) ? hungUp : interrupted
       })
   })

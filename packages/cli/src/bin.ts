@@ -1,9 +1,10 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as ExitCode from "./ExitCode.js"
+import * as HangUp from "./internal/hangUp.js"
 import * as Program from "./Program.js"
 
 NodeRuntime.runMain(
-  Program.run({ words: process.argv.slice(2), out: process.stdout, error: process.stderr }),
+  HangUp.interrupting(Program.run({ words: process.argv.slice(2), out: process.stdout, error: process.stderr })),
   {
     disableErrorReporting: true,
     disablePrettyLogger: true,

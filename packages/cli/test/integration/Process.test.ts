@@ -2,7 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
-import { Effect, Layer, Schema, Stream } from "effect"
+import { Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 import { interrupt, isAlive, run, start } from "./stevedore.js"
@@ -86,6 +86,28 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         assert.strictEqual((yield* again).code, 0)
         assert.deepStrictEqual(yield* unfinished(env), [])
       }))
+
+    it.scoped.skipIf(process.platform === "win32")(
+      "a terminal that goes away ends a download with 129, and nothing of it is left",
+      () =>
+        Effect.gen(function*() {
+          const { env } = yield* Sandbox
+          const fs = yield* FileSystem.FileSystem
+          const cwd = yield* fs.makeTempDirectoryScoped()
+          yield* fs.writeFileString(`${cwd}/large.mp4`, "")
+          yield* fs.truncate(`${cwd}/large.mp4`, 300_000_000)
+          const up = yield* invoke(["upload", `${cwd}/large.mp4`, "--json"], env)
+          const [id = ""] = up.stdout.match(/\w{22}/) ?? []
+          yield* fs.makeDirectory(`${cwd}/down`)
+          const download = yield* start(["download", id, "-o", "down/copy"], { cwd, env })
+          const begun = Effect.map(fs.readDirectory(`${cwd}/down`), (names) => names.length > 0)
+          yield* Effect.repeat(begun, { schedule: Schedule.spaced("5 millis"), until: (is) => is })
+          const { code, stderr } = yield* interrupt(download, "SIGHUP")
+          assert.deepStrictEqual([code, stderr], [129, "Interrupted.\n"])
+          assert.isFalse(isAlive(download.child))
+          assert.deepStrictEqual(yield* fs.readDirectory(`${cwd}/down`), [])
+        })
+    )
 
     it.scoped("a token that is not accepted ends in 3", () =>
       Effect.gen(function*() {

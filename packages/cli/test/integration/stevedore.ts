@@ -85,5 +85,5 @@ export const start = (args: ReadonlyArray<string>, options: Options = {}): Effec
 export const run = (args: ReadonlyArray<string>, options: Options = {}): Effect.Effect<Ended> =>
   Effect.scoped(Effect.flatMap(start(args, options), ({ ended }) => ended))
 
-export const interrupt = ({ child, ended }: Running): Effect.Effect<Ended> =>
-  Effect.zipRight(Effect.sync(() => kill(child, "SIGINT")), ended)
+export const interrupt = ({ child, ended }: Running, signal: NodeJS.Signals = "SIGINT"): Effect.Effect<Ended> =>
+  Effect.zipRight(Effect.sync(() => kill(child, signal)), ended)
