@@ -8,6 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { messageOf } from "./internal/message.js"
 import { Output, OutputFailed } from "./Output.js"
 
 /**
@@ -23,7 +24,7 @@ export const ofError = (error: unknown): Option.Option<string> => {
   if (Predicate.isTagged(error, "UploadsFailed") && Predicate.hasProperty(error, "files") && error.files === 1) {
     return Option.none()
   }
-  return Option.some(Predicate.hasProperty(error, "message") ? String(error.message) : String(error))
+  return Option.some(messageOf(error))
 }
 
 /**

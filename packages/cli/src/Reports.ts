@@ -12,6 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { messageOf } from "./internal/message.js"
 
 /**
  * A failure: its `_tag`, the fields of that error, and its message, which names the next step.
@@ -200,7 +201,7 @@ export const failed = (path: string, error: UploadError): typeof Failed.Type => 
   error: {
     ...Either.getOrElse(Schema.encodeEither(UploadError)(error), () => ({})),
     _tag: error._tag,
-    message: error.message
+    message: messageOf(error)
   }
 })
 

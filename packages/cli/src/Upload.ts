@@ -25,6 +25,7 @@ import { CommandWords, typed } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
 import * as ExitCode from "./ExitCode.js"
 import * as FinishedFiles from "./FinishedFiles.js"
+import { messageOf } from "./internal/message.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
 import { Output, type OutputFailed } from "./Output.js"
@@ -94,6 +95,8 @@ interface Run {
   readonly finished: FinishedFiles.FinishedFiles
   /** As many as files that go up at once. */
   readonly slots: Effect.Semaphore
+  /** By the identity of a file: under two names it goes up twice, one after the other. */
+  readonly turns: Map<string, Effect.Semaphore>
   /** The service's word on the token, which holds for every file. */
   refusal: Option.Option<UploadError>
   /** How many did not go up. */
@@ -132,6 +135,12 @@ const transfer = (
     return { _tag: "Sent", report, took }
   }))
 
+const turnOf = ({ turns }: Run, identity: string): Effect.Semaphore => {
+  const turn = turns.get(identity) ?? Effect.unsafeMakeSemaphore(1)
+  turns.set(identity, turn)
+  return turn
+}
+
 const send = (
   file: FileToUpload,
   run: Run,
@@ -146,7 +155,8 @@ const send = (
     const before = run.finished.find(file.path, source.fingerprint)
     const still = Option.flatten(yield* Effect.transposeMapOption(before, FinishedFiles.stillUp))
     if (Option.isSome(still)) return { _tag: "UpAlready", report: { ...still.value, path: file.path } }
-    return yield* run.slots.withPermits(1)(transfer(file, source, run, begun))
+    const turn = turnOf(run, source.fingerprint.identity ?? file.path)
+    return yield* turn.withPermits(1)(run.slots.withPermits(1)(transfer(file, source, run, begun)))
   })
 
 // A reader of the results that went away does not stop the uploads: what counts is the files.
@@ -170,7 +180,7 @@ const tellFailed = (path: string, json: boolean, error: UploadError) =>
   Effect.flatMap(Output, (output) =>
     Effect.zipRight(
       json ? output.json([Reports.failed(path, error)]) : Effect.void,
-      output.warn(`${path}: ${error.message}`)
+      output.warn(`${path}: ${messageOf(error)}`)
     ))
 
 const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
@@ -226,6 +236,16 @@ const checkFiles = (options: Options, files: ReadonlyArray<FileToUpload>): Effec
     : Effect.void
 }
 
+const tellRepeated = ([first, ...more]: ReadonlyArray<FileToUpload>) =>
+  Effect.flatMap(Output, (output) =>
+    first === undefined
+      ? Effect.void
+      : output.note(
+        more.length === 0
+          ? `${first.path} was named before: it goes up once`
+          : `${first.path} and ${more.length} more were named before: each goes up once`
+      ))
+
 const tellHowToGoOn = (files: number, { options, watch }: Run) =>
   Effect.gen(function*() {
     const output = yield* Output
@@ -257,12 +277,14 @@ const finishedFiles = (options: Options, files: ReadonlyArray<FileToUpload>) =>
  */
 export const run = (options: Options) =>
   Effect.gen(function*() {
-    const files = yield* UploadPaths.expand(options.paths)
+    const { files, repeated } = yield* UploadPaths.expand(options.paths)
     yield* checkFiles(options, files)
+    yield* tellRepeated(repeated)
     const watch = yield* UploadWatch.make(files, options.json)
     const finished = yield* finishedFiles(options, files)
     const slots = yield* Effect.makeSemaphore(options.files)
-    const run: Run = { options, watch, finished, slots, refusal: Option.none(), failed: 0 }
+    const turns = new Map<string, Effect.Semaphore>()
+    const run: Run = { options, watch, finished, slots, turns, refusal: Option.none(), failed: 0 }
     yield* Effect.onInterrupt(uploadAll(files, run), () => tellHowToGoOn(files.length, run))
   }).pipe(
     Effect.scoped,

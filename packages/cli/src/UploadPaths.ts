@@ -7,6 +7,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import type { SourceError } from "@stevedore/core/SourceError"
 import * as FileSource from "@stevedore/node/FileSource"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -58,22 +59,50 @@ const filesIn = (directory: string): Files =>
     }, { concurrency: 16 })
   }).pipe(Effect.catchAll((error) => Effect.succeed([refused(itself(directory), error)])))
 
+const named = (path: string): Files =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.matchEffect(fs.stat(path), {
+      onFailure: () => Effect.succeed([itself(path)]),
+      onSuccess: ({ size, type }) => type === "Directory" ? filesIn(path) : Effect.succeed([itself(path, Number(size))])
+    }))
+
+// By the real path of what was named: below a directory no link is followed.
+const withRealPaths = (path: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { join, resolve } = yield* Path.Path
+    const real = yield* Effect.orElseSucceed(fs.realPath(path), () => resolve(path))
+    return (yield* named(path)).map((file) => ({
+      file,
+      real: Option.match(file.name, { onNone: () => real, onSome: (name) => join(real, name) })
+    }))
+  })
+
+/**
+ * What the paths of a command line mean.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Expanded {
+  readonly files: ReadonlyArray<FileToUpload>
+  /** What was named more than once, in whatever way, each as it was named again: it goes up once. */
+  readonly repeated: ReadonlyArray<FileToUpload>
+}
+
 /**
  * The files to upload: each path as it is, and for a directory the files in it and below, in order of their names. Links
  * in a directory are not followed. What cannot go up (a link, a pipe, a directory that cannot be read) is among them, so
- * that it is told as a failure of its own.
+ * that it is told as a failure of its own. A file is there once, as it was named first.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const expand = (paths: ReadonlyArray<string>): Files =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.map(
-      Effect.forEach(paths, (path) =>
-        Effect.matchEffect(fs.stat(path), {
-          onFailure: () => Effect.succeed([itself(path)]),
-          onSuccess: ({ size, type }) =>
-            type === "Directory" ? filesIn(path) : Effect.succeed([itself(path, Number(size))])
-        })),
-      (found) => found.flat()
-    ))
+export const expand = (
+  paths: ReadonlyArray<string>
+): Effect.Effect<Expanded, never, FileSystem.FileSystem | Path.Path> =>
+  Effect.map(Effect.forEach(paths, withRealPaths), (found) => {
+    const seen = new Set<string>()
+    const [repeated, files] = Arr.partition(found.flat(), ({ real }) => !seen.has(real) && seen.add(real).has(real))
+    return { files: files.map(({ file }) => file), repeated: repeated.map(({ file }) => file) }
+  })

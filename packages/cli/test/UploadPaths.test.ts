@@ -19,6 +19,8 @@ const nobodyReads = (folder: string) =>
     () => Effect.sync(() => execFileSync("rm", ["-rf", folder]))
   )
 
+const filesOf = (...paths: ReadonlyArray<string>) => Effect.map(UploadPaths.expand(paths), ({ files }) => files)
+
 describe("UploadPaths", () => {
   it.scoped("a directory stands for the files in it and below, in order, each with its name from there; everything else for itself", () =>
     Effect.gen(function*() {
@@ -28,7 +30,7 @@ describe("UploadPaths", () => {
       yield* fs.makeDirectory(`${folder}/empty`)
       yield* Effect.forEach(["z", "b/y", "b/c/x", ".hidden"], (name) => fs.writeFileString(`${folder}/${name}`, name))
       assert.deepStrictEqual(
-        yield* UploadPaths.expand([`${folder}/none`, folder, `${folder}/z`]),
+        yield* filesOf(`${folder}/none`, folder, `${folder}/empty`),
         [
           { path: `${folder}/none`, name: none, size: 0, refused: none },
           ...[".hidden", "b/c/x", "b/y", "z"].map((name) => ({
@@ -36,11 +38,13 @@ describe("UploadPaths", () => {
             name: Option.some(name),
             size: name.length,
             refused: none
-          })),
-          { path: `${folder}/z`, name: none, size: 1, refused: none }
+          }))
         ]
       )
-      assert.deepStrictEqual(yield* UploadPaths.expand([`${folder}/empty`]), [])
+      assert.deepStrictEqual((yield* filesOf(`${folder}/z`, `${folder}/b/c`)).map(({ name }) => name), [
+        none,
+        Option.some("x")
+      ])
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scoped("a link in a directory is not followed, and is told by itself; a directory that is named by a link is read", () =>
@@ -54,7 +58,7 @@ describe("UploadPaths", () => {
       yield* fs.symlink("all", `${folder}/named`)
       const error = (name: string) => Option.some(new SourceUnreadable({ name, reason: "NotAFile" }))
       assert.deepStrictEqual(
-        (yield* UploadPaths.expand([`${folder}/named`])).map(({ name, refused }) => [name, refused]),
+        (yield* filesOf(`${folder}/named`)).map(({ name, refused }) => [name, refused]),
         [
           [Option.some("below/loop"), error("below/loop")],
           [Option.some("link"), error("link")],
@@ -71,14 +75,32 @@ describe("UploadPaths", () => {
         const folder = yield* fs.makeTempDirectory()
         yield* nobodyReads(folder)
         yield* fs.writeFileString(`${folder}/z`, "z")
-        const [below, file, ...more] = yield* UploadPaths.expand([folder])
+        const [below, file, ...more] = yield* filesOf(folder)
         assert.deepStrictEqual(
           Option.map(below?.refused ?? none, (error) => error._tag === "SourceUnreadable" ? error.code : error._tag),
           Option.some("ENAMETOOLONG")
         )
         assert.deepStrictEqual([file?.path, file?.refused, more], [`${folder}/z`, none, []])
-        const [itself] = yield* UploadPaths.expand([below?.path ?? ""])
-        assert.deepStrictEqual(itself?.name, none)
       }).pipe(Effect.provide(NodeContext.layer))
   )
+
+  it.scoped("a file that is named again, in whatever way, is there once, as it was named first", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* fs.makeDirectory(`${folder}/all/below`, { recursive: true })
+      yield* fs.writeFileString(`${folder}/all/below/a`, "a")
+      yield* fs.writeFileString(`${folder}/all/z`, "z")
+      yield* fs.symlink("all", `${folder}/link`)
+      const { files, repeated } = yield* UploadPaths.expand([
+        `${folder}/link/z`,
+        `${folder}/all/below`,
+        `${folder}/link`,
+        `${folder}/none`,
+        `${folder}/all/../none`
+      ])
+      const shown = (all: ReadonlyArray<UploadPaths.FileToUpload>) => all.map(({ path }) => path.slice(folder.length))
+      assert.deepStrictEqual(shown(files), ["/link/z", "/all/below/a", "/none"])
+      assert.deepStrictEqual(shown(repeated), ["/link/below/a", "/link/z", "/all/../none"])
+    }).pipe(Effect.provide(NodeContext.layer)))
 })

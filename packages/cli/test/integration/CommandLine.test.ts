@@ -121,6 +121,18 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.strictEqual(yield* fs.readFileString(path), "one")
       }))
 
+    it.scoped("a file that is named twice goes up once, which is told; under two names it goes up as two, in turn", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder, fs } = yield* fixtures
+        yield* fs.link(`${folder}/notes/one.txt`, `${folder}/notes/three.txt`)
+        const ended = yield* invoke(["upload", `${folder}/notes`, `${folder}/notes/one.txt`], env)
+        assert.strictEqual(ended.code, 0, ended.stderr)
+        assert.include(ended.stderr, `${folder}/notes/one.txt was named before: it goes up once\n`)
+        const paths = ended.stdout.trimEnd().split("\n").map((line) => line.split("\t")[1])
+        assert.sameMembers(paths, ["-two.txt", "one.txt", "three.txt"].map((name) => `${folder}/notes/${name}`))
+      }))
+
     it.scoped("a file that fails does not stop the others, and the code is 1 in the end", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
