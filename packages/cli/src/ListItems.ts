@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import type { Marked } from "@stevedore/core/Checkpoints"
 import * as Checkpoints from "@stevedore/core/Checkpoints"
 import type * as List from "@stevedore/core/List"
@@ -112,6 +113,16 @@ const readCheckpoint = (path: string) =>
     })
   ))
 
+// It takes the place of the file there: what counts is whether the directory may be written to.
+const checkWritable = (path: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { dirname } = yield* Path.Path
+    yield* fs.access(dirname(path), { writable: true })
+  }).pipe(Effect.mapError(({ message }) =>
+    new InvalidInput({ input: "--resume", problem: `the place to go on from cannot be kept there: ${message}` })
+  ))
+
 // beside the target and then in its place: what is there is always a whole one
 const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
   Effect.gen(function*() {
@@ -145,6 +156,7 @@ export const run = (options: Options) =>
     const list = yield* listOf(options.resource)
     const filters = yield* Filters.parse(options.filter)
     const from = Option.flatten(yield* Effect.transposeMapOption(options.resume, readCheckpoint))
+    if (Option.isSome(options.resume)) yield* checkWritable(options.resume.value)
     const items = list.marked({
       ...filters,
       sort: options.sort,

@@ -43,6 +43,7 @@ describe("a command line that cannot be right", () => {
     ["list nothing", /^nothing: no such list\. There are projects, /],
     ["list projects --filter title", /^--filter title: expected/],
     ["list projects --filter nothing=1", /no such filter at nothing/],
+    ["list projects --resume /no/such/place", /^--resume: .*cannot be kept there: .*\/no\/such/],
     ["list projects --sort title", /--sort takes a field and a direction/],
     ["list projects --sort nothing:asc", /at sort/],
     ["projects --profile /no/such/file", /^profile: \/no\/such\/file cannot be read/],
