@@ -93,14 +93,18 @@ export const readConfigFile = (
     )
   })
 
+const isSet = (variable: string) => Effect.map(Config.option(Config.nonEmptyString(variable)), Option.isSome)
+
 const configured = (file: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const variables = yield* readConfigFile(file)
-    const hasTokenFile = Option.isSome(yield* Config.option(Config.string("STEVEDORE_TOKEN_FILE")))
     // the two are one setting in two forms, and the environment's goes before the file's
-    const rest = hasTokenFile ? Record.remove(variables, "STEVEDORE_TOKEN") : variables
+    const rest = (yield* isSet("STEVEDORE_TOKEN_FILE")) ? Record.remove(variables, "STEVEDORE_TOKEN") : variables
+    const set = new Set(yield* Effect.filter(Record.keys(rest), isSet))
+    // a variable that is empty is none, and does not hide the file's
+    const taken = ConfigProvider.fromJson(Record.filter(rest, (_, variable) => !set.has(variable)))
     return yield* Effect.configProviderWith((environment) =>
-      Effect.withConfigProvider(effect, ConfigProvider.orElse(environment, () => ConfigProvider.fromJson(rest)))
+      Effect.withConfigProvider(effect, ConfigProvider.orElse(taken, () => environment))
     )
   }).pipe(Effect.catchIf(ConfigError.isConfigError, (error) => Effect.fail(fromConfigError(error))))
 

@@ -54,6 +54,17 @@ describe("Shared", () => {
       assert.deepStrictEqual([token, tokenFile], [undefined, "mine"])
     }))
 
+  it.effect("a variable that is empty is one that is not set", () =>
+    Effect.gen(function*() {
+      const empty = Object.fromEntries(names.map((name) => [name, ""]))
+      assert.deepStrictEqual(
+        (yield* run("/settings/stevedore.json", empty)).map((value) => value ?? ""),
+        (yield* run("/settings/stevedore.json")).map((value) => value ?? "")
+      )
+      const [, token] = yield* run("/settings/token.json", { STEVEDORE_TOKEN_FILE: "" })
+      assert.strictEqual(token, "api.file")
+    }))
+
   it.effect("a file that is none is refused with the names of its fields, and what it holds is not shown", () =>
     Effect.gen(function*() {
       const typo = yield* Effect.flip(run("/settings/typo.json"))
