@@ -1,7 +1,8 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import { BrowserLedger } from "@stevedore/browser"
-import { PresignedUrl, UploadLedger, type UploadRecord, type UploadSession } from "@stevedore/core"
-import { Effect, Exit, Option, Scope } from "effect"
+import { BlobSource, BrowserLedger } from "@stevedore/browser"
+import { PresignedUrl, UploadLedger, type UploadRecord, Uploads, type UploadSession } from "@stevedore/core"
+import { SandboxLayer } from "@stevedore/testing"
+import { Effect, Exit, Layer, Logger, LogLevel, Option, Scope } from "effect"
 import "fake-indexeddb/auto"
 import * as Databases from "../src/internal/database.js"
 import * as FakePage from "./fixtures/fakePage.js"
@@ -155,6 +156,26 @@ describe("BrowserLedger", () => {
       }))
       assert.isTrue(yield* Effect.scoped(ledger.lock("a")))
     }))
+
+  it.live("an upload goes through where the browser denies both locks and databases, and no other takes it meanwhile", () =>
+    Effect.gen(function*() {
+      const denied = () => new DOMException("denied in this context", "SecurityError")
+      yield* FakePage.make({ locks: { request: () => Promise.reject(denied()) } })
+      vi.stubGlobal("indexedDB", {
+        open: () => {
+          throw denied()
+        }
+      })
+      const file = new File(["hello"], "a.txt")
+      const upload = Effect.flatMap(BlobSource.fromFile(file), (source) => Uploads.upload(source))
+      const { layer } = BrowserLedger
+      const silent = Logger.minimumLogLevel(LogLevel.None)
+      const stored = yield* Effect.provide(upload, Layer.mergeAll(layer(), SandboxLayer.memory(), silent))
+      assert.strictEqual(stored.sent.bytes, 5)
+      const ledger = yield* BrowserLedger.make()
+      assert.isTrue(yield* ledger.lock("a"))
+      assert.isFalse(yield* Effect.scoped(ledger.lock("a")))
+    }).pipe(Effect.scoped))
 
   it.scoped("as a layer it is the ledger in force; URLs are kept unless the options say otherwise", () =>
     Effect.gen(function*() {

@@ -1,10 +1,13 @@
 import type { Lock } from "@stevedore/core/UploadLedger"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
 
-const notTaken = (): void => {}
+const nameOf = (cause: unknown): string =>
+  Predicate.hasProperty(cause, "name") && Predicate.isString(cause.name) ? cause.name : "UnknownError"
 
-// Held until it is let go, or the tab ends, however it ends.
-const take = (name: string): Effect.Effect<(() => void) | undefined> =>
+// Held until it is let go, or the tab ends, however it ends. The failure is the browser's name for why it has no locks.
+const take = (name: string): Effect.Effect<(() => void) | undefined, string> =>
   Effect.async((resume) => {
     navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       if (lock === null) {
@@ -12,13 +15,13 @@ const take = (name: string): Effect.Effect<(() => void) | undefined> =>
         return
       }
       return new Promise<void>((release) => resume(Effect.succeed(release)))
-    }).catch(() => resume(Effect.succeed(undefined)))
+    }).catch((cause: unknown) => resume(Effect.fail(nameOf(cause))))
   })
 
-const acrossTabs = (prefix: string): Lock => (id) =>
+const acrossTabs = (name: string): Effect.Effect<boolean, string, Scope.Scope> =>
   Effect.acquireRelease(
-    take(`${prefix}/${id}`),
-    (release) => Effect.sync(release ?? notTaken)
+    take(name),
+    (release) => Effect.sync(() => release?.())
   ).pipe(Effect.map((release) => release !== undefined))
 
 const withinPage = (): Lock => {
@@ -31,8 +34,17 @@ const withinPage = (): Lock => {
 }
 
 /**
- * A lock over all tabs of an origin. A page that is not served securely has no Web Locks: there it holds within the
- * page alone.
+ * A lock over all tabs of an origin. A page that is not served securely has no Web Locks, and one in a sandbox is denied
+ * them: there it holds within the page alone.
  */
 export const make = (prefix: string): Effect.Effect<Lock> =>
-  Effect.sync(() => "locks" in navigator ? acrossTabs(prefix) : withinPage())
+  Effect.sync(() => {
+    const page = withinPage()
+    if (!("locks" in navigator)) return page
+    return (id) =>
+      Effect.catchAll(acrossTabs(`${prefix}/${id}`), (name) =>
+        Effect.zipRight(
+          Effect.logDebug(`The browser gives no Web Locks (${name}): other tabs will not see what this one sends`),
+          page(id)
+        ))
+  })
