@@ -1,11 +1,35 @@
 import { KeyValueStore } from "@effect/platform"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { IndexedDbKeyValueStore } from "@stevedore/browser"
-import { Effect, Option } from "effect"
+import { Effect, Fiber, Option, TestClock } from "effect"
 import "fake-indexeddb/auto"
 import * as Databases from "../src/internal/database.js"
+import { settled } from "./fixtures/fakePage.js"
 
 const named = (database: string) => IndexedDbKeyValueStore.layer({ database })
+
+/** A database that another tab deletes and does not close: what opens it has to wait for that. */
+const deletedOnlyWhenFreed = (database: string) =>
+  Effect.async<Effect.Effect<void>>((resume) => {
+    const request = indexedDB.open(database, 1)
+    request.onsuccess = () => {
+      const deleting = indexedDB.deleteDatabase(database)
+      const freed = Effect.async<void>((resume) => {
+        deleting.onsuccess = () => resume(Effect.void)
+        request.result.close()
+      })
+      resume(Effect.succeed(Effect.zipRight(freed, settled)))
+    }
+  })
+
+/** How many connections have been closed, the other tab's own among them. */
+const closings = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => vi.spyOn(IDBDatabase.prototype, "close")),
+    (spy) => Effect.sync(() => spy.mockRestore())
+  ),
+  (spy) => () => spy.mock.calls.length
+)
 
 describe("IndexedDbKeyValueStore", () => {
   it.effect("what was set is there for whoever opens the database next, until it is removed", () =>
@@ -55,6 +79,37 @@ describe("IndexedDbKeyValueStore", () => {
       yield* store.set("a", "2")
       assert.deepStrictEqual(yield* store.get("a"), Option.some("2"))
     }).pipe(Effect.provide(named("deleted"))))
+
+  it.scoped("a database that another tab stands in the way of fails in time, and is there when that tab lets go", () =>
+    Effect.gen(function*() {
+      const free = yield* deletedOnlyWhenFreed("blocked")
+      const closed = yield* closings
+      const store = yield* KeyValueStore.KeyValueStore
+      const asked = yield* Effect.fork(Effect.flip(store.get("a")))
+      yield* TestClock.adjust("3 seconds")
+      const error = yield* Fiber.join(asked)
+      assert(error._tag === "SystemError")
+      assert.strictEqual(error.description, "TimeoutError")
+      // it is known by now: nobody waits for it again
+      assert.strictEqual((yield* Effect.flip(store.set("a", "1")))._tag, "SystemError")
+      yield* free
+      yield* store.set("a", "1")
+      assert.deepStrictEqual(yield* store.get("a"), Option.some("1"))
+      assert.strictEqual(closed(), 2)
+    }).pipe(Effect.provide(named("blocked"))))
+
+  it.scoped("a scope whose database does not open ends all the same, and what opens later is closed", () =>
+    Effect.gen(function*() {
+      const free = yield* deletedOnlyWhenFreed("disposed")
+      const closed = yield* closings
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { run } = yield* Databases.make("disposed")
+        yield* Effect.fork(run("values", "readonly", (store) => store.count()))
+        yield* Effect.yieldNow()
+      }))
+      yield* free
+      assert.strictEqual(closed(), 2)
+    }))
 
   it.effect("a failure has the method, the key and the browser's name for it", () =>
     Effect.gen(function*() {

@@ -24,6 +24,8 @@ const failure = (cause: unknown): DatabaseFailure => ({
   name: Predicate.hasProperty(cause, "name") && Predicate.isString(cause.name) ? cause.name : "UnknownError"
 })
 
+const timedOut: DatabaseFailure = { _tag: "DatabaseFailure", name: "TimeoutError" }
+
 const opened = (name: string, onClose: () => void): Promise<IDBDatabase> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1)
@@ -44,45 +46,71 @@ const opened = (name: string, onClose: () => void): Promise<IDBDatabase> =>
     }
   })
 
+interface Connection {
+  readonly opening: Promise<IDBDatabase>
+  database: IDBDatabase | undefined
+  /** Nobody waits for it any more. */
+  isLate: boolean
+}
+
+const connect = (name: string, onClose: (connection: Connection) => void): Connection => {
+  const onEnd = () => onClose(connection)
+  const connection: Connection = { opening: opened(name, onEnd), database: undefined, isLate: false }
+  connection.opening.then((database) => {
+    if (connection.isLate) {
+      database.close()
+      onEnd()
+    } else connection.database = database
+  }, onEnd)
+  return connection
+}
+
+// A database that another tab is about to delete opens when that tab lets go of it, which may be never.
+const openLimit = "3 seconds"
+
 /**
  * A database of keys and values. It is opened with the first request and again when it was closed; it ends with the
- * scope. A page that has no IndexedDB fails with every request.
+ * scope. A page that has no IndexedDB fails with every request. So does one whose database does not open in time, until
+ * it does.
  */
 export const make = (name: string): Effect.Effect<Database, never, Scope.Scope> =>
   Effect.gen(function*() {
-    let connection: Promise<IDBDatabase> | undefined
-    const forget = () => {
-      connection = undefined
+    let current: Connection | undefined
+    const forget = (connection = current) => {
+      if (current === connection) current = undefined
     }
-    const connect = (): Promise<IDBDatabase> => {
-      connection ??= opened(name, forget)
-      connection.catch(forget)
-      return connection
-    }
+    const connected: Effect.Effect<IDBDatabase, DatabaseFailure> = Effect.suspend(() => {
+      const connection = current ??= connect(name, forget)
+      if (connection.database !== undefined) return Effect.succeed(connection.database)
+      if (connection.isLate) return Effect.fail(timedOut)
+      return Effect.timeoutFail(Effect.tryPromise({ try: () => connection.opening, catch: failure }), {
+        duration: openLimit,
+        onTimeout: () => {
+          connection.isLate = true
+          return timedOut
+        }
+      })
+    })
     yield* Effect.addFinalizer(() =>
-      Effect.ignore(Effect.tryPromise(async () => {
-        const closing = connection
-        forget()
-        const database = await closing
-        database?.close()
-      }))
+      Effect.sync(() => {
+        if (current === undefined) return
+        current.isLate = true
+        current.database?.close()
+      })
     )
     return {
       run: <A>(store: StoreName, mode: IDBTransactionMode, request: (store: IDBObjectStore) => IDBRequest<A>) =>
-        Effect.flatMap(
-          Effect.tryPromise({ try: connect, catch: failure }),
-          (database) =>
-            Effect.async<A, DatabaseFailure>((resume) => {
-              try {
-                const transaction = database.transaction(store, mode)
-                const asked = request(transaction.objectStore(store))
-                transaction.oncomplete = () => resume(Effect.succeed(asked.result))
-                transaction.onabort = () => resume(Effect.fail(failure(transaction.error ?? asked.error)))
-              } catch (cause) {
-                forget()
-                resume(Effect.fail(failure(cause)))
-              }
-            })
-        )
+        Effect.flatMap(connected, (database) =>
+          Effect.async<A, DatabaseFailure>((resume) => {
+            try {
+              const transaction = database.transaction(store, mode)
+              const asked = request(transaction.objectStore(store))
+              transaction.oncomplete = () => resume(Effect.succeed(asked.result))
+              transaction.onabort = () => resume(Effect.fail(failure(transaction.error ?? asked.error)))
+            } catch (cause) {
+              forget()
+              resume(Effect.fail(failure(cause)))
+            }
+          }))
     }
   })
