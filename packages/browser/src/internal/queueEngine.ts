@@ -1,19 +1,19 @@
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as SourceLimits from "@stevedore/core/SourceLimits"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
-import type { Requirements, UploadedFile, UploadHandle } from "@stevedore/core/Uploads"
+import type { Requirements, UploadedFile } from "@stevedore/core/Uploads"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import * as BlobSource from "../BlobSource.js"
 import * as FileHandles from "../FileHandles.js"
 import * as UnloadWarning from "../UnloadWarning.js"
-import type { Addition, Failure, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
+import type { Addition, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
+import type { Entry } from "./queueEntry.js"
+import { additionOf, entryOf, failureOf, ofHandles, sourceOf } from "./queueEntry.js"
 import * as Limits from "./queueLimits.js"
 import * as View from "./queueView.js"
 
@@ -23,41 +23,7 @@ export interface Ground<E> {
   readonly provided: <A, E2>(effect: Effect.Effect<A, E2, Requirements>) => Effect.Effect<A, E | E2>
 }
 
-interface Entry {
-  item: Item
-  addition: Addition | undefined
-  /** The upload of the ledger that this one has to go on with. */
-  unfinished: string | undefined
-  /** What the ledger calls it, as soon as that is known. */
-  ledgerId: string | undefined
-  fiber: Fiber.RuntimeFiber<void> | undefined
-  handle: UploadHandle | undefined
-  /** Waits by the user's wish, or for its turn to go on. */
-  waits: boolean
-  /** What has to be over before it can begin again. */
-  ending: Effect.Effect<unknown>
-}
-
 const tickMillis = 200
-
-const additionOf = (file: File | Addition): Addition => "file" in file ? file : { file }
-
-const failureOf = (cause: Cause.Cause<unknown>): Failure => {
-  const error = Cause.squash(cause)
-  const text = (name: string, otherwise: string) =>
-    Predicate.hasProperty(error, name) && Predicate.isString(error[name]) ? error[name] : otherwise
-  return { tag: text("_tag", "Unexpected"), message: text("message", "Something unexpected went wrong.") }
-}
-
-const sourceOf = ({ file, handle, name }: Addition) => {
-  const options = name === undefined ? {} : { name }
-  return handle === undefined ? BlobSource.fromFile(file, options) : BlobSource.fromHandle(handle, options)
-}
-
-const ofHandles = <A>(
-  use: (handles: FileHandles.Service) => Effect.Effect<A, never, ServiceApi>
-): Effect.Effect<Option.Option<A>, never, ServiceApi> =>
-  Effect.flatMap(Effect.serviceOption(FileHandles.FileHandles), Effect.transposeMapOption(use))
 
 export const make = <E>({ fork, provided }: Ground<E>, options: Options): UploadQueue => {
   const entries = new Map<string, Entry>()
@@ -76,16 +42,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
   }
 
   const enter = (item: Item, addition: Addition | undefined, unfinished: string | undefined) =>
-    entries.set(item.id, {
-      item,
-      addition,
-      unfinished,
-      ledgerId: unfinished,
-      fiber: undefined,
-      handle: undefined,
-      waits: false,
-      ending: Effect.void
-    })
+    entries.set(item.id, entryOf(item, addition, unfinished))
 
   const nextId = () => `${++made}`
 

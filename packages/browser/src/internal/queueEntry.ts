@@ -1,0 +1,56 @@
+import type { ServiceApi } from "@stevedore/core/ServiceApi"
+import type { UploadHandle } from "@stevedore/core/Uploads"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import type * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as BlobSource from "../BlobSource.js"
+import * as FileHandles from "../FileHandles.js"
+import type { Addition, Failure, Item } from "../UploadQueueModel.js"
+
+/** What the engine knows of an item. */
+export interface Entry {
+  item: Item
+  addition: Addition | undefined
+  /** The upload of the ledger that this one has to go on with. */
+  unfinished: string | undefined
+  /** What the ledger calls it, as soon as that is known. */
+  ledgerId: string | undefined
+  fiber: Fiber.RuntimeFiber<void> | undefined
+  handle: UploadHandle | undefined
+  /** Waits by the user's wish, or for its turn to go on. */
+  waits: boolean
+  /** What has to be over before it can begin again. */
+  ending: Effect.Effect<unknown>
+}
+
+export const entryOf = (item: Item, addition: Addition | undefined, unfinished: string | undefined): Entry => ({
+  item,
+  addition,
+  unfinished,
+  ledgerId: unfinished,
+  fiber: undefined,
+  handle: undefined,
+  waits: false,
+  ending: Effect.void
+})
+
+export const additionOf = (file: File | Addition): Addition => "file" in file ? file : { file }
+
+export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
+  const error = Cause.squash(cause)
+  const text = (name: string, otherwise: string) =>
+    Predicate.hasProperty(error, name) && Predicate.isString(error[name]) ? error[name] : otherwise
+  return { tag: text("_tag", "Unexpected"), message: text("message", "Something unexpected went wrong.") }
+}
+
+export const sourceOf = ({ file, handle, name }: Addition) => {
+  const options = name === undefined ? {} : { name }
+  return handle === undefined ? BlobSource.fromFile(file, options) : BlobSource.fromHandle(handle, options)
+}
+
+export const ofHandles = <A>(
+  use: (handles: FileHandles.Service) => Effect.Effect<A, never, ServiceApi>
+): Effect.Effect<Option.Option<A>, never, ServiceApi> =>
+  Effect.flatMap(Effect.serviceOption(FileHandles.FileHandles), Effect.transposeMapOption(use))
