@@ -10,17 +10,26 @@ const MiB = 1024 * 1024
 const file = (name: string, size: number, type = "text/plain"): File =>
   new File([new Uint8Array(size).fill(name.length)], name, { type, lastModified: 1 })
 
+/** A file's handle, as far as a queue asks it. */
+const handle = (getFile: () => Promise<File>, permission: PermissionState = "granted") =>
+  ({ kind: "file", name: "kept", getFile, requestPermission: async () => permission }) as object as FileSystemFileHandle
+
 const quiet = { during: Effect.void } satisfies UploadQueue.Options
 
 const states = ({ items }: UploadQueue.Snapshot) => items.map(({ state }) => state)
+
+// a Blob is read by the platform, which the test's clock does not move
+const turns = (count: number) =>
+  Effect.promise(async () => {
+    for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+  })
 
 /** Until the queue is as it should be, or it is clear that it never will. */
 const until = (queue: UploadQueue.UploadQueue, holds: (snapshot: UploadQueue.Snapshot) => boolean) =>
   Effect.gen(function*() {
     for (let ticks = 0; ticks < 500 && !holds(queue.getSnapshot()); ticks++) {
       yield* TestClock.adjust("200 millis")
-      // a Blob is read by the platform, which the test's clock does not move
-      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      yield* turns(1)
     }
     assert.isTrue(holds(queue.getSnapshot()), JSON.stringify(queue.getSnapshot(), undefined, 2))
     return queue.getSnapshot()
@@ -301,6 +310,39 @@ describe("UploadQueue", () => {
       yield* until(queue, () => held === 1)
       yield* until(queue, (snapshot) => isDone(snapshot) && held === 0)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
+
+  it.scoped("a pause that comes too late stops nothing: the end is shown, and what is held is held until then", () =>
+    Effect.gen(function*() {
+      let held = 0
+      const during = Effect.asVoid(Effect.acquireRelease(Effect.sync(() => held++), () => Effect.sync(() => held--)))
+      const queue = yield* UploadQueue.scoped({ during })
+      queue.add([file("a", 10)])
+      // everything that needs no time: the bytes are in storage, and no tick has shown it yet
+      yield* turns(20)
+      assert.lengthOf((yield* Sandbox.report).requests.filter(({ operation }) => operation === "put"), 1)
+      queue.pause()
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["finishing"])
+      assert.strictEqual(held, 1)
+      yield* until(queue, ({ totals }) => totals.state === "completed")
+      yield* until(queue, () => held === 0)
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").delay("5 seconds") }))))
+
+  it.scoped("a paused file that fails is shown as failed", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      let refuse = () => {}
+      const asked = new Promise<File>((_, reject) => {
+        refuse = () => reject(new DOMException("gone", "NotFoundError"))
+      })
+      queue.add([{ file: file("a", 10), handle: handle(() => asked) }])
+      queue.pause()
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["paused"])
+      refuse()
+      yield* turns(5)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["failed"])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
 
   it.scoped("cleared is what is completed or cancelled", () =>
     Effect.gen(function*() {

@@ -41,12 +41,19 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     for (const listener of listeners) listener()
   }
 
+  // while something goes on, the next tick tells it: a view is not told of each of many files
+  const publishSoon = () => {
+    if (!ticking) publish()
+  }
+
   const enter = (item: Item, addition: Addition | undefined, unfinished: string | undefined) =>
     entries.set(item.id, entryOf(item, addition, unfinished))
 
   const nextId = () => `${++made}`
 
-  const goesOn = (entry: Entry): boolean => entry.fiber !== undefined && !entry.waits
+  // a pause that comes while the service is being told stops nothing
+  const goesOn = ({ fiber, item, waits }: Entry): boolean =>
+    fiber !== undefined && (!waits || item.state === "finishing")
 
   const isQueued = ({ item }: Entry): boolean => item.state === "queued"
 
@@ -69,6 +76,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
       entry.item = View.settled(entry.item, { state: needsFile ? "needs-file" : "failed", error })
     }
     schedule()
+    publishSoon()
   }
 
   // The file of an upload that an earlier page left was added like any other: it is one item then.
@@ -77,6 +85,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     for (const [id, other] of entries) {
       if (other !== entry && other.item.state === "needs-file" && other.unfinished === ledgerId) entries.delete(id)
     }
+    publishSoon()
   }
 
   const program = (entry: Entry, addition: Addition) =>
@@ -139,8 +148,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     while (ticking) {
       yield* Effect.sleep(tickMillis)
       for (const entry of entries.values()) yield* look(entry)
-      ticking = Array.from(entries.values()).some(goesOn)
       publish()
+      ticking = Array.from(entries.values()).some(goesOn)
     }
   })
 
