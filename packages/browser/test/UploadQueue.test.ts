@@ -1,9 +1,9 @@
 import { KeyValueStore } from "@effect/platform"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { UploadQueue, UploadQueueStream } from "@stevedore/browser"
 import { UploadLedger } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Chunk, Effect, Fiber, Layer, Stream, TestClock } from "effect"
+import { Chunk, Effect, Fiber, Layer, Logger, Stream, TestClock } from "effect"
 
 const MiB = 1024 * 1024
 
@@ -70,6 +70,53 @@ describe("UploadQueue", () => {
         const bytes = yield* Sandbox.stored(result?.id ?? "")
         assert.strictEqual(bytes.byteLength, size, name)
       }
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.scoped("a listener that throws is reported, and neither the queue nor another listener is stopped by it", () =>
+    Effect.gen(function*() {
+      const reported: Array<unknown> = []
+      vi.stubGlobal("reportError", (error: unknown) => reported.push(error))
+      yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllGlobals()))
+      const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
+      const wrong = new Error("a view that is wrong")
+      const seen: Array<string> = []
+      queue.subscribe(() => {
+        throw wrong
+      })
+      queue.subscribe(() => seen.push(states(queue.getSnapshot()).join()))
+      assert.lengthOf(queue.add([file("a", 10), file("bb", 10)]).ids, 2)
+      yield* until(queue, isDone)
+      assert.strictEqual(seen.at(-1), "completed,completed")
+      assert.deepStrictEqual(reported, seen.map(() => wrong))
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
+
+  it.scoped("where nothing reports errors, that of a listener is thrown when all have been told", () =>
+    Effect.gen(function*() {
+      const later: Array<() => void> = []
+      vi.stubGlobal("queueMicrotask", (task: () => void) => later.push(task))
+      yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllGlobals()))
+      const queue = yield* UploadQueue.scoped(quiet)
+      queue.add([file("a", 10)])
+      queue.subscribe(() => {
+        throw new Error("a view that is wrong")
+      })
+      queue.pause()
+      const [thrown] = later
+      assert.throws(() => thrown?.(), "a view that is wrong")
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.scoped("what cannot be held while files go up keeps none of them from it, and is logged each time", () =>
+    Effect.gen(function*() {
+      const logged: Array<unknown> = []
+      const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(message)))
+      yield* Effect.gen(function*() {
+        const queue = yield* UploadQueue.scoped({ during: Effect.die(new Error("refused")) })
+        queue.add([file("a", 10)])
+        yield* until(queue, isDone)
+        queue.add([file("bb", 10)])
+        yield* until(queue, ({ totals }) => totals.completed === 2)
+      }).pipe(Effect.provide(logger))
+      assert.lengthOf(logged.filter((message) => String(message).includes("cannot be")), 2)
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
   it.scoped("as many files as are wished are under way at once", () =>

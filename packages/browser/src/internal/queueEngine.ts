@@ -15,6 +15,7 @@ import type { Addition, Item, Options, Refusal, UploadQueue } from "../UploadQue
 import type { Entry } from "./queueEntry.js"
 import { additionOf, entryOf, failureOf, ofHandles, sourceOf } from "./queueEntry.js"
 import * as Limits from "./queueLimits.js"
+import * as Listeners from "./queueListeners.js"
 import * as View from "./queueView.js"
 
 /** What a queue runs on. Its fibers end with it. */
@@ -27,7 +28,7 @@ const tickMillis = 200
 
 export const make = <E>({ fork, provided }: Ground<E>, options: Options): UploadQueue => {
   const entries = new Map<string, Entry>()
-  const listeners = new Set<() => void>()
+  const listeners = Listeners.make()
   const atOnce = Math.max(1, Math.floor(options.files ?? 3))
   const limits = { ...options.limits, size: options.limits?.size ?? SourceLimits.size }
   let snapshot = View.empty
@@ -38,7 +39,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     const next = View.snapshotOf(snapshot, Array.from(entries.values(), ({ item }) => item))
     if (next === snapshot) return
     snapshot = next
-    for (const listener of listeners) listener()
+    listeners.tell()
   }
 
   // while something goes on, the next tick tells it: a view is not told of each of many files
@@ -133,7 +134,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     }
     if (!ticking && Array.from(entries.values()).some(goesOn)) {
       ticking = true
-      fork(Effect.scoped(Effect.zipRight(options.during ?? UnloadWarning.scoped, tick)))
+      fork(Effect.scoped(Effect.zipRight(held, tick)))
     }
   }
 
@@ -144,14 +145,23 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
         if (entry.handle !== undefined) entry.item = View.progressed(entry.item, progress, entry.waits)
       })
 
-  const tick: Effect.Effect<void, never, Scope.Scope> = Effect.gen(function*() {
+  const held: Effect.Effect<void, never, Scope.Scope> = Effect.catchAllCause(
+    options.during ?? UnloadWarning.scoped,
+    (cause) => Effect.logWarning("What is to be held while files go up cannot be: they go up without it", cause)
+  )
+
+  const tick: Effect.Effect<void> = Effect.gen(function*() {
     while (ticking) {
       yield* Effect.sleep(tickMillis)
       for (const entry of entries.values()) yield* look(entry)
       publish()
       ticking = Array.from(entries.values()).some(goesOn)
     }
-  })
+  }).pipe(Effect.onError(() =>
+    Effect.sync(() => {
+      ticking = false
+    })
+  ))
 
   const stopped = (entry: Entry): Effect.Effect<unknown> => {
     const { fiber, ledgerId } = entry
@@ -233,12 +243,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
 
   return {
     getSnapshot: () => snapshot,
-    subscribe: (listener) => {
-      // each subscription is one of its own, though the function be the same
-      const own = () => listener()
-      listeners.add(own)
-      return () => listeners.delete(own)
-    },
+    subscribe: listeners.subscribe,
     add: (files) => {
       const ids: Array<string> = []
       const refused: Array<Refusal> = []
