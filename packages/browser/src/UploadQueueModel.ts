@@ -59,9 +59,9 @@ export interface Item {
   readonly secondsLeft: number | undefined
   /** Whether nothing has moved for ten seconds. */
   readonly stalled: boolean
-  /** Whether `allow` can bring the file of an item that needs it. */
+  /** Whether `allow` can bring the file of an item that needs it. Once it could not, the file has to be chosen. */
   readonly kept: boolean
-  /** Why it failed; why the file given last is not the one that it needs. */
+  /** Why it failed; why the file given last is not the one that it needs, or the kept one could not be had. */
   readonly error: Failure | undefined
   /** The file's record, when it is completed. */
   readonly result: UploadedFile | undefined
@@ -199,7 +199,10 @@ export interface UploadQueue {
   readonly retry: (id?: string) => void
   /** The file of an item that needs it, or another one for an item that failed. */
   readonly giveFile: (id: string, file: File | Addition) => void
-  /** Asks the user to allow a kept file again. To be called within a click or a key press. */
+  /**
+   * Asks the user to allow a kept file again. To be called within a click or a key press. When it is denied, or the file
+   * is no longer there, the item says so and is `kept` no longer.
+   */
   readonly allow: (id: string) => void
   /** Takes an item off the list. One that is not over is cancelled, one that needs a file is forgotten. */
   readonly remove: (id: string) => void

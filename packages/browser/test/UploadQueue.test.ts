@@ -1,6 +1,6 @@
 import { KeyValueStore } from "@effect/platform"
 import { assert, describe, it, vi } from "@effect/vitest"
-import { UploadQueue, UploadQueueStream } from "@stevedore/browser"
+import { FileHandles, UploadQueue, UploadQueueStream } from "@stevedore/browser"
 import { UploadLedger } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Chunk, Effect, Fiber, Layer, Logger, Stream, TestClock } from "effect"
@@ -55,6 +55,22 @@ const onDisk = Layer.scoped(
     })
   })
 ).pipe(Layer.provide(KeyValueStore.layerMemory))
+
+const inParts = { ...quiet, upload: { strategy: "multipart", parts: 4, concurrency: 1 } } as const
+
+/** An earlier page, which got half of a file of 20 MiB up. */
+const leftUnfinished = (original: File) =>
+  Effect.scoped(Effect.gen(function*() {
+    const earlier = yield* UploadQueue.scoped(inParts)
+    earlier.add([original])
+    yield* until(earlier, ({ totals }) => totals.confirmed >= 10 * MiB)
+  }))
+
+/** The third part does not move the first time. */
+const interrupted = Layer.provideMerge(
+  onDisk,
+  SandboxLayer.memory({ minimumPartSize: MiB, faults: FaultScript.on("putPart").part(3).stall("connect") })
+)
 
 describe("UploadQueue", () => {
   it.scoped("files go up, in the order in which they came, and their records come out", () =>
@@ -265,13 +281,8 @@ describe("UploadQueue", () => {
   it.scoped("an upload that an earlier page left is offered, refuses another file, and goes on with its own", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
-      const options = { ...quiet, upload: { strategy: "multipart", parts: 4, concurrency: 1 } } as const
-      yield* Effect.scoped(Effect.gen(function*() {
-        const earlier = yield* UploadQueue.scoped(options)
-        earlier.add([original])
-        yield* until(earlier, ({ totals }) => totals.confirmed >= 10 * MiB)
-      }))
-      const queue = yield* UploadQueue.scoped(options)
+      yield* leftUnfinished(original)
+      const queue = yield* UploadQueue.scoped(inParts)
       const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
       assert.deepInclude(left, { name: "large.bin", size: 20 * MiB, state: "needs-file", kept: false })
       assert.isAtLeast(left?.confirmed ?? 0, 10 * MiB)
@@ -285,46 +296,61 @@ describe("UploadQueue", () => {
       assert.strictEqual(items[0]?.result?.sent.sessions, 1)
       const { requests } = yield* Sandbox.report
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
-    }).pipe(Effect.provide(Layer.provideMerge(
-      onDisk,
-      SandboxLayer.memory({
-        minimumPartSize: MiB,
-        faults: FaultScript.on("putPart").part(3).stall("connect")
-      })
-    ))))
+    }).pipe(Effect.provide(interrupted)))
+
+  const keptFiles = [
+    {
+      what: "that the user denies",
+      kept: handle(() => Promise.resolve(file("kept", 1)), "denied"),
+      tag: "SourceUnreadable"
+    },
+    {
+      what: "that was moved",
+      kept: handle(() => Promise.reject(new DOMException("gone", "NotFoundError"))),
+      tag: "SourceUnreadable"
+    },
+    { what: "that is another now", kept: handle(() => Promise.resolve(file("kept", 20 * MiB))), tag: "SourceChanged" }
+  ]
+
+  for (const { kept, tag, what } of keptFiles) {
+    it.scoped(`a kept file ${what} is asked for again, with why, and what is chosen goes on`, () =>
+      Effect.gen(function*() {
+        const original = file("large.bin", 20 * MiB)
+        yield* leftUnfinished(original)
+        const queue = yield* UploadQueue.scoped(inParts)
+        const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+        assert.isTrue(left?.kept)
+        queue.allow(left?.id ?? "")
+        const { unfinished: [again] } = yield* until(queue, ({ unfinished }) => unfinished[0]?.kept === false)
+        assert.strictEqual(again?.error?.tag, tag)
+        queue.giveFile(left?.id ?? "", original)
+        yield* until(queue, ({ totals }) => totals.completed === 1)
+      }).pipe(
+        Effect.provide(Layer.succeed(FileHandles.FileHandles, {
+          keep: () => Effect.void,
+          find: () => Effect.succeedSome(kept),
+          forget: () => Effect.void
+        })),
+        Effect.provide(interrupted)
+      ))
+  }
 
   it.scoped("the file of an unfinished upload that is simply added goes on too, as one item", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
-      const options = { ...quiet, upload: { strategy: "multipart", parts: 4, concurrency: 1 } } as const
-      yield* Effect.scoped(Effect.gen(function*() {
-        const earlier = yield* UploadQueue.scoped(options)
-        earlier.add([original])
-        yield* until(earlier, ({ totals }) => totals.confirmed >= 10 * MiB)
-      }))
-      const queue = yield* UploadQueue.scoped(options)
+      yield* leftUnfinished(original)
+      const queue = yield* UploadQueue.scoped(inParts)
       yield* until(queue, ({ unfinished }) => unfinished.length === 1)
       queue.add([original])
       const { items, unfinished } = yield* until(queue, ({ totals }) => totals.completed === 1)
       assert.lengthOf(items, 1)
       assert.deepStrictEqual(unfinished, [])
-    }).pipe(Effect.provide(Layer.provideMerge(
-      onDisk,
-      SandboxLayer.memory({
-        minimumPartSize: MiB,
-        faults: FaultScript.on("putPart").part(3).stall("connect")
-      })
-    ))))
+    }).pipe(Effect.provide(interrupted)))
 
   it.scoped("an unfinished upload that is removed, and a running one that is cancelled, are forgotten", () =>
     Effect.gen(function*() {
-      const options = { ...quiet, upload: { strategy: "multipart", parts: 4, concurrency: 1 } } as const
-      yield* Effect.scoped(Effect.gen(function*() {
-        const earlier = yield* UploadQueue.scoped(options)
-        earlier.add([file("large.bin", 20 * MiB)])
-        yield* until(earlier, ({ totals }) => totals.confirmed >= 10 * MiB)
-      }))
-      const queue = yield* UploadQueue.scoped(options)
+      yield* leftUnfinished(file("large.bin", 20 * MiB))
+      const queue = yield* UploadQueue.scoped(inParts)
       const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
       queue.remove(left?.id ?? "")
       assert.deepStrictEqual(queue.getSnapshot().unfinished, [])
@@ -332,7 +358,7 @@ describe("UploadQueue", () => {
       yield* until(queue, ({ totals }) => totals.confirmed > 0)
       queue.cancel()
       yield* TestClock.adjust("1 second")
-      const later = yield* UploadQueue.scoped(options)
+      const later = yield* UploadQueue.scoped(inParts)
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(later.getSnapshot().unfinished, [])
     }).pipe(Effect.provide(Layer.provideMerge(

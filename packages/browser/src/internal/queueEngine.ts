@@ -9,11 +9,10 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as FileHandles from "../FileHandles.js"
 import * as UnloadWarning from "../UnloadWarning.js"
-import type { Addition, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
+import type { Addition, Failure, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
 import type { Entry } from "./queueEntry.js"
-import { additionOf, entryOf, failureOf, ofHandles, sourceOf } from "./queueEntry.js"
+import { additionOf, entryOf, failureOf, keptFile, ofHandles, sourceOf } from "./queueEntry.js"
 import * as Limits from "./queueLimits.js"
 import * as Listeners from "./queueListeners.js"
 import * as View from "./queueView.js"
@@ -74,7 +73,9 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
       const error = failureOf(exit.cause)
       // another file was given than the one that is needed
       const needsFile = entry.unfinished !== undefined && error.tag === "SourceChanged"
-      entry.item = View.settled(entry.item, { state: needsFile ? "needs-file" : "failed", error })
+      // a kept file that is not the one that is needed has to be looked for
+      const kept = needsFile && entry.item.kept && entry.addition?.handle === undefined
+      entry.item = View.settled(entry.item, { state: needsFile ? "needs-file" : "failed", error, kept })
     }
     schedule()
     publishSoon()
@@ -195,7 +196,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     cancel: (entry) => {
       if (View.isOver(entry.item) || entry.item.state === "needs-file") return
       stop(entry)
-      entry.item = View.settled(entry.item, { state: "cancelled", sent: 0, confirmed: 0 })
+      entry.item = View.settled(entry.item, { state: "cancelled", sent: 0, confirmed: 0, kept: false })
     },
     retry: (entry) => {
       if (entry.addition === undefined || !["failed", "cancelled"].includes(entry.item.state)) return
@@ -221,6 +222,11 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
       // by the name that the upload was begun with
       entry.addition = { ...additionOf(file), name: entry.item.name }
       entry.item = View.changed(entry.item, { state: "queued", error: undefined })
+    })(id)
+
+  const askFor = (id: string, error: Failure): void =>
+    acting((entry) => {
+      if (entry.item.state === "needs-file") entry.item = View.changed(entry.item, { kept: false, error })
     })(id)
 
   const presentFiles = (): Limits.Present => {
@@ -274,13 +280,11 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     allow: (id) => {
       const entry = entries.get(id)
       const ledgerId = entry?.unfinished
-      if (ledgerId === undefined) return
-      fork(Effect.ignore(provided(Effect.gen(function*() {
-        const handle = Option.flatten(yield* ofHandles((handles) => handles.find(ledgerId)))
-        if (Option.isNone(handle) || !(yield* FileHandles.allow(handle.value))) return
-        const file = yield* Effect.tryPromise(() => handle.value.getFile())
-        giveFile(id, { file, handle: handle.value })
-      }))))
+      if (entry === undefined || ledgerId === undefined) return
+      fork(Effect.matchCause(provided(keptFile(ledgerId, entry.item.name)), {
+        onFailure: (cause) => askFor(id, failureOf(cause)),
+        onSuccess: (addition) => giveFile(id, addition)
+      }))
     }
   }
 }

@@ -1,13 +1,16 @@
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
+import type { SourceError } from "@stevedore/core/SourceError"
+import { SourceUnreadable } from "@stevedore/core/SourceError"
 import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as BlobSource from "../BlobSource.js"
 import * as FileHandles from "../FileHandles.js"
 import type { Addition, Failure, Item } from "../UploadQueueModel.js"
+import { readFailure } from "./blobReader.js"
 
 /** What the engine knows of an item. */
 export interface Entry {
@@ -54,3 +57,18 @@ export const ofHandles = <A>(
   use: (handles: FileHandles.Service) => Effect.Effect<A, never, ServiceApi>
 ): Effect.Effect<Option.Option<A>, never, ServiceApi> =>
   Effect.flatMap(Effect.serviceOption(FileHandles.FileHandles), Effect.transposeMapOption(use))
+
+/** The file that is kept for an upload of the ledger, if the user allows it. */
+export const keptFile = (ledgerId: string, name: string): Effect.Effect<Addition, SourceError, ServiceApi> =>
+  Effect.gen(function*() {
+    const handle = Option.flatten(yield* ofHandles((handles) => handles.find(ledgerId)))
+    if (Option.isNone(handle)) return yield* new SourceUnreadable({ name, reason: "Failed" })
+    if (!(yield* FileHandles.allow(handle.value))) {
+      return yield* new SourceUnreadable({ name, reason: "PermissionDenied" })
+    }
+    const file = yield* Effect.tryPromise({
+      try: () => handle.value.getFile(),
+      catch: (cause) => readFailure(name, cause)
+    })
+    return { file, handle: handle.value }
+  })

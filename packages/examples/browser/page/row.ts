@@ -93,7 +93,7 @@ export const make = (
       case "paused":
         return resume(id)
       case "failed":
-        return current.error?.tag === "SourceChanged" ? giveFile(current) : retry(id)
+        return Words.needsFile(current) ? giveFile(current) : retry(id)
       case "cancelled":
         return retry(id)
       case "needs-file":
@@ -120,7 +120,7 @@ export const make = (
         first.show("resume", `Resume ${item.name}`)
         break
       case "failed":
-        if (item.error?.tag === "SourceChanged") first.show("choose", `Choose ${item.name} again`, "Choose")
+        if (Words.needsFile(item)) first.show("choose", `Choose ${item.name} again`, "Choose")
         else first.show("retry", `Try ${item.name} again`)
         break
       case "cancelled":

@@ -30,7 +30,7 @@ const reasons: Readonly<Record<string, string>> = {
   ConnectionFailed: "The connection was lost. Try again when you are back online.",
   TimedOut: "The connection is too slow or was lost. Try again.",
   SourceChanged: "The file was changed meanwhile. Choose it again to send what is in it now.",
-  SourceUnreadable: "The file cannot be read. It may have been moved or deleted.",
+  SourceUnreadable: "The file cannot be read. It may have been moved or deleted. Choose it again.",
   UploadLocked: "This file is being sent in another tab already.",
   Unauthorized: "You are signed out. Sign in, then try again.",
   Forbidden: "You may not send files here.",
@@ -41,11 +41,16 @@ const reasons: Readonly<Record<string, string>> = {
   StorageForbidden: "The storage refused the file. Try again, or ask whoever runs this page."
 }
 
+/** Whether another try of a failed item needs its file again. */
+export const needsFile = ({ error }: Pick<Item, "error">): boolean =>
+  error?.tag === "SourceChanged" || error?.tag === "SourceUnreadable"
+
 export const failure = ({ error, state }: Pick<Item, "error" | "state">): string => {
   if (error === undefined) return ""
-  return state === "needs-file"
+  if (state !== "needs-file") return reasons[error.tag] ?? error.message
+  return error.tag === "SourceChanged"
     ? "This is not the same file, or it was changed since. Choose the one that was begun with."
-    : reasons[error.tag] ?? error.message
+    : "The file could not be had from where it was. Choose it again."
 }
 
 const joined = (...parts: ReadonlyArray<string | undefined>): string =>
