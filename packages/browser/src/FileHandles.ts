@@ -32,7 +32,7 @@ export interface Service {
   ) => Effect.Effect<void, never, ServiceApi>
   /** The handle of an unfinished upload, by the id that the ledger has for it. */
   readonly find: (id: string) => Effect.Effect<Option.Option<FileSystemFileHandle>>
-  /** Drops a handle. Those of uploads that are gone are dropped by themselves, a day later. */
+  /** Drops a handle. Those of uploads that are gone are dropped by the first page that keeps one a day later. */
   readonly forget: (id: string) => Effect.Effect<void>
 }
 
@@ -95,16 +95,18 @@ export const make = (
           if (old && Option.isNone(yield* ledger.find(id))) yield* forget(id)
         }
       })
+    // a read for each of them: not for each file of a folder that is dropped
+    const dropOldOnce = yield* Effect.once(Effect.flatMap(UploadLedger.UploadLedger, dropOld))
     return {
       keep: (source, handle) =>
         Effect.gen(function*() {
           const id = UploadLedger.idOf((yield* ServiceApi).baseUrl, source)
           const kept: Kept = { handle, keptAt: yield* Clock.currentTimeMillis }
-          yield* Effect.flatMap(UploadLedger.UploadLedger, dropOld)
           yield* Effect.transposeMapOption(
             id,
             (id) => quietly(database.run("handles", "readwrite", (store) => store.put(kept, id)))
           )
+          yield* dropOldOnce
         }),
       find: (id) => Effect.map(read(id), (kept) => isKept(kept) ? Option.some(kept.handle) : Option.none()),
       forget

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { FileHandles } from "@stevedore/browser"
 import { ServiceApi, UploadLedger, UploadSources } from "@stevedore/core"
 import { SandboxLayer } from "@stevedore/testing"
@@ -31,19 +31,35 @@ describe("FileHandles", () => {
       assert.deepStrictEqual(yield* handles.find(id), Option.none())
     }).pipe(Effect.provide(live("found"))))
 
-  it.effect("a handle of an upload that is gone is dropped a day later", () =>
+  it.effect("a handle of an upload that is gone is dropped by a page that keeps another a day later", () =>
+    Effect.gen(function*() {
+      const id = yield* idOf
+      const other = { ...known, name: "b.txt" }
+      /** Each time a page of its own. */
+      const keep = (source: typeof known) =>
+        Effect.gen(function*() {
+          const handles = yield* FileHandles.FileHandles
+          yield* handles.keep(source, handle(source.name))
+          return Option.isSome(yield* handles.find(id))
+        }).pipe(Effect.provide(FileHandles.layer({ database: "dropped" })))
+      assert.isTrue(yield* keep(known))
+      yield* TestClock.adjust("23 hours")
+      assert.isTrue(yield* keep(other))
+      yield* TestClock.adjust("2 hours")
+      assert.isFalse(yield* keep(other))
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.scoped("of many files that one page keeps, none is read again for each of the others", () =>
     Effect.gen(function*() {
       const handles = yield* FileHandles.FileHandles
-      const id = yield* idOf
-      yield* handles.keep(known, handle("a.txt"))
-      const other = { ...known, name: "b.txt" }
-      yield* TestClock.adjust("23 hours")
-      yield* handles.keep(other, handle("b.txt"))
-      assert.isTrue(Option.isSome(yield* handles.find(id)))
-      yield* TestClock.adjust("2 hours")
-      yield* handles.keep(other, handle("b.txt"))
-      assert.deepStrictEqual(yield* handles.find(id), Option.none())
-    }).pipe(Effect.provide(live("dropped"))))
+      const reads = vi.spyOn(IDBObjectStore.prototype, "get")
+      yield* Effect.addFinalizer(() => Effect.sync(() => reads.mockRestore()))
+      yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, index) => `${index}.txt`),
+        (name) => handles.keep({ ...known, name }, handle(name))
+      )
+      assert.isBelow(reads.mock.calls.length, 20)
+    }).pipe(Effect.provide(live("many"))))
 
   it.effect("allowed is what the user grants; where the browser cannot ask, nothing is", () =>
     Effect.gen(function*() {

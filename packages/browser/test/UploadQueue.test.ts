@@ -1,9 +1,9 @@
 import { KeyValueStore } from "@effect/platform"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { FileHandles, UploadQueue, UploadQueueStream } from "@stevedore/browser"
-import { UploadLedger } from "@stevedore/core"
+import { ServiceApi, UploadLedger } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Chunk, Effect, Fiber, Layer, Logger, Stream, TestClock } from "effect"
+import { Chunk, Effect, Fiber, Layer, Logger, Option, Stream, TestClock } from "effect"
 
 const MiB = 1024 * 1024
 
@@ -334,6 +334,27 @@ describe("UploadQueue", () => {
         Effect.provide(interrupted)
       ))
   }
+
+  it.scoped("a handle is kept while its file goes up, and no longer", () =>
+    Effect.gen(function*() {
+      const kept = new Map<string, FileSystemFileHandle>()
+      const seen: Array<number> = []
+      const { baseUrl } = yield* ServiceApi.ServiceApi
+      const handles = Layer.succeed(FileHandles.FileHandles, {
+        keep: (source, handle) =>
+          Effect.sync(() => Option.map(UploadLedger.idOf(baseUrl, source), (id) => kept.set(id, handle))),
+        find: (id) => Effect.sync(() => Option.fromNullable(kept.get(id))),
+        forget: (id) => Effect.sync(() => kept.delete(id))
+      })
+      const queue = yield* Effect.provide(UploadQueue.scoped(quiet), handles)
+      queue.subscribe(() => seen.push(kept.size))
+      const chosen = file("kept", 10)
+      queue.add([{ file: chosen, handle: handle(() => Promise.resolve(chosen)) }])
+      yield* until(queue, isDone)
+      assert.include(seen, 1)
+      assert.strictEqual(queue.getSnapshot().totals.completed, 1)
+      assert.strictEqual(kept.size, 0)
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
   it.scoped("the file of an unfinished upload that is simply added goes on too, as one item", () =>
     Effect.gen(function*() {

@@ -95,13 +95,16 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
       yield* entry.ending
       const source = yield* sourceOf(addition)
       const { baseUrl } = yield* ServiceApi
-      claim(entry, entry.unfinished ?? Option.getOrUndefined(UploadLedger.idOf(baseUrl, source)))
+      const ledgerId = entry.unfinished ?? Option.getOrUndefined(UploadLedger.idOf(baseUrl, source))
+      claim(entry, ledgerId)
       const { handle } = addition
       if (handle !== undefined) yield* ofHandles((handles) => handles.keep(source, handle))
       const upload = yield* Uploads.start(source, { ...options.upload, unfinished: entry.unfinished })
       if (entry.waits) yield* upload.pause
       entry.handle = upload
-      return yield* upload.await
+      const uploaded = yield* upload.await
+      if (ledgerId !== undefined) yield* ofHandles((handles) => handles.forget(ledgerId))
+      return uploaded
     }).pipe(Effect.scoped)
 
   const begin = (entry: Entry, addition: Addition): void => {
