@@ -1,7 +1,7 @@
 import { KeyValueStore } from "@effect/platform"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { FileHandles, UploadQueue, UploadQueueStream } from "@stevedore/browser"
-import { ServiceApi, UploadLedger } from "@stevedore/core"
+import { ServiceApi, UploadLedger, Uploads } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Chunk, Effect, Fiber, Layer, Logger, Option, Stream, TestClock } from "effect"
 
@@ -71,6 +71,18 @@ const interrupted = Layer.provideMerge(
   onDisk,
   SandboxLayer.memory({ minimumPartSize: MiB, faults: FaultScript.on("putPart").part(3).stall("connect") })
 )
+
+/** Handles in memory. */
+const keeping = Effect.map(ServiceApi.ServiceApi, ({ baseUrl }) => {
+  const kept = new Map<string, FileSystemFileHandle>()
+  const handles = Layer.succeed(FileHandles.FileHandles, {
+    keep: (source, handle) =>
+      Effect.sync(() => Option.map(UploadLedger.idOf(baseUrl, source), (id) => kept.set(id, handle))),
+    find: (id) => Effect.sync(() => Option.fromNullable(kept.get(id))),
+    forget: (id) => Effect.sync(() => kept.delete(id))
+  })
+  return { kept, handles }
+})
 
 describe("UploadQueue", () => {
   it.scoped("files go up, in the order in which they came, and their records come out", () =>
@@ -337,15 +349,8 @@ describe("UploadQueue", () => {
 
   it.scoped("a handle is kept while its file goes up, and no longer", () =>
     Effect.gen(function*() {
-      const kept = new Map<string, FileSystemFileHandle>()
       const seen: Array<number> = []
-      const { baseUrl } = yield* ServiceApi.ServiceApi
-      const handles = Layer.succeed(FileHandles.FileHandles, {
-        keep: (source, handle) =>
-          Effect.sync(() => Option.map(UploadLedger.idOf(baseUrl, source), (id) => kept.set(id, handle))),
-        find: (id) => Effect.sync(() => Option.fromNullable(kept.get(id))),
-        forget: (id) => Effect.sync(() => kept.delete(id))
-      })
+      const { handles, kept } = yield* keeping
       const queue = yield* Effect.provide(UploadQueue.scoped(quiet), handles)
       queue.subscribe(() => seen.push(kept.size))
       const chosen = file("kept", 10)
@@ -355,6 +360,45 @@ describe("UploadQueue", () => {
       assert.strictEqual(queue.getSnapshot().totals.completed, 1)
       assert.strictEqual(kept.size, 0)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
+
+  it.scoped("what another tab is sending is not offered, and not forgotten with what this one could not send", () =>
+    Effect.gen(function*() {
+      const { handles, kept } = yield* keeping
+      const original = file("large.bin", 20 * MiB)
+      const addition = { file: original, handle: handle(() => Promise.resolve(original)) }
+      const one = yield* Effect.provide(UploadQueue.scoped(inParts), handles)
+      one.add([addition])
+      yield* until(one, ({ totals }) => totals.confirmed > 0)
+      const other = yield* Effect.provide(UploadQueue.scoped(inParts), handles)
+      yield* turns(5)
+      assert.deepStrictEqual(other.getSnapshot().unfinished, [])
+      const { ids: [mine = ""] } = other.add([addition])
+      const { items: [refused] } = yield* until(other, isDone)
+      assert.strictEqual(refused?.error?.tag, "UploadLocked")
+      other.remove(mine)
+      yield* turns(5)
+      assert.lengthOf(yield* Uploads.unfinished, 1)
+      assert.strictEqual(kept.size, 1)
+    }).pipe(Effect.provide(Layer.provideMerge(
+      onDisk,
+      SandboxLayer.memory({ minimumPartSize: MiB, faults: FaultScript.on("putPart").part(3).always().stall("connect") })
+    ))))
+
+  it.scoped("an upload that another tab has finished meanwhile is begun anew with the next try", () =>
+    Effect.gen(function*() {
+      const original = file("large.bin", 20 * MiB)
+      yield* leftUnfinished(original)
+      const one = yield* UploadQueue.scoped(inParts)
+      const other = yield* UploadQueue.scoped(inParts)
+      for (const { getSnapshot } of [one, other]) yield* until(one, () => getSnapshot().unfinished.length === 1)
+      one.giveFile(one.getSnapshot().unfinished[0]?.id ?? "", original)
+      yield* until(one, ({ totals }) => totals.completed === 1)
+      other.giveFile(other.getSnapshot().unfinished[0]?.id ?? "", original)
+      const { items: [gone] } = yield* until(other, ({ totals }) => totals.state === "failed")
+      assert.strictEqual(gone?.error?.tag, "UnfinishedUploadNotFound")
+      other.retry()
+      yield* until(other, ({ totals }) => totals.completed === 1)
+    }).pipe(Effect.provide(interrupted)))
 
   it.scoped("the file of an unfinished upload that is simply added goes on too, as one item", () =>
     Effect.gen(function*() {

@@ -30,6 +30,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
   const listeners = Listeners.make()
   const atOnce = Math.max(1, Math.floor(options.files ?? 3))
   const limits = { ...options.limits, size: options.limits?.size ?? SourceLimits.size }
+  // an upload whose lock is tried is not begun in that moment
+  const inTurn = Effect.unsafeMakeSemaphore(1).withPermits(1)
   let snapshot = View.empty
   let made = 0
   let ticking = false
@@ -71,6 +73,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
       })
     } else if (!Cause.isInterruptedOnly(exit.cause)) {
       const error = failureOf(exit.cause)
+      // another tab has finished or discarded it: the next try begins anew
+      if (error.tag === "UnfinishedUploadNotFound") entry.unfinished = undefined
       // another file was given than the one that is needed
       const needsFile = entry.unfinished !== undefined && error.tag === "SourceChanged"
       // a kept file that is not the one that is needed has to be looked for
@@ -96,7 +100,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
       const source = yield* sourceOf(addition)
       const { baseUrl } = yield* ServiceApi
       const ledgerId = entry.unfinished ?? Option.getOrUndefined(UploadLedger.idOf(baseUrl, source))
-      claim(entry, ledgerId)
+      yield* inTurn(Effect.sync(() => claim(entry, ledgerId)))
       const { handle } = addition
       if (handle !== undefined) yield* ofHandles((handles) => handles.keep(source, handle))
       const upload = yield* Uploads.start(source, { ...options.upload, unfinished: entry.unfinished })
@@ -169,10 +173,10 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
 
   const stopped = (entry: Entry): Effect.Effect<unknown> => {
     const { fiber, ledgerId } = entry
-    const forget = ledgerId === undefined ? Effect.void : Effect.all([
-      Effect.ignore(Uploads.forget(ledgerId)),
-      ofHandles((handles) => handles.forget(ledgerId))
-    ])
+    // what another tab is sending stays that tab's, with its file
+    const forget = ledgerId === undefined
+      ? Effect.void
+      : Effect.zipRight(Uploads.forget(ledgerId), ofHandles((handles) => handles.forget(ledgerId)))
     return Effect.zipRight(fiber === undefined ? Effect.void : Fiber.interrupt(fiber), Effect.exit(provided(forget)))
   }
 
@@ -240,11 +244,19 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     return present
   }
 
+  const offer = (upload: Uploads.UnfinishedUpload, kept: boolean) =>
+    Effect.gen(function*() {
+      if (Array.from(entries.values()).some(({ ledgerId }) => ledgerId === upload.id)) return
+      const { lock } = yield* UploadLedger.UploadLedger
+      const isFree = yield* Effect.scoped(lock(upload.id))
+      if (isFree) enter(View.leftOver(nextId(), upload, kept), undefined, upload.id)
+    })
+
+  // what another tab is sending is not offered
   const found = Effect.gen(function*() {
     for (const upload of yield* Uploads.unfinished) {
       const handle = yield* ofHandles((handles) => handles.find(upload.id))
-      const isKnown = Array.from(entries.values()).some(({ ledgerId }) => ledgerId === upload.id)
-      if (!isKnown) enter(View.leftOver(nextId(), upload, Option.isSome(Option.flatten(handle))), undefined, upload.id)
+      yield* inTurn(offer(upload, Option.isSome(Option.flatten(handle))))
     }
     publish()
   })

@@ -6,23 +6,30 @@ import type * as Scope from "effect/Scope"
 const nameOf = (cause: unknown): string =>
   Predicate.hasProperty(cause, "name") && Predicate.isString(cause.name) ? cause.name : "UnknownError"
 
-// Held until it is let go, or the tab ends, however it ends. The failure is the browser's name for why it has no locks.
-const take = (name: string): Effect.Effect<(() => void) | undefined, string> =>
+// Held until it is let go, or the tab ends, however it ends; let go as soon as the browser has taken it back. The failure
+// is the browser's name for why it has no locks.
+const take = (name: string): Effect.Effect<Effect.Effect<void> | undefined, string> =>
   Effect.async((resume) => {
-    navigator.locks.request(name, { ifAvailable: true }, (lock) => {
+    const over: Promise<unknown> = navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       if (lock === null) {
         resume(Effect.succeed(undefined))
         return
       }
-      return new Promise<void>((release) => resume(Effect.succeed(release)))
+      return new Promise<void>((release) => {
+        const letGo = Effect.promise(() => {
+          release()
+          return over
+        })
+        resume(Effect.succeed(Effect.asVoid(letGo)))
+      })
     }).catch((cause: unknown) => resume(Effect.fail(nameOf(cause))))
   })
 
 const acrossTabs = (name: string): Effect.Effect<boolean, string, Scope.Scope> =>
   Effect.acquireRelease(
     take(name),
-    (release) => Effect.sync(() => release?.())
-  ).pipe(Effect.map((release) => release !== undefined))
+    (letGo) => letGo ?? Effect.void
+  ).pipe(Effect.map((letGo) => letGo !== undefined))
 
 const withinPage = (): Lock => {
   const held = new Set<string>()
