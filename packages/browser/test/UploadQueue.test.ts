@@ -290,6 +290,17 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(queue.add(null), { ids: [], refused: [] })
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.scoped("files of the same name, size and date are different ones where their paths are", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      const chosen = (path: string) => Object.defineProperty(file("LICENSE", 10), "webkitRelativePath", { value: path })
+      const twice = (path: string) => [{ file: file("LICENSE", 10), name: path }, chosen(path)]
+      const { ids, refused } = queue.add([...twice("a/LICENSE"), ...twice("b/LICENSE"), file("LICENSE", 10)])
+      assert.lengthOf(ids, 3)
+      assert.deepStrictEqual(refused.map(({ reason }) => reason), ["Duplicate", "Duplicate"])
+      queue.cancel()
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it.scoped("an upload that an earlier page left is offered, refuses another file, and goes on with its own", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)

@@ -239,7 +239,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
   const presentFiles = (): Limits.Present => {
     const present = new Limits.Present()
     for (const { addition, item } of entries.values()) {
-      if (addition !== undefined && !View.isOver(item)) present.add(addition.file)
+      if (addition !== undefined && !View.isOver(item)) present.add(addition)
     }
     return present
   }
@@ -275,7 +275,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
           const item = View.added(nextId(), addition)
           enter(item, addition, undefined)
           ids.push(item.id)
-          present.add(addition.file)
+          present.add(addition)
         } else refused.push(refusal)
       }
       schedule()

@@ -17,7 +17,11 @@ const isAccepted = ({ name, type }: File, accept: ReadonlyArray<string>): boolea
     return wanted.endsWith("/*") ? type.toLowerCase().startsWith(wanted.slice(0, -1)) : type.toLowerCase() === wanted
   })
 
-const identityOf = ({ lastModified, name, size }: File): string => JSON.stringify([name, size, lastModified])
+// By its path, where there is one: folders hold files of the same name, size and date.
+const identityOf = ({ file, name }: Addition): string => {
+  const { lastModified, name: own, size, webkitRelativePath } = file
+  return JSON.stringify([name ?? (webkitRelativePath || own), size, lastModified])
+}
 
 /** What is in the queue already and not over: looked through once, however many files are added to it. */
 export class Present {
@@ -25,14 +29,14 @@ export class Present {
   bytes = 0
   readonly #identities = new Set<string>()
 
-  add(file: File): void {
+  add(addition: Addition): void {
     this.files += 1
-    this.bytes += file.size
-    this.#identities.add(identityOf(file))
+    this.bytes += addition.file.size
+    this.#identities.add(identityOf(addition))
   }
 
-  has(file: File): boolean {
-    return this.#identities.has(identityOf(file))
+  has(addition: Addition): boolean {
+    return this.#identities.has(identityOf(addition))
   }
 }
 
@@ -51,7 +55,7 @@ export const refusalOf = (
   if (limits.accept !== undefined && !isAccepted(file, limits.accept)) {
     return refused("WrongType", `Only ${limits.accept.join(", ")} are taken.`)
   }
-  if (present.has(file)) return refused("Duplicate", "It is in the list already.")
+  if (present.has(addition)) return refused("Duplicate", "It is in the list already.")
   if (present.files >= (limits.files ?? Infinity)) {
     return refused("TooMany", `At most ${limits.files} files are taken at once.`)
   }
