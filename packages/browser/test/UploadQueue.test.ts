@@ -262,6 +262,19 @@ describe("UploadQueue", () => {
       assert.strictEqual(queue.getSnapshot().totals.state, "completed")
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").answer(403, "AccessDenied") }))))
 
+  it.scoped("another file that is given for a failed one is shown by its own size and type", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      const { ids: [id = ""] } = queue.add([file("a", 1000)])
+      yield* until(queue, ({ totals }) => totals.state === "failed")
+      queue.giveFile(id, file("another", 10, "image/png"))
+      const other = { name: "a", size: 10, mediaType: "image/png" }
+      assert.deepInclude(queue.getSnapshot().items[0], { ...other, sent: 0, confirmed: 0 })
+      const { items, totals } = yield* until(queue, isDone)
+      assert.deepInclude(items[0], { ...other, sent: 10, confirmed: 10 })
+      assert.deepInclude(totals, { completed: 1, size: 10, sent: 10, confirmed: 10 })
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").answer(403) }))))
+
   it.scoped("what is not taken is refused with a reason, and the rest is taken", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({

@@ -228,7 +228,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
       if (entry.item.state !== "needs-file" && entry.item.state !== "failed") return
       // by the name that the upload was begun with
       entry.addition = { ...additionOf(file), name: entry.item.name }
-      entry.item = View.changed(entry.item, { state: "queued", error: undefined })
+      const item = entry.unfinished === undefined ? View.given(entry.item, entry.addition) : entry.item
+      entry.item = View.changed(item, { state: "queued", error: undefined })
     })(id)
 
   const askFor = (id: string, error: Failure): void =>

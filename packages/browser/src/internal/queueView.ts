@@ -36,6 +36,10 @@ export const changed = (item: Item, changes: Partial<Item>): Item => {
   return Object.entries(next).every(([key, value]) => Object.is(value, Reflect.get(item, key))) ? item : next
 }
 
+/** The file may be another one than before: nothing of it has gone up. */
+export const given = (item: Item, { file }: Addition): Item =>
+  changed(item, { size: file.size, mediaType: file.type, sent: 0, confirmed: 0 })
+
 const states: Readonly<Record<UploadProgress["phase"], ItemState>> = {
   preparing: "preparing",
   uploading: "uploading",
