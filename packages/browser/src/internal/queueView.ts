@@ -86,12 +86,23 @@ const stateOf = (items: ReadonlyArray<Item>): Totals["state"] => {
   return has("completed") ? "completed" : "idle"
 }
 
+/**
+ * What has still to go out. After a pause that is more than what `sent` leaves: what was in flight goes out again, and
+ * `sent` does not fall.
+ */
+const leftOf = (item: Item): number => {
+  if (isOver(item) || item.state === "finishing") return 0
+  return item.speed === undefined || item.secondsLeft === undefined
+    ? item.size - item.confirmed
+    : Math.min(item.size, item.speed * item.secondsLeft)
+}
+
 const totalsOf = (items: ReadonlyArray<Item>): Totals => {
   const counted = items.filter(({ state }) => state !== "cancelled")
   const size = sum(counted, (item) => item.size)
   const sent = sum(counted, (item) => item.sent)
   const speed = sum(counted, (item) => item.speed ?? 0)
-  const left = sum(counted, (item) => isOver(item) ? 0 : item.size - item.sent)
+  const left = sum(counted, leftOf)
   return {
     state: stateOf(counted),
     files: counted.length,

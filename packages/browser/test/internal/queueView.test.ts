@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { UploadProgress } from "@stevedore/core"
+import { Duration, Option } from "effect"
+import * as View from "../../src/internal/queueView.js"
+
+const added = (id: string, size: number) => View.added(id, { file: new File([new Uint8Array(size)], id) })
+
+const uploading = (size: number, sent: number, speed: number): UploadProgress.UploadProgress => ({
+  ...UploadProgress.initial(size),
+  phase: "uploading",
+  sent,
+  speed: Option.some(speed),
+  timeLeft: Option.some(Duration.seconds((size - sent) / speed))
+})
+
+const totalsOf = (...items: Parameters<typeof View.snapshotOf>[1]) => View.snapshotOf(View.empty, items).totals
+
+describe("queueView", () => {
+  it("after a pause the time left of all is that of the one file, though what was sent once is shown still", () => {
+    const before = View.progressed(added("a", 1000), uploading(1000, 900, 10), false)
+    assert.strictEqual(totalsOf(before).secondsLeft, 10)
+    const after = View.progressed(before, uploading(1000, 100, 10), false)
+    assert.strictEqual(after.sent, 900)
+    assert.strictEqual(after.secondsLeft, 90)
+    assert.strictEqual(totalsOf(after).secondsLeft, 90)
+  })
+
+  it("what waits counts with all that storage has not confirmed, and what is being told to the service with nothing", () => {
+    const moving = View.progressed(added("a", 1000), uploading(1000, 500, 10), false)
+    const waiting = View.changed(added("b", 1000), { state: "paused", sent: 800, confirmed: 600 })
+    const finishing = View.changed(added("c", 1000), { state: "finishing", sent: 1000 })
+    assert.strictEqual(totalsOf(moving, waiting, finishing).secondsLeft, 90)
+  })
+})
