@@ -3,6 +3,19 @@ import type { UploadQueue } from "@stevedore/browser"
 
 type Addition = UploadQueue.Addition
 
+/** What came, and the names of what came and cannot be had. */
+export interface Intake {
+  readonly additions: ReadonlyArray<Addition>
+  readonly lost: ReadonlyArray<string>
+}
+
+const taken = (additions: ReadonlyArray<Addition>): Intake => ({ additions, lost: [] })
+
+const together = (intakes: ReadonlyArray<Intake>): Intake => ({
+  additions: intakes.flatMap(({ additions }) => additions),
+  lost: intakes.flatMap(({ lost }) => lost)
+})
+
 const withPath = (file: File): Addition =>
   file.webkitRelativePath === "" ? { file } : { file, name: file.webkitRelativePath }
 
@@ -15,16 +28,24 @@ const listed = (reader: FileSystemDirectoryReader): Promise<ReadonlyArray<FileSy
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile
 const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory
 
-const within = async (entry: FileSystemEntry): Promise<ReadonlyArray<Addition>> => {
-  if (isFile(entry)) return [{ file: await fileOf(entry), name: entry.fullPath.replace(/^\//, "") }]
-  if (!isFolder(entry)) return []
-  const reader = entry.createReader()
-  const found: Array<ReadonlyArray<Addition>> = []
-  // a browser lists a hundred at a time
-  for (let batch = await listed(reader); batch.length > 0; batch = await listed(reader)) {
-    for (const inner of batch) found.push(await within(inner))
+const pathOf = (entry: FileSystemEntry): string => entry.fullPath.replace(/^\//, "")
+
+// One that cannot be had keeps none of the others from being taken.
+const within = async (entry: FileSystemEntry): Promise<Intake> => {
+  const found: Array<Intake> = []
+  try {
+    if (isFile(entry)) found.push(taken([{ file: await fileOf(entry), name: pathOf(entry) }]))
+    if (isFolder(entry)) {
+      const reader = entry.createReader()
+      // a browser lists a hundred at a time
+      for (let batch = await listed(reader); batch.length > 0; batch = await listed(reader)) {
+        for (const inner of batch) found.push(await within(inner))
+      }
+    }
+  } catch {
+    found.push({ additions: [], lost: [pathOf(entry)] })
   }
-  return found.flat()
+  return together(found)
 }
 
 interface WithHandle {
@@ -33,34 +54,34 @@ interface WithHandle {
 
 const isFileHandle = (handle: FileSystemHandle | null): handle is FileSystemFileHandle => handle?.kind === "file"
 
-const dropped = async (item: DataTransferItem & WithHandle): Promise<ReadonlyArray<Addition>> => {
+const dropped = async (item: DataTransferItem & WithHandle): Promise<Intake> => {
   // both have to be asked for before anything is waited for: afterwards the drop is over
   const entry = item.webkitGetAsEntry()
   const file = item.getAsFile()
   const asked = item.getAsFileSystemHandle?.().catch(() => null)
   if (entry !== null && isFolder(entry)) return within(entry)
-  if (file === null) return []
+  if (file === null) return taken([])
   const handle = await asked ?? null
-  return [isFileHandle(handle) ? { file, handle } : { file }]
+  return taken([isFileHandle(handle) ? { file, handle } : { file }])
 }
 
-const additionsOf = async (transfer: DataTransfer): Promise<ReadonlyArray<Addition>> =>
-  (await Promise.all(Array.from(transfer.items).filter(({ kind }) => kind === "file").map(dropped))).flat()
+const intakeOf = async (transfer: DataTransfer): Promise<Intake> =>
+  together(await Promise.all(Array.from(transfer.items).filter(({ kind }) => kind === "file").map(dropped)))
 
 export const listen = (
   drop: HTMLElement,
   inputs: ReadonlyArray<HTMLInputElement>,
-  add: (additions: ReadonlyArray<Addition>) => void
+  take: (intake: Intake) => void
 ): void => {
   for (const input of inputs) {
     input.addEventListener("change", () => {
-      add(Array.from(input.files ?? [], withPath))
+      take(taken(Array.from(input.files ?? [], withPath)))
       // so that the same file can be chosen again
       input.value = ""
     })
   }
   addEventListener("paste", ({ clipboardData }) => {
-    if (clipboardData !== null) void additionsOf(clipboardData).then(add)
+    if (clipboardData !== null) void intakeOf(clipboardData).then(take)
   })
   // the whole page takes a drop: who misses the box does not lose the page
   let inside = 0
@@ -81,6 +102,6 @@ export const listen = (
     event.preventDefault()
     inside = 0
     show()
-    if (event.dataTransfer !== null) void additionsOf(event.dataTransfer).then(add)
+    if (event.dataTransfer !== null) void intakeOf(event.dataTransfer).then(take)
   })
 }

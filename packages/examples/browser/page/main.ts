@@ -27,7 +27,7 @@ const refusedBox = find("#refused", HTMLDivElement)
 chooseFiles.addEventListener("click", () => filesInput.click())
 find("#choose-folder", HTMLButtonElement).addEventListener("click", () => folderInput.click())
 
-const showRefused = (refused: ReadonlyArray<UploadQueue.Refusal>): void => {
+const showRefused = (refused: ReadonlyArray<Pick<UploadQueue.Refusal, "name" | "message">>): void => {
   refusedBox.replaceChildren(
     ...refused.slice(0, 5).map(({ message, name }) => {
       const line = document.createElement("p")
@@ -40,8 +40,10 @@ const showRefused = (refused: ReadonlyArray<UploadQueue.Refusal>): void => {
   if (refused.length > 5) refusedBox.append(`And ${refused.length - 5} more were not taken.`)
 }
 
-Intake.listen(find("#drop", HTMLElement), [filesInput, folderInput], (additions) => {
-  if (additions.length > 0) showRefused(queue.add(additions).refused)
+Intake.listen(find("#drop", HTMLElement), [filesInput, folderInput], ({ additions, lost }) => {
+  if (additions.length + lost.length === 0) return
+  const unreadable = lost.map((name) => ({ name, message: "It cannot be read: it may have been moved or deleted." }))
+  showRefused([...unreadable, ...queue.add(additions).refused])
 })
 
 // the file of an upload that an earlier page left, or that was changed

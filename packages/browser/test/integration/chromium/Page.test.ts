@@ -177,4 +177,34 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       yield* shows(page, "2 files sent.")
       assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name).sort(), ["dropped.txt", "pasted.txt"])
     }))
+
+  it.scoped("takes of a dropped folder what can be had, and names what cannot", () =>
+    Effect.gen(function*() {
+      const { page, sandbox } = yield* opened()
+      yield* Effect.promise(() =>
+        page.evaluate(() => {
+          const entry = (name: string, more: object) => ({ name, fullPath: `/folder/${name}`, isFile: true, ...more })
+          const entries = [
+            entry("gone.txt", {
+              file: (_: FileCallback, fail: ErrorCallback) => fail(new DOMException("gone", "NotFoundError"))
+            }),
+            entry("there.txt", { file: (give: FileCallback) => give(new File(["hello"], "there.txt")) })
+          ]
+          const folder = {
+            isFile: false,
+            isDirectory: true,
+            fullPath: "/folder",
+            createReader: () => ({ readEntries: (give: (found: Array<object>) => void) => give(entries.splice(0)) })
+          }
+          Reflect.set(DataTransferItem.prototype, "webkitGetAsEntry", () => folder)
+          const transfer = new DataTransfer()
+          transfer.items.add(new File([], "folder"))
+          dispatchEvent(new DragEvent("drop", { dataTransfer: transfer }))
+        })
+      )
+      yield* shows(page, "1 file sent.")
+      const refused = yield* Effect.promise(() => page.locator("#refused").innerText())
+      assert.include(refused, "folder/gone.txt was not taken")
+      assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name), ["folder/there.txt"])
+    }))
 })
