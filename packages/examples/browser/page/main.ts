@@ -91,10 +91,15 @@ const bar = find("#queue .bar", HTMLDivElement)
 const showItems = list(section)
 const showUnfinished = list(find("#unfinished", HTMLElement))
 
+// what was cancelled was not meant to be sent
+const retryFailed = (): void => {
+  for (const { id, state } of queue.getSnapshot().items) if (state === "failed") queue.retry(id)
+}
+
 const all = {
   "#pause-all": [() => queue.pause(), ["queued", "preparing", "uploading"]],
   "#resume-all": [() => queue.resume(), ["paused"]],
-  "#retry-all": [() => queue.retry(), ["failed"]],
+  "#retry-all": [retryFailed, ["failed"]],
   "#cancel-all": [() => queue.cancel(), ["queued", "preparing", "uploading", "paused", "finishing"]],
   "#clear": [() => queue.clear(), ["completed", "cancelled"]]
 } as const

@@ -207,4 +207,23 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       assert.include(refused, "folder/gone.txt was not taken")
       assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name), ["folder/there.txt"])
     }))
+
+  it.scoped("tries again what failed, and leaves what was cancelled as it is", () =>
+    Effect.gen(function*() {
+      const { page, sandbox } = yield* opened({
+        faults: FaultScript.on("put").times(1).answer(403, "AccessDenied").and(
+          FaultScript.on("initiate").after(1).delay("3 seconds")
+        )
+      })
+      yield* choose(page, [text("failed.txt")])
+      yield* hasButton(page, "Try failed.txt again")
+      yield* choose(page, [text("regretted.txt")])
+      yield* click(page, "Cancel regretted.txt")
+      yield* hasButton(page, "Send regretted.txt after all")
+      yield* click(page, "Try failed ones again")
+      yield* shows(page, "1 file sent.")
+      yield* hasButton(page, "Send regretted.txt after all")
+      const sent = (yield* sandbox.files).filter(({ status }) => status === "completed")
+      assert.deepStrictEqual(sent.map(({ name }) => name), ["failed.txt"])
+    }))
 })
