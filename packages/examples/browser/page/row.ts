@@ -131,6 +131,8 @@ export const make = (
         break
       case "finishing":
       case "completed":
+        // a button that hides takes the focus with it
+        if (first.element === document.activeElement) last.element.focus()
         first.hide()
         break
       default:

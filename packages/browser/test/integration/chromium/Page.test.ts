@@ -226,4 +226,16 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       const sent = (yield* sandbox.files).filter(({ status }) => status === "completed")
       assert.deepStrictEqual(sent.map(({ name }) => name), ["failed.txt"])
     }))
+
+  it.scoped("keeps the focus in the row when its button goes because the file is sent", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("put").delay("2 seconds") })
+      yield* choose(page, [text("a.txt")])
+      yield* Effect.promise(() => page.getByRole("button", { name: "Pause a.txt" }).focus())
+      yield* shows(page, "1 file sent.")
+      assert.strictEqual(
+        yield* Effect.promise(() => page.evaluate(() => document.activeElement?.ariaLabel)),
+        "Remove a.txt"
+      )
+    }))
 })
