@@ -260,6 +260,19 @@ describe("XhrObjectStorage", () => {
         })
       }))
 
+    it.scoped("of what fetch has decoded nothing is told but the bytes", () =>
+      Effect.gen(function*() {
+        const { get } = yield* fetching(
+          new Response(content, { headers: { "content-encoding": "gzip", "content-length": "4", etag: "\"e\"" } })
+        )
+        assert.deepInclude(yield* get, {
+          start: 0,
+          length: Option.none(),
+          totalLength: Option.none(),
+          etag: Option.some("W/\"e\"")
+        })
+      }))
+
     it.scoped("the connection ends with the scope", () =>
       Effect.gen(function*() {
         const { asked, get } = yield* fetching(new Response(content, { status: 200 }))

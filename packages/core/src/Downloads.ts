@@ -102,6 +102,10 @@ export type Requirements = ServiceApi | ObjectStorage
  * is checked: fewer bytes than declared are `DownloadIncomplete`. A connection that breaks or stalls is taken up again
  * where it broke, on the same file or not at all: `SourceChanged`.
  *
+ * The bytes are those that are stored, as long as the transport leaves them so, as Node's does. Fetch decodes what is
+ * stored with a `Content-Encoding`: the length is unknown then, what breaks is not taken up again, and of ranges there
+ * are only those from the start.
+ *
  * @example
  * import { Downloads } from "@stevedore/core"
  * import { Stream } from "effect"
@@ -159,7 +163,8 @@ const openSection = (
     const { checksums, etag, partial, peer, totalLength } = answer
     const transfer = {
       content,
-      asked: { start: wanted.start, end, etag },
+      asked: { start: wanted.start, end: wanted.end, etag },
+      end,
       totalLength,
       resume: options.resume ?? true,
       close: Scope.close(scope, Exit.void)

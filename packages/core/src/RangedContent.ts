@@ -53,15 +53,49 @@ export const headers = ({ ifMatch, range }: Asked): Readonly<Record<string, stri
 })
 
 /**
+ * An answer's head, its header names in lower case.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Head {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
+
+/**
  * What a 200 or a 206 holds; none when it is neither, or a part that was not asked for.
+ *
+ * A transport may decode what came with a `Content-Encoding`, as fetch does, and what the headers tell is of the bytes
+ * before that. Of such an answer there is no length, no checksum, an etag that proves nothing, and no part but one from
+ * the start. `asSent` says that the transport decodes nothing.
  *
  * @since 0.1.0
  * @category interpreters
  */
 export const held = (
-  answer: { readonly status: number; readonly headers: Readonly<Record<string, string | undefined>> },
-  asked: Asked
+  answer: Head,
+  asked: Asked,
+  transport: { readonly asSent?: boolean | undefined } = {}
 ): Option.Option<Held> => {
+  const sent = heldAsSent(answer, asked)
+  return transport.asSent === true || !isEncoded(answer.headers["content-encoding"])
+    ? sent
+    : Option.map(Option.filter(sent, ({ start }) => start === 0), decoded)
+}
+
+const isEncoded = (contentEncoding: string | undefined): boolean =>
+  contentEncoding !== undefined && !/^\s*(identity)?\s*$/i.test(contentEncoding)
+
+const decoded = (sent: Held): Held => ({
+  ...sent,
+  length: Option.none(),
+  totalLength: Option.none(),
+  etag: Option.map(sent.etag, (etag) => isStrong(etag) ? `W/${etag}` : etag),
+  checksums: {}
+})
+
+const heldAsSent = (answer: Head, asked: Asked): Option.Option<Held> => {
   const etag = Option.fromNullable(answer.headers["etag"])
   const length = integer(answer.headers["content-length"])
   const checksums = checksumsOf(answer.headers)

@@ -117,7 +117,8 @@ export interface Options {
   readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
   /**
    * How the bytes of a download are taken from an answer of the client without a Stream, one chunk after another and
-   * none at the end, where that costs less. Omitted, or for an answer that it knows nothing of: as the Stream.
+   * none at the end, where that costs less. They are those that were sent: whatever its `Content-Encoding`, a client
+   * that has such a form does not decode an answer. Omitted, or for an answer that it knows nothing of: as the Stream.
    */
   readonly pull?:
     | ((
@@ -142,7 +143,7 @@ const contentOf = (
 ): Effect.Effect<DownloadAnswer, ServiceError> => {
   const failure = (error: HttpClientError.HttpClientError) => failed(caller, error, attempt.number)
   const pull = caller.pull?.(response)
-  return Option.match(RangedContent.held(response, asked), {
+  return Option.match(RangedContent.held(response, asked, { asSent: pull !== undefined }), {
     onSome: (held) =>
       Effect.succeed<DownloadAnswer>({
         ...held,

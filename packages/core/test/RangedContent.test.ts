@@ -81,6 +81,52 @@ describe("held", () => {
   })
 })
 
+describe("held of encoded content", () => {
+  const headers = {
+    "content-encoding": "gzip",
+    "content-length": "10",
+    "x-amz-checksum-crc32": "y/Q5Jg==",
+    etag: "\"e\""
+  }
+  const part = (range: string) => ({ status: 206, headers: { ...headers, "content-range": range } })
+
+  it("tells nothing of bytes that may be decoded, and proves nothing", () => {
+    const unknown = { start: 0, length: none, totalLength: none, checksums: {}, etag: Option.some("W/\"e\"") }
+    assert.deepStrictEqual(
+      RangedContent.held({ status: 200, headers }, {}),
+      Option.some({ partial: false, ...unknown })
+    )
+    assert.deepStrictEqual(
+      RangedContent.held(part("bytes 0-9/10"), { range: { start: 0, end: 99 } }),
+      Option.some({ partial: true, ...unknown })
+    )
+  })
+
+  it("is no part from a place of the encoded bytes, where that of the decoded ones is not known", () => {
+    assert.deepStrictEqual(RangedContent.held(part("bytes 3-9/10"), { range: { start: 3 } }), none)
+  })
+
+  it("is as it is told where nothing is decoded, or nothing was encoded", () => {
+    const asked = { range: { start: 0, end: 99 } }
+    const { "content-encoding": _, ...plain } = headers
+    for (
+      const one of [{ status: 200, headers: plain }, {
+        ...part("bytes 0-9/10"),
+        headers: { ...plain, "content-range": "bytes 0-9/10" }
+      }]
+    ) {
+      const expected = RangedContent.held(one, asked)
+      assert.deepStrictEqual(Option.flatMap(expected, ({ length }) => length), Option.some(10))
+      for (const encoding of ["identity", "Identity", ""]) {
+        const identity = { ...one, headers: { ...one.headers, "content-encoding": encoding } }
+        assert.deepStrictEqual(RangedContent.held(identity, asked), expected)
+      }
+      const gzip = { ...one, headers: { ...one.headers, "content-encoding": "gzip" } }
+      assert.deepStrictEqual(RangedContent.held(gzip, asked, { asSent: true }), expected)
+    }
+  })
+})
+
 describe("isStrong", () => {
   it("is what promises equal bytes", () => {
     assert.deepStrictEqual(["\"a\"", "W/\"a\"", "", "unquoted"].map(RangedContent.isStrong), [true, false, false, true])

@@ -165,7 +165,7 @@ const get =
       connection.sentAll()
       const fail = (broken: Broken) => Effect.fail(failed(broken, request))
       const head = yield* Effect.catchAll(connection.answered, fail)
-      const held = RangedContent.held(head, request)
+      const held = RangedContent.held(head, request, { asSent: true })
       if (Option.isSome(held)) {
         connection.expectMuch()
         const pull = Effect.mapError(connection.pull, Option.map((broken) => failed(broken, request)))

@@ -19,6 +19,8 @@ import { unstalled } from "./unstalled.js"
 export interface Transfer {
   readonly content: Content
   readonly asked: Asked
+  /** The byte after the last one that there will be, as the first answer told it. */
+  readonly end: Option.Option<number>
   readonly totalLength: Option.Option<number>
   readonly resume: boolean
   /** Whether each chunk is used up before the next is asked for: then its memory may be used again. */
@@ -37,7 +39,7 @@ export const bytesOf = (
   first: Answer
 ): Effect.Effect<Pull<Uint8Array, DownloadError>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { asked, content } = transfer
+    const { asked, content, end } = transfer
     const scope = yield* Effect.scope
     let current = yield* wanted(transfer, first, asked.start)
     let { attempt } = first
@@ -52,10 +54,10 @@ export const bytesOf = (
           received(chunk.byteLength)
           return Effect.succeed(chunk)
         },
-        onFailure: (end) =>
+        onFailure: (broken) =>
           // What breaks after the last byte breaks nothing.
           Option.match(
-            isWhole(transfer, position) ? Option.none() : Option.orElse(end, () => shortOf(transfer, position)),
+            isWhole(transfer, position) ? Option.none() : Option.orElse(broken, () => shortOf(transfer, position)),
             {
               onNone: () => Effect.fail(Option.none()),
               onSome: (error) => Effect.zipRight(Effect.mapError(goOn(error), Option.some), next)
@@ -70,7 +72,8 @@ export const bytesOf = (
         // fail.
         const error = withAttempts(cause, position > from ? 1 : attempt)
         const policy = yield* RetryPolicy.RetryPolicy
-        const provable = position === asked.start || Option.exists(asked.etag, RangedContent.isStrong)
+        const provable = position === asked.start ||
+          (Option.exists(asked.etag, RangedContent.isStrong) && !isBeyond(transfer, position))
         if (!transfer.resume || !provable || !RetryPolicy.repeats(policy, error)) return yield* Effect.fail(error)
         yield* close
         yield* Effect.sleep(yield* RetryPolicy.wait(policy, error))
@@ -78,7 +81,7 @@ export const bytesOf = (
         close = Scope.close(own, Exit.void)
         const etag = Option.filter(asked.etag, RangedContent.isStrong)
         const answer = yield* Scope.extend(
-          request(content, { ...asked, start: position, etag }, error.attempts + 1),
+          request(content, { start: position, end, etag }, error.attempts + 1),
           own
         )
         yield* checkSame(content, { etag: asked.etag, totalLength: transfer.totalLength }, answer)
@@ -93,12 +96,16 @@ export const bytesOf = (
 // A chunk may be small and there may be millions: an effect for each would cost more than all the rest
 const received = (bytes: number): void => Metrics.bytesReceived.unsafeUpdate(bytes, [])
 
-const isWhole = ({ asked }: Transfer, position: number): boolean => Option.exists(asked.end, (end) => position >= end)
+const isWhole = ({ end }: Transfer, position: number): boolean => Option.contains(end, position)
 
-const shortOf = ({ asked, content: { fileId } }: Transfer, position: number): Option.Option<DownloadError> =>
+// The bytes were decoded on their way by a transport that did not say so: the length was told of others, and where these
+// end is known by nobody but the transport.
+const isBeyond = ({ end }: Transfer, position: number): boolean => Option.exists(end, (told) => position > told)
+
+const shortOf = ({ asked, content: { fileId }, end }: Transfer, position: number): Option.Option<DownloadError> =>
   Option.map(
-    Option.filter(asked.end, (end) => position < end),
-    (end) => new DownloadIncomplete({ fileId, expected: end - asked.start, received: position - asked.start })
+    Option.filter(end, (told) => position < told),
+    (told) => new DownloadIncomplete({ fileId, expected: told - asked.start, received: position - asked.start })
   )
 
 /** @internal */
@@ -139,8 +146,8 @@ const wanted = (
   from: number
 ): Effect.Effect<Pull<Uint8Array, DownloadError>, never, Scope.Scope> => {
   const end = Option.getOrElse(transfer.asked.end, () => Infinity)
-  const told = Option.map(answer.length, (length) => answer.start + length)
-  const isExact = answer.start === from && (end === Infinity || Option.exists(told, (after) => after <= end))
+  // a part whose length is told does not reach over what was asked for
+  const isExact = answer.start === from && (end === Infinity || (answer.partial && Option.isSome(answer.length)))
   const bytes = patient(transfer, answer)
   return isExact ? bytes : Effect.map(bytes, (pull) => sliced(pull, from - answer.start, end - answer.start))
 }

@@ -1,3 +1,4 @@
+import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Checksum } from "@stevedore/core"
 import { NodeChecksum, NodeDownloads } from "@stevedore/node"
@@ -6,6 +7,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { gunzipSync, gzipSync } from "node:zlib"
 import * as ContentServer from "../support/contentServer.js"
 import * as Temporary from "../support/temporary.js"
 
@@ -184,6 +186,38 @@ describe("NodeDownloads.toFile", () => {
         assert.deepStrictEqual(yield* entries(directory), [])
       }
     }))
+})
+
+describe("NodeDownloads.toFile of a file that is stored encoded", () => {
+  const stored = gzipSync(Buffer.from("a line of text that compresses well\n".repeat(100_000)))
+  const plain = gunzipSync(stored)
+  const encoded = (options: Partial<ContentServer.Settings> = {}) =>
+    setting({ bytes: stored, told: { "content-encoding": "gzip" }, ...options })
+
+  for (const mode of ["content", "link"] as const) {
+    it.scopedLive(`writes it as it is stored, in ranges and over cuts, in ${mode} mode`, () =>
+      Effect.gen(function*() {
+        const { directory, served } = yield* encoded({ mode, cut: (answer) => answer === 1 ? 100 : undefined })
+        const path = join(directory, "file")
+        const file = yield* NodeDownloads.toFile("f1", path, { partSize: 4096 }).pipe(Effect.provide(served.layer))
+        assert.deepInclude(file, { size: stored.byteLength, etag: Option.some("\"one\"") })
+        yield* assertWhole(path, stored)
+        assert.strictEqual(served.contents().length, Math.ceil(stored.byteLength / 4096) + 1)
+      }))
+
+    it.scopedLive(`has all that a client over fetch decodes, or fails, in ${mode} mode`, () =>
+      Effect.gen(function*() {
+        for (const cut of [undefined, stored.byteLength - 2000]) {
+          const { directory, served } = yield* encoded({ mode, cut: () => cut })
+          const path = join(directory, "file")
+          const result = yield* Effect.either(
+            NodeDownloads.toFile("f1", path).pipe(Effect.provide(served.layerOver(FetchHttpClient.layer)))
+          )
+          if (cut === undefined) yield* assertWhole(path, plain)
+          else assert(result._tag === "Left" && result.left._tag === "ConnectionFailed")
+        }
+      }))
+  }
 })
 
 const checksums = [NodeChecksum.crc32, Checksum.crc64nvme, NodeChecksum.sha256].map((algorithm) =>

@@ -1,3 +1,4 @@
+import type { HttpClient } from "@effect/platform"
 import { RetryPolicy, ServiceProfile } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Effect, Redacted } from "effect"
@@ -73,12 +74,16 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
       } else response.write(content.subarray(0, cut), () => setTimeout(() => socket.destroy(), 10))
     })
     origin = server.origin
-    const layer = NodeStevedore.layer({
+    const config = {
       baseUrl: server.origin,
       token: Redacted.make("api.secret"),
       profile: ServiceProfile.extend(ServiceProfile.standard, { download: settings.mode })
-    }).pipe(Layer.provide(RetryPolicy.layer({ attempts: 3, base: "1 millis" })))
+    }
+    const policy = RetryPolicy.layer({ attempts: 3, base: "1 millis" })
+    const layer = Layer.provide(NodeStevedore.layer(config), policy)
+    const layerOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
+      NodeStevedore.layerWithoutHttpClient(config).pipe(Layer.provide(client), Layer.provide(policy))
     const contents = () =>
       server.requests.filter(({ target }) => settings.mode === "content" || target.startsWith("/object"))
-    return { server, settings, layer, contents }
+    return { server, settings, layer, layerOver, contents }
   })
