@@ -11,12 +11,11 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { DownloadError } from "./DownloadError.js"
 import { InvalidRange } from "./DownloadError.js"
-import type { Answer, Asked, Content } from "./internal/downloadAnswer.js"
+import type { Answer, Asked, Content, Link } from "./internal/downloadAnswer.js"
 import { request } from "./internal/downloadAnswer.js"
 import { bytesOf, checkSame } from "./internal/downloadTransfer.js"
 import type { Pull } from "./internal/pull.js"
 import { ObjectStorage } from "./ObjectStorage.js"
-import type * as PresignedUrl from "./PresignedUrl.js"
 import { ServiceApi } from "./ServiceApi.js"
 
 /**
@@ -141,7 +140,7 @@ export const open = (fileId: string): Effect.Effect<OpenDownload, never, Require
       fileId,
       service: yield* ServiceApi,
       storage: yield* ObjectStorage,
-      link: yield* Ref.make(Option.none<PresignedUrl.PresignedUrl>())
+      link: yield* Ref.make(Option.none<Link>())
     }
     return { section: (options = {}) => openSection(content, options) }
   })

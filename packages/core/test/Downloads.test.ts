@@ -171,34 +171,6 @@ describe("Downloads.stream", () => {
       assert.strictEqual(got.length, 1)
     }))
 
-  it.effect("asks for another link when the one it has is dead, by its deadline or by what storage says", () =>
-    Effect.gen(function*() {
-      yield* TestClock.setTime(Date.UTC(2030, 0, 1))
-      const dead = "X-Amz-Date=20291231T220000Z&X-Amz-Expires=60&X-Amz-Signature=a"
-      const live = "X-Amz-Date=20291231T235900Z&X-Amz-Expires=3600&X-Amz-Signature=b"
-      const expired = {
-        status: 403,
-        body: "<Error><Code>AccessDenied</Code><Expires>2029-12-31T22:01:00Z</Expires></Error>"
-      }
-      const { got, result } = yield* run({
-        bytes: file,
-        mode: "link",
-        links: [dead, live, live],
-        mishaps: [{ cutAfter: 10 }, expired, { cutAfter: 20 }]
-      })
-      assert(result._tag === "Right")
-      assertBytes(result.right, file)
-      assert.deepStrictEqual(got.map(({ peer }) => peer), [
-        "service",
-        "storage",
-        "service",
-        "storage",
-        "service",
-        "storage",
-        "storage"
-      ])
-    }))
-
   it.effect("does not ask for links for ever when each is dead", () =>
     Effect.gen(function*() {
       const mishaps = Array.from(

@@ -29,7 +29,14 @@ export interface Content {
   readonly fileId: string
   readonly service: ServiceApi
   readonly storage: ObjectStorage
-  readonly link: Ref.Ref<Option.Option<PresignedUrl.PresignedUrl>>
+  readonly link: Ref.Ref<Option.Option<Link>>
+}
+
+/** @internal */
+export interface Link {
+  readonly url: PresignedUrl.PresignedUrl
+  /** In milliseconds of our clock. */
+  readonly receivedAt: number
 }
 
 /** @internal */
@@ -78,15 +85,22 @@ export const request = (
 
 const located = (content: Content, asked: Asked) =>
   Effect.gen(function*() {
-    const url = yield* Ref.get(content.link)
+    const link = yield* Ref.get(content.link)
     const now = yield* Clock.currentTimeMillis
-    if (Option.isSome(url) && !PresignedUrl.hasEnded(url.value, now)) {
-      return { fresh: false, answer: { _tag: "Link" as const, url: url.value } }
+    if (Option.isSome(link) && !isDead(link.value, now)) {
+      return { fresh: false, answer: { _tag: "Link" as const, url: link.value.url } }
     }
     const answer = yield* content.service.download(content.fileId, wireRequest(asked))
-    if (answer._tag === "Link") yield* Ref.set(content.link, Option.some(answer.url))
+    if (answer._tag === "Link") {
+      const receivedAt = yield* Clock.currentTimeMillis
+      yield* Ref.set(content.link, Option.some({ url: answer.url, receivedAt }))
+    }
     return { fresh: true, answer }
   })
+
+// In the signer's time, which was no less than that of the signature when the link came: our clock may be wrong.
+const isDead = ({ receivedAt, url }: Link, now: number): boolean =>
+  Option.exists(url.signedAt, (signedAt) => PresignedUrl.hasEnded(url, signedAt.getTime() + now - receivedAt))
 
 const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: Asked, attempt: number) =>
   Effect.flatMap(Timeouts.Timeouts, (limits) =>

@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Downloads } from "@stevedore/core"
+import { Effect, Stream, TestClock } from "effect"
+import * as FakeContent from "../fixtures/fakeContent.js"
+
+const bytes = Uint8Array.from({ length: 100 }, (_, index) => index)
+
+const serverNow = Date.UTC(2030, 0, 1)
+
+const signed = (name: string) => `X-Amz-Date=20300101T000000Z&X-Amz-Expires=3600&X-Amz-Signature=${name}`
+
+const expired = {
+  status: 403,
+  body: "<Error><Code>AccessDenied</Code><Expires>2029-12-31T22:01:00Z</Expires></Error>"
+}
+
+/** Reads sections one after the other, each so long after the one before. */
+const sections = (options: Omit<FakeContent.Options, "bytes">, pauses: ReadonlyArray<`${number} minutes`>) => {
+  const { got, layer } = FakeContent.make({ bytes, mode: "link", ...options })
+  return Effect.gen(function*() {
+    const download = yield* Downloads.open("f1")
+    for (const pause of pauses) {
+      yield* TestClock.adjust(pause)
+      const section = yield* download.section({ range: { offset: 0, length: 5 } })
+      yield* Stream.runDrain(section.bytes)
+    }
+    return got.map(({ peer }) => peer)
+  }).pipe(Effect.scoped, Effect.provide(layer))
+}
+
+describe("the link of a download", () => {
+  for (const hours of [-2, 0, 2]) {
+    it.effect(`is asked for once as long as it lives, with a clock that is ${hours} hours ahead`, () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(serverNow + hours * 3_600_000)
+        const peers = yield* sections({ links: [signed("a")] }, ["0 minutes", "0 minutes", "30 minutes", "29 minutes"])
+        assert.deepStrictEqual(peers, ["service", "storage", "storage", "storage", "storage"])
+      }))
+
+    it.effect(`is not sent when it has ended, with a clock that is ${hours} hours ahead`, () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(serverNow + hours * 3_600_000)
+        const peers = yield* sections({ links: [signed("a"), signed("b")] }, ["0 minutes", "60 minutes"])
+        assert.deepStrictEqual(peers, ["service", "storage", "service", "storage"])
+      }))
+  }
+
+  it.effect("is asked for again when storage says that it has ended, or it does not say when it ends", () =>
+    Effect.gen(function*() {
+      for (const link of [signed("a"), "X-Amz-Signature=a"]) {
+        const peers = yield* sections({ links: [link], mishaps: [{}, expired] }, ["0 minutes", "1 minutes"])
+        assert.deepStrictEqual(peers, ["service", "storage", "storage", "service", "storage"])
+      }
+    }))
+})
