@@ -116,7 +116,8 @@ export const checkSame = (
 ): Effect.Effect<void, DownloadError> => {
   const differ = <A>(one: Option.Option<A>, other: Option.Option<A>) =>
     Option.isSome(one) && Option.isSome(other) && one.value !== other.value
-  if (differ(before.etag, answer.etag)) {
+  const unproven = Option.exists(before.etag, RangedContent.isStrong) && Option.isNone(answer.etag)
+  if (unproven || differ(before.etag, answer.etag)) {
     return Effect.fail(changed(content, before.etag, answer.etag, answer.attempt))
   }
   if (differ(before.totalLength, answer.totalLength)) {

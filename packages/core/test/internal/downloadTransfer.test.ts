@@ -52,3 +52,32 @@ describe("what a transport has decoded", () => {
       }))
   }
 })
+
+describe("what is taken up again", () => {
+  const etag = "\"one\""
+  const length = String(text.length)
+  const whole = { etag, "content-length": length }
+
+  it.effect("is no other file's: an answer without the etag of the first proves nothing", () =>
+    Effect.gen(function*() {
+      for (const arrived of ["0123", ""]) {
+        const { result } = yield* run((_, index) =>
+          index === 0
+            ? new Response(cut(arrived), { headers: whole })
+            : new Response("abcdefghij", { headers: { "content-length": length } })
+        )
+        assert(result._tag === "Left" && result.left._tag === "SourceChanged")
+      }
+    }))
+
+  it.effect("is a section of the file of an etag, or none", () => {
+    const { layer } = answeredContent(() =>
+      new Response("45", { status: 206, headers: { "content-range": "bytes 4-5/10" } })
+    )
+    return Effect.gen(function*() {
+      const download = yield* Downloads.open("f1")
+      const error = yield* Effect.flip(download.section({ range: { offset: 4, length: 2 }, etag }))
+      assert.strictEqual(error._tag, "SourceChanged")
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  })
+})
