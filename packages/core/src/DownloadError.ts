@@ -20,7 +20,7 @@ export class DownloadIncomplete extends Schema.TaggedError<DownloadIncomplete>("
   "DownloadIncomplete",
   {
     fileId: Schema.String,
-    /** In bytes. */
+    /** In bytes. At least so many, where the size of the file was not told. */
     expected: Schema.Int,
     /** In bytes. */
     received: Schema.Int,
@@ -50,6 +50,8 @@ export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/c
   fileId: Schema.String,
   offset: Recovery.AnyNumber,
   length: Schema.optional(Recovery.AnyNumber),
+  /** The size of the file in bytes, where it was told. */
+  totalLength: Schema.optional(Schema.Int),
   attempts: Recovery.noAttempts
 }) {
   /**
@@ -61,6 +63,8 @@ export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/c
   override get message(): string {
     return `There is nothing of ${this.fileId} from byte ${this.offset}${
       this.length === undefined ? "" : ` in a length of ${this.length}`
+    }${
+      this.totalLength === undefined ? "" : `: it has ${this.totalLength} bytes`
     }. Ask for a range that begins within the file, in whole bytes from 0, with a length of at least 1.`
   }
 }

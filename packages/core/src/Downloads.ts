@@ -11,9 +11,9 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { DownloadError } from "./DownloadError.js"
 import { InvalidRange } from "./DownloadError.js"
-import type { Answer, Asked, Content, Link } from "./internal/downloadAnswer.js"
+import type { Asked, Content, Link } from "./internal/downloadAnswer.js"
 import { request } from "./internal/downloadAnswer.js"
-import { bytesOf, checkSame } from "./internal/downloadTransfer.js"
+import { bytesOf, checkSame, endOf } from "./internal/downloadTransfer.js"
 import type { Pull } from "./internal/pull.js"
 import { ObjectStorage } from "./ObjectStorage.js"
 import { ServiceApi } from "./ServiceApi.js"
@@ -156,15 +156,13 @@ const openSection = (
     const wanted = options.orWhole === true && !answer.partial ? { ...asked, end: Option.none() } : asked
     yield* checkSame(content, { etag: wanted.etag, totalLength: Option.none() }, answer)
     if (wanted.start > 0 && Option.exists(answer.totalLength, (total) => wanted.start >= total)) {
-      return yield* outside(content.fileId, options)
+      return yield* outside(content.fileId, options, Option.getOrUndefined(answer.totalLength))
     }
     const end = endOf(wanted, answer)
     const { checksums, etag, partial, peer, totalLength } = answer
     const transfer = {
       content,
       asked: { start: wanted.start, end: wanted.end, etag },
-      end,
-      totalLength,
       resume: options.resume ?? true,
       close: Scope.close(scope, Exit.void)
     }
@@ -211,14 +209,9 @@ const wantedOf = (content: Content, options: SectionOptions): Effect.Effect<Aske
 const isLength = (length: number, offset: number): boolean =>
   Number.isInteger(length) && length >= 1 && Number.isSafeInteger(offset + length)
 
-const outside = (fileId: string, { range }: Options): Effect.Effect<never, InvalidRange> =>
-  Effect.fail(new InvalidRange({ fileId, offset: range?.offset ?? 0, length: range?.length }))
-
-const least = (one: Option.Option<number>, other: Option.Option<number>): Option.Option<number> =>
-  Option.orElse(Option.zipWith(one, other, Math.min), () => Option.orElse(one, () => other))
-
-// A range may reach over the end of the file, and what a server tells of the end decides.
-const endOf = (wanted: Asked, answer: Answer): Option.Option<number> => {
-  const told = Option.map(answer.length, (length) => answer.start + length)
-  return least(wanted.end, Option.orElse(answer.totalLength, () => told))
-}
+const outside = (
+  fileId: string,
+  { range }: Options,
+  totalLength?: number
+): Effect.Effect<never, InvalidRange> =>
+  Effect.fail(new InvalidRange({ fileId, offset: range?.offset ?? 0, length: range?.length, totalLength }))

@@ -84,6 +84,17 @@ export const held = (
     : Option.map(Option.filter(sent, ({ start }) => start === 0), decoded)
 }
 
+/**
+ * The size of what has no byte in the range that was asked for, where a 416 tells it.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const lengthOutside = ({ headers, status }: Head): number | undefined =>
+  status === 416
+    ? Option.getOrUndefined(integer(/^bytes \*\/(\d+)$/i.exec(headers["content-range"] ?? "")?.[1]))
+    : undefined
+
 const isEncoded = (contentEncoding: string | undefined): boolean =>
   contentEncoding !== undefined && !/^\s*(identity)?\s*$/i.test(contentEncoding)
 

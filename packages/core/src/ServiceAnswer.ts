@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { decodeProblem } from "./internal/decodeProblem.js"
+import * as RangedContent from "./RangedContent.js"
 import * as RetryAfter from "./RetryAfter.js"
 import type { ServiceError } from "./ServiceError.js"
 import {
@@ -80,7 +81,9 @@ export const errorOf = (answer: ServiceAnswer): ServiceError => {
     case 408:
       return new ServiceUnavailable(waiting)
     default:
-      return answer.status >= 500 ? new ServiceUnavailable(waiting) : new RequestRejected(fields)
+      return answer.status >= 500
+        ? new ServiceUnavailable(waiting)
+        : new RequestRejected({ ...fields, totalLength: RangedContent.lengthOutside(answer) })
   }
 }
 

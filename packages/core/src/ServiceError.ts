@@ -147,7 +147,11 @@ export class UploadConflict extends Schema.TaggedError<UploadConflict>("@stevedo
  */
 export class RequestRejected extends Schema.TaggedError<RequestRejected>("@stevedore/core/RequestRejected")(
   "RequestRejected",
-  answer
+  {
+    ...answer,
+    /** The size of the file in bytes, where a 416 tells it: nothing of it is in the range that was asked for. */
+    totalLength: Schema.optional(Schema.Int)
+  }
 ) {
   /**
    * @since 0.1.0

@@ -180,7 +180,9 @@ export class StorageRejected extends Schema.TaggedError<StorageRejected>("@steve
     ...answer,
     status: Schema.Int,
     /** The storage's `<Code>`, where it gave one. */
-    code: Schema.optional(Schema.String)
+    code: Schema.optional(Schema.String),
+    /** The size of the object in bytes, where a 416 tells it: nothing of it is in the range that was asked for. */
+    totalLength: Schema.optional(Schema.Int)
   }
 ) {
   /**

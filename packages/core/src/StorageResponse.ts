@@ -7,6 +7,7 @@
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as PresignedUrl from "./PresignedUrl.js"
+import * as RangedContent from "./RangedContent.js"
 import * as RetryAfter from "./RetryAfter.js"
 import type { ErrorDocument, StorageAnswer } from "./StorageAnswer.js"
 import { isErrorDocument, readErrorDocument } from "./StorageAnswer.js"
@@ -146,7 +147,7 @@ const other = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): St
   const told = { ...context(answer, asked, document), status: answer.status, code: document.code }
   return isPassing(answer.status, document.code)
     ? new StorageUnavailable({ ...told, retryAfter: RetryAfter.fromHeaders(answer.headers, asked.serverNow) })
-    : new StorageRejected(told)
+    : new StorageRejected({ ...told, totalLength: RangedContent.lengthOutside(answer) })
 }
 
 const isPassing = (status: number, code: string | undefined): boolean => {

@@ -14,7 +14,6 @@ import * as PresignedUrl from "../PresignedUrl.js"
 import type * as RangedContent from "../RangedContent.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import type { Service as ServiceApi } from "../ServiceApi.js"
-import type { ServiceError } from "../ServiceError.js"
 import { SourceChanged } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
 import * as Timeouts from "../Timeouts.js"
@@ -149,7 +148,8 @@ const again = (
   })
 
 const refined = (content: Content, { end, etag, start }: Asked, error: DownloadError): DownloadError => {
-  switch (statusOf(error)) {
+  if (error._tag !== "StorageRejected" && error._tag !== "RequestRejected") return error
+  switch (error.status) {
     case 412:
       return changed(content, etag, Option.none(), error.attempts)
     case 416:
@@ -157,15 +157,13 @@ const refined = (content: Content, { end, etag, start }: Asked, error: DownloadE
         fileId: content.fileId,
         offset: start,
         length: Option.getOrUndefined(Option.map(end, (after) => after - start)),
+        totalLength: error.totalLength,
         attempts: error.attempts
       })
     default:
       return error
   }
 }
-
-const statusOf = (error: DownloadError | ServiceError): number | undefined =>
-  error._tag === "StorageRejected" || error._tag === "RequestRejected" ? error.status : undefined
 
 /** @internal */
 export const changed = (

@@ -3,7 +3,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { ConnectionFailed, TimedOut } from "../ConnectionError.js"
-import type { DownloadError } from "../DownloadError.js"
+import type { DownloadError, InvalidRange } from "../DownloadError.js"
 import { DownloadIncomplete } from "../DownloadError.js"
 import * as Metrics from "../Metrics.js"
 import * as RangedContent from "../RangedContent.js"
@@ -18,10 +18,8 @@ import { unstalled } from "./unstalled.js"
 /** @internal */
 export interface Transfer {
   readonly content: Content
+  /** As the caller asked, with the etag of the first answer. */
   readonly asked: Asked
-  /** The byte after the last one that there will be, as the first answer told it. */
-  readonly end: Option.Option<number>
-  readonly totalLength: Option.Option<number>
   readonly resume: boolean
   /** Whether each chunk is used up before the next is asked for: then its memory may be used again. */
   readonly passing: boolean
@@ -39,9 +37,10 @@ export const bytesOf = (
   first: Answer
 ): Effect.Effect<Pull<Uint8Array, DownloadError>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { asked, content, end } = transfer
+    const { asked, content } = transfer
     const scope = yield* Effect.scope
     let current = yield* wanted(transfer, first, asked.start)
+    let known = knownBy(asked, first)
     let { attempt } = first
     let from = asked.start
     let position = from
@@ -57,7 +56,7 @@ export const bytesOf = (
         onFailure: (broken) =>
           // What breaks after the last byte breaks nothing.
           Option.match(
-            isWhole(transfer, position) ? Option.none() : Option.orElse(broken, () => shortOf(transfer, position)),
+            isWhole(known, position) ? Option.none() : Option.orElse(broken, () => shortOf(transfer, known, position)),
             {
               onNone: () => Effect.fail(Option.none()),
               onSome: (error) => Effect.zipRight(Effect.mapError(goOn(error), Option.some), next)
@@ -73,20 +72,30 @@ export const bytesOf = (
         const error = withAttempts(cause, position > from ? 1 : attempt)
         const policy = yield* RetryPolicy.RetryPolicy
         const provable = position === asked.start ||
-          (Option.exists(asked.etag, RangedContent.isStrong) && !isBeyond(transfer, position))
+          (Option.exists(asked.etag, RangedContent.isStrong) && !isBeyond(known, position))
         if (!transfer.resume || !provable || !RetryPolicy.repeats(policy, error)) return yield* Effect.fail(error)
         yield* close
         yield* Effect.sleep(yield* RetryPolicy.wait(policy, error))
         const own = yield* Scope.fork(scope, scope.strategy)
         close = Scope.close(own, Exit.void)
         const etag = Option.filter(asked.etag, RangedContent.isStrong)
-        const answer = yield* Scope.extend(
-          request(content, { start: position, end, etag }, error.attempts + 1),
-          own
+        const rest = yield* request(content, { start: position, end: known.end, etag }, error.attempts + 1).pipe(
+          Scope.extend(own),
+          Effect.map(Option.some),
+          Effect.catchTag(
+            "InvalidRange",
+            (outside) => Effect.as(checkEnd(transfer, known, position, { outside, error }), Option.none())
+          )
         )
-        yield* checkSame(content, { etag: asked.etag, totalLength: transfer.totalLength }, answer)
-        current = yield* Scope.extend(wanted(transfer, answer, position), own)
-        attempt = answer.attempt
+        if (Option.isNone(rest)) {
+          known = { ...known, end: Option.some(position) }
+          current = Effect.fail(Option.none())
+          return
+        }
+        yield* checkSame(content, { etag: asked.etag, totalLength: known.totalLength }, rest.value)
+        known = knownBy(asked, rest.value, known)
+        current = yield* Scope.extend(wanted(transfer, rest.value, position), own)
+        attempt = rest.value.attempt
         from = position
       })
 
@@ -96,17 +105,73 @@ export const bytesOf = (
 // A chunk may be small and there may be millions: an effect for each would cost more than all the rest
 const received = (bytes: number): void => Metrics.bytesReceived.unsafeUpdate(bytes, [])
 
-const isWhole = ({ end }: Transfer, position: number): boolean => Option.contains(end, position)
+/** What the answers so far tell of where the bytes end. */
+interface Known {
+  readonly totalLength: Option.Option<number>
+  /** The byte after the last one that there will be. */
+  readonly end: Option.Option<number>
+  /** The byte after the last one that an answer had. */
+  readonly reached: number
+  /** Whether more may follow where the last answer ends. */
+  readonly open: boolean
+}
+
+const nothingKnown: Known = { totalLength: Option.none(), end: Option.none(), reached: 0, open: true }
+
+const toldEnd = ({ length, start }: Answer): Option.Option<number> => Option.map(length, (bytes) => start + bytes)
+
+const knownBy = (asked: Asked, answer: Answer, before = nothingKnown): Known => {
+  const totalLength = Option.orElse(before.totalLength, () => answer.totalLength)
+  const end = endOf(asked, { ...answer, totalLength })
+  const reached = Math.max(before.reached, Option.getOrElse(toldEnd(answer), () => 0))
+  return { totalLength, end, reached, open: answer.partial && Option.isNone(end) }
+}
+
+const least = (one: Option.Option<number>, other: Option.Option<number>): Option.Option<number> =>
+  Option.orElse(Option.zipWith(one, other, Math.min), () => Option.orElse(one, () => other))
+
+/**
+ * The byte after the last one that there will be. A range may reach over the end of the file, and what a server tells of
+ * the end decides; where a part ends does not, since it may be less than was asked for.
+ *
+ * @internal
+ */
+export const endOf = (asked: Asked, answer: Answer): Option.Option<number> =>
+  least(asked.end, Option.orElse(answer.totalLength, () => answer.partial ? Option.none() : toldEnd(answer)))
+
+const isWhole = ({ end }: Known, position: number): boolean => Option.contains(end, position)
 
 // The bytes were decoded on their way by a transport that did not say so: the length was told of others, and where these
 // end is known by nobody but the transport.
-const isBeyond = ({ end }: Transfer, position: number): boolean => Option.exists(end, (told) => position > told)
+const isBeyond = ({ end }: Known, position: number): boolean => Option.exists(end, (told) => position > told)
 
-const shortOf = ({ asked, content: { fileId }, end }: Transfer, position: number): Option.Option<DownloadError> =>
+const shortOf = (
+  { asked, content: { fileId } }: Transfer,
+  { end, open, reached }: Known,
+  position: number
+): Option.Option<DownloadError> =>
   Option.map(
-    Option.filter(end, (told) => position < told),
-    (told) => new DownloadIncomplete({ fileId, expected: told - asked.start, received: position - asked.start })
+    Option.filter(open ? Option.some(Math.max(position + 1, reached)) : end, (after) => position < after),
+    (after) => new DownloadIncomplete({ fileId, expected: after - asked.start, received: position - asked.start })
   )
+
+// Nothing is behind the last byte: what was asked for again had come before its connection broke.
+const checkEnd = (
+  { asked, content }: Transfer,
+  { reached, totalLength }: Known,
+  position: number,
+  { error, outside }: { readonly outside: InvalidRange; readonly error: DownloadError }
+): Effect.Effect<void, DownloadError> => {
+  if (position === asked.start) return Effect.fail(outside)
+  const told = Option.fromNullable(outside.totalLength)
+  if (Option.isNone(told)) return Effect.fail(error)
+  const isAnother = Option.exists(totalLength, (size) => size !== told.value) ||
+    told.value < Math.max(reached, position)
+  if (isAnother) return Effect.fail(changed(content, inBytes(totalLength), inBytes(told), outside.attempts))
+  return told.value === position ? Effect.void : Effect.fail(error)
+}
+
+const inBytes = Option.map((size: number) => `${size} bytes`)
 
 /** @internal */
 export const checkSame = (
@@ -121,8 +186,7 @@ export const checkSame = (
     return Effect.fail(changed(content, before.etag, answer.etag, answer.attempt))
   }
   if (differ(before.totalLength, answer.totalLength)) {
-    const bytes = Option.map((size: number) => `${size} bytes`)
-    return Effect.fail(changed(content, bytes(before.totalLength), bytes(answer.totalLength), answer.attempt))
+    return Effect.fail(changed(content, inBytes(before.totalLength), inBytes(answer.totalLength), answer.attempt))
   }
   return Effect.void
 }

@@ -81,3 +81,86 @@ describe("what is taken up again", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   })
 })
+
+describe("an end that was not told", () => {
+  const etag = "\"one\""
+  const nothingFrom = (total: number | undefined) =>
+    new Response("<Error><Code>InvalidRange</Code></Error>", {
+      status: 416,
+      headers: total === undefined ? {} : { "content-range": `bytes */${total}` }
+    })
+
+  describe("of a file that came whole before its connection broke", () => {
+    const brokenAtTheEnd = (second: () => Response, options?: Downloads.Options) =>
+      run((_, index) => index === 0 ? new Response(cut(text), { headers: { etag } }) : second(), options)
+
+    it.effect("is the place behind which the server has nothing", () =>
+      Effect.gen(function*() {
+        const { ranges, result } = yield* brokenAtTheEnd(() => nothingFrom(10))
+        assert.deepStrictEqual(Option.getRight(result), Option.some(text))
+        assert.deepStrictEqual(ranges, [undefined, "bytes=10-"])
+      }))
+
+    it.effect("is no end where the server does not tell the size, and no InvalidRange of a caller who gave none", () =>
+      Effect.gen(function*() {
+        const { result } = yield* brokenAtTheEnd(() => nothingFrom(undefined))
+        assert(result._tag === "Left" && result.left._tag === "ConnectionFailed")
+      }))
+
+    it.effect("is no end where the file has another size by then", () =>
+      Effect.gen(function*() {
+        const { result } = yield* brokenAtTheEnd(() => nothingFrom(7))
+        assert(result._tag === "Left" && result.left._tag === "SourceChanged")
+        assert.strictEqual(result.left.actual, "7 bytes")
+      }))
+  })
+
+  describe("of parts that are less than was asked for", () => {
+    /** Three bytes an answer. */
+    const parts = (outside: () => Response, told: { readonly etag?: string } = { etag }) => (headers: Headers) => {
+      const [, first = "0", last = ""] = /^bytes=(\d+)-(\d*)$/.exec(headers["range"] ?? "") ?? []
+      const start = Number(first)
+      const end = Math.min(start + 3, last === "" ? Infinity : Number(last) + 1, text.length)
+      return start >= text.length ? outside() : new Response(text.slice(start, end), {
+        status: 206,
+        headers: { ...told, "content-range": `bytes ${start}-${end - 1}/*` }
+      })
+    }
+
+    it.effect("is looked for until the server has nothing more", () =>
+      Effect.gen(function*() {
+        for (const length of [undefined, 8, 20]) {
+          const { ranges, result } = yield* run(parts(() => nothingFrom(10)), { range: { offset: 2, length } })
+          assert.deepStrictEqual(Option.getRight(result), Option.some(text.slice(2)))
+          assert.strictEqual(ranges.length, length === 8 ? 3 : 4)
+        }
+      }))
+
+    it.effect("is DownloadIncomplete where it cannot be found, never a success with less", () =>
+      Effect.gen(function*() {
+        const unprovable = yield* run(parts(() => nothingFrom(10), {}), { range: { offset: 2 } })
+        assert(unprovable.result._tag === "Left" && unprovable.result.left._tag === "DownloadIncomplete")
+        assert.deepInclude(unprovable.result.left, { expected: 4, received: 3 })
+        const untold = yield* run(parts(() => nothingFrom(undefined)), { range: { offset: 2 } })
+        assert(untold.result._tag === "Left" && untold.result.left._tag === "DownloadIncomplete")
+        const once = yield* run(parts(() => nothingFrom(10)), { range: { offset: 2 }, resume: false })
+        assert(once.result._tag === "Left" && once.result.left._tag === "DownloadIncomplete")
+      }))
+
+    it.effect("is not told as the length", () => {
+      const { layer } = answeredContent(parts(() => nothingFrom(10)))
+      return Effect.gen(function*() {
+        const download = yield* Downloads.open("f1")
+        const section = yield* download.section({ range: { offset: 2 } })
+        assert.deepStrictEqual([section.length, section.totalLength], [Option.none(), Option.none()])
+      }).pipe(Effect.scoped, Effect.provide(layer))
+    })
+  })
+
+  it.effect("is InvalidRange, with the size, where a range of the caller's begins behind it", () =>
+    Effect.gen(function*() {
+      const { result } = yield* run(() => nothingFrom(10), { range: { offset: 12 } })
+      assert(result._tag === "Left" && result.left._tag === "InvalidRange")
+      assert.include(result.left.message, "it has 10 bytes")
+    }))
+})
