@@ -59,12 +59,15 @@ describe("Metrics", () => {
       faults: FaultScript.on("putPart").part(3).times(2).answer(503).and(FaultScript.on("putPart").part(5).reset())
     }))))
 
-  it.effect("count what a download received, and each request for it", () =>
+  it.effect("count what a download received, each request for it, and what is made again", () =>
     Effect.gen(function*() {
       const { id } = yield* inTime(multipart)
       const download = Effect.map(Stream.runCollect(Downloads.stream(id)), Chunk.size)
-      assert.deepStrictEqual(yield* grown(inTime(download)), { gets: 2, received: 95 })
-    }).pipe(Effect.provide(tiny({ download: "link", faults: FaultScript.on("get").resetAfter(40) }))))
+      assert.deepStrictEqual(yield* grown(inTime(download)), { gets: 4, received: 95, repeats: 3 })
+    }).pipe(Effect.provide(tiny({
+      download: "link",
+      faults: FaultScript.on("get").times(2).answer(503, "InternalError").and(FaultScript.on("get").resetAfter(40))
+    }))))
 
   it.effect("count an upload that fails by its error", () =>
     Effect.gen(function*() {

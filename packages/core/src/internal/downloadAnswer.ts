@@ -1,4 +1,5 @@
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -143,9 +144,29 @@ const again = (
     if (dead && !fresh) return yield* request(content, asked, attempt)
     const repeated = dead ? attempt < policy.attempts : RetryPolicy.repeats(policy, error)
     if (!repeated) return yield* Effect.fail(error)
-    yield* Effect.sleep(yield* RetryPolicy.wait(policy, error))
+    yield* pause(content, policy, error)
     return yield* request(content, asked, attempt + 1)
   })
+
+/**
+ * The wait before the next attempt, which is counted and told as that of a part is.
+ *
+ * @internal
+ */
+export const pause = (
+  { fileId }: Content,
+  policy: RetryPolicy.Policy,
+  error: DownloadError
+): Effect.Effect<void> =>
+  Effect.flatMap(RetryPolicy.wait(policy, error), (wait) =>
+    Effect.all([
+      Metrics.countRetry(error.recovery),
+      Effect.logDebug(
+        `Attempt ${error.attempts} to download ${fileId} failed; the next in ${Duration.format(wait)}`,
+        error
+      ),
+      Effect.sleep(wait)
+    ], { discard: true }))
 
 const refined = (content: Content, { end, etag, start }: Asked, error: DownloadError): DownloadError => {
   if (error._tag !== "StorageRejected" && error._tag !== "RequestRejected") return error

@@ -10,7 +10,7 @@ import * as RangedContent from "../RangedContent.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import * as Timeouts from "../Timeouts.js"
 import type { Answer, Asked, Content } from "./downloadAnswer.js"
-import { changed, request } from "./downloadAnswer.js"
+import { changed, pause, request } from "./downloadAnswer.js"
 import type { Pull } from "./pull.js"
 import * as Pulls from "./pull.js"
 import { unstalled } from "./unstalled.js"
@@ -75,7 +75,7 @@ export const bytesOf = (
           (Option.exists(asked.etag, RangedContent.isStrong) && !isBeyond(known, position))
         if (!transfer.resume || !provable || !RetryPolicy.repeats(policy, error)) return yield* Effect.fail(error)
         yield* close
-        yield* Effect.sleep(yield* RetryPolicy.wait(policy, error))
+        yield* pause(content, policy, error)
         const own = yield* Scope.fork(scope, scope.strategy)
         close = Scope.close(own, Exit.void)
         const etag = Option.filter(asked.etag, RangedContent.isStrong)

@@ -3,6 +3,7 @@ import type * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -167,7 +168,14 @@ export const repeatedly = <A, R>(
           { operation: endpoint.operation, attempt: number }
         ).pipe(Effect.tap(() => Effect.sync(() => caller.budget.refund(number))))
       },
-      { while: (error) => (endpoint.repeatable || wasNotCarriedOut(error)) && caller.budget.spend(error) }
+      {
+        while: (error) => (endpoint.repeatable || wasNotCarriedOut(error)) && caller.budget.spend(error),
+        onRetry: (error, wait) =>
+          Effect.logDebug(
+            `Attempt ${error.attempts} of ${endpoint.operation} failed; the next in ${Duration.format(wait)}`,
+            error
+          )
+      }
     ).pipe(Effect.timeoutFail({
       duration: limits.total,
       onTimeout: () => timedOut("total", limits, last).onTimeout()

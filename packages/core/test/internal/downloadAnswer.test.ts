@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Downloads } from "@stevedore/core"
-import { Effect, Stream, TestClock } from "effect"
+import { Effect, Layer, Logger, LogLevel, Stream, TestClock } from "effect"
 import * as FakeContent from "../fixtures/fakeContent.js"
 
 const bytes = Uint8Array.from({ length: 100 }, (_, index) => index)
@@ -52,4 +52,28 @@ describe("the link of a download", () => {
         assert.deepStrictEqual(peers, ["service", "storage", "storage", "service", "storage"])
       }
     }))
+})
+
+describe("a download that is made again", () => {
+  it.effect("says so at debug level: an attempt without an answer, and one that broke", () => {
+    const logged: Array<string> = []
+    const { layer } = FakeContent.make({ bytes, mode: "link", mishaps: [{ status: 503 }, { cutAfter: 10 }] })
+    return Effect.gen(function*() {
+      yield* Stream.runDrain(Downloads.stream("f1"))
+      // Effect itself tells of a fiber that failed
+      assert.deepStrictEqual(logged.filter((line) => !line.includes("Fiber terminated")), [
+        "Debug: Attempt 1 to download f1 failed; the next in 0",
+        "Debug: Attempt 1 to download f1 failed; the next in 0"
+      ])
+    }).pipe(
+      Effect.provide(Layer.merge(
+        layer,
+        Logger.replace(
+          Logger.defaultLogger,
+          Logger.make(({ logLevel, message }) => logged.push(`${logLevel._tag}: ${[message].flat()[0]}`))
+        )
+      )),
+      Logger.withMinimumLogLevel(LogLevel.Debug)
+    )
+  })
 })

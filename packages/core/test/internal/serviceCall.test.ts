@@ -1,7 +1,7 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Lists, RetryPolicy, ServiceApi, ServiceProfile, Timeouts } from "@stevedore/core"
-import { Clock, Duration, Effect, Fiber, Logger, Option, Schema, Stream } from "effect"
+import { Clock, Duration, Effect, Fiber, Logger, LogLevel, Option, Schema, Stream } from "effect"
 import { items, keysetPage } from "../fixtures/fakeLists.js"
 import { type FakeService, fakeService, type Handler, json, refusal } from "../fixtures/fakeService.js"
 import { strictLimit } from "../fixtures/strictLimit.js"
@@ -218,13 +218,22 @@ describe("a call of the service", () => {
       }
     }))
 
-  describe("deprecations", () => {
-    const logging = (logged: Array<string>) =>
-      Effect.provide(Logger.replace(
-        Logger.defaultLogger,
-        Logger.make(({ logLevel, message }) => logged.push(`${logLevel._tag}: ${message}`))
-      ))
+  const logging = (logged: Array<string>) =>
+    Effect.provide(Logger.replace(
+      Logger.defaultLogger,
+      Logger.make(({ logLevel, message }) => logged.push(`${logLevel._tag}: ${[message].flat()[0]}`))
+    ))
 
+  it.effect("that is made again says so at debug level, with the wait", () => {
+    const logged: Array<string> = []
+    return withService((_, index) => index === 0 ? limited("2") : found(), () =>
+      Effect.gen(function*() {
+        yield* theFile
+        assert.deepStrictEqual(logged, ["Debug: Attempt 1 of file failed; the next in 2s"])
+      }).pipe(logging(logged), Logger.withMinimumLogLevel(LogLevel.Debug)))
+  })
+
+  describe("deprecations", () => {
     it.effect("are logged once an endpoint, whatever the id, and can be read", () => {
       const logged: Array<string> = []
       const headers = { deprecation: "true", link: "<https://docs.test/insights>; rel=\"deprecation\"" }
