@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type List, type ListError, ListRecords, Lists, type ServiceApi } from "@stevedore/core"
-import { Chunk, DateTime, Effect, Either, FastCheck as fc, Option, Schema, Stream } from "effect"
+import { Chunk, DateTime, Effect, Either, FastCheck as fc, Metric, Option, Schema, Stream } from "effect"
 import { type FakePage, item, items, keysetList, pageAnswer, scriptedList } from "./fixtures/fakeLists.js"
 import { fakeService } from "./fixtures/fakeService.js"
 
@@ -373,8 +373,14 @@ describe("Lists", () => {
         { data: [item(1), item(2)], next_cursor: "a", total_count: 4 },
         { data: [item(2), { id: "3" }], total_count: 3 }
       ])
+      const counter = Metric.counter("stevedore_items_skipped", {
+        description: "Items of lists that were left out because their Schema did not take them",
+        incremental: true
+      })
       return Effect.gen(function*() {
+        const before = yield* Metric.value(counter)
         const report = yield* things.collect({ atMost: 10, onInvalid: "skip" })
+        assert.strictEqual((yield* Metric.value(counter)).count - before.count, 1)
         assert.deepInclude(report, { seen: 4, skipped: 1, duplicates: 1, firstTotal: 4, lastTotal: 3, complete: true })
         assert.deepStrictEqual(report.items.map(({ id }) => id), ["1", "2", "2"])
       }).pipe(Effect.provide(list.layer))

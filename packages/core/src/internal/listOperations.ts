@@ -157,14 +157,17 @@ const collect =
       const start = walk.from ?? Checkpoints.start({ ...walk, now, remembers })
       let next = Option.some(() => start)
 
-      const add = (entry: Entry<A>): Either.Either<void, ItemInvalid> => {
-        if (Either.isLeft(entry.result) && walk.onInvalid === "fail") return Either.left(entry.result.left)
+      const add = (entry: Entry<A>): Effect.Effect<void, ItemInvalid> => {
+        if (Either.isLeft(entry.result) && walk.onInvalid === "fail") return Effect.fail(entry.result.left)
         seen++
         hashes.add(entry.hash)
         next = Option.some(entry.at)
-        if (Either.isRight(entry.result)) items.push(entry.result.right)
-        else skipped++
-        return Either.void
+        if (Either.isRight(entry.result)) {
+          items.push(entry.result.right)
+          return Effect.void
+        }
+        skipped++
+        return Metric.increment(skippedItems)
       }
 
       const addPage = ({ entries, page }: EntryPage<A>): Effect.Effect<boolean, ItemInvalid> =>
