@@ -104,7 +104,7 @@ export interface Walks<out A, in F, in SortField extends string> {
   readonly sorts: ReadonlyArray<string>
   /** The list page by page. */
   readonly pages: (options?: F & ItemOptions<SortField>) => Stream.Stream<Page<A>, ListError, ServiceApi>
-  /** One page: the first, or that of a cursor. */
+  /** One page: the first, or that of a cursor. An empty one is none. */
   readonly page: (
     options?: F & Omit<ItemOptions<SortField>, "ahead" | "from" | "onCursorRejected"> & {
       readonly cursor?: string | undefined

@@ -202,7 +202,10 @@ export const listPage: Endpoint<PageRequest, RawPage> = {
     HttpClientRequest.get(path, {
       urlParams: [
         ["page[limit]", String(limit)],
-        ...Option.match(cursor, { onNone: () => [], onSome: (value) => [["page[start_cursor]", value] as const] }),
+        ...Option.match(Option.filter(cursor, (value) => value !== ""), {
+          onNone: () => [],
+          onSome: (value) => [["page[start_cursor]", value] as const]
+        }),
         ...query
       ]
     }),

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type List, type ListError, ListRecords, Lists, type ServiceApi } from "@stevedore/core"
+import { type List, type ListError, ListRecords, Lists, ServiceApi } from "@stevedore/core"
 import { Chunk, DateTime, Effect, Either, FastCheck as fc, Metric, Option, Schema, Stream } from "effect"
 import { type FakePage, item, items, keysetList, pageAnswer, scriptedList } from "./fixtures/fakeLists.js"
 import { fakeService } from "./fixtures/fakeService.js"
@@ -309,6 +309,17 @@ describe("Lists", () => {
         const second = yield* things.page({ pageSize: 10, cursor: first.nextCursor })
         assert.deepStrictEqual([...first.items, ...second.items], items(20))
         assert.strictEqual(list.received.length, 2)
+      }).pipe(Effect.provide(list.layer))
+    })
+
+    it.effect("an empty cursor is none, and is not sent", () => {
+      const list = keysetList(items(25))
+      return Effect.gen(function*() {
+        const first = yield* things.page({ pageSize: 10 })
+        assert.deepStrictEqual(yield* things.page({ pageSize: 10, cursor: "" }), first)
+        const api = yield* ServiceApi.ServiceApi
+        yield* api.listPage({ path: "/v1/things", limit: 10, query: [], cursor: Option.some("") })
+        assert.isTrue(list.received.every(({ query }) => !query.has("page[start_cursor]")))
       }).pipe(Effect.provide(list.layer))
     })
 

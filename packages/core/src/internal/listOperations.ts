@@ -104,7 +104,7 @@ const emptyPage: Page<never> = {
 const page = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<Page<A>, ListError, ServiceApi> =>
   Effect.gen(function*() {
     const walk = yield* prepared(shape, wishes)
-    const { cursor } = wishes
+    const cursor = wishes.cursor === "" ? undefined : wishes.cursor
     const now = yield* Clock.currentTimeMillis
     const from = cursor === undefined
       ? undefined
