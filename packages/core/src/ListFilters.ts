@@ -259,7 +259,8 @@ const flatten = (name: string, value: unknown): ReadonlyArray<readonly [string, 
 }
 
 /**
- * Encoded filters as the parameters of a query, in the order of their names.
+ * Encoded filters as the parameters of a query, in the order of their names. Only what goes over the wire as text has a
+ * parameter: an empty array has none, nor has a `Date` that no Schema encoded. The lists refuse both.
  *
  * @example
  * import { ListFilters } from "@stevedore/core"

@@ -176,6 +176,37 @@ describe("Lists", () => {
         assert.strictEqual(requests, 0)
       }))
 
+    it.effect("a filter that no query can say, since without it the whole list would be walked", () =>
+      Effect.gen(function*() {
+        const own = Lists.make({
+          path: "/v1/things",
+          item: Item,
+          filters: Schema.Struct({
+            since: Schema.optional(Schema.DateFromSelf),
+            ids: Schema.optional(Schema.Array(Schema.UndefinedOr(Schema.String))),
+            range: Schema.optional(Schema.Struct({ from: Schema.optional(Schema.BigIntFromSelf) }))
+          })
+        })
+        for (
+          const [filters, reason] of [
+            [{ since: new Date(0) }, "its Schema must encode it at since"],
+            [{ ids: [] }, "expected at least one value: one without any would ask for the whole list at ids"],
+            [{ ids: ["a", undefined] }, "its Schema must encode it at ids.1"],
+            [{ range: {} }, "would ask for the whole list at range"],
+            [{ range: { from: undefined } }, "would ask for the whole list at range"]
+          ] as const
+        ) {
+          const { error, requests } = yield* refused(own(filters))
+          assert.strictEqual(error._tag, "InvalidListOption")
+          assert.include(error.message, reason)
+          assert.strictEqual(requests, 0)
+        }
+        const queries = yield* sent(
+          Stream.runDrain(own({ since: undefined, ids: ["a"], range: { from: 1n } }))
+        )
+        assert.deepStrictEqual(queries, ["/v1/things?filter[ids][0]=a&filter[range][from]=1"])
+      }))
+
     it.effect("the refusal names the option and what would be right", () =>
       Effect.gen(function*() {
         const { error } = yield* refused(Lists.highlights.untyped({ project_id: "p", tag_id: "t" }))

@@ -1,5 +1,7 @@
+import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import { flow } from "effect/Function"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type { Checkpoint } from "../Checkpoints.js"
@@ -64,6 +66,43 @@ export const filterRefusal = (path: string) => (error: ParseResult.ParseError): 
   })
 }
 
+const empty = "expected at least one value: one without any would ask for the whole list"
+
+const unsendable = "expected text, a number, a boolean, null, an array or an object: its Schema must encode it"
+
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}
+
+/** What in an encoded filter no query can say, and where. It would vanish from the query, and all would be walked. */
+const problemOf = (option: string, value: unknown): Option.Option<readonly [option: string, problem: string]> => {
+  if (typeof value !== "object" || value === null) {
+    return ["string", "number", "boolean", "bigint"].includes(typeof value) || value === null
+      ? Option.none()
+      : Option.some([option, unsendable])
+  }
+  if (!Array.isArray(value) && !isPlain(value)) return Option.some([option, unsendable])
+  const given = Object.entries(value).filter(([, one]) => Array.isArray(value) || one !== undefined)
+  return given.length === 0
+    ? Option.some([option, empty])
+    : Arr.findFirst(given, ([key, one]) => problemOf(`${option}.${key}`, one))
+}
+
+const checkFilters = (
+  path: string,
+  filters: Readonly<Record<string, unknown>>
+): Either.Either<void, InvalidListOption> =>
+  Option.match(
+    Arr.findFirst(Object.entries(filters), ([name, value]) =>
+      value === undefined ? Option.none() : problemOf(name, value)),
+    {
+      onNone: () =>
+        Either.void,
+      onSome: ([option, problem]) => refuse(path, option, problem)
+    }
+  )
+
 // A path is put behind the base URL and normalised there: `..` would lead to another call
 const checkPath = (path: string): Either.Either<string, InvalidListOption> =>
   /^(\/[^/?#\s]+)+$/.test(path) && !/\/\.{1,2}(\/|$)/.test(path)
@@ -123,6 +162,7 @@ export const prepare = <A>(
       return yield* Either.left(new InvalidPageSize({ pageSize: limit, maximum: largestPage }))
     }
     const filters = yield* Either.mapLeft(shape.encodeFilters(rest), filterRefusal(path))
+    yield* checkFilters(path, filters)
     const sorts = yield* checkSort(shape, sort)
     yield* checkWhole(path, "ahead", ahead, 2)
     yield* checkWhole(path, "emptyPages", emptyPages, Infinity)
