@@ -176,6 +176,22 @@ describe("Lists", () => {
         assert.strictEqual(requests, 0)
       }))
 
+    it.effect("a path that a URL would make another of", () =>
+      Effect.gen(function*() {
+        for (const part of ["..", ".", "%2e%2e", "%2E.", ".%2e", "%2e", "a\\..\\..", "\\..", ""]) {
+          for (const path of [`/v1/folders/${part}/token`, `/v1/folders/${part}`]) {
+            const { error, requests } = yield* refused(Lists.make({ path, item: Item })())
+            assert.deepInclude(error, { _tag: "InvalidListOption", option: "path" })
+            assert.strictEqual(requests, 0)
+          }
+        }
+        const allowed = ["/v1/...", "/v1/a..b", "/v1/..a", "/v1/%2e%2e%2e", "/v1/%2f"]
+        const walked = yield* sent(
+          Effect.forEach(allowed, (path) => Stream.runDrain(Lists.make({ path, item: Item })()))
+        )
+        assert.deepStrictEqual(walked, allowed.map((path) => `${path}?`))
+      }))
+
     it.effect("a filter that no query can say, since without it the whole list would be walked", () =>
       Effect.gen(function*() {
         const own = Lists.make({

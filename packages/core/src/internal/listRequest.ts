@@ -103,9 +103,10 @@ const checkFilters = (
     }
   )
 
-// A path is put behind the base URL and normalised there: `..` would lead to another call
+// A path is put behind the base URL and normalised there: `..` would lead to another call, also written as `%2e%2e` or
+// between backslashes, which count as slashes
 const checkPath = (path: string): Either.Either<string, InvalidListOption> =>
-  /^(\/[^/?#\s]+)+$/.test(path) && !/\/\.{1,2}(\/|$)/.test(path)
+  /^(\/[^/?#\\\s]+)+$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path)
     ? Either.right(path)
     : refuse(path, "path", "expected a path such as /v1/projects, without an empty part")
 
