@@ -22,8 +22,12 @@ export const fromHeaders = (
     return Number.isFinite(Number(header) * 1000) ? Duration.seconds(Number(header)) : undefined
   }
   if (!/^[A-Za-z]{3,9},? /.test(header)) return undefined
-  const at = Date.parse(header)
-  const serverNow = Date.parse(headers["date"] ?? "")
+  const at = dateOf(header)
+  const serverNow = dateOf(headers["date"] ?? "")
   const wait = at - (Number.isNaN(serverNow) ? now : serverNow)
   return Number.isNaN(at) || wait < 0 ? undefined : Duration.millis(wait)
 }
+
+// The form of asctime names no zone, and JavaScript would take it for the local one; in HTTP it is GMT.
+const dateOf = (text: string): number =>
+  Date.parse(/^\w{3} \w{3} [\d ]\d \d\d:\d\d:\d\d \d{4}$/.test(text) ? `${text} GMT` : text)

@@ -27,6 +27,22 @@ describe("RetryAfter", () => {
     assert.strictEqual(millis({ "retry-after": new Date(now + 5000).toUTCString() }), 5000)
   })
 
+  it("a date is GMT in each of its forms, wherever the computer is", () => {
+    const zone = process.env["TZ"]
+    try {
+      process.env["TZ"] = "America/New_York"
+      assert.notStrictEqual(new Date(now).getTimezoneOffset(), 0)
+      const forms = ["Tue, 01 Jan 2030 00:00:07 GMT", "Tuesday, 01-Jan-30 00:00:07 GMT", "Tue Jan  1 00:00:07 2030"]
+      for (const form of forms) {
+        assert.strictEqual(millis({ "retry-after": form }), 7000)
+        assert.strictEqual(millis({ "retry-after": "Tue, 01 Jan 2030 00:00:09 GMT", date: form }), 2000)
+      }
+    } finally {
+      if (zone === undefined) delete process.env["TZ"]
+      else process.env["TZ"] = zone
+    }
+  })
+
   it("a date that has passed is no hint", () => {
     assert.isUndefined(millis({ "retry-after": new Date(now - 1000).toUTCString() }))
   })
