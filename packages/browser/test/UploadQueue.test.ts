@@ -361,14 +361,14 @@ describe("UploadQueue", () => {
         assert.strictEqual(again?.error?.tag, tag)
         queue.giveFile(left?.id ?? "", original)
         yield* until(queue, ({ totals }) => totals.completed === 1)
-      }).pipe(
-        Effect.provide(Layer.succeed(FileHandles.FileHandles, {
+      }).pipe(Effect.provide(Layer.merge(
+        interrupted,
+        Layer.succeed(FileHandles.FileHandles, {
           keep: () => Effect.void,
           find: () => Effect.succeedSome(kept),
           forget: () => Effect.void
-        })),
-        Effect.provide(interrupted)
-      ))
+        })
+      ))))
   }
 
   it.scoped("a handle is kept while its file goes up, and no longer", () =>

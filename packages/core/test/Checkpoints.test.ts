@@ -112,7 +112,7 @@ describe("Checkpoints", () => {
         }
         yield* walk(1000)
         assert.deepStrictEqual(given.filter((id, index) => given.indexOf(id) !== index), [])
-        assert.includeMembers(given, items(count).map(({ id }) => id))
+        assert.includeMembers([...given], items(count).map(({ id }) => id))
       }).pipe(Effect.provide(list.layer))
     },
     { fastCheck: { numRuns: 60 } }
