@@ -165,7 +165,7 @@ const download =
   (fileId: string, asked: RangedContent.Asked = {}): Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope> => {
     const request = HttpClientRequest.setHeaders(
       Endpoints.downloadRequest(caller.config.profile, fileId),
-      caller.config.profile.download === "content" ? RangedContent.headers(asked) : {}
+      caller.config.profile.download === "content" ? { accept: "*/*", ...RangedContent.headers(asked) } : {}
     )
     const isContent = (status: number) =>
       caller.config.profile.download === "content" && (status === 200 || status === 206)
@@ -219,7 +219,7 @@ export const makeWith = (
         request.pipe(
           HttpClientRequest.prependUrl(config.baseUrl),
           config.token === undefined ? identity : HttpClientRequest.bearerToken(config.token),
-          HttpClientRequest.acceptJson
+          "accept" in request.headers ? identity : HttpClientRequest.acceptJson
         )
       ),
       HttpClient.mapRequestEffect(withTraceHeaders),

@@ -54,6 +54,18 @@ describe("the link of a download", () => {
     }))
 })
 
+describe("what a download asks the service for", () => {
+  it.effect("is whatever the file is, where the service sends it, and else JSON with a link", () =>
+    Effect.gen(function*() {
+      for (const [mode, accept] of [["content", "*/*"], ["redirect", "*/*"], ["link", "application/json"]] as const) {
+        const { got, layer } = FakeContent.make({ bytes, mode })
+        yield* Effect.provide(Stream.runDrain(Downloads.stream("f1")), layer)
+        const asked = got.filter(({ peer }) => peer === "service")
+        assert.deepStrictEqual(asked.map(({ headers }) => headers["accept"]), [accept])
+      }
+    }))
+})
+
 describe("a download that is made again", () => {
   it.effect("says so at debug level: an attempt without an answer, and one that broke", () => {
     const logged: Array<string> = []
