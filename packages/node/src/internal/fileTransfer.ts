@@ -48,7 +48,10 @@ export const run = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
     transfer.keep ? PartJournal.read(transfer.file, transfer.fileId) : Effect.succeedNone,
     Option.match({
       onNone: () => fromStart(transfer),
-      onSome: (journal) => Effect.catchTag(goOn(transfer, journal), "SourceChanged", () => fromStart(transfer))
+      onSome: (journal) =>
+        Option.exists(transfer.size, (size) => size !== journal.size)
+          ? fromStart(transfer)
+          : Effect.catchTag(goOn(transfer, journal), "SourceChanged", () => fromStart(transfer))
     })
   ).pipe(
     // nothing of what is damaged is to be gone on with
@@ -58,11 +61,12 @@ export const run = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
 const fromStart = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
   Effect.gen(function*() {
     const { download, file, fileId, keep, partSize } = transfer
-    if (keep) yield* PartJournal.forget(file)
     const first = yield* download.section({ range: { offset: 0, length: partSize }, orWhole: true })
     const etag = Option.filter(first.etag, RangedContent.isStrong)
     const size = first.totalLength
+    // what was kept stays when it is the expected size that is wrong
     yield* checkSize(fileId, transfer.size, size)
+    if (keep) yield* PartJournal.forget(file)
     if (first.ranged && Option.isSome(size) && Option.isSome(etag)) {
       const journal = journalOf(transfer, { etag: etag.value, size: size.value, partSize })
       return yield* inParts(transfer, journal, Option.some(first))

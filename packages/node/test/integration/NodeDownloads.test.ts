@@ -458,6 +458,25 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
+  it.scopedLive("compares the size with what it would go on with, and keeps it when storage has it still", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({ cut: failing })
+      const path = join(directory, "file")
+      const download = (size?: number) =>
+        NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1, size }).pipe(
+          Effect.provide(served.layer)
+        )
+      yield* Effect.flip(download())
+      served.settings.cut = () => undefined
+      const other = yield* Effect.flip(download(17))
+      assert(other._tag === "DownloadIncomplete")
+      assert.deepStrictEqual([other.expected, other.received], [17, bytes.byteLength])
+      const before = served.contents().length
+      yield* download(bytes.byteLength)
+      yield* assertWhole(path)
+      assert.strictEqual(served.contents().length - before, 4)
+    }))
+
   it.scopedLive("keeps nothing when there is nothing to go on with", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ ranges: false, cut: () => 0 })
