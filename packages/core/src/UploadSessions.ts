@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Arr from "effect/Array"
+import type * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Checksum from "./Checksum.js"
@@ -89,12 +89,9 @@ const hasSameContent = (
   { options, source }: Upload,
   opened: OpenSource,
   unfinished: Unfinished,
-  ranges: Option.Option<ReadonlyArray<ByteRange>>
+  ranges: ReadonlyArray<ByteRange>
 ): Effect.Effect<boolean, SourceError> =>
-  Option.match(ranges, {
-    onNone: (): Effect.Effect<boolean, SourceError> => Effect.succeed(false),
-    onSome: (ranges) => UploadResume.isSame(opened, unfinished, ranges, options.verify)
-  }).pipe(
+  UploadResume.isSame(opened, unfinished, ranges, options.verify).pipe(
     Effect.catchIf(
       (error) => isReadOnce(error) && options.unfinished === undefined,
       () => Effect.succeed(false)
@@ -104,6 +101,11 @@ const hasSameContent = (
       () => new SourceChanged({ name: source.name, what: "content" })
     )
   )
+
+const otherContent = "the content is another, or cannot be compared"
+
+const tellSentAnew = ({ source: { name } }: Upload, why: string): Effect.Effect<void> =>
+  Effect.logWarning(`${name} cannot go on where an earlier run had got to, and is sent anew: ${why}`)
 
 const resume = (
   upload: Upload,
@@ -116,18 +118,13 @@ const resume = (
     const session = yield* UploadResume.lively(unfinished.record, profile)
     const parts = Option.flatMap(session, (session) =>
       Option.getRight(SessionTransfer.partsOf(session, upload.source.size, profile.limits)))
-    const ranges = Option.map(
-      parts,
-      Arr.map((part) =>
+    if (Option.isSome(session) && Option.isSome(parts)) {
+      const ranges = parts.value.map((part) =>
         part.range
       )
-    )
-    if (Option.isSome(session) && Option.isSome(parts)) {
       if (yield* hasSameContent(upload, opened, unfinished, ranges)) {
         const confirmed = new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))
-        yield* Effect.logInfo(
-          `${upload.source.name} goes on: storage has ${confirmed.size} of ${parts.value.length} parts`
-        )
+        yield* Effect.logInfo(`${upload.source.name} goes on: storage has ${confirmed.size} of ${ranges.length} parts`)
         return Option.some({
           session: session.value,
           parts: parts.value,
@@ -137,10 +134,13 @@ const resume = (
         })
       }
     }
-    yield* Effect.logWarning(
-      `What an earlier run sent of ${upload.source.name} cannot be gone on with: ${
-        Option.isSome(parts) ? "the content is another" : "its URLs have ended or are about to"
-      }. It is sent anew`
+    yield* tellSentAnew(
+      upload,
+      Option.isNone(session)
+        ? "the URLs were not kept, or end within a minute"
+        : Option.isNone(parts)
+        ? "the service allows no such parts any more"
+        : otherContent
     )
     yield* book.ledger.forget(unfinished.record)
     return Option.none()
@@ -266,8 +266,8 @@ const completeEarlier = (
     const { profile } = yield* ServiceApi
     const opened = yield* source.open
     const ranges = rangesOf(record, source.size, profile.limits)
-    const isSame = yield* hasSameContent(upload, opened, unfinished, ranges)
-    const file = isSame ? yield* completed : Option.none()
+    const isSame = Option.isSome(ranges) && (yield* hasSameContent(upload, opened, unfinished, ranges.value))
+    const file = isSame ? yield* completed : yield* Effect.as(tellSentAnew(upload, otherContent), Option.none())
     yield* book.ledger.forget(record)
     return file
   }).pipe(Effect.scoped)
