@@ -149,9 +149,13 @@ const resume = (
 const isPassing = (error: UploadError): boolean =>
   error.recovery === "retry" || error.recovery === "retryOnce" || error.recovery === "slowDown" ||
   error._tag === "Unauthorized" || error._tag === "Forbidden" || error._tag === "SourceUnreadable" ||
-  error._tag === "CompletionUnknown" || error._tag === "DeadlineUnreachable"
+  error._tag === "CompletionUnknown"
 
 const isReadOnce = (error: UploadError): boolean => error._tag === "SourceUnreadable" && error.reason === "ReadOnce"
+
+// A faster line may still end in time what this run began. A session that another had left may just be too old.
+const isTooSlow = (error: UploadError, { goesOn }: Beginning): boolean =>
+  error._tag === "DeadlineUnreachable" && !goesOn
 
 // What a session that was fine is refused with once it is gone: the service collected it, or somebody ended it.
 const endsEarlierSession = (error: UploadError): boolean =>
@@ -176,7 +180,7 @@ const runSession = (
       onSome: (record) => journalOf(book.ledger, record)
     })
     return yield* SessionTransfer.run({ ...upload, ...beginning, deadline, opened, journal }).pipe(
-      Effect.tapError((error) => isPassing(error) ? Effect.void : forget),
+      Effect.tapError((error) => isPassing(error) || isTooSlow(error, beginning) ? Effect.void : forget),
       Effect.tap(() => forget),
       Effect.flatMap(({ file, receipts }) => uploaded(file, receipts)),
       Effect.catchIf(

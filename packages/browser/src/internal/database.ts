@@ -49,18 +49,23 @@ const opened = (name: string, onClose: () => void): Promise<IDBDatabase> =>
 interface Connection {
   readonly opening: Promise<IDBDatabase>
   database: IDBDatabase | undefined
-  /** Nobody waits for it any more. */
+  /** Somebody has waited for it long enough: nobody else does, until it is there. */
   isLate: boolean
+  /** Nobody will ask for it any more. */
+  isOver: boolean
 }
 
 const connect = (name: string, onClose: (connection: Connection) => void): Connection => {
   const onEnd = () => onClose(connection)
-  const connection: Connection = { opening: opened(name, onEnd), database: undefined, isLate: false }
+  const connection: Connection = {
+    opening: opened(name, onEnd),
+    database: undefined,
+    isLate: false,
+    isOver: false
+  }
   connection.opening.then((database) => {
-    if (connection.isLate) {
-      database.close()
-      onEnd()
-    } else connection.database = database
+    if (connection.isOver) database.close()
+    else connection.database = database
   }, onEnd)
   return connection
 }
@@ -76,7 +81,7 @@ const openLimit = "3 seconds"
 export const make = (name: string): Effect.Effect<Database, never, Scope.Scope> =>
   Effect.gen(function*() {
     let current: Connection | undefined
-    const forget = (connection = current) => {
+    const forget = (connection: Connection) => {
       if (current === connection) current = undefined
     }
     const connected: Effect.Effect<IDBDatabase, DatabaseFailure> = Effect.suspend(() => {
@@ -94,7 +99,7 @@ export const make = (name: string): Effect.Effect<Database, never, Scope.Scope> 
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         if (current === undefined) return
-        current.isLate = true
+        current.isOver = true
         current.database?.close()
       })
     )
@@ -108,7 +113,7 @@ export const make = (name: string): Effect.Effect<Database, never, Scope.Scope> 
               transaction.oncomplete = () => resume(Effect.succeed(asked.result))
               transaction.onabort = () => resume(Effect.fail(failure(transaction.error ?? asked.error)))
             } catch (cause) {
-              forget()
+              if (current?.database === database) current = undefined
               resume(Effect.fail(failure(cause)))
             }
           }))

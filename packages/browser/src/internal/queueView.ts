@@ -51,10 +51,15 @@ const states: Readonly<Record<UploadProgress["phase"], ItemState>> = {
   cancelled: "cancelled"
 }
 
-/** What is seen of a running upload; one that has to wait stays as it is until the service is being told. */
+// What waits stays as it is until the service is told. Where that is refused and parts have to go again, it waits once more.
+const shownState = (item: Item, state: ItemState, waits: boolean): ItemState => {
+  if (!waits || state === "finishing") return state
+  return item.state === "finishing" ? "paused" : item.state
+}
+
+/** What is seen of a running upload. */
 export const progressed = (item: Item, progress: UploadProgress, waits: boolean): Item => {
-  const state = states[progress.phase]
-  const shown = waits && state !== "finishing" ? item.state : state
+  const shown = shownState(item, states[progress.phase], waits)
   const moving = shown === "uploading"
   return changed(item, {
     state: shown,

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { UploadProgress } from "@stevedore/core"
 import { Duration, Option } from "effect"
 import * as View from "../../src/internal/queueView.js"
+import type { Item } from "../../src/UploadQueueModel.js"
 
 const added = (id: string, size: number) => View.added(id, { file: new File([new Uint8Array(size)], id) })
 
@@ -23,6 +24,17 @@ describe("queueView", () => {
     assert.strictEqual(after.sent, 900)
     assert.strictEqual(after.secondsLeft, 90)
     assert.strictEqual(totalsOf(after).secondsLeft, 90)
+  })
+
+  it("what was paused too late can be resumed where the service refused to complete it, and parts have to go again", () => {
+    const phase = (item: Item, phase: UploadProgress.UploadPhase, waits = true) =>
+      View.progressed(item, { ...uploading(1000, 500, 10), phase }, waits).state
+    const paused = View.changed(added("a", 1000), { state: "paused" })
+    assert.strictEqual(phase(paused, "uploading"), "paused")
+    assert.strictEqual(phase(paused, "completing"), "finishing")
+    const finishing = View.changed(paused, { state: "finishing" })
+    assert.deepStrictEqual([phase(finishing, "paused"), phase(finishing, "preparing")], ["paused", "paused"])
+    assert.strictEqual(phase(finishing, "uploading", false), "uploading")
   })
 
   it("what waits counts with all that storage has not confirmed, and what is being told to the service with nothing", () => {
