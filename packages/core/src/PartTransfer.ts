@@ -4,13 +4,13 @@
  *
  * @since 0.1.0
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as AttemptWatch from "./AttemptWatch.js"
 import type { RunningChecksum } from "./Checksum.js"
 import * as Checksum from "./Checksum.js"
 import * as SequentialReader from "./internal/sequentialReader.js"
+import { tellRepeat } from "./internal/tellRepeat.js"
 import * as Metrics from "./Metrics.js"
 import * as ObjectStorage from "./ObjectStorage.js"
 import type { PresignedUrl } from "./PresignedUrl.js"
@@ -255,10 +255,7 @@ export const run = (
               because: error._tag,
               wait
             }),
-            Effect.logDebug(
-              `Attempt ${error.attempts} of ${transfer.source.name} failed; the next in ${Duration.format(wait)}`,
-              error
-            ),
+            tellRepeat(`of ${transfer.source.name}`, error, wait),
             error.recovery === "slowDown" ? gate.pause(wait) : Effect.void
           ], { discard: true })
       }

@@ -1,5 +1,4 @@
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -19,6 +18,7 @@ import { SourceChanged } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
 import * as Timeouts from "../Timeouts.js"
 import type { Pull } from "./pull.js"
+import { tellRepeat } from "./tellRepeat.js"
 
 /**
  * Where a file's content is asked for. The link is asked of the service once, and again when it is dead.
@@ -161,10 +161,7 @@ export const pause = (
   Effect.flatMap(RetryPolicy.wait(policy, error), (wait) =>
     Effect.all([
       Metrics.countRetry(error.recovery),
-      Effect.logDebug(
-        `Attempt ${error.attempts} to download ${fileId} failed; the next in ${Duration.format(wait)}`,
-        error
-      ),
+      tellRepeat(`to download ${fileId}`, error, wait),
       Effect.sleep(wait)
     ], { discard: true }))
 

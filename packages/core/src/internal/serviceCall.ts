@@ -3,7 +3,6 @@ import type * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -20,6 +19,7 @@ import * as Timeouts from "../Timeouts.js"
 import { answerText } from "./answerText.js"
 import type { makeDeprecations } from "./deprecations.js"
 import type { Pull } from "./pull.js"
+import { tellRepeat } from "./tellRepeat.js"
 
 /** What all calls of a client share. */
 export interface Caller {
@@ -170,11 +170,7 @@ export const repeatedly = <A, R>(
       },
       {
         while: (error) => (endpoint.repeatable || wasNotCarriedOut(error)) && caller.budget.spend(error),
-        onRetry: (error, wait) =>
-          Effect.logDebug(
-            `Attempt ${error.attempts} of ${endpoint.operation} failed; the next in ${Duration.format(wait)}`,
-            error
-          )
+        onRetry: (error, wait) => tellRepeat(`of ${endpoint.operation}`, error, wait)
       }
     ).pipe(Effect.timeoutFail({
       duration: limits.total,
