@@ -2,7 +2,7 @@ import type { SourceError } from "@stevedore/core/SourceError"
 import { isSourceError, SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { ChunkObserver } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
+import { textOf } from "./thrown.js"
 
 const reasons: Readonly<Record<string, SourceUnreadable["reason"]>> = {
   NotFoundError: "NotFound",
@@ -17,7 +17,7 @@ const reasons: Readonly<Record<string, SourceUnreadable["reason"]>> = {
  */
 export const readFailure = (name: string, cause: unknown): SourceError => {
   if (isSourceError(cause)) return cause
-  const code = Predicate.hasProperty(cause, "name") && Predicate.isString(cause.name) ? cause.name : undefined
+  const code = textOf(cause, "name")
   return code === "NotReadableError"
     ? new SourceChanged({ name, what: "modified" })
     : new SourceUnreadable({

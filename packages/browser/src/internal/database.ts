@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
+import { nameOf } from "./thrown.js"
 
 /** What went wrong, by the name that the browser gives it, such as `QuotaExceededError`. */
 export interface DatabaseFailure {
@@ -19,10 +19,7 @@ export interface Database {
   ) => Effect.Effect<A, DatabaseFailure>
 }
 
-const failure = (cause: unknown): DatabaseFailure => ({
-  _tag: "DatabaseFailure",
-  name: Predicate.hasProperty(cause, "name") && Predicate.isString(cause.name) ? cause.name : "UnknownError"
-})
+const failure = (cause: unknown): DatabaseFailure => ({ _tag: "DatabaseFailure", name: nameOf(cause) })
 
 const timedOut: DatabaseFailure = { _tag: "DatabaseFailure", name: "TimeoutError" }
 

@@ -6,11 +6,11 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as BlobSource from "../BlobSource.js"
 import * as FileHandles from "../FileHandles.js"
 import type { Addition, Failure, Item } from "../UploadQueueModel.js"
 import { readFailure } from "./blobReader.js"
+import { textOf } from "./thrown.js"
 
 /** What the engine knows of an item. */
 export interface Entry {
@@ -43,9 +43,10 @@ export const additionOf = (file: File | Addition): Addition => "file" in file ? 
 
 export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
   const error = Cause.squash(cause)
-  const text = (name: string, otherwise: string) =>
-    Predicate.hasProperty(error, name) && Predicate.isString(error[name]) ? error[name] : otherwise
-  return { tag: text("_tag", "Unexpected"), message: text("message", "Something unexpected went wrong.") }
+  return {
+    tag: textOf(error, "_tag") ?? "Unexpected",
+    message: textOf(error, "message") ?? "Something unexpected went wrong."
+  }
 }
 
 export const sourceOf = ({ file, handle, name }: Addition) => {

@@ -1,10 +1,7 @@
 import type { Lock } from "@stevedore/core/UploadLedger"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-
-const nameOf = (cause: unknown): string =>
-  Predicate.hasProperty(cause, "name") && Predicate.isString(cause.name) ? cause.name : "UnknownError"
+import { nameOf } from "./thrown.js"
 
 // Held until it is let go, or the tab ends, however it ends; let go as soon as the browser has taken it back. The failure
 // is the browser's name for why it has no locks.
