@@ -63,8 +63,8 @@ export const open = (
     /** Whether it is worth keeping, when its scope ends with a failure. */
     readonly worth: Effect.Effect<boolean>
   }
-): Effect.Effect<PartFile, TargetUnwritable, Scope.Scope> => {
-  return Effect.acquireRelease(
+): Effect.Effect<PartFile, TargetUnwritable, Scope.Scope> =>
+  Effect.acquireRelease(
     Effect.zipWith(
       Effect.makeSemaphore(1),
       attempt(target, () => options.keep ? openKept(path) : openNew(path)),
@@ -77,7 +77,6 @@ export const open = (
         if (!kept) yield* remove(path)
       })
   )
-}
 
 const flags = constants.O_RDWR | constants.O_CREAT
 
@@ -151,7 +150,8 @@ export const commit = (
     yield* syncDirectory(dirname(file.target))
   }))
 
-// Where no lock can be made, two processes may have kept the same part: the one that comes second must not give its name to what is not its own.
+// Where no lock can be made, two processes may have kept the same part: the one that comes second must not give its name
+// to what is not its own.
 const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
   Effect.flatMap(
     attempt(target, () => Promise.all([handle.stat({ bigint: true }), NodeFs.stat(path, { bigint: true })])),

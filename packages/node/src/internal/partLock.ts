@@ -9,6 +9,7 @@ import { basename, dirname } from "node:path"
 import type { TargetUnwritable } from "../DownloadTargetError.js"
 import * as FileLock from "./fileLock.js"
 import { attempt } from "./partFile.js"
+import { writeNew } from "./privateDirectory.js"
 
 // Beside the part, whose directory is there: whoever shares it sees the lock.
 const beside = (fs: FileSystem.FileSystem, part: string): FileLock.Place => ({
@@ -17,7 +18,7 @@ const beside = (fs: FileSystem.FileSystem, part: string): FileLock.Place => ({
   writeAside: (content) =>
     Effect.tap(
       Effect.sync(() => `${part}.${randomUUID()}`),
-      (path) => fs.writeFileString(path, content, { flag: "wx" })
+      (path) => writeNew(fs, path, content)
     )
 })
 

@@ -30,6 +30,25 @@ export interface PrivateDirectory {
 
 const directoryMode = 0o700
 const fileMode = 0o600
+
+/**
+ * Writes a file under a name that is nobody else's, and leaves nothing of it where that fails.
+ *
+ * @internal
+ */
+export const writeNew = (
+  fs: FileSystem.FileSystem,
+  path: string,
+  content: string | Uint8Array,
+  mode?: number
+): Effect.Effect<void, PlatformError> => {
+  const options = { flag: "wx", ...(mode === undefined ? {} : { mode }) } as const
+  const written = typeof content === "string"
+    ? fs.writeFileString(path, content, options)
+    : fs.writeFile(path, content, options)
+  return Effect.tapError(written, () => Effect.ignore(fs.remove(path, { force: true })))
+}
+
 const aside = "temporary"
 
 // What a process that was killed left aside. Nobody writes one small file for this long.
@@ -104,13 +123,7 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
     const swept = yield* Effect.once(sweep)
     const freshPath = Effect.sync(() => join(directory, aside, randomUUID()))
 
-    const write = (path: string, content: string | Uint8Array): Effect.Effect<void, PlatformError> => {
-      const options = { flag: "wx", mode: fileMode } as const
-      const written = typeof content === "string"
-        ? fs.writeFileString(path, content, options)
-        : fs.writeFile(path, content, options)
-      return Effect.tapError(written, () => Effect.ignore(fs.remove(path, { force: true })))
-    }
+    const write = (path: string, content: string | Uint8Array) => writeNew(fs, path, content, fileMode)
 
     return {
       checked,
