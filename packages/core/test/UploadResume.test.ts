@@ -113,6 +113,16 @@ const succeeds = (
     return file
   })
 
+const startsOverWithAnotherAlgorithm = (moment: Moment) =>
+  Effect.gen(function*() {
+    const { ledger } = yield* openLedger()
+    yield* killedAt(ledger, moment).pipe(
+      Effect.provide(Checksum.layer({ ...Checksum.crc32, name: "crc32c" }))
+    )
+    yield* succeeds(ledger)
+    assert.strictEqual((yield* only).initiated, 2)
+  }).pipe(Effect.provide(sandbox()), quietly)
+
 describe("an upload that was cut off", () => {
   it.effect.prop(
     "goes on after any number of parts, however often: right bytes, one session, no confirmed part put again",
@@ -321,15 +331,10 @@ describe("an upload that was cut off in completing", () => {
       assert.lengthOf(completed, 1)
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("starts over when its checksums are of another algorithm: they could neither be compared nor combined", () =>
-    Effect.gen(function*() {
-      const { ledger } = yield* openLedger()
-      yield* killedAt(ledger, { at: "completing" }).pipe(
-        Effect.provide(Checksum.layer({ ...Checksum.crc32, name: "crc32c" }))
-      )
-      yield* succeeds(ledger)
-      assert.strictEqual((yield* only).initiated, 2)
-    }).pipe(Effect.provide(sandbox()), quietly))
+  it.effect(
+    "starts over when its checksums are of another algorithm: they could neither be compared nor combined",
+    () => startsOverWithAnotherAlgorithm({ at: "completing" })
+  )
 
   it.effect("is refused, and kept, when it was asked for by its id and the source has other bytes", () =>
     Effect.gen(function*() {
@@ -453,15 +458,7 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
       quietly
     ))
 
-  it.effect("the checksums are of another algorithm", () =>
-    Effect.gen(function*() {
-      const { ledger } = yield* openLedger()
-      yield* killedAt(ledger, { at: "receive", after: 6 }).pipe(
-        Effect.provide(Checksum.layer({ ...Checksum.crc32, name: "crc32c" }))
-      )
-      yield* succeeds(ledger)
-      assert.strictEqual((yield* only).initiated, 2)
-    }).pipe(Effect.provide(sandbox()), quietly))
+  it.effect("the checksums are of another algorithm", () => startsOverWithAnotherAlgorithm({ at: "receive", after: 6 }))
 
   it.effect("its bytes come in order only, so that those of before cannot be compared", () =>
     Effect.gen(function*() {
