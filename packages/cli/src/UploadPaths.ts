@@ -102,7 +102,8 @@ export const expand = (
   paths: ReadonlyArray<string>
 ): Effect.Effect<Expanded, never, FileSystem.FileSystem | Path.Path> =>
   Effect.map(Effect.forEach(paths, withRealPaths), (found) => {
-    const seen = new Set<string>()
-    const [repeated, files] = Arr.partition(found.flat(), ({ real }) => !seen.has(real) && seen.add(real).has(real))
+    const all = found.flat()
+    const first = new Map(all.toReversed().map(({ file, real }) => [real, file]))
+    const [repeated, files] = Arr.partition(all, ({ file, real }) => first.get(real) === file)
     return { files: files.map(({ file }) => file), repeated: repeated.map(({ file }) => file) }
   })
