@@ -5,6 +5,7 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import { isThere } from "@stevedore/core/FileRecord"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { ServiceError } from "@stevedore/core/ServiceError"
 import { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
@@ -75,11 +76,7 @@ export const stillUp = (
   report: typeof Completed.Type
 ): Effect.Effect<Option.Option<typeof Completed.Type>, ServiceError, ServiceApi> =>
   Effect.flatMap(ServiceApi, (service) => service.file(report.file.id)).pipe(
-    Effect.map((file) =>
-      file.status === "failed" || (file.size ?? report.bytes) !== report.bytes
-        ? Option.none()
-        : Option.some({ ...report, file })
-    ),
+    Effect.map((file) => isThere(file, report.bytes) ? Option.some({ ...report, file }) : Option.none()),
     Effect.catchTag("NotFound", "Forbidden", () => Effect.succeedNone)
   )
 

@@ -54,3 +54,13 @@ export const FileRecord = Schema.Struct({
  * @category models
  */
 export type FileRecord = typeof FileRecord.Type
+
+/**
+ * Whether a record is of a file of so many bytes that the service has: it has not failed on it, and its size, where the
+ * record tells one, is this.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isThere = (record: FileRecord, size: number): boolean =>
+  record.status !== "failed" && (record.size ?? size) === size

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type { FileRecord } from "./FileRecord.js"
+import { isThere } from "./FileRecord.js"
 import { inOwnFiber } from "./internal/ownFiber.js"
 import type { ObjectStorage } from "./ObjectStorage.js"
 import * as PartTransfer from "./PartTransfer.js"
@@ -24,6 +25,7 @@ import type { ByteRange } from "./UploadPlan.js"
 import * as UploadPlan from "./UploadPlan.js"
 import type { UploadRun } from "./UploadRun.js"
 import type { PartReceipt, UploadSession } from "./UploadSession.js"
+import { uploadIdOf, urlsOf } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
 
 /**
@@ -98,6 +100,21 @@ export const deadlineOf = (parts: ReadonlyArray<Part>): Date =>
   )
 
 /**
+ * Which bytes go to which of a session's URLs, in their order; a single PUT has no `uploadId` and takes all of them.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const rangesOf = (
+  session: { readonly parts: number; readonly uploadId?: string | undefined },
+  size: number,
+  limits: ServiceProfile["limits"]
+): Either.Either<Arr.NonEmptyReadonlyArray<ByteRange>, InvalidPartCount> =>
+  session.uploadId === undefined
+    ? Either.right([{ offset: 0, length: size }])
+    : UploadPlan.ranges(size, session.parts, limits)
+
+/**
  * The parts of a session for a file of so many bytes.
  *
  * @since 0.1.0
@@ -107,11 +124,13 @@ export const partsOf = (
   session: UploadSession,
   size: number,
   limits: ServiceProfile["limits"]
-): Either.Either<Arr.NonEmptyReadonlyArray<Part>, InvalidPartCount> =>
-  session._tag === "SingleSession"
-    ? Either.right([{ partNumber: 1, range: { offset: 0, length: size }, url: session.url }])
-    : Either.map(UploadPlan.ranges(size, session.urls.length, limits), (ranges) =>
-      Arr.map(Arr.zip(ranges, session.urls), ([range, url], index) => ({ partNumber: index + 1, range, url })))
+): Either.Either<Arr.NonEmptyReadonlyArray<Part>, InvalidPartCount> => {
+  const urls = urlsOf(session)
+  return Either.map(
+    rangesOf({ parts: urls.length, uploadId: uploadIdOf(session) }, size, limits),
+    (ranges) => Arr.map(Arr.zip(ranges, urls), ([range, url], index) => ({ partNumber: index + 1, range, url }))
+  )
+}
 
 const look = (upload: SessionTransfer, deadline: Date): Effect.Effect<void, DeadlineUnreachable> =>
   Effect.suspend(() => {
@@ -216,11 +235,6 @@ const putDoubtfulAgain = (
     { concurrency: upload.options.concurrency }
   ))
 
-const targetOf = (session: UploadSession): UploadCompletion.Target => ({
-  fileId: session.fileId,
-  uploadId: session._tag === "MultipartSession" ? session.uploadId : undefined
-})
-
 const complete = (
   upload: SessionTransfer,
   receipts: Receipts
@@ -230,7 +244,11 @@ const complete = (
     Effect.zipRight(upload.journal.completing),
     Effect.zipRight(upload.run.monitor.enter("completing")),
     Effect.zipRight(upload.run.monitor.publish({ _tag: "Completing" })),
-    Effect.zipRight(UploadCompletion.run({ target: targetOf(upload.session), receipts, size: upload.source.size }))
+    Effect.zipRight(UploadCompletion.run({
+      target: { fileId: upload.session.fileId, uploadId: uploadIdOf(upload.session) },
+      receipts,
+      size: upload.source.size
+    }))
   )
 
 const completed = (upload: SessionTransfer, receipts: Receipts) =>
@@ -240,9 +258,7 @@ const completed = (upload: SessionTransfer, receipts: Receipts) =>
 const fileIfThere = (upload: SessionTransfer): Effect.Effect<Option.Option<FileRecord>, never, ServiceApi> =>
   Effect.flatMap(ServiceApi, (service) => service.file(upload.session.fileId)).pipe(
     Effect.option,
-    Effect.map(
-      Option.filter((file) => file.status !== "failed" && (file.size ?? upload.source.size) === upload.source.size)
-    )
+    Effect.map(Option.filter((file) => isThere(file, upload.source.size)))
   )
 
 const completeWithRepair = (

@@ -70,6 +70,24 @@ export const UploadSession = /* #__PURE__ */ Schema.Union(SingleSession, Multipa
 export type UploadSession = typeof UploadSession.Type
 
 /**
+ * The URLs of either kind, one a part in the order of the parts.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const urlsOf = (session: UploadSession): MultipartSession["urls"] =>
+  session._tag === "SingleSession" ? [session.url] : session.urls
+
+/**
+ * What the service calls an upload of several parts; a single PUT has no such id.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const uploadIdOf = (session: UploadSession): string | undefined =>
+  session._tag === "MultipartSession" ? session.uploadId : undefined
+
+/**
  * A part that storage has: its number from 1 and its etag, opaque and verbatim.
  *
  * @since 0.1.0

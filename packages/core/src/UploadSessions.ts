@@ -8,13 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Checksum from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
+import { isThere } from "./FileRecord.js"
 import { openSession } from "./internal/openSession.js"
 import type { Book } from "./internal/uploadBook.js"
 import { journalOf, noJournal, recordOf } from "./internal/uploadBook.js"
 import type { InvalidPartCount } from "./PlanError.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { ServiceError } from "./ServiceError.js"
-import type { ServiceProfile } from "./ServiceProfile.js"
 import type { Requirements } from "./SessionTransfer.js"
 import * as SessionTransfer from "./SessionTransfer.js"
 import type { SourceError } from "./SourceError.js"
@@ -27,7 +27,6 @@ import type { Unfinished } from "./UploadLedger.js"
 import * as UploadLedger from "./UploadLedger.js"
 import type { CheckedOptions } from "./UploadOptions.js"
 import type { ByteRange } from "./UploadPlan.js"
-import * as UploadPlan from "./UploadPlan.js"
 import type { UploadRecord } from "./UploadRecord.js"
 import * as UploadResume from "./UploadResume.js"
 import type { UploadRun } from "./UploadRun.js"
@@ -119,8 +118,8 @@ const resume = (
     const parts = Option.flatMap(session, (session) =>
       Option.getRight(SessionTransfer.partsOf(session, upload.source.size, profile.limits)))
     if (Option.isSome(session) && Option.isSome(parts)) {
-      const ranges = parts.value.map((part) =>
-        part.range
+      const ranges = parts.value.map(({ range }) =>
+        range
       )
       if (yield* hasSameContent(upload, opened, unfinished, ranges)) {
         const confirmed = new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))
@@ -227,15 +226,6 @@ const sessions = (
   return session(1, earlier, 0)
 }
 
-const rangesOf = (
-  { session }: UploadRecord,
-  size: number,
-  limits: ServiceProfile["limits"]
-): Option.Option<ReadonlyArray<ByteRange>> =>
-  session.uploadId === undefined
-    ? Option.some([{ offset: 0, length: size }])
-    : Option.getRight(UploadPlan.ranges(size, session.parts, limits))
-
 const completionOf = (
   { receipts, record: { session } }: Unfinished,
   size: number
@@ -261,15 +251,15 @@ const completeEarlier = (
     Effect.matchEffect({
       onFailure: (error) => mayStillEndWell(error) ? Effect.fail(error) : Effect.succeedNone,
       onSuccess: (file) =>
-        file.status === "failed" || (file.size ?? source.size) !== source.size
-          ? Effect.succeedNone
-          : Effect.asSome(uploaded(file, receipts.length === record.session.parts ? receipts : []))
+        isThere(file, source.size)
+          ? Effect.asSome(uploaded(file, receipts.length === record.session.parts ? receipts : []))
+          : Effect.succeedNone
     })
   )
   return Effect.gen(function*() {
     const { profile } = yield* ServiceApi
     const opened = yield* source.open
-    const ranges = rangesOf(record, source.size, profile.limits)
+    const ranges = Option.getRight(SessionTransfer.rangesOf(record.session, source.size, profile.limits))
     const isSame = Option.isSome(ranges) && (yield* hasSameContent(upload, opened, unfinished, ranges.value))
     const file = isSame ? yield* completed : yield* Effect.as(tellSentAnew(upload, otherContent), Option.none())
     yield* book.ledger.forget(record)

@@ -7,6 +7,7 @@ import type { Journal } from "../SessionTransfer.js"
 import type * as UploadLedger from "../UploadLedger.js"
 import type { UploadRecord } from "../UploadRecord.js"
 import type { UploadSession } from "../UploadSession.js"
+import { uploadIdOf, urlsOf } from "../UploadSession.js"
 import type { UploadSource } from "../UploadSource.js"
 
 /** Where a source's upload is written down; nowhere without an id. */
@@ -23,7 +24,7 @@ export const recordOf = (
 ): Effect.Effect<UploadRecord, never, ServiceApi> =>
   Effect.gen(function*() {
     const { clockOffset, fileId, openedAt } = session
-    const urls = session._tag === "SingleSession" ? [session.url] as const : session.urls
+    const urls = urlsOf(session)
     return {
       version: 1,
       id,
@@ -38,7 +39,7 @@ export const recordOf = (
         openedAt,
         parts: urls.length,
         urls,
-        uploadId: session._tag === "MultipartSession" ? session.uploadId : undefined
+        uploadId: uploadIdOf(session)
       },
       phase: "uploading",
       startedAt: yield* Clock.currentTimeMillis
