@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Arguments from "./Arguments.js"
 import * as Checksums from "./Checksums.js"
 import { CommandWords } from "./CommandWords.js"
+import { summaries } from "./internal/commands.js"
 import type * as ListItems from "./ListItems.js"
 import * as Shared from "./Shared.js"
 import * as Version from "./Version.js"
@@ -262,18 +263,6 @@ const sandbox = Command.make(
   "stevedore sandbox --port 0 --storage-port 0 --projects 250 --json",
   "echo 'on(\"put\").times(2).answer(503, \"SlowDown\")' > bad-day.faults && stevedore sandbox --faults bad-day.faults"
 )))
-
-const summaries: Readonly<Record<string, string>> = {
-  upload: "files go up",
-  uploads: "what was cut off and can go on",
-  download: "a file comes down",
-  file: "the record of a file",
-  projects: "the projects",
-  list: "any list of the service",
-  whoami: "whom the token stands for",
-  doctor: "what works between here and storage, and what does not",
-  sandbox: "the service on this machine, to try things on"
-}
 
 const root = Command.make("stevedore").pipe(
   Command.withDescription(HelpDoc.blocks([

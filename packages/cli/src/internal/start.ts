@@ -1,12 +1,11 @@
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { summaries } from "./commands.js"
 import * as CompileCache from "./compileCache.js"
 import * as CompiledScript from "./compiledScript.js"
 
 // Each keeps what it ran for itself: how an upload goes is nothing that a list ever compiles.
-const commands = ["upload", "uploads", "download", "file", "whoami", "list", "projects", "doctor", "sandbox"]
-
-const command = commands.find((name) => process.argv.includes(name)) ?? "help"
+const command = Object.keys(summaries).find((name) => process.argv.includes(name)) ?? "help"
 const directory = process.env.NODE_DISABLE_COMPILE_CACHE === undefined ? CompileCache.prepare() : undefined
 
 CompiledScript.run(

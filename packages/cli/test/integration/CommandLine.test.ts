@@ -4,6 +4,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { Effect, Layer, Option, Schema } from "effect"
+import { summaries } from "../../src/internal/commands.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 
 const uploadReports = Schema.decodeUnknownSync(Schema.Array(Reports.UploadReport), { onExcessProperty: "preserve" })
@@ -25,6 +26,18 @@ const fixtures = Effect.gen(function*() {
 })
 
 const nowhere = { STEVEDORE_BASE_URL: "http://127.0.0.1:1", STEVEDORE_TOKEN: "api.nothing" }
+
+describe("the command", () => {
+  it.live("the help sums up every command that there is", () =>
+    Effect.gen(function*() {
+      const { stdout } = yield* invoke(["--help"])
+      const names = [...stdout.matchAll(/^ {2}- (\w+) /gm)].map(([, name]) => name)
+      assert.deepStrictEqual(names, Object.keys(summaries))
+      for (const [name, summary] of Object.entries(summaries)) {
+        assert.include(stdout, `stevedore ${name.padEnd(9)} ${summary}`)
+      }
+    }))
+})
 
 describe("a command line that cannot be right", () => {
   it.live.each<readonly [string, RegExp]>([
