@@ -214,6 +214,9 @@ export interface UploadAllOptions extends UploadOptions {
   readonly files?: number | undefined
 }
 
+// A Stream with Infinity at once gives nothing and ends, as if there had been no sources
+const atOnce = (files: number): number => Math.max(1, Math.min(Number.MAX_SAFE_INTEGER, Math.floor(files)))
+
 const outcomeOf = (
   source: UploadSource,
   options: UploadOptions
@@ -246,7 +249,7 @@ export const uploadAll = <E, R>(
   options: UploadAllOptions = {}
 ): Stream.Stream<UploadOutcome, E, R | Requirements> =>
   Stream.mapEffect(sources, (source) => outcomeOf(source, options), {
-    concurrency: Math.max(1, Math.floor(options.files ?? 3)),
+    concurrency: atOnce(options.files ?? 3),
     unordered: true
   })
 

@@ -423,6 +423,16 @@ describe("Uploads", () => {
         assert.deepStrictEqual(told.sort(), ["a.mp4 Uploaded", "b.mp4 Uploaded", "empty.mp4 EmptySource"])
       }).pipe(Effect.provide(tiny())))
 
+    it.effect.each([Infinity, 1e300, 2, 0.5, 0, -1, NaN])(
+      "each source has its outcome, however many may go up at once: %d",
+      (files) =>
+        Effect.gen(function*() {
+          const sources = [sourceOf(20, "a.mp4"), sourceOf(20, "b.mp4"), sourceOf(20, "c.mp4")]
+          const count = yield* Stream.fromIterable(sources).pipe(Uploads.uploadAllWith({ files }), Stream.runCount)
+          assert.strictEqual(count, 3)
+        }).pipe(Effect.provide(tiny()))
+    )
+
     it.effect("the sources are taken as they are needed: a stream of files may be endless", () =>
       Effect.gen(function*() {
         let made = 0

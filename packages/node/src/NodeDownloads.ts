@@ -118,7 +118,8 @@ export const toFile = (
     Effect.withSpan("NodeDownloads.toFile", { captureStackTrace: false, attributes: { fileId } })
   )
 
-const atLeastOne = (number: number): number => Math.max(1, Math.floor(number))
+// A Stream with Infinity at once gives nothing and ends, as if there had been no targets
+const atLeastOne = (number: number): number => Math.max(1, Math.min(Number.MAX_SAFE_INTEGER, Math.floor(number)))
 
 // Beside the target, since a rename does not lead to another disk.
 const partPath = (path: string, own: string): string => join(dirname(path), `.stevedore-${own}.part`)

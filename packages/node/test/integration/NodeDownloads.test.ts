@@ -507,4 +507,17 @@ describe("NodeDownloads.downloadAll", () => {
       yield* assertWhole(join(directory, "c"))
       yield* assertWhole(join(directory, "b"), Buffer.from("mine"))
     }))
+
+  it.scopedLive("gives each file's outcome, also when all may come at once", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting()
+      const count = yield* Stream.make("a", "b", "c").pipe(
+        Stream.map((name) => ({ fileId: name, path: join(directory, name) })),
+        NodeDownloads.downloadAllWith({ files: Infinity }),
+        Stream.runCount,
+        Effect.provide(served.layer)
+      )
+      assert.strictEqual(count, 3)
+      yield* assertWhole(join(directory, "c"))
+    }))
 })
