@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import { monotonicMillis } from "../ServerClock.js"
 import type { Pull } from "./pull.js"
 
 /**
@@ -19,11 +20,13 @@ export const unstalled = <A, E, E2>(
 ): Effect.Effect<Pull<A, E | E2>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
+    // The wall clock may be set while something is waited for; this one goes on
+    const now = () => monotonicMillis(clock)
     const patience = Duration.toMillis(limit)
     let waiting: { readonly since: number; readonly giveUp: () => void } | undefined
 
     const watch: Effect.Effect<void> = Effect.suspend(() => {
-      const left = waiting === undefined ? patience : waiting.since + patience - clock.unsafeCurrentTimeMillis()
+      const left = waiting === undefined ? patience : Math.ceil(waiting.since + patience - now())
       return left > 0 ? Effect.zipRight(Effect.sleep(left), watch) : Effect.sync(() => waiting?.giveUp())
     })
     yield* Effect.forkScoped(watch)
@@ -31,7 +34,7 @@ export const unstalled = <A, E, E2>(
     return Effect.flatMap(Effect.fork(pull), (fiber) =>
       Effect.async<A, Option.Option<E | E2>>((resume) => {
         waiting = {
-          since: clock.unsafeCurrentTimeMillis(),
+          since: now(),
           giveUp: () => resume(Effect.zipRight(Fiber.interrupt(fiber), Effect.fail(Option.some(onStall()))))
         }
         fiber.addObserver((exit) => {

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Duration, Effect, Exit, Fiber, Ref, Stream, TestClock } from "effect"
+import { Chunk, Duration, Effect, Exit, Fiber, Option, Ref, Stream, TestClock } from "effect"
 import * as Pull from "../../src/internal/pull.js"
 import * as Unstalled from "../../src/internal/unstalled.js"
+import { settableWallClock } from "../fixtures/wallClock.js"
 
 const unstalled = <A, E, E2>(stream: Stream.Stream<A, E>, limit: Duration.Duration, onStall: () => E2) =>
   Stream.unwrapScoped(
@@ -50,6 +51,30 @@ describe("unstalled", () => {
       )
       yield* TestClock.adjust("3 minutes")
       assert.deepStrictEqual(yield* Fiber.await(fiber), Exit.void)
+    }))
+
+  it.effect("fails after the limit also when the wall clock is set back meanwhile", () =>
+    Effect.gen(function*() {
+      const wall = yield* settableWallClock
+      const stuck = Stream.runDrain(unstalled(Stream.never, limit, () => "stalled"))
+      const fiber = yield* Effect.fork(wall.within(stuck))
+      yield* TestClock.adjust("1 second")
+      wall.set("2 hours", "back")
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual(yield* Effect.map(Fiber.poll(fiber), Option.getOrUndefined), Exit.fail("stalled"))
+    }))
+
+  it.effect("does not fail when the wall clock is set ahead while a chunk is on its way", () =>
+    Effect.gen(function*() {
+      const wall = yield* settableWallClock
+      const slow = Stream.fromEffect(Effect.delay(Effect.succeed(1), "9 seconds"))
+      const fiber = yield* Effect.fork(
+        wall.within(Stream.runCollect(unstalled(Stream.concat(slow, slow), limit, () => "stalled")))
+      )
+      yield* TestClock.adjust("9500 millis")
+      wall.set("2 hours", "ahead")
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual(Chunk.toReadonlyArray(yield* Fiber.join(fiber)), [1, 1])
     }))
 
   it.effect("keeps the stream's own failure, and ends at once when it is interrupted", () =>
