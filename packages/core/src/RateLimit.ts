@@ -4,15 +4,16 @@
  *
  * @since 0.1.0
  */
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import type { Decision } from "./internal/rateWindow.js"
 import { RateWindow } from "./internal/rateWindow.js"
 import * as RetryPolicy from "./RetryPolicy.js"
+import * as ServerClock from "./ServerClock.js"
 import { RateLimited } from "./ServiceError.js"
 import type { ServiceProfile } from "./ServiceProfile.js"
 
@@ -88,6 +89,15 @@ interface Asked {
 // The end of a window is known to a second or two: a limit of a minute must not be longer than a patience of a minute
 const slack = Duration.toMillis("2500 millis")
 
+// The wall clock may be set back while a window is under way, or a closure is: both would be longer by as much
+const makeTime = (): Effect.Effect<{ readonly now: number; readonly wall: number }> => {
+  let known: { readonly clock: Clock.Clock; readonly held: ServerClock.ServerClock } | undefined
+  return Effect.map(Effect.clock, (clock) => {
+    if (known?.clock !== clock) known = { clock, held: ServerClock.by(clock) }
+    return { now: known.held.now(), wall: clock.unsafeCurrentTimeMillis() }
+  })
+}
+
 /**
  * A gate for one token. `rule` holds until the first answer with headers: `ServiceProfile.dovetail` has one (200 a
  * minute), `standard` has none.
@@ -100,6 +110,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
     const turnstile = yield* Effect.makeSemaphore(1)
     const moved = yield* Effect.makeLatch()
     const window = new RateWindow(rule)
+    const time = makeTime()
 
     const refusal = (asked: Asked, wait: number) =>
       new RateLimited({
@@ -122,10 +133,10 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
     const enter = (restore: Restore, asked: Asked): Effect.Effect<void, RateLimited> =>
       Effect.gen(function*() {
         yield* moved.close
-        const now = yield* Clock.currentTimeMillis
+        const { now } = yield* time
         const decision = decide(now, asked.patience)
         if (decision._tag === "Go") return
-        const wait = decision.until - now
+        const wait = Math.ceil(decision.until - now)
         if (wait > asked.patience + (decision.reason === "window" ? slack : 0)) return yield* refusal(asked, wait)
         yield* restore(Effect.timeoutOption(moved.await, Duration.millis(wait)))
         return yield* enter(restore, asked)
@@ -152,28 +163,35 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
     const pass: Service["pass"] = (call, asked) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
-          const came = yield* Clock.currentTimeMillis
+          const { now: came } = yield* time
           const patience = Duration.toMillis((yield* RetryPolicy.RetryPolicy).longestRetryAfter)
           // Most calls wait for nobody: they are spared the turnstile, a tenth of what a call costs
           if (waiting > 0 || decide(came, patience)._tag === "Wait") yield* enterInTurn(restore, { ...asked, patience })
-          const enteredAt = yield* Clock.currentTimeMillis
+          const { now: enteredAt } = yield* time
           let isAnswered = false
           const answered = (answer: Answer) =>
-            Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            Effect.flatMap(time, ({ now, wall }) => {
               isAnswered = true
-              window.answer(answer.status, answer.headers, { enteredAt, now })
+              window.answer(answer.status, answer.headers, { enteredAt, now, wall })
               return moved.open
             })
           const left = Effect.suspend(() => {
             window.leave(isAnswered)
             return moved.open
           })
-          return yield* Effect.ensuring(restore(Effect.zipRight(tell(enteredAt - came), call(answered))), left)
+          return yield* Effect.ensuring(
+            restore(Effect.zipRight(tell(Math.round(enteredAt - came)), call(answered))),
+            left
+          )
         })
       )
 
     return {
       pass,
-      status: Effect.map(Clock.currentTimeMillis, (now) => window.status(now))
+      status: Effect.map(time, ({ now, wall }) =>
+        Option.map(window.status(now), ({ resetsAt, ...status }) => ({
+          ...status,
+          resetsAt: resetsAt === undefined ? undefined : Math.round(resetsAt - now + wall)
+        })))
     }
   })

@@ -40,12 +40,12 @@ const shortestSleep = 5000
 export const monotonicMillis = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
 
 /**
- * The server's time, taken to be ours until a session says otherwise.
+ * The server's time by a clock of ours, taken to be what that says until a session says otherwise.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<ServerClock> = Effect.map(Effect.clock, (clock) => {
+export const by = (clock: Clock.Clock): ServerClock => {
   const monotonic = () => monotonicMillis(clock)
   let wallThen = clock.unsafeCurrentTimeMillis()
   let monotonicThen = monotonic()
@@ -89,4 +89,12 @@ export const make: Effect.Effect<ServerClock> = Effect.map(Effect.clock, (clock)
     },
     monotonic
   }
-})
+}
+
+/**
+ * The server's time, taken to be ours until a session says otherwise.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<ServerClock> = Effect.map(Effect.clock, by)

@@ -16,6 +16,7 @@ import {
 import { told } from "../src/internal/rateWindow.js"
 import { strictLimit } from "./fixtures/strictLimit.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
+import { settableWallClock } from "./fixtures/wallClock.js"
 
 const rule = { requests: 200, windowSeconds: 60 }
 
@@ -224,6 +225,32 @@ describe("RateLimit", () => {
           yield* passAtOnce(gate, answerOf())
         }))
     )
+  })
+
+  describe("a wall clock that is set back while calls wait", () => {
+    const said: ReadonlyArray<readonly [string, RateLimit.Answer, number]> = [
+      ["a 429's closure", answerOf({ "retry-after": "30" }, 429), 30_000],
+      ["a window", answerOf(windowOf(0, at(20))), 20_000]
+    ]
+    it.effect.each(said)("makes %s no longer", ([_, answer, millis]) =>
+      inTime(Effect.gen(function*() {
+        const wall = yield* settableWallClock
+        const gate = yield* RateLimit.make()
+        yield* wall.within(passAtOnce(gate, answer))
+        wall.set("2 hours", "back")
+        const { millis: waited } = yield* timed(wall.within(passAtOnce(gate, answerOf())))
+        assert.strictEqual(waited, millis)
+      })))
+
+    it.effect("moves the end that the status tells, for that is in the wall clock's time", () =>
+      inTime(Effect.gen(function*() {
+        const wall = yield* settableWallClock
+        const gate = yield* RateLimit.make()
+        yield* wall.within(passAtOnce(gate, answerOf(windowOf(5, at(20)))))
+        wall.set("2 hours", "back")
+        const status = Option.getOrThrow(yield* wall.within(gate.status))
+        assert.strictEqual(status.resetsAt, start + 20_000 - Duration.toMillis("2 hours"))
+      })))
   })
 
   describe("headers", () => {

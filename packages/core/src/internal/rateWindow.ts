@@ -4,7 +4,7 @@ import * as RetryAfter from "../RetryAfter.js"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** What an answer says about the limit: how many calls are left, until when. Times in milliseconds of our clock. */
+/** What an answer says about the limit: how many calls are left, until when. Times in milliseconds of the gate's clock. */
 export interface Told {
   readonly limit: number
   readonly remaining: number
@@ -26,9 +26,9 @@ const longestWindow = Duration.toMillis("1 day")
  *
  * @internal
  */
-export const told = (headers: Headers, now: number): Option.Option<Told> => {
+export const told = (headers: Headers, now: number, wall = now): Option.Option<Told> => {
   const date = Date.parse(headers["date"] ?? "")
-  const serverNow = Number.isNaN(date) ? now : date
+  const serverNow = Number.isNaN(date) ? wall : date
   return Option.all({
     limit: wholeNumber(headers["x-ratelimit-limit"]),
     remaining: wholeNumber(headers["x-ratelimit-remaining"]),
@@ -179,14 +179,18 @@ export class RateWindow {
     if (!answered && this.#window !== undefined) this.#window.remaining--
   }
 
-  /** `enteredAt`: when the call that is answered was let through. */
-  answer(status: number, headers: Headers, { enteredAt, now }: { enteredAt: number; now: number }): void {
+  /** `enteredAt`: when the call that is answered was let through. `wall`: what our wall clock says now. */
+  answer(
+    status: number,
+    headers: Headers,
+    { enteredAt, now, wall }: { readonly enteredAt: number; readonly now: number; readonly wall: number }
+  ): void {
     this.#latency = this.#latency === 0 ? now - enteredAt : (3 * this.#latency + now - enteredAt) / 4
-    Option.match(told(headers, now), {
+    Option.match(told(headers, now, wall), {
       onNone: () => this.#count(status, now),
       onSome: (limit) => this.#learn(limit, now)
     })
-    if (status === 429) this.#close(RetryAfter.fromHeaders(headers, now), now)
+    if (status === 429) this.#close(RetryAfter.fromHeaders(headers, wall), now)
   }
 
   // A gateway that could not reach the service says nothing about its limit
