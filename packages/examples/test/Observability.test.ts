@@ -1,0 +1,109 @@
+import { FileSystem, Path } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { InMemorySpanExporter, type ReadableSpan } from "@opentelemetry/sdk-trace-base"
+import { Downloads, Files, Lists, Uploads, UploadSources } from "@stevedore/core"
+import { NodeDownloads } from "@stevedore/node"
+import { FaultScript, SandboxLayer, VirtualTime } from "@stevedore/testing"
+import { Effect, Layer, Metric, Stream } from "effect"
+import { fileURLToPath } from "node:url"
+import { telemetry } from "../src/Tracing.js"
+
+const section = (heading: string) =>
+  Effect.flatMap(
+    FileSystem.FileSystem,
+    (fs) => fs.readFileString(fileURLToPath(new URL("../../docs/guide/observability.md", import.meta.url)))
+  ).pipe(
+    Effect.map((page) => page.split(`## ${heading}\n`)[1]?.split("\n## ")[0] ?? ""),
+    Effect.provide(NodeContext.layer)
+  )
+
+const rowsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
+  text.split("\n").filter((line) => line.startsWith("| `")).map((line) => line.split("|").slice(1, -1))
+
+const inBackticks = (cell: string): ReadonlyArray<string> =>
+  [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? "")
+
+const bytes = Uint8Array.from({ length: 40 }, (_, index) => index)
+const source = UploadSources.fromBytes("interview.bin", bytes)
+const stream = UploadSources.fromStream("tape.bin", Stream.make(bytes), { size: bytes.length })
+
+const onceAgain = FaultScript.on("putPart").part(2).answer(503)
+  .and(FaultScript.on("get").answer(503))
+  .and(FaultScript.on("list").corruptPage())
+
+/** One of everything that reports: both kinds of upload, downloads, records, a list with an item that is left out. */
+const everything = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const directory = yield* fs.makeTempDirectoryScoped()
+  const file = yield* Uploads.upload(source, { strategy: "multipart", parts: 4 })
+  yield* Uploads.upload(source, { strategy: "single" })
+  yield* Uploads.upload(stream)
+  yield* NodeDownloads.toFile(file.id, path.join(directory, "copy.bin"))
+  yield* Stream.runDrain(Downloads.stream(file.id))
+  yield* Files.inspect(file.id)
+  yield* Stream.runDrain(Lists.projects({ onInvalid: "skip" }))
+}).pipe(Effect.scoped)
+
+const exporter = new InMemorySpanExporter()
+
+const spans = VirtualTime.run(
+  everything.pipe(
+    // the exporter forgets when it is shut down with its layer
+    Effect.zipRight(Effect.sync(() => exporter.getFinishedSpans())),
+    Effect.provide(Layer.mergeAll(
+      telemetry(exporter),
+      NodeContext.layer,
+      SandboxLayer.memory({
+        minimumPartSize: 10,
+        faults: onceAgain,
+        projects: 150,
+        download: "link",
+        rateLimit: { limit: 3, window: "1 minute" }
+      })
+    ))
+  )
+)
+
+/** Every name that spans had, with every attribute that one of them had. */
+const attributesByName = (all: ReadonlyArray<ReadableSpan>): Readonly<Record<string, ReadonlyArray<string>>> => {
+  const byName = new Map<string, Set<string>>()
+  for (const { attributes, name } of all) {
+    const kind = name.replace(/^ServiceApi\..*/, "ServiceApi.<operation>")
+    const known = byName.get(kind) ?? new Set()
+    byName.set(kind, known)
+    for (const key of Object.keys(attributes)) known.add(key)
+    // written by the router of the sandbox, which runs in the same process
+    known.delete("http.route")
+  }
+  return Object.fromEntries([...byName].map(([name, keys]) => [name, [...keys].sort()]))
+}
+
+describe("the page about spans, metrics and logs", () => {
+  it.effect("has every span that is made, with every attribute, and no other", () =>
+    Effect.gen(function*() {
+      const documented = rowsOf(yield* section("Spans")).flatMap(([names = "", attributes = ""]) =>
+        inBackticks(names).map((name) =>
+          // `part` is told of a part alone
+          [name, inBackticks(attributes).filter((key) => key !== "part" || name.endsWith("Part")).sort()] as const
+        )
+      )
+      assert.deepStrictEqual(Object.fromEntries(documented), attributesByName(yield* spans))
+    }))
+
+  it.effect("has every metric that is measured, with its tag, and no other", () =>
+    Effect.gen(function*() {
+      yield* spans
+      const measured = new Map<string, string>()
+      for (const { metricKey: { name, tags } } of yield* Metric.snapshot) {
+        const keys = tags.map(({ key }) => key).filter((key) => key !== "time_unit")
+        if (name.startsWith("stevedore_")) measured.set(name, keys.join())
+      }
+      const documented = rowsOf(yield* section("Metrics")).map(([name = "", kind = ""]) =>
+        [inBackticks(name).join(), inBackticks(kind).join()] as const
+      )
+      assert.isAbove(documented.length, 10)
+      assert.deepStrictEqual([...documented].sort(), [...measured].sort())
+    }))
+})
