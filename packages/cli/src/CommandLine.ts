@@ -292,6 +292,7 @@ const root = Command.make("stevedore").pipe(
         "1    some upload or check failed, or the command did",
         "2    wrong usage or bad input: nothing was asked of the service",
         "3    the service does not accept the token",
+        "129  its terminal went away: ended as by Ctrl-C",
         "130  interrupted, as by Ctrl-C"
       ].join("\n")
     )

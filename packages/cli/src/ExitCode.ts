@@ -20,7 +20,7 @@ import * as HangUp from "./internal/hangUp.js"
 export const ok = 0
 
 /**
- * Some upload failed, or the command did.
+ * Some upload or check failed, or the command did.
  *
  * @since 0.1.0
  * @category constants

@@ -1,9 +1,11 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
+import * as ExitCode from "@stevedore/cli/ExitCode"
 import * as Reports from "@stevedore/cli/Reports"
-import { Effect, Layer, Schedule, Schema, Stream } from "effect"
+import { Effect, Layer, Predicate, Schedule, Schema, Stream } from "effect"
 import { execFileSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
 import { interrupt, isAlive, run, start } from "./stevedore.js"
 
@@ -35,6 +37,24 @@ describe("the process by itself", () => {
       assert.include(stdout, "$ stevedore upload interview.mp4")
       assert.notInclude(stdout, "\u001b")
     }))
+
+  it.live("every exit code stands in the help and in both tables of them", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const codes = Object.values(ExitCode).filter(Predicate.isNumber).sort((one, other) => one - other)
+      const { stdout } = yield* run(["--help"])
+      const help = stdout.split("Exit codes:")[1] ?? ""
+      assert.deepStrictEqual([...help.matchAll(/^(\d+) +\w/gm)].map(([, code]) => Number(code)), codes)
+      for (const page of ["../../README.md", "../../../../README.md"]) {
+        const table = /^\| exit code \|[^]*?\n\n/im.exec(
+          yield* fs.readFileString(fileURLToPath(new URL(page, import.meta.url)))
+        )
+        assert.deepStrictEqual(
+          [...(table?.[0] ?? "").matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code)),
+          codes
+        )
+      }
+    }).pipe(Effect.provide(NodeContext.layer)))
 
   it.live("wrong usage ends in 2", () =>
     Effect.gen(function*() {
