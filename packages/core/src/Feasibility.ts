@@ -94,7 +94,11 @@ export const assess = (measured: Measured): Feasibility => {
   return needs > Math.min(least, likely * 0.85) ? { _tag: "AtRisk", ...rates } : { _tag: "Feasible", ...rates }
 }
 
-const megabits = (bytesPerSecond: number): string => ((bytesPerSecond * 8) / 1_000_000).toPrecision(2)
+// Two digits, but never in powers of ten, which `toPrecision` takes to from 100 on
+const megabits = (bytesPerSecond: number): string => {
+  const rate = (bytesPerSecond * 8) / 1_000_000
+  return rate < 99.5 ? rate.toPrecision(2) : rate.toFixed(0)
+}
 
 /**
  * In words, such as `impossible: needs 7.4 Mbit/s, has 4.1`.

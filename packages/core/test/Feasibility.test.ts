@@ -23,6 +23,20 @@ describe("Feasibility", () => {
     )
   })
 
+  it.each([
+    [12_430_000, "99"],
+    [12_440_000, "100"],
+    [16_666_667, "133"],
+    [1_250_000_000, "10000"],
+    [512_500, "4.1"],
+    [2_500, "0.020"]
+  ])("%d bytes a second are said in a plain number of Mbit/s, however many they are", (rate, megabits) => {
+    assert.strictEqual(
+      Feasibility.describe({ _tag: "AtRisk", needs: rate, has: rate }),
+      `at risk: needs ${megabits} Mbit/s, has ${megabits}`
+    )
+  })
+
   it("nothing is known before 30 seconds of sending or 5 % of the file", () => {
     assert.strictEqual(Feasibility.assess(measured({ secondsSending: 29 }))._tag, "Unknown")
     assert.strictEqual(
