@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
 import { standardProfile } from "./internal/standardProfile.js"
 
@@ -140,19 +141,25 @@ export type ServiceProfile = typeof ServiceProfile.Type
  */
 export const standard: ServiceProfile = standardProfile
 
+type AnyOf<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
+
 /**
- * What may be changed in a profile: any field, and of `paths`, `fields` and `limits` any part.
+ * What may be changed in a profile: any field, and of `paths`, `fields` and `limits` any part. What is undefined stays as it
+ * was, but for `baseUrl` and `rateLimit`, which a profile need not have: there it takes them away.
  *
  * @since 0.1.0
  * @category models
  */
-export type Changes =
-  & Partial<Omit<ServiceProfile, "paths" | "fields" | "limits">>
-  & {
-    readonly paths?: Partial<typeof Paths.Type>
-    readonly fields?: Partial<typeof Fields.Type>
-    readonly limits?: Partial<typeof Limits.Type>
-  }
+export interface Changes extends AnyOf<Omit<ServiceProfile, "paths" | "fields" | "limits">> {
+  readonly paths?: AnyOf<typeof Paths.Type> | undefined
+  readonly fields?: AnyOf<typeof Fields.Type> | undefined
+  readonly limits?: AnyOf<typeof Limits.Type> | undefined
+}
+
+const changed = <Name extends string, Value>(
+  before: Readonly<Record<Name, Value>>,
+  changes: { readonly [Key in Name]?: Value | undefined } = {}
+): Readonly<Record<Name, Value>> => EffectRecord.map(before, (value, name) => changes[name] ?? value)
 
 /**
  * A profile with some fields changed.
@@ -175,9 +182,11 @@ export const extend = (profile: ServiceProfile, changes: Changes): ServiceProfil
   ...profile,
   ...changes,
   encryptionHeaders: lowerCaseNames(changes.encryptionHeaders ?? profile.encryptionHeaders),
-  paths: { ...profile.paths, ...changes.paths },
-  fields: { ...profile.fields, ...changes.fields },
-  limits: { ...profile.limits, ...changes.limits }
+  download: changes.download ?? profile.download,
+  urlLifetimeSeconds: changes.urlLifetimeSeconds ?? profile.urlLifetimeSeconds,
+  paths: changed(profile.paths, changes.paths),
+  fields: changed(profile.fields, changes.fields),
+  limits: changed(profile.limits, changes.limits)
 })
 
 /**

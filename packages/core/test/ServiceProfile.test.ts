@@ -101,6 +101,34 @@ describe("ServiceProfile", () => {
     assert.deepStrictEqual({ ...plain, encryptionHeaders: {} }, { ...profile, encryptionHeaders: {} })
   })
 
+  it("a change that is undefined, as of a variable that is not set, changes nothing", () => {
+    const { fields, limits, paths } = ServiceProfile.standard
+    const unset = (names: object) => Object.fromEntries(Object.keys(names).map((name) => [name, undefined]))
+    assert.deepStrictEqual(
+      ServiceProfile.extend(ServiceProfile.standard, {
+        encryptionHeaders: undefined,
+        download: undefined,
+        urlLifetimeSeconds: undefined,
+        paths: unset(paths),
+        fields: unset(fields),
+        limits: unset(limits)
+      }),
+      ServiceProfile.standard
+    )
+    assert.deepStrictEqual(
+      ServiceProfile.extend(ServiceProfile.standard, { paths: undefined, fields: undefined, limits: undefined }),
+      ServiceProfile.standard
+    )
+  })
+
+  it("a base URL and a rate limit can be taken away", () => {
+    const { baseUrl, rateLimit } = ServiceProfile.extend(ServiceProfile.dovetail, {
+      baseUrl: undefined,
+      rateLimit: undefined
+    })
+    assert.deepStrictEqual([baseUrl, rateLimit], [undefined, undefined])
+  })
+
   it("of paths, fields and limits any part can be changed", () => {
     const extended = ServiceProfile.extend(ServiceProfile.standard, {
       limits: { parts: 3 },
