@@ -165,6 +165,14 @@ describe("UploadQueue", () => {
       assert.strictEqual(queue.getSnapshot().totals.completed, 4)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
 
+  it.scoped("three files are under way where the wish is no number, as of a variable that is not set", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({ ...quiet, files: Number.NaN })
+      queue.add(["a", "bb", "ccc", "dddd"].map((name) => file(name, 10)))
+      yield* until(queue, (snapshot) => states(snapshot).filter((state) => state === "uploading").length >= 3)
+      assert.deepStrictEqual(states(queue.getSnapshot()).slice(3), ["queued"])
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
+
   it.scoped("the snapshot, its lists and its items stay the same objects where nothing changes", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
+import { atLeastOne } from "./internal/atLeastOne.js"
 import * as Metrics from "./Metrics.js"
 import type { Recoverable } from "./Recovery.js"
 import { isRepeatable } from "./Recovery.js"
@@ -56,7 +57,7 @@ export interface Options {
  * @category constructors
  */
 export const make = (options: Options = {}): Policy => ({
-  attempts: Math.max(1, Math.floor(options.attempts ?? 5)),
+  attempts: atLeastOne(options.attempts, 5),
   base: Duration.decode(options.base ?? "500 millis"),
   cap: Duration.decode(options.cap ?? "30 seconds"),
   longestRetryAfter: Duration.decode(options.longestRetryAfter ?? "60 seconds")

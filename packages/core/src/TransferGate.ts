@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import { atLeastOne } from "./internal/atLeastOne.js"
 import type { Outcome } from "./internal/congestion.js"
 import { Congestion } from "./internal/congestion.js"
 import type { Claim } from "./internal/fairQueue.js"
@@ -148,10 +149,6 @@ const nothing: Counts = { inFlight: 0, waiting: 0, width: 0, bufferedBytes: 0 }
 // The wall clock may be set while a pause or a measurement runs; this one goes on
 const elapsed: Effect.Effect<number> = Effect.map(Effect.clock, monotonicMillis)
 
-// What is no number, as of a variable that is not set, must not be a gate that nothing passes
-const whole = (number: number | undefined, omitted: number): number =>
-  Math.max(1, Math.floor(number === undefined || Number.isNaN(number) ? omitted : number))
-
 /**
  * A gate of its own. Owners are served in turn, and the transfers of one in the order in which they came.
  *
@@ -160,13 +157,13 @@ const whole = (number: number | undefined, omitted: number): number =>
  */
 export const make = (options: Options = {}): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const limit = whole(options.limit, 32)
+    const limit = atLeastOne(options.limit, 32)
     const isAdaptive = options.adaptive ?? true
     const shortestPause = Duration.decode(options.shortestPause ?? "500 millis")
-    const maxBufferedBytes = whole(options.maxBufferedBytes, 268_435_456)
+    const maxBufferedBytes = atLeastOne(options.maxBufferedBytes, 268_435_456)
     const places = new FairQueue()
     const memory = new FairQueue()
-    const congestion = new Congestion(isAdaptive ? Math.min(limit, whole(options.initial, 6)) : limit, limit)
+    const congestion = new Congestion(isAdaptive ? Math.min(limit, atLeastOne(options.initial, 6)) : limit, limit)
     const scope = yield* Effect.scope
     let pausedUntil = Number.NEGATIVE_INFINITY
     let isTimerRunning = false

@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
 import type { Checksum } from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
+import { atLeastOne } from "./internal/atLeastOne.js"
 import { inOwnFiber } from "./internal/ownFiber.js"
 import * as Metrics from "./Metrics.js"
 import { ServiceApi } from "./ServiceApi.js"
@@ -214,9 +215,6 @@ export interface UploadAllOptions extends UploadOptions {
   readonly files?: number | undefined
 }
 
-// A Stream with Infinity at once gives nothing and ends, as if there had been no sources
-const atOnce = (files: number): number => Math.max(1, Math.min(Number.MAX_SAFE_INTEGER, Math.floor(files)))
-
 const outcomeOf = (
   source: UploadSource,
   options: UploadOptions
@@ -249,7 +247,7 @@ export const uploadAll = <E, R>(
   options: UploadAllOptions = {}
 ): Stream.Stream<UploadOutcome, E, R | Requirements> =>
   Stream.mapEffect(sources, (source) => outcomeOf(source, options), {
-    concurrency: atOnce(options.files ?? 3),
+    concurrency: atLeastOne(options.files, 3),
     unordered: true
   })
 

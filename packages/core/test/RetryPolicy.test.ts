@@ -70,6 +70,12 @@ describe("RetryPolicy", () => {
         ({ times }) => assert.lengthOf(times, 1)
       ))
 
+    it.effect("is 5 where the policy has no number, as of a variable that is not set", () =>
+      Effect.map(
+        timesOf((attempt) => failure("retry", attempt), { attempts: Number.NaN }),
+        ({ times }) => assert.lengthOf(times, 5)
+      ))
+
     it.effect("is 1 where repeats are switched off", () =>
       Effect.gen(function*() {
         let count = 0

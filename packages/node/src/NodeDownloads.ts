@@ -98,7 +98,7 @@ export const toFile = (
     const part = keep ? kept : yield* freshPath(path)
     const journal = PartJournal.pathOf(part)
     const file = yield* PartFile.open(part, path, { keep, worth: PartFile.exists(journal) })
-    const { concurrency = 4, onProgress, partSize = 16_777_216, size } = options
+    const { concurrency, onProgress, partSize, size } = options
     const whole = yield* FileTransfer.run({
       fileId,
       file,
@@ -106,8 +106,8 @@ export const toFile = (
       wanted,
       download: yield* Downloads.open(fileId),
       size: Option.fromNullable(size),
-      concurrency: atLeastOne(concurrency),
-      partSize: atLeastOne(partSize),
+      concurrency: atLeastOne(concurrency, 4),
+      partSize: atLeastOne(partSize, 16_777_216),
       onProgress
     })
     yield* PartFile.commit(file, { overwrite })
@@ -118,8 +118,12 @@ export const toFile = (
     Effect.withSpan("NodeDownloads.toFile", { captureStackTrace: false, attributes: { fileId } })
   )
 
-// A Stream with Infinity at once gives nothing and ends, as if there had been no targets
-const atLeastOne = (number: number): number => Math.max(1, Math.min(Number.MAX_SAFE_INTEGER, Math.floor(number)))
+// What is no number, as of a variable that is not set, is no wish; and a Stream with Infinity at once gives nothing and ends.
+const atLeastOne = (wished: number | undefined, omitted: number): number =>
+  Math.min(
+    Number.MAX_SAFE_INTEGER,
+    Math.max(1, Math.floor(wished === undefined || Number.isNaN(wished) ? omitted : wished))
+  )
 
 // Beside the target, since a rename does not lead to another disk.
 const partPath = (path: string, own: string): string => join(dirname(path), `.stevedore-${own}.part`)
@@ -200,7 +204,7 @@ export const downloadAll = <E, R>(
         onFailure: (error): DownloadOutcome => ({ _tag: "Failed", target, error }),
         onSuccess: (file): DownloadOutcome => ({ _tag: "Downloaded", target, file })
       }),
-    { concurrency: atLeastOne(options.files ?? 3), unordered: true }
+    { concurrency: atLeastOne(options.files, 3), unordered: true }
   )
 
 /**

@@ -28,7 +28,8 @@ const tickMillis = 200
 export const make = <E>({ fork, provided }: Ground<E>, options: Options): UploadQueue => {
   const entries = new Map<string, Entry>()
   const listeners = Listeners.make()
-  const atOnce = Math.max(1, Math.floor(options.files ?? 3))
+  // what is no number, as of a variable that is not set, is no wish
+  const atOnce = Math.max(1, Math.floor(Number.isNaN(options.files) ? 3 : options.files ?? 3))
   const limits = { ...options.limits, size: options.limits?.size ?? SourceLimits.size }
   // an upload whose lock is tried is not begun in that moment
   const inTurn = Effect.unsafeMakeSemaphore(1).withPermits(1)

@@ -65,6 +65,17 @@ describe("NodeDownloads.toFile", () => {
       yield* assertWhole(path)
     }))
 
+  for (const [partSize, ranges] of [[Number.NaN, 1], [Infinity, 1], [MiB + 0.5, 6]] as const) {
+    it.scopedLive(`takes a wish for ranges of ${partSize} bytes for one that can be had`, () =>
+      Effect.gen(function*() {
+        const { directory, served } = yield* setting({})
+        const path = join(directory, "file")
+        yield* NodeDownloads.toFile("f1", path, { partSize }).pipe(Effect.provide(served.layer))
+        yield* assertWhole(path)
+        assert.strictEqual(served.contents().length, ranges)
+      }))
+  }
+
   it.scopedLive("has nothing under the name before everything is there, and nothing at all after a failure", () =>
     Effect.gen(function*() {
       const names: Array<ReadonlyArray<string>> = []
