@@ -110,7 +110,7 @@ export interface Snapshot {
  */
 export interface Addition {
   readonly file: File
-  /** Omitted: the file's own; for a file of a folder its path there may say more. */
+  /** Omitted: its path in the folder that was chosen, such as `photos/1.jpg`, where it came with one; else its own. */
   readonly name?: string | undefined
   /** Of a drop or `showOpenFilePicker`: where the layer has `FileHandles`, it is kept for after a reload. */
   readonly handle?: FileSystemFileHandle | undefined

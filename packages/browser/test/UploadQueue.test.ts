@@ -322,6 +322,19 @@ describe("UploadQueue", () => {
       queue.cancel()
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.scoped("a file of a chosen folder goes by its path there: two of the same name, size and date both go up", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      const chosen = (path: string) => Object.defineProperty(file("LICENSE", 10), "webkitRelativePath", { value: path })
+      queue.add([chosen("a/LICENSE"), chosen("b/LICENSE"), file("LICENSE", 10)])
+      const { items } = yield* until(queue, isDone)
+      assert.deepStrictEqual(items.map(({ name, state }) => [name, state]), [
+        ["a/LICENSE", "completed"],
+        ["b/LICENSE", "completed"],
+        ["LICENSE", "completed"]
+      ])
+    }).pipe(Effect.provide(Layer.provideMerge(onDisk, SandboxLayer.memory({ faults: alwaysSlowly })))))
+
   it.scoped("an upload that an earlier page left is offered, refuses another file, and goes on with its own", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)

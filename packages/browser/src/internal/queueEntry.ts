@@ -39,7 +39,12 @@ export const entryOf = (item: Item, addition: Addition | undefined, unfinished: 
   ending: Effect.void
 })
 
-export const additionOf = (file: File | Addition): Addition => "file" in file ? file : { file }
+/** By its path, where it is a file of a chosen folder: a folder holds files of the same name, size and date. */
+export const additionOf = (given: File | Addition): Addition & { readonly name: string } => {
+  const addition = "file" in given ? given : { file: given }
+  const { file: { name, webkitRelativePath } } = addition
+  return { ...addition, name: addition.name ?? (webkitRelativePath || name) }
+}
 
 export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
   const error = Cause.squash(cause)

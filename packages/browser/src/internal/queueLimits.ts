@@ -17,11 +17,8 @@ const isAccepted = ({ name, type }: File, accept: ReadonlyArray<string>): boolea
     return wanted.endsWith("/*") ? type.toLowerCase().startsWith(wanted.slice(0, -1)) : type.toLowerCase() === wanted
   })
 
-// By its path, where there is one: folders hold files of the same name, size and date.
-const identityOf = ({ file, name }: Addition): string => {
-  const { lastModified, name: own, size, webkitRelativePath } = file
-  return JSON.stringify([name ?? (webkitRelativePath || own), size, lastModified])
-}
+const identityOf = ({ file: { lastModified, name: own, size }, name = own }: Addition): string =>
+  JSON.stringify([name, size, lastModified])
 
 /** What is in the queue already and not over: looked through once, however many files are added to it. */
 export class Present {
