@@ -147,6 +147,16 @@ describe("UploadQueue", () => {
       assert.lengthOf(logged.filter((message) => String(message).includes("cannot be")), 2)
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.scoped("what takes its time to be held keeps nobody from seeing how files go up, and is let go of then", () =>
+    Effect.gen(function*() {
+      let letGo = 0
+      const during = Effect.zipRight(Effect.addFinalizer(() => Effect.sync(() => letGo++)), Effect.never)
+      const queue = yield* UploadQueue.scoped({ during })
+      queue.add([file("a", 10)])
+      yield* until(queue, ({ totals }) => totals.completed === 1)
+      yield* until(queue, () => letGo === 1)
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it.scoped("as many files as are wished are under way at once", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 2 })

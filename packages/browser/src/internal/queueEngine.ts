@@ -143,7 +143,9 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     }
     if (!ticking && Array.from(entries.values()).some(goesOn)) {
       ticking = true
-      fork(Effect.scoped(Effect.zipRight(held, tick)))
+      // what takes its time to be held keeps nobody from seeing how files go up
+      const holding = fork(Effect.scoped(Effect.zipRight(held, Effect.never)))
+      fork(Effect.ensuring(tick, Fiber.interrupt(holding)))
     }
   }
 
