@@ -280,6 +280,17 @@ describe("UploadQueue", () => {
       assert.strictEqual(queue.getSnapshot().totals.state, "completed")
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").answer(403, "AccessDenied") }))))
 
+  it.scoped("another try counts from what storage has, not from what went to it in vain", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({ ...quiet, upload: { strategy: "single" } })
+      queue.add([file("a", 10)])
+      const { items: [failed] } = yield* until(queue, ({ totals }) => totals.state === "failed")
+      assert.deepInclude(failed, { sent: 10, confirmed: 0 })
+      queue.retry()
+      assert.deepInclude(queue.getSnapshot().items[0], { sent: 0, confirmed: 0 })
+      yield* until(queue, ({ totals }) => totals.state === "completed")
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly.and(FaultScript.on("complete").answer(403)) }))))
+
   it.scoped("another file that is given for a failed one is shown by its own size and type", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)

@@ -210,7 +210,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     },
     retry: (entry) => {
       if (entry.addition === undefined || !["failed", "cancelled"].includes(entry.item.state)) return
-      entry.item = View.changed(entry.item, { state: "queued", error: undefined })
+      const { confirmed } = entry.item
+      entry.item = View.changed(entry.item, { state: "queued", error: undefined, sent: confirmed })
     },
     remove: (entry) => {
       if (entry.item.state !== "completed" && entry.item.state !== "cancelled") stop(entry)
