@@ -12,7 +12,7 @@ import type * as Scope from "effect/Scope"
 import * as UnloadWarning from "../UnloadWarning.js"
 import type { Addition, Failure, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
 import type { Entry } from "./queueEntry.js"
-import { additionOf, entryOf, failureOf, keptFile, ofHandles, sourceOf } from "./queueEntry.js"
+import { additionOf, checkSize, entryOf, failureOf, keptFile, ofHandles, sourceOf } from "./queueEntry.js"
 import * as Limits from "./queueLimits.js"
 import * as Listeners from "./queueListeners.js"
 import * as View from "./queueView.js"
@@ -98,6 +98,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
   const program = (entry: Entry, addition: Addition) =>
     Effect.gen(function*() {
       yield* entry.ending
+      if (entry.unfinished !== undefined) yield* checkSize(entry.item, addition)
       const source = yield* sourceOf(addition)
       const { baseUrl } = yield* ServiceApi
       const ledgerId = entry.unfinished ?? Option.getOrUndefined(UploadLedger.idOf(baseUrl, source))

@@ -1,6 +1,6 @@
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { SourceError } from "@stevedore/core/SourceError"
-import { SourceUnreadable } from "@stevedore/core/SourceError"
+import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -58,6 +58,12 @@ export const sourceOf = ({ file, handle, name }: Addition) => {
   const options = name === undefined ? {} : { name }
   return handle === undefined ? BlobSource.fromFile(file, options) : BlobSource.fromHandle(handle, options)
 }
+
+/** A file of another size is another one than was begun with: what is wrong with that one does not matter. */
+export const checkSize = ({ name, size }: Item, { file }: Addition): Effect.Effect<void, SourceChanged> =>
+  file.size === size ? Effect.void : Effect.fail(
+    new SourceChanged({ name, what: "size", expected: `${size} bytes`, actual: `${file.size} bytes` })
+  )
 
 export const ofHandles = <A>(
   use: (handles: FileHandles.Service) => Effect.Effect<A, never, ServiceApi>
