@@ -25,7 +25,16 @@ export const Uploads = ({ queue }: Props) => {
   const { items, totals } = useSyncExternalStore(queue.subscribe, queue.getSnapshot, queue.getSnapshot)
   return (
     <section aria-label="Uploads">
-      <input type="file" aria-label="Files" multiple onChange={(event) => queue.add(event.target.files)} />
+      <input
+        type="file"
+        aria-label="Files"
+        multiple
+        onChange={({ currentTarget }) => {
+          queue.add(currentTarget.files)
+          // so that the same file can be chosen again
+          currentTarget.value = ""
+        }}
+      />
       <progress aria-label="All files" value={totals.sent} max={Math.max(1, totals.size)} />
       <ul>
         {items.map((item) => <Upload key={item.id} item={item} queue={queue} />)}
