@@ -6,6 +6,7 @@
 import * as Checksum from "@stevedore/core/Checksum"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { UploadError } from "@stevedore/core/UploadError"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import * as Uploads from "@stevedore/core/Uploads"
 import type { RepeatableSource } from "@stevedore/core/UploadSource"
@@ -25,6 +26,7 @@ import { CommandWords, typed } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
 import * as ExitCode from "./ExitCode.js"
 import * as FinishedFiles from "./FinishedFiles.js"
+import * as HeldLedger from "./internal/heldLedger.js"
 import { messageOf } from "./internal/message.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
@@ -184,9 +186,11 @@ const tellFailed = (path: string, json: boolean, error: UploadError) =>
     ))
 
 const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
-  // a token that was refused is not asked for the next file either
-  Effect.suspend(() => Option.isSome(run.refusal) ? Effect.fail(run.refusal.value) : send(file, run, begun)).pipe(
-    Effect.matchEffect({
+  Effect.gen(function*() {
+    const { ledger, settle } = yield* HeldLedger.make
+    // a token that was refused is not asked for the next file either
+    const sending = Option.isSome(run.refusal) ? Effect.fail(run.refusal.value) : send(file, run, begun)
+    yield* Effect.matchEffect(Effect.provideService(sending, UploadLedger.UploadLedger, ledger), {
       onSuccess: (sent) =>
         Effect.zipRight(run.watch.settle(file, "done"), ignoreClosed(tellUp(sent, run.options.json))),
       onFailure: (error) =>
@@ -197,7 +201,9 @@ const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
           yield* ignoreClosed(tellFailed(file.path, run.options.json, error))
         })
     })
-  )
+    // what was not told yet, as when it is interrupted, is found again when the command is run again
+    yield* settle
+  }).pipe(Effect.scoped)
 
 // What is up already costs one request each: few enough that what has to go up does not wait behind them.
 const questionsAtOnce = 4

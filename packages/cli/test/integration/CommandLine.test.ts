@@ -5,7 +5,7 @@ import * as Reports from "@stevedore/cli/Reports"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { Effect, Layer, Option, Schema } from "effect"
 import { summaries } from "../../src/internal/commands.js"
-import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
+import { invoke, jsonLines, Sandbox, sandbox, stoppedAt } from "./invoke.js"
 
 const uploadReports = Schema.decodeUnknownSync(Schema.Array(Reports.UploadReport), { onExcessProperty: "preserve" })
 
@@ -194,6 +194,20 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.deepStrictEqual(after.get(`${folder}/notes/-two.txt`)?.[1], "notes/-two.txt")
         const third = completed((yield* invoke(upload, env)).stdout)
         assert.isTrue([...third].every(([path, [id]]) => after.get(path)?.[0] !== id))
+      }))
+
+    it.scoped("a file that was up, but not told of yet, is told of by the same command and does not go up again", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder } = yield* fixtures
+        const upload = ["upload", `${folder}/interview.mp4`, "--json"]
+        const idOf = (stdout: string) =>
+          uploadReports(jsonLines(stdout)).flatMap((report) => report.type === "completed" ? [report.file.id] : [])
+        const before = yield* stoppedAt((text) => text.includes("\"completed\""), upload, env)
+        const { stdout } = yield* invoke(upload, env)
+        assert.lengthOf(idOf(before), 1)
+        assert.deepStrictEqual(idOf(stdout), idOf(before))
+        assert.notDeepEqual(idOf((yield* invoke(upload, env)).stdout), idOf(before))
       }))
 
     it.scoped("a file that went up and is not at the service any more goes up again with the same command", () =>

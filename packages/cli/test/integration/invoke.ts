@@ -24,13 +24,13 @@ const sinkOf = (onText: (text: string) => void): Sink => ({
 })
 
 /** The whole program in this process, as far as it can be told from one of its own. */
-const execute = (words: ReadonlyArray<string>, env: Environment, onOut: (text: string) => void) =>
+const execute = (words: ReadonlyArray<string>, env: Environment, onOut: (text: string) => void, out = sinkOf(onOut)) =>
   Effect.gen(function*() {
     let stderr = ""
     const console = yield* Effect.console
     const exit = yield* Program.run({
       words,
-      out: sinkOf(onOut),
+      out,
       error: sinkOf((text) => {
         stderr += text
       })
@@ -57,6 +57,24 @@ export const invoke = (words: ReadonlyArray<string>, env: Environment = {}): Eff
         stdout += text
       }),
       ({ code, stderr }) => ({ code, stderr, stdout })
+    )
+  })
+
+/** Runs the program until it writes what is so, which nobody reads, and interrupts it there. What it would have told. */
+export const stoppedAt = (isSo: (text: string) => boolean, words: ReadonlyArray<string>, env: Environment) =>
+  Effect.gen(function*() {
+    const told = yield* Deferred.make<string>()
+    const ended = execute(words, env, () => {}, {
+      ...sinkOf(() => {}),
+      write: (text, written) => {
+        if (isSo(text)) Deferred.unsafeDone(told, Exit.succeed(text))
+        else written()
+        return true
+      }
+    })
+    return yield* Effect.raceFirst(
+      Deferred.await(told),
+      Effect.flatMap(ended, ({ stderr }) => Effect.dieMessage(stderr))
     )
   })
 

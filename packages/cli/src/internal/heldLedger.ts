@@ -1,0 +1,43 @@
+import * as UploadLedger from "@stevedore/core/UploadLedger"
+import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+
+/**
+ * The ledger in force for one upload, which forgets it only when it is told to. Until then whoever was killed behind
+ * Complete finds by the record that the file is up; without it, and before that was written down elsewhere, the file
+ * would go up twice. The upload's lock is held as long, by the scope.
+ *
+ * @internal
+ */
+export interface HeldLedger {
+  readonly ledger: UploadLedger.Service
+  /** Forgets what the upload has done with. */
+  readonly settle: Effect.Effect<void>
+}
+
+/** @internal */
+export const make: Effect.Effect<HeldLedger, never, Scope.Scope> = Effect.gen(function*() {
+  const ledger = yield* UploadLedger.UploadLedger
+  const scope = yield* Effect.scope
+  let done = Option.none<UploadRecord>()
+  const settle = Effect.suspend(() => {
+    const record = done
+    done = Option.none()
+    return Option.match(record, { onNone: () => Effect.void, onSome: ledger.forget })
+  })
+  return {
+    ledger: {
+      ...ledger,
+      lock: (id) => Scope.extend(ledger.lock(id), scope),
+      // a new session of the upload takes the place of one that is dead
+      begin: (record) => Effect.zipRight(settle, ledger.begin(record)),
+      forget: (record) =>
+        Effect.sync(() => {
+          done = Option.some(record)
+        })
+    },
+    settle
+  }
+})
