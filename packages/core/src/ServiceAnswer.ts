@@ -132,8 +132,18 @@ const decodeAt = <A, I>(
   schema: Schema.Schema<A, I>
 ): Either.Either<A, ServiceError> =>
   Either.mapLeft(Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json), (error) => {
+    const issues = readIssues(answer.body)
+    if (issues.length > 0) return failedLate(answer, issues)
     const { path, problem } = decodeProblem(error, at)
     return invalid(answer, path, problem)
+  })
+
+// Who has sent the status before the work was done has only the body left to tell that it failed: as a 5xx.
+const failedLate = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>): ServiceUnavailable =>
+  new ServiceUnavailable({
+    ...told(answer),
+    issues,
+    retryAfter: RetryAfter.fromHeaders(answer.headers, answer.receivedAt)
   })
 
 /**

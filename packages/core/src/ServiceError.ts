@@ -193,7 +193,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("@stevedore/cor
 }
 
 /**
- * 5xx and 408: the service, or a gateway before it, could not for now.
+ * 5xx, 408, and an error in the body of a success: the service, or a gateway before it, could not for now.
  *
  * @since 0.1.0
  * @category errors

@@ -209,8 +209,8 @@ const isDoubtful = (receipt: PartReceipt): boolean => receipt.attempts > 1
 
 // The service answers so when storage refused the etags.
 const isRefusedFinalization = (error: UploadError): boolean =>
-  (error._tag === "ServiceUnavailable" && error.status === 502) ||
-  (error._tag === "RequestRejected" && error.issues.some((issue) => issue.code === "InvalidPart"))
+  (error._tag === "ServiceUnavailable" || error._tag === "RequestRejected") &&
+  (error.status === 502 || error.issues.some((issue) => issue.code === "InvalidPart"))
 
 /**
  * Whether a refused Complete may be due to a part that had several attempts: a late one may have replaced the one that

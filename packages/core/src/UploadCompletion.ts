@@ -35,10 +35,12 @@ const tell = (
 // answers that an earlier attempt's success explains as well.
 const leavesOpen = (error: ServiceError): boolean =>
   error.recovery === "retry" || error.recovery === "retryOnce" || error._tag === "InvalidResponse" ||
-  error._tag === "UploadConflict" || (error._tag === "NotFound" && error.attempts > 1)
+  error._tag === "UploadConflict" ||
+  ((error._tag === "NotFound" || error._tag === "RequestRejected") && error.attempts > 1)
 
 const wasAnswered = (error: ServiceError): boolean =>
-  error._tag === "ServiceUnavailable" || error._tag === "UploadConflict" || error._tag === "NotFound"
+  error._tag === "ServiceUnavailable" || error._tag === "UploadConflict" || error._tag === "NotFound" ||
+  error._tag === "RequestRejected"
 
 const askForTheFile = (
   { fileId }: Target,

@@ -145,6 +145,26 @@ describe("ServiceAnswer", () => {
       })
     })
 
+    it.each([envelope, JSON.stringify({ data: null, ...JSON.parse(envelope) })])(
+      "with an error in the place of what was asked for is a service that could not: %j",
+      (body) => {
+        const read = ServiceAnswer.decodeData(answer(200, body, { "retry-after": "3", "x-request-id": "req-7" }), Thing)
+        const error = Either.isLeft(read) ? read.left : assert.fail("expected an error")
+        assert.deepInclude({ ...error }, {
+          _tag: "ServiceUnavailable",
+          status: 200,
+          requestId: "req-7",
+          retryAfter: Duration.seconds(3),
+          issues: [{ code: "ValidationError", title: "Invalid", message: "too long", path: ["body", "name"] }]
+        })
+      }
+    )
+
+    it("is one, whatever else it says beside what was asked for", () => {
+      const body = { data: thing, ...JSON.parse(envelope) }
+      assert.deepStrictEqual(ServiceAnswer.decodeData(answer(200, JSON.stringify(body)), Thing), Either.right(thing))
+    })
+
     it.prop("whatever the answer, there is a value or one typed error that does not repeat it", {
       status: fc.oneof(fc.constantFrom(200, 201), fc.integer({ min: 100, max: 599 })),
       body: fc.oneof(fc.string(), fc.json(), fc.json().map((data) => `{"data":${data}}`)),

@@ -1,0 +1,142 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RetryPolicy } from "@stevedore/core"
+import * as UploadCompletion from "@stevedore/core/UploadCompletion"
+import { Effect, Either } from "effect"
+import { fakeService, type Handler, json, refusal } from "./fixtures/fakeService.js"
+import { inTime } from "./fixtures/uploads.js"
+
+const record = (status: string, size = 100) => ({
+  id: "f1",
+  name: "a.bin",
+  size,
+  status,
+  created_at: "2030-01-01T00:00:00Z"
+})
+
+const there = () => json({ data: record("completed") })
+const lost = () => Effect.fail("reset" as const)
+const answers = (status: number, code: string) => () => refusal(status, code)
+const page = () => new Response("<html>Sign in</html>")
+const errorIn200 = () => json({ errors: [{ code: "InternalError", title: "Something went wrong" }] })
+const refusedIn200 = () => json({ errors: [{ code: "InvalidPart", title: "An etag does not match" }] })
+
+const missing = answers(404, "NotFound")
+
+/** Completes a session: the answers about Complete in their order, the last one again and again, and that about the file. */
+const completing = (completions: ReadonlyArray<() => ReturnType<Handler>>, file: () => ReturnType<Handler>) => {
+  let told = 0
+  const service = fakeService((request) =>
+    request.method === "GET" ? file() : (completions[Math.min(told++, completions.length - 1)] ?? there)()
+  )
+  return UploadCompletion.run({
+    target: { fileId: "f1", uploadId: "u1" },
+    receipts: [{ partNumber: 1, etag: "\"e\"", size: 100, attempts: 1, checksum: undefined }],
+    size: 100
+  }).pipe(
+    Effect.either,
+    Effect.map((end) => ({
+      end: Either.match(end, { onLeft: (error) => error._tag, onRight: ({ status }) => status }),
+      told: service.received.filter(({ method }) => method === "POST").length,
+      asked: service.received.filter(({ method }) => method === "GET").length > 0
+    })),
+    Effect.provide([service.layer, RetryPolicy.layer({ attempts: 3 })]),
+    inTime
+  )
+}
+
+describe("UploadCompletion", () => {
+  it.effect.each(
+    [
+      ["an answer", [there], missing, "completed", 1],
+      ["an answer that was lost", [lost, there], missing, "completed", 2],
+      ["a 502", [answers(502, "BadGateway"), there], missing, "completed", 2],
+      ["an error in a 200", [errorIn200, there], missing, "completed", 2],
+      ["a page", [page, there], missing, "completed", 2]
+    ] as const
+  )("after %s a Complete that is answered is enough", ([_, completions, file, end, told]) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* completing(completions, file), { end, told, asked: false })
+    }))
+
+  it.effect.each(
+    [
+      ["answers that are all lost", [lost], 3],
+      ["502 for ever", [answers(502, "BadGateway")], 3],
+      ["an error in each 200", [errorIn200], 3],
+      ["pages only", [page], 2],
+      ["another shape", [() => json({ data: { done: true } })], 1],
+      ["409", [answers(409, "Conflict")], 1],
+      ["409 after a lost answer", [lost, answers(409, "Conflict")], 2],
+      ["404 after a lost answer", [lost, missing], 2],
+      ["400 after a lost answer", [lost, answers(400, "InvalidOperation")], 2]
+    ] as const
+  )(
+    "with %s the file itself is asked for, and ends the upload well",
+    ([_, completions, told]) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* completing(completions, there), { end: "completed", told, asked: true })
+      })
+  )
+
+  it.effect.each(
+    [
+      ["answers that are all lost", [lost], "CompletionUnknown"],
+      ["pages only", [page], "CompletionUnknown"],
+      ["502 for ever", [answers(502, "BadGateway")], "ServiceUnavailable"],
+      ["an error in each 200", [errorIn200], "ServiceUnavailable"],
+      ["a refusal in each 200", [refusedIn200], "ServiceUnavailable"],
+      ["409", [answers(409, "Conflict")], "UploadConflict"],
+      ["404 after a lost answer", [lost, missing], "NotFound"],
+      ["400 after a lost answer", [lost, answers(400, "InvalidOperation")], "RequestRejected"]
+    ] as const
+  )("where there is no file, %s end as what they are", ([_, completions, end]) =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* completing(completions, missing), { end, asked: true })
+    }))
+
+  it.effect.each(
+    [
+      ["502 for ever", [answers(502, "BadGateway")], "ServiceUnavailable"],
+      ["409", [answers(409, "Conflict")], "UploadConflict"],
+      ["answers that are all lost", [lost], "ConnectionFailed"]
+    ] as const
+  )("a file that has failed is no success after %s", ([_, completions, end]) =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* completing(completions, () => json({ data: record("failed") })), { end })
+    }))
+
+  it.effect.each(
+    [
+      ["401", [answers(401, "Unauthorized")], "Unauthorized"],
+      ["403", [answers(403, "Forbidden")], "Forbidden"],
+      ["404", [missing], "NotFound"],
+      ["400", [answers(400, "ValidationError")], "RequestRejected"],
+      ["422", [answers(422, "UnprocessableContent")], "RequestRejected"]
+    ] as const
+  )(
+    "a first answer of %s leaves nothing open: nobody is asked for the file",
+    ([_, completions, end]) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* completing(completions, there), { end, told: 1, asked: false })
+      })
+  )
+
+  it.effect.each(
+    [
+      ["answers about Complete", [() => json({ data: record("completed", 99) })], there],
+      ["tells when it is asked", [lost], () => json({ data: record("completed", 99) })]
+    ] as const
+  )("a record of another size is no success, as it %s", ([_, completions, file]) =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* completing(completions, file), { end: "StoredSizeDiffers" })
+    }))
+
+  it.effect.each(["pending", "completed"])("a file is there while it is %s", (status) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* completing([lost], () => json({ data: record(status) })), {
+        end: status,
+        told: 3,
+        asked: true
+      })
+    }))
+})
