@@ -110,6 +110,20 @@ export const sort: Options.Options<Array<Sort<string>>> = Options.text("sort").p
 )
 
 /**
+ * `--on-impossible`.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const onImpossible: Options.Options<"fail" | "continue"> = Options.choice("on-impossible", ["fail", "continue"])
+  .pipe(
+    Options.withDescription(
+      "Where the line is too slow for a file to be up before its URLs end: fail, or go on all the same"
+    ),
+    Options.withDefault("fail" as const)
+  )
+
+/**
  * `--json`.
  *
  * @since 0.1.0

@@ -52,6 +52,7 @@ const upload = Command.make(
       ),
       Options.withDefault("sample" as const)
     ),
+    onImpossible: Arguments.onImpossible,
     checksum: Options.choice("checksum", Checksums.names).pipe(
       Options.withDescription("What each part is checked by on its way"),
       Options.withDefault("crc32" as const)

@@ -53,6 +53,8 @@ export interface Options extends Configuration.Given {
   /** Files at once. */
   readonly files: number
   readonly verify: "sample" | "all" | "download"
+  /** What is done on a line that is too slow for a file. */
+  readonly onImpossible: "fail" | "continue"
   readonly checksum: Checksums.Name
   readonly mediaType: Option.Option<string>
   readonly name: Option.Option<string>
@@ -114,7 +116,8 @@ const wishes = (options: Options): UploadOptions => ({
   parts: Option.getOrUndefined(options.parts),
   concurrency: Option.getOrUndefined(options.concurrency),
   resume: !options.noResume,
-  verify: options.verify
+  verify: options.verify,
+  onImpossible: options.onImpossible
 })
 
 const hasBegun = (progress: Uploads.UploadHandle["progress"]) =>

@@ -66,6 +66,7 @@ describe("a command line that cannot be right", () => {
     ["sandbox --faults /dev/null --directory /dev/null --port 0 --storage-port 0", /^--directory: /],
     ["whoami --config /no/such/file", /^--config: \/no\/such\/file cannot be read \(NotFound\)/],
     ["upload a --verify nothing", /sample, all, download/],
+    ["upload a --on-impossible hope", /fail, continue/],
     ["upload a --checksum md5", /crc32, sha256/],
     ["upload a --files 0", /--files takes a whole number, 1 to 64/],
     ["sandbox --port 0 --storage-port 0 --directory /dev/null", /^--directory: \/dev\/null cannot be made/]

@@ -1,0 +1,43 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConnectionError, ListError, PlanError, ServiceConfig, UploadError } from "@stevedore/core"
+import { DownloadTargetError } from "@stevedore/node"
+import { Duration, Either } from "effect"
+import { messageOf } from "../../src/internal/message.js"
+import { InvalidInput } from "../../src/InvalidInput.js"
+
+const page = { path: "/v1/projects", index: 0 }
+
+const errors: ReadonlyArray<readonly [ours: string, error: Error]> = [
+  ["--resume", new ListError.CursorRejected({ page, age: Duration.zero, issues: [] })],
+  [
+    "--on-impossible continue",
+    new UploadError.DeadlineUnreachable({ name: "a.mp4", size: 10, needs: 2, has: 1, deadline: new Date(0) })
+  ],
+  [
+    "--allow-insecure-http",
+    new InvalidInput({
+      input: "--base-url",
+      problem: Either.getOrThrow(Either.flip(ServiceConfig.parseBaseUrl("http://far.example")))
+    })
+  ],
+  ["--skip-invalid", new ListError.ItemInvalid({ page, index: 0, field: "title", problem: "a field is missing" })],
+  ["walk again later", new ListError.PaginationBroken({ page, problem: "tooManyEmptyPages" })],
+  ["--strategy multipart", new PlanError.SizeExceeded({ name: "a", size: 2, limit: 1, path: "single" })],
+  ["--overwrite", new DownloadTargetError.TargetExists({ path: "a.mp4" })],
+  ["--concurrency", new ConnectionError.TimedOut({ peer: "storage", phase: "body", after: Duration.minutes(1) })],
+  ["--no-resume", new UploadError.UploadLocked({ name: "a.mp4" })]
+]
+
+describe("message", () => {
+  it.each(errors)("names %s, and nothing that only a program can write", (ours, error) => {
+    assert.include(messageOf(error), ours)
+    assert.notMatch(messageOf(error), /[a-z][A-Z]|[a-z]: (?:"|false|true)|Timeouts|Schema of your own|overwriting/)
+  })
+
+  it("is the error's own where there is nothing to say otherwise", () => {
+    const error = new PlanError.SizeExceeded({ name: "onImpossible", size: 2, limit: 1, path: "multipart" })
+    assert.strictEqual(messageOf(error), error.message)
+    assert.strictEqual(messageOf("toString"), "toString")
+    assert.strictEqual(messageOf({ _tag: "toString", message: "m" }), "m")
+  })
+})
