@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
+import { httpDate } from "./internal/httpDate.js"
 
 /**
  * How long a server asks to wait: seconds, or an HTTP date (RFC 9110, 10.2.3) taken against the server's own `Date`
@@ -22,12 +23,8 @@ export const fromHeaders = (
     return Number.isFinite(Number(header) * 1000) ? Duration.seconds(Number(header)) : undefined
   }
   if (!/^[A-Za-z]{3,9},? /.test(header)) return undefined
-  const at = dateOf(header)
-  const serverNow = dateOf(headers["date"] ?? "")
+  const at = httpDate(header)
+  const serverNow = httpDate(headers["date"])
   const wait = at - (Number.isNaN(serverNow) ? now : serverNow)
   return Number.isNaN(at) || wait < 0 ? undefined : Duration.millis(wait)
 }
-
-// The form of asctime names no zone, and JavaScript would take it for the local one; in HTTP it is GMT.
-const dateOf = (text: string): number =>
-  Date.parse(/^\w{3} \w{3} [\d ]\d \d\d:\d\d:\d\d \d{4}$/.test(text) ? `${text} GMT` : text)

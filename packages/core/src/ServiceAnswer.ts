@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { decodeProblem } from "./internal/decodeProblem.js"
+import { httpDate } from "./internal/httpDate.js"
 import * as RangedContent from "./RangedContent.js"
 import * as RetryAfter from "./RetryAfter.js"
 import type { ServiceError } from "./ServiceError.js"
@@ -155,6 +156,6 @@ const failedLate = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>): Servic
  * @category interpreters
  */
 export const clockOffset = (answer: ServiceAnswer): number => {
-  const date = Date.parse(answer.headers["date"] ?? "")
+  const date = httpDate(answer.headers["date"])
   return Number.isNaN(date) ? 0 : date + 500 - answer.sentAt
 }

@@ -213,6 +213,22 @@ describe("ServiceAnswer", () => {
       assert.isAtMost(offset + error, before + 500)
     })
 
+    it("is read from each form of a date as GMT, wherever the computer is", () => {
+      const zone = process.env["TZ"]
+      try {
+        process.env["TZ"] = "America/New_York"
+        assert.notStrictEqual(new Date(at).getTimezoneOffset(), 0)
+        for (
+          const date of ["Tue, 01 Jan 2030 00:00:07 GMT", "Tuesday, 01-Jan-30 00:00:07 GMT", "Tue Jan  1 00:00:07 2030"]
+        ) {
+          assert.strictEqual(ServiceAnswer.clockOffset(answer(200, "", { date })), 7500)
+        }
+      } finally {
+        if (zone === undefined) delete process.env["TZ"]
+        else process.env["TZ"] = zone
+      }
+    })
+
     it.each([{}, { date: "" }, { date: "yesterday" }])("is ours where the answer does not say: %j", (headers) => {
       assert.strictEqual(ServiceAnswer.clockOffset(answer(200, "", headers)), 0)
     })

@@ -1,6 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as RetryAfter from "../RetryAfter.js"
+import { httpDate } from "./httpDate.js"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
@@ -27,7 +28,7 @@ const longestWindow = Duration.toMillis("1 day")
  * @internal
  */
 export const told = (headers: Headers, now: number, wall = now): Option.Option<Told> => {
-  const date = Date.parse(headers["date"] ?? "")
+  const date = httpDate(headers["date"])
   const serverNow = Number.isNaN(date) ? wall : date
   return Option.all({
     limit: wholeNumber(headers["x-ratelimit-limit"]),
