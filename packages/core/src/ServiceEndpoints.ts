@@ -73,7 +73,7 @@ export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
   respond: (profile, answer) =>
     Either.gen(function*() {
       const opened = yield* decodeData(answer, OpenedSingle)
-      const fields = yield* sessionFields(answer, opened)
+      const fields = yield* sessionFields(answer, opened, opened.upload_url)
       return { _tag: "SingleSession", ...fields, url: endingInTime(profile, fields.openedAt)(opened.upload_url) }
     })
 }
@@ -108,8 +108,8 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
   respond: (profile, answer, file) =>
     Either.gen(function*() {
       const opened = yield* decodeData(answer, OpenedMultipart)
-      const fields = yield* sessionFields(answer, opened)
       const urls = yield* inPartOrder(answer, opened.urls)
+      const fields = yield* sessionFields(answer, opened, urls[0])
       if (Option.exists(file.parts, (parts) => parts !== urls.length)) {
         return yield* Either.left(invalid(answer, "data.urls", `${urls.length} URLs for the number of parts asked for`))
       }

@@ -9,7 +9,8 @@ import { PresignedUrlFromString } from "./PresignedUrl.js"
 const fields = {
   fileId: Schema.NonEmptyString,
   /**
-   * The server's clock less ours in milliseconds, from the `Date` of the answer: deadlines are in the server's time.
+   * The server's clock less ours in milliseconds, from the `Date` of the answer, or from what its URLs say of when they were
+   * signed: deadlines are in the server's time.
    */
   clockOffset: Schema.Number,
   /** When the session was opened, in milliseconds of the server's clock. */

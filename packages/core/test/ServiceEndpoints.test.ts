@@ -30,6 +30,9 @@ const file = { name: "a \"b\".txt", mediaType: "text/plain", size: 5 }
 
 const large = (parts: Option.Option<number> = Option.none()) => ({ ...file, parts })
 
+/** A time as signers write it. */
+const basic = (millis: number): string => new Date(millis).toISOString().replace(/[-:]|[.]\d{3}/g, "")
+
 const urls = (count: number) => Array.from({ length: count }, (_, index) => href({ part: index + 1 }))
 
 const opened = (urls: unknown, more: Readonly<Record<string, unknown>> = {}) => ({
@@ -183,6 +186,38 @@ describe("ServiceEndpoints", () => {
       )
       assert.strictEqual(clockOffset, 3_600_500)
       assert.strictEqual(openedAt, at + 3_600_500)
+    })
+
+    describe("without a date in the answer, as in a page from another origin", () => {
+      const opened = (signedAt: number) =>
+        Either.getOrThrow(single({ data: { id: "f1", upload_url: href({ signedAt: basic(signedAt) }) } }))
+
+      it("knows by the signature that our clock is behind", () => {
+        const { clockOffset, openedAt } = opened(at + 18_000_000)
+        assert.strictEqual(clockOffset, 18_000_500)
+        assert.strictEqual(openedAt, at + 18_000_500)
+      })
+
+      it("takes our clock to be ahead, and no URL to have ended, where it came with its time over", () => {
+        const { clockOffset, url } = opened(at - 18_000_000)
+        assert.strictEqual(clockOffset, -17_999_500)
+        assert.isFalse(PresignedUrl.hasEnded(url, at + clockOffset))
+      })
+
+      it("takes our clock to be right about a URL that was signed before and has not ended", () => {
+        assert.strictEqual(opened(at - 600_000).clockOffset, 0)
+      })
+
+      it("knows nothing by a URL that does not say when it was signed", () => {
+        const body = { data: { id: "f1", upload_url: "https://bucket.test/key?sig=1" } }
+        assert.strictEqual(Either.getOrThrow(single(body)).clockOffset, 0)
+      })
+
+      it("knows it by the URLs of parts as well", () => {
+        const urls = [href({ part: 1, signedAt: basic(at + 60_000) }), href({ part: 2, signedAt: basic(at + 60_000) })]
+        const { clockOffset } = Either.getOrThrow(session({ data: { id: "f1", upload_id: "u~1", urls } }))
+        assert.strictEqual(clockOffset, 60_500)
+      })
     })
 
     it.each([

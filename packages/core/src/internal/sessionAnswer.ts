@@ -8,6 +8,7 @@ import type { ServiceAnswer } from "../ServiceAnswer.js"
 import { clockOffset, invalid } from "../ServiceAnswer.js"
 import type { ServiceError } from "../ServiceError.js"
 import type { ServiceProfile } from "../ServiceProfile.js"
+import { httpDate } from "./httpDate.js"
 
 const Opened = Schema.Struct({
   id: Schema.optional(Schema.NonEmptyString),
@@ -37,16 +38,32 @@ export const endingInTime = (profile: ServiceProfile, openedAt: number) => {
   return (url: PresignedUrl.PresignedUrl) => PresignedUrl.endingBy(url, assumed)
 }
 
+// A page is not told the date of an answer from another origin, as long as CORS does not expose it. Then a signature says
+// that our clock is wrong: one of the future, and one that came with its time over.
+const offsetOf = (answer: ServiceAnswer, url: PresignedUrl.PresignedUrl): number => {
+  const signedAt = Option.getOrUndefined(url.signedAt)
+  if (signedAt === undefined || !Number.isNaN(httpDate(answer.headers["date"]))) return clockOffset(answer)
+  const bySignature = signedAt.getTime() + 500 - answer.sentAt
+  return bySignature > 500 || PresignedUrl.hasEnded(url, answer.receivedAt) ? bySignature : 0
+}
+
 /** @internal */
-export const sessionFields = (answer: ServiceAnswer, opened: typeof Opened.Type) =>
+export const sessionFields = (
+  answer: ServiceAnswer,
+  opened: typeof Opened.Type,
+  url: PresignedUrl.PresignedUrl
+) =>
   Either.map(
     Either.fromNullable(opened.id ?? opened.file_id, () => invalid(answer, "data.id", "a field is missing")),
-    (fileId) => ({
-      fileId,
-      clockOffset: clockOffset(answer),
-      openedAt: answer.sentAt + clockOffset(answer),
-      extra: Object.fromEntries(Object.entries(opened).filter(([name]) => !known.has(name)))
-    })
+    (fileId) => {
+      const offset = offsetOf(answer, url)
+      return {
+        fileId,
+        clockOffset: offset,
+        openedAt: answer.sentAt + offset,
+        extra: Object.fromEntries(Object.entries(opened).filter(([name]) => !known.has(name)))
+      }
+    }
   )
 
 const byNumber = Order.mapInput(Order.number, (entry: { readonly number: number }) => entry.number)
