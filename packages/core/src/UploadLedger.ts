@@ -138,11 +138,23 @@ const withIndexLock = (lock: Lock) => <A, E>(effect: Effect.Effect<A, E>): Effec
     Effect.zipRight(Effect.repeat(lock(indexKey), { schedule: indexLockWait, until: (taken) => taken }), effect)
   )
 
-type StoreError = PlatformError | ParseResult.ParseError
+type StoreError = PlatformError | ParseResult.ParseError | Thrown
 
-// What could not be decoded is not shown: it may be a URL.
+interface Thrown {
+  readonly _tag: "Thrown"
+}
+
+// A store may be anybody's, over promises that reject or calls that throw: an upload does not die of its ledger.
+const orThrown = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | Thrown> =>
+  Effect.catchAllDefect(effect, () => Effect.fail<Thrown>({ _tag: "Thrown" }))
+
+// What could not be decoded, or was thrown, is not shown: it may be a URL.
 const describe = (error: StoreError): string =>
-  error._tag === "ParseError" ? "it holds what is no record" : error.message
+  error._tag === "ParseError"
+    ? "it holds what is no record"
+    : error._tag === "Thrown"
+    ? "its store threw, where it should fail"
+    : error.message
 
 const byStart = Order.mapInput(Order.number, ({ record }: Unfinished) => record.startedAt)
 
@@ -177,7 +189,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
       })
 
     const written = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<void> =>
-      Effect.catchAll(Effect.asVoid(effect), tell("written"))
+      Effect.catchAll(orThrown(Effect.asVoid(effect)), tell("written"))
 
     const readIndex = index.get(indexKey).pipe(
       Effect.catchTag("ParseError", () => Effect.succeedNone),
@@ -194,15 +206,15 @@ export const make = (options: Options): Effect.Effect<Service> =>
       )
     }
 
+    const found = (id: string): Effect.Effect<Option.Option<Unfinished>, StoreError> =>
+      Effect.flatMap(records.get(recordKey(id)), (found) =>
+        Effect.transposeMapOption(
+          Option.filter(found, (record) => record.id === id),
+          (record) => Effect.map(receipts.all(record), (receipts) => ({ record, receipts }))
+        ))
+
     const find = (id: string): Effect.Effect<Option.Option<Unfinished>> =>
-      Effect.matchEffect(records.get(recordKey(id)), {
-        onFailure: (error) => Effect.as(tell("read")(error), Option.none()),
-        onSuccess: (found) =>
-          Effect.transposeMapOption(
-            Option.filter(found, (record) => record.id === id),
-            (record) => Effect.map(receipts.all(record), (receipts) => ({ record, receipts }))
-          )
-      })
+      Effect.catchAll(orThrown(found(id)), (error) => Effect.as(tell("read")(error), Option.none()))
 
     // The record goes last: as long as it is there, the next run finds what is left and removes it.
     const remove = (record: UploadRecord) =>
@@ -225,7 +237,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
           Effect.zipRight(changeIndex(Arr.filter((id) => id !== record.id))),
           written
         ),
-      unfinished: (options.prefixes ?? readIndex).pipe(
+      unfinished: orThrown(options.prefixes ?? readIndex).pipe(
         Effect.catchAll((error) => Effect.as(tell("read")(error), Arr.empty<string>())),
         Effect.flatMap(Effect.forEach(find)),
         Effect.map((found) => Arr.sort(Arr.getSomes(found), byStart))

@@ -1,3 +1,4 @@
+import { KeyValueStore } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { PresignedUrl } from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
@@ -234,6 +235,31 @@ describe("UploadLedger", () => {
       const [warning, ...others] = yield* warnings
       assert.include(warning, "no space left on device")
       assert.lengthOf(others, 0)
+    }).pipe(Effect.provide(Recorder.layer)))
+
+  it.effect("never dies of a store that throws, and shows nothing of what was thrown", () =>
+    Effect.gen(function*() {
+      const thrown = Effect.die(new Error(`SET failed for ${PresignedUrl.reveal(url(1))}`))
+      const store = KeyValueStore.make({
+        get: () => thrown,
+        getUint8Array: () => thrown,
+        set: () => thrown,
+        remove: () => thrown,
+        clear: thrown,
+        size: thrown
+      })
+      const ledger = yield* UploadLedger.make({ store, lock: openLock().lock, keepUrls: true })
+      const record = recordOf("a")
+      yield* ledger.begin(record)
+      yield* ledger.receive(record, receiptOf(1))
+      yield* ledger.completing(record)
+      yield* ledger.forget(record)
+      assert.deepStrictEqual(yield* ledger.find("a"), Option.none())
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+      assert.deepStrictEqual(yield* warnings, [
+        "The upload ledger could not be written: its store threw, where it should fail. The upload goes on without it",
+        "The upload ledger could not be read: its store threw, where it should fail. The upload goes on without it"
+      ])
     }).pipe(Effect.provide(Recorder.layer)))
 
   it.effect("shows nothing of what it cannot decode, for it may be a URL", () =>
