@@ -3,7 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as ExitCode from "@stevedore/cli/ExitCode"
 import * as Reports from "@stevedore/cli/Reports"
-import { Effect, Layer, Predicate, Schedule, Schema, Stream } from "effect"
+import { Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
@@ -41,7 +41,9 @@ describe("the process by itself", () => {
   it.live("every exit code stands in the help and in both tables of them", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
-      const codes = Object.values(ExitCode).filter(Predicate.isNumber).sort((one, other) => one - other)
+      const codes = Object.values(ExitCode)
+        .flatMap((value): ReadonlyArray<number> => typeof value === "number" ? [value] : [])
+        .sort((one, other) => one - other)
       const { stdout } = yield* run(["--help"])
       const help = stdout.split("Exit codes:")[1] ?? ""
       assert.deepStrictEqual([...help.matchAll(/^(\d+) +\w/gm)].map(([, code]) => Number(code)), codes)
