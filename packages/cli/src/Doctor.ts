@@ -53,8 +53,12 @@ const settledBy = <R>(check: Check<R>, found: Found): Effect.Effect<
   return check.run(found).pipe(
     Effect.timeoutFail({ duration: limit, onTimeout: () => Trial.problem(`no end after ${limit}`) }),
     Effect.match({
-      onSuccess: ({ found: words, note = "" }) => ({
-        report: Trial.report(check, { outcome: note === "" ? "passed" : "warning", found: words, remedy: note }),
+      onSuccess: ({ found: words, note = "", untried = false }) => ({
+        report: Trial.report(check, {
+          outcome: untried ? "skipped" : note === "" ? "passed" : "warning",
+          found: words,
+          remedy: note
+        }),
         unauthorized: false
       }),
       onFailure: ({ found: words, remedy = check.remedy, unauthorized = false }) => ({

@@ -31,10 +31,15 @@ const connection: Check<Needs> = {
   title: "DNS and TLS",
   remedy: "Check the network.",
   needs: [],
-  run: ({ proxy, service }) =>
+  run: (found) =>
     Effect.map(
-      proxy === undefined ? Trial.reach(new URL(service.baseUrl)) : Trial.reachBy(proxy, tokenRequest(service)),
-      (words): Finding => ({ found: words })
+      found.proxy === undefined
+        ? Trial.reach(new URL(found.service.baseUrl))
+        : Trial.reachBy(found.proxy, tokenRequest(found.service)),
+      (words): Finding => {
+        found.reached = true
+        return { found: words }
+      }
     )
 }
 
@@ -42,7 +47,7 @@ const token: Check<Needs> = {
   id: "token",
   title: "token",
   remedy: "Ask the service's administrator for another token.",
-  needs: [],
+  needs: ["reached"],
   run: () =>
     Effect.gen(function*() {
       const { id, subdomain } = yield* told(Effect.flatMap(ServiceApi, (api) => api.tokenInfo))
@@ -59,7 +64,7 @@ const clock: Check<Needs> = {
   id: "clock",
   title: "clock",
   remedy: "Set this machine's clock, best by a time service: storage judges by its own clock.",
-  needs: [],
+  needs: ["reached"],
   run: ({ service }) =>
     Effect.gen(function*() {
       const before = yield* Clock.currentTimeMillis
@@ -82,7 +87,7 @@ const rateLimit: Check<Needs> = {
   id: "rate-limit",
   title: "rate limit",
   remedy: "Wait until its window ends, or let fewer programs use this workspace at once.",
-  needs: [],
+  needs: ["reached"],
   run: () =>
     Effect.flatMap(Effect.flatMap(ServiceApi, (api) => api.rateLimit), (status) =>
       Option.match(status, {

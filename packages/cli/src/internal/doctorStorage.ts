@@ -56,7 +56,7 @@ export const initiate: Check<Needs> = {
   id: "initiate",
   title: "initiate",
   remedy: "Compare the profile's paths and field names with the service's reference.",
-  needs: [],
+  needs: ["reached"],
   run: (found) =>
     Effect.gen(function*() {
       const api = yield* ServiceApi
@@ -169,7 +169,7 @@ export const cors = (origin: Option.Option<string>): Check<Needs> => ({
   needs: ["single", "multipart"],
   run: (found) =>
     Effect.gen(function*() {
-      if (Option.isNone(origin)) return { found: "not asked for: --origin https://your.page tries it" }
+      if (Option.isNone(origin)) return { found: "not asked for: --origin https://your.page tries it", untried: true }
       const [single, part] = [yield* present(found.single), yield* present(found.multipart)]
       const names = ["content-type", ...Object.keys(found.service.profile.encryptionHeaders)]
       for (const [url, headers] of [[single.url, names], [part.urls[0], ["content-type"]]] as const) {

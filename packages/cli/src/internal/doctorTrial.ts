@@ -10,7 +10,7 @@ import type { MultipartSession, PartReceipt, SingleSession } from "@stevedore/co
 import * as UploadSources from "@stevedore/core/UploadSources"
 import * as Effect from "effect/Effect"
 import { lookup } from "node:dns/promises"
-import { isIP } from "node:net"
+import { createConnection, isIP, type Socket } from "node:net"
 import { connect } from "node:tls"
 import type { CheckId, CheckReport, Diagnosis } from "../DoctorReport.js"
 import type { Proxy } from "../Proxy.js"
@@ -37,10 +37,11 @@ export interface Problem {
 
 export const problem = (found: string, remedy?: string): Problem => ({ _tag: "Problem", found, remedy })
 
-/** A check that passed, or did so with something to note. */
+/** A check that passed, did so with something to note, or was not asked for. */
 export interface Finding {
   readonly found: string
   readonly note?: string | undefined
+  readonly untried?: boolean | undefined
 }
 
 /** What the checks have found so far, each for those after it. */
@@ -50,6 +51,8 @@ export interface Found {
   readonly proxy?: Proxy | undefined
   readonly singleContent: Uint8Array
   readonly largeContent: Uint8Array
+  /** A connection to the service stands. */
+  reached?: true | undefined
   single?: SingleSession | undefined
   multipart?: MultipartSession | undefined
   singleReceipt?: PutReceipt | undefined
@@ -61,7 +64,7 @@ export interface Found {
   left: Array<Diagnosis["left"][number]>
 }
 
-export type Needed = "single" | "multipart" | "singleReceipt" | "partReceipts" | "speed" | "fileId"
+export type Needed = "reached" | "single" | "multipart" | "singleReceipt" | "partReceipts" | "speed" | "fileId"
 
 /** A check as data; `needs` is what an earlier one has to have found. */
 export interface Check<R> {
@@ -80,14 +83,17 @@ export const report = (
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 
-/** The names of the host are found, and a connection of TLS stands. */
+/** The names of the host are found, and a connection stands: of TLS, where the address says so. */
 export const reach = (url: URL): Effect.Effect<string, Problem> =>
   Effect.gen(function*() {
     const { address } = yield* Effect.tryPromise({
       try: () => lookup(hostOf(url)),
       catch: () => problem(`${url.hostname} has no address`, "Check the base URL, the network and its name server.")
     })
-    if (url.protocol !== "https:") return `${url.hostname} is ${address}; no TLS`
+    if (url.protocol !== "https:") {
+      yield* connection(url)
+      return `${url.hostname} is ${address}; no TLS`
+    }
     const { authorized, protocol, until } = yield* handshake(url)
     if (authorized !== "") {
       return yield* Effect.fail(
@@ -100,31 +106,43 @@ export const reach = (url: URL): Effect.Effect<string, Problem> =>
     return `${url.hostname} is ${address}; ${protocol}, certificate until ${until}`
   })
 
+const unreachable = "Check the base URL, the network, and whether a firewall or proxy stands between."
+
+const connected = <A>(
+  url: URL,
+  open: (peer: { readonly host: string; readonly port: number }, ready: (result: A) => void) => Socket
+): Effect.Effect<A, Problem> =>
+  Effect.async((resume) => {
+    const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port)
+    const socket = open({ host: hostOf(url), port }, (result) => {
+      resume(Effect.succeed(result))
+      socket.destroy()
+    })
+    socket.once("error", (error: NodeJS.ErrnoException) =>
+      resume(
+        Effect.fail(problem(`no connection to ${url.host} (${error.code ?? "no reason is known"})`, unreachable))
+      ))
+    return Effect.sync(() => socket.destroy())
+  })
+
+const connection = (url: URL): Effect.Effect<void, Problem> =>
+  connected<void>(url, (peer, ready) => createConnection(peer, ready))
+
 const handshake = (url: URL) =>
-  Effect.async<{ readonly authorized: string; readonly protocol: string; readonly until: string }, Problem>(
-    (resume) => {
-      const host = hostOf(url)
-      const socket = connect({
-        host,
-        port: url.port === "" ? 443 : Number(url.port),
-        // an address is no name, and may not be sent as one
-        servername: isIP(host) === 0 ? host : "",
-        rejectUnauthorized: false
-      })
-      socket.once("secureConnect", () => {
-        const until = socket.getPeerCertificate().valid_to
-        const authorized = socket.authorized ? "" : String(socket.authorizationError)
-        resume(Effect.succeed({ authorized, protocol: socket.getProtocol() ?? "TLS", until }))
-        socket.destroy()
-      })
-      socket.once("error", (error: NodeJS.ErrnoException) =>
-        resume(Effect.fail(
-          problem(
-            `no connection to ${url.host} (${error.code ?? "no reason is known"})`,
-            "Check the base URL, the network, and whether a firewall or proxy stands between."
-          )
-        )))
-      return Effect.sync(() => socket.destroy())
+  connected<{ readonly authorized: string; readonly protocol: string; readonly until: string }>(
+    url,
+    ({ host, port }, ready) => {
+      // an address is no name, and may not be sent as one
+      const socket = connect(
+        { host, port, servername: isIP(host) === 0 ? host : "", rejectUnauthorized: false },
+        () =>
+          ready({
+            authorized: socket.authorized ? "" : String(socket.authorizationError),
+            protocol: socket.getProtocol() ?? "TLS",
+            until: socket.getPeerCertificate().valid_to
+          })
+      )
+      return socket
     }
   )
 
@@ -140,6 +158,19 @@ export const reachBy = (proxy: Proxy, request: HttpClientRequest.HttpClientReque
     )
   )
 
+const lineRemedy = "Check the network, and whether a firewall or proxy stands between; then run it again."
+const laterRemedy = "Run it again later; if it stays, tell the service's operator the request id."
+
+/** What to do about failures that are not about the step at which they come. */
+const remedies: ReadonlyMap<string, string> = new Map([
+  ["Unauthorized", "Set STEVEDORE_TOKEN, or the file of --token-file, to a token that the service accepts."],
+  ["ConnectionFailed", lineRemedy],
+  ["TimedOut", lineRemedy],
+  ["RateLimited", laterRemedy],
+  ["ServiceUnavailable", laterRemedy],
+  ["StorageUnavailable", laterRemedy]
+])
+
 /** The headers of an answer, whatever its status; none of a token is sent. */
 export const headersOf = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(
@@ -152,7 +183,10 @@ export const headersOf = (request: HttpClientRequest.HttpClientRequest) =>
         Effect.scoped,
         Effect.mapError((error) => {
           const code = ConnectionError.systemCode(error)
-          return problem(`no answer from ${new URL(request.url).host}${code === undefined ? "" : ` (${code})`}`)
+          return problem(
+            `no answer from ${new URL(request.url).host}${code === undefined ? "" : ` (${code})`}`,
+            lineRemedy
+          )
         })
       )
   )
@@ -169,7 +203,7 @@ export const told = <A, E extends { readonly _tag: string; readonly message: str
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Problem, R> =>
   Effect.mapError(effect, ({ _tag, message }) => ({
-    ...problem(`${_tag}: ${message}`),
+    ...problem(`${_tag}: ${message}`, remedies.get(_tag)),
     unauthorized: _tag === "Unauthorized"
   }))
 

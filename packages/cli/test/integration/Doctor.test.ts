@@ -108,7 +108,7 @@ describe("stevedore doctor", () => {
       const profile = yield* fs.makeTempFileScoped()
       yield* fs.writeFileString(profile, "{ \"encryptionHeaders\": {} }")
       const { checks, named } = yield* withSandbox({ encryptionHeaders: {} }, ["--profile", profile])
-      assert.deepStrictEqual([named("failed"), named("skipped")], [["encryption"], []])
+      assert.deepStrictEqual([named("failed"), named("skipped")], [["encryption"], ["cors"]])
       assert.strictEqual(checks.find(({ check }) => check === "encryption")?.found, "storage took it")
     }).pipe(Effect.provide(NodeContext.layer)))
 
@@ -131,9 +131,31 @@ describe("stevedore doctor", () => {
       const token = "api.nothing"
       const nobody = yield* examine({ STEVEDORE_BASE_URL: "https://stevedore.invalid", STEVEDORE_TOKEN: token })
       assert.match(nobody.checks[1]?.found ?? "", /stevedore\.invalid has no address/)
-      const closed = yield* examine({ STEVEDORE_BASE_URL: "https://127.0.0.1:1", STEVEDORE_TOKEN: token })
-      assert.match(closed.checks[1]?.found ?? "", /no connection to 127\.0\.0\.1:1 \(ECONNREFUSED\)/)
-      assert.strictEqual(closed.code, 1)
+      for (const base of ["https://127.0.0.1:1", "http://127.0.0.1:1"]) {
+        const closed = yield* examine({ STEVEDORE_BASE_URL: base, STEVEDORE_TOKEN: token })
+        assert.match(closed.checks[1]?.found ?? "", /no connection to 127\.0\.0\.1:1 \(ECONNREFUSED\)/)
+        assert.strictEqual(closed.code, 1)
+        // neither the token nor the clock is at fault, and nothing is known of a rate limit
+        assert.deepStrictEqual([closed.named("failed"), closed.named("skipped").length], [["connection"], 13])
+      }
+    }))
+
+  it.scopedLive("what is not about the step at which it comes has a remedy of its own, and not that of the step", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* sandboxOf({})
+      const { checks } = yield* examine({ STEVEDORE_BASE_URL: sandbox.baseUrl, STEVEDORE_TOKEN: "api.wrong" })
+      for (const check of ["token", "initiate"]) {
+        assert.match(checks.find((one) => one.check === check)?.remedy ?? "", /STEVEDORE_TOKEN/, check)
+      }
+      const busy = yield* withSandbox({ faults: FaultScript.on("tokenInfo").answer(500) })
+      assert.match(busy.checks.find(({ check }) => check === "token")?.remedy ?? "", /Run it again later/)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("pages that nobody asked for have not been tried", () =>
+    Effect.gen(function*() {
+      const { code, diagnosis, named } = yield* withSandbox({}, [])
+      assert.deepStrictEqual([code, named("failed"), named("skipped")], [0, [], ["cors"]])
+      assert.isTrue(diagnosis?.type === "diagnosis" && diagnosis.skipped === 1)
     }))
 
   it.scopedLive("a token that is not accepted ends in 3; an origin that is none in 2", () =>
