@@ -8,13 +8,12 @@ import type { GetAnswer, GetRequest, PutRequest, Service } from "@stevedore/core
 import { checkDeadline, ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import * as RangedContent from "@stevedore/core/RangedContent"
-import type { SourceError } from "@stevedore/core/SourceError"
-import { SourceChanged } from "@stevedore/core/SourceError"
+import type { SourceChanged, SourceError } from "@stevedore/core/SourceError"
 import type { StorageAnswer } from "@stevedore/core/StorageAnswer"
-import { tracedGet, tracedPut } from "@stevedore/core/StorageAttempt"
+import * as StorageAttempt from "@stevedore/core/StorageAttempt"
 import type { StorageError } from "@stevedore/core/StorageError"
 import type { Asked, PutReceipt } from "@stevedore/core/StorageResponse"
-import { interpret, interpretPut, rejected } from "@stevedore/core/StorageResponse"
+import { interpretPut, rejected } from "@stevedore/core/StorageResponse"
 import type { ChunkObserver } from "@stevedore/core/UploadSource"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -60,19 +59,8 @@ const bodyOf = (
     }
   })
 
-const checkLength = (
-  { attempt, name, section: { range } }: PutRequest,
-  blob: Blob
-): Effect.Effect<void, SourceChanged> =>
-  blob.size === range.length ? Effect.void : Effect.fail(
-    new SourceChanged({
-      name,
-      what: "size",
-      expected: `${range.length} bytes from ${range.offset}`,
-      actual: `${blob.size} bytes`,
-      attempts: attempt
-    })
-  )
+const checkLength = (request: PutRequest, { size }: Blob): Effect.Effect<void, SourceChanged> =>
+  size === request.section.range.length ? Effect.void : Effect.fail(StorageAttempt.otherLength(request, size))
 
 // A browser does not say why there was no answer. The file is asked first; where no answer of the origin was ever let
 // through, CORS may be the reason.
@@ -116,7 +104,7 @@ const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, S
     })
     yield* Fiber.join(observing)
     return receipt
-  }).pipe(Effect.scoped, tracedPut(request))
+  }).pipe(Effect.scoped, StorageAttempt.tracedPut(request))
 
 const failedOn = (request: GetRequest, known: Known) => () => unanswered(request, known)
 
@@ -159,21 +147,12 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
       status: response.type === "opaqueredirect" ? 302 : response.status,
       headers,
       body: yield* Effect.tryPromise(() => response.text()).pipe(
-        Effect.map((text) => text.slice(0, Xhr.longestErrorDocument)),
+        Effect.map((text) => text.slice(0, StorageAttempt.longestDocument)),
         Effect.orElseSucceed(() => "")
       )
     }
-    const asked: Asked = {
-      url: request.url,
-      sentHeaders: Object.keys(RangedContent.headers(request)),
-      serverNow: yield* Clock.currentTimeMillis,
-      attempts: request.attempt
-    }
-    return yield* Either.match(interpret(answer, asked), {
-      onLeft: (error) => Effect.fail(error),
-      onRight: () => Effect.fail(rejected(answer, asked))
-    })
-  }).pipe(tracedGet(request))
+    return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
+  }).pipe(StorageAttempt.tracedGet(request))
 
 /**
  * The storage of a page. A body is a slice of a file, which the browser reads by itself; the checksum of a part is

@@ -1,4 +1,5 @@
 import type { StorageAnswer } from "@stevedore/core/StorageAnswer"
+import { longestDocument } from "@stevedore/core/StorageAttempt"
 import * as Effect from "effect/Effect"
 
 /** An answer, and the URL that it came from: another than was asked where a redirect was followed. */
@@ -16,8 +17,6 @@ export interface Put {
 /** No answer: status 0, of which a browser does not tell the reason. */
 export type Unanswered = "unanswered"
 
-export const longestErrorDocument = 65_536
-
 const headersOf = (xhr: XMLHttpRequest): Readonly<Record<string, string>> =>
   Object.fromEntries(
     xhr.getAllResponseHeaders().split("\r\n").filter((line) => line.includes(":")).map((line) => {
@@ -29,7 +28,7 @@ const headersOf = (xhr: XMLHttpRequest): Readonly<Record<string, string>> =>
 const answerOf = (xhr: XMLHttpRequest): Answered => ({
   status: xhr.status,
   headers: headersOf(xhr),
-  body: xhr.responseText.slice(0, longestErrorDocument),
+  body: xhr.responseText.slice(0, longestDocument),
   url: xhr.responseURL
 })
 
