@@ -51,10 +51,8 @@ export const failed = (
   })
 }
 
-const timedOut = (phase: "call" | "total", limits: Timeouts.Limits, attempts: number) => ({
-  duration: limits[phase],
-  onTimeout: () => new TimedOut({ peer: "service", phase, after: limits[phase], attempts })
-})
+const timedOut = (phase: "call" | "total", limits: Timeouts.Limits, attempts: number): TimedOut =>
+  new TimedOut({ peer: "service", phase, after: limits[phase], attempts })
 
 /** One attempt of a call. */
 export interface Attempt {
@@ -163,19 +161,17 @@ export const repeatedly = <A, R>(
               Effect.flatMap((clock) =>
                 attempt({ number, sentAt: sentNow(clock), execute: executing(caller, number, answered) })
               ),
-              Effect.timeoutFail(timedOut("call", limits, number))
+              Effect.timeoutFail({ duration: limits.call, onTimeout: () => timedOut("call", limits, number) })
             ),
           { operation: endpoint.operation, attempt: number }
-        ).pipe(Effect.tap(() => Effect.sync(() => caller.budget.refund(number))))
+        )
       },
       {
-        while: (error) => (endpoint.repeatable || wasNotCarriedOut(error)) && caller.budget.spend(error),
-        onRetry: (error, wait) => tellRepeat(`of ${endpoint.operation}`, error, wait)
+        while: (error) => endpoint.repeatable || wasNotCarriedOut(error),
+        onRetry: (error, wait) => tellRepeat(`of ${endpoint.operation}`, error, wait),
+        budget: caller.budget
       }
-    ).pipe(Effect.timeoutFail({
-      duration: limits.total,
-      onTimeout: () => timedOut("total", limits, last).onTimeout()
-    }))
+    ).pipe(Effect.timeoutFail({ duration: limits.total, onTimeout: () => timedOut("total", limits, last) }))
   }).pipe(span(endpoint.operation))
 
 export const call =
