@@ -15,6 +15,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Configuration from "./Configuration.js"
+import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
 import { margin, Output } from "./Output.js"
 import * as Printable from "./Printable.js"
@@ -40,10 +41,19 @@ const isDirectory = (path: string) =>
     Effect.match({ onFailure: () => false, onSuccess: ({ type }) => type === "Directory" })
   )
 
+const checkOutput = (output: string): Effect.Effect<void, InvalidInput> => {
+  const refused = (problem: string) => Effect.fail(new InvalidInput({ input: "--output", problem }))
+  if (output === "") return refused("it is empty: a variable that is not set?")
+  return output === "-"
+    ? refused("a file is there whole or not at all, so never on standard output: name a file, or ./- for one called so")
+    : Effect.void
+}
+
 // The name was written by whoever uploaded the file: it becomes one that cannot lead anywhere else.
 const targetOf = ({ fileId, output }: Options) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
+    if (Option.isSome(output)) yield* checkOutput(output.value)
     if (Option.isSome(output) && !(yield* isDirectory(output.value))) return output.value
     const { name } = yield* Effect.flatMap(ServiceApi, (service) => service.file(fileId))
     return path.join(Option.getOrElse(output, () => "."), safeName(name))

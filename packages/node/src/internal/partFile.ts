@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
-import { dirname } from "node:path"
+import { dirname, sep } from "node:path"
 import type { DownloadTargetError } from "../DownloadTargetError.js"
 import { TargetExists, TargetUnwritable } from "../DownloadTargetError.js"
 import { readBuffer } from "./readBuffers.js"
@@ -33,8 +33,18 @@ export const attempt = <A>(target: string, run: () => Promise<A>): Effect.Effect
 export const exists = (path: string): Effect.Effect<boolean> =>
   Effect.promise(() => NodeFs.lstat(path).then(() => true, () => false))
 
+// What names a directory, there or not, is a name that no file can take.
+const namesDirectory = (target: string): boolean => target === "" || target.endsWith("/") || target.endsWith(sep)
+
+const checkName = (target: string): Effect.Effect<void, TargetUnwritable> =>
+  attempt(target, () => NodeFs.lstat(target)).pipe(
+    Effect.asVoid,
+    Effect.catchIf(({ code }) => code === "ENOENT" && !namesDirectory(target), () => Effect.void)
+  )
+
 /**
- * Fails where a directory, a pipe or a device is in the target's place, also behind a link: none is to be replaced.
+ * Fails where a directory, a pipe or a device is in the target's place, also behind a link: none is to be replaced. And
+ * where no file can be called so: the part beside it has another name, and would be told of that only at the end.
  *
  * @internal
  */
@@ -42,7 +52,7 @@ export const checkPlace = (target: string): Effect.Effect<void, TargetUnwritable
   Effect.flatMap(
     Effect.promise(() => NodeFs.stat(target).catch(() => undefined)),
     (there) =>
-      there === undefined || there.isFile() ? Effect.void : Effect.fail(
+      there === undefined ? checkName(target) : there.isFile() ? Effect.void : Effect.fail(
         new TargetUnwritable({ path: target, occupied: there.isDirectory() ? "Directory" : "NotAFile" })
       )
   )

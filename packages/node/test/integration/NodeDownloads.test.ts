@@ -184,6 +184,25 @@ describe("NodeDownloads.toFile", () => {
       })
   )
 
+  it.scopedLive("asks for nothing under a name that no file can have: not once all of it has come", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting()
+      yield* Effect.promise(() => Fs.writeFile(join(directory, "other"), "other"))
+      const names = ["", `${directory}/none/`, `${directory}/other/`, join(directory, "x".repeat(300))]
+      for (const path of names) {
+        for (const overwrite of [false, true]) {
+          const error = yield* NodeDownloads.toFile("f1", path, { overwrite }).pipe(
+            Effect.flip,
+            Effect.provide(served.layer)
+          )
+          assert(error._tag === "TargetUnwritable")
+          assert.strictEqual(error.path, path)
+        }
+      }
+      assert.strictEqual(served.server.requests.length, 0)
+      assert.deepStrictEqual(yield* entries(directory), ["other"])
+    }))
+
   it.scopedLive("is DownloadIncomplete when the size is not the one that was expected", () =>
     Effect.gen(function*() {
       for (const ranges of [true, false]) {
