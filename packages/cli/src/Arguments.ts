@@ -46,22 +46,33 @@ export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string>
 
 /**
  * The command line as the parser takes it in any order: a word for help gives the help of its command, and the log
- * level stands before the command. Left where it is, either could be taken for a word too many.
+ * level stands before the command, all other options behind it. Left where it is, each could be taken for a word too
+ * many, or for a command that there is not.
  *
  * @since 0.1.0
  * @category conversions
  */
-export const arrange = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<string>): ReadonlyArray<string> => {
   const dashes = words.indexOf("--")
   const [options, names] = dashes === -1 ? [words, []] : [words.slice(0, dashes), words.slice(dashes)]
+  const isCommand = (word: string): boolean => commands.includes(word)
   if (options.includes("--help") || options.includes("-h")) {
-    return [...options.filter((word) => !word.startsWith("-")).slice(0, 1), "--help"]
+    const command = options.find(isCommand) ?? options.find((word) => !word.startsWith("-"))
+    return [...Arr.fromNullable(command), "--help"]
   }
   const [others, levels] = Arr.partition(
     options,
     (word, index) => word === "--log-level" || word.startsWith("--log-level=") || options[index - 1] === "--log-level"
   )
-  return [...levels, ...others, ...afterDashes(names)]
+  return [...levels, ...commandFirst(others, isCommand), ...afterDashes(names)]
+}
+
+const commandFirst = (
+  words: ReadonlyArray<string>,
+  isCommand: (word: string) => boolean
+): ReadonlyArray<string> => {
+  const [before, [command, ...after]] = Arr.splitWhere(words, isCommand)
+  return command !== undefined && before[0]?.startsWith("-") === true ? [command, ...before, ...after] : words
 }
 
 /**

@@ -314,6 +314,6 @@ export const run = (words: ReadonlyArray<string>) =>
       Command.run(root, { name: "stevedore", version, executable: "stevedore" })([
         "node",
         "stevedore",
-        ...Arguments.arrange(words)
+        ...Arguments.arrange(words, Object.keys(summaries))
       ])
   ).pipe(Effect.provideService(CommandWords, words))

@@ -75,7 +75,9 @@ const token = ({ input, path }: { readonly input: string; readonly path: string 
 const tokenFile = (given: Option.Option<string>) =>
   Effect.gen(function*() {
     if (Option.isSome(given)) return Option.some({ input: "--token-file", path: given.value })
-    if (Option.isSome(yield* Config.option(Config.redacted("STEVEDORE_TOKEN")))) return Option.none()
+    if (Option.isSome(yield* Config.option(Config.redacted(Config.nonEmptyString("STEVEDORE_TOKEN"))))) {
+      return Option.none()
+    }
     const variable = yield* Config.option(Config.nonEmptyString("STEVEDORE_TOKEN_FILE"))
     return Option.map(variable, (path) => ({ input: "STEVEDORE_TOKEN_FILE", path }))
   })

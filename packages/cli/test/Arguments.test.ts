@@ -31,17 +31,23 @@ describe("Arguments", () => {
     assert.deepStrictEqual(Arguments.afterDashes(before), before)
   })
 
-  it("help is that of the command, and the log level stands before it, wherever they were written", () => {
+  it("help is that of the command, the log level stands before it and the rest behind, wherever they were written", () => {
     const arranged: ReadonlyArray<readonly [string, string]> = [
       ["whoami --token-file t --help", "whoami --help"],
       ["-h", "--help"],
       ["upload debug --log-level debug x", "--log-level debug upload debug x"],
       ["whoami --log-level=all --json", "--log-level=all whoami --json"],
       ["upload a -- --help --log-level b", "upload a ./--help ./--log-level b"],
-      ["projects --limit 3", "projects --limit 3"]
+      ["--log-level debug whoami --help", "whoami --help"],
+      ["--config c.json whoami -h", "whoami --help"],
+      ["projects --limit 3", "projects --limit 3"],
+      ["--config c.json -q projects --limit 3", "projects --config c.json -q --limit 3"],
+      ["--quiet --log-level all whoami", "--log-level all whoami --quiet"],
+      ["nothing whoami", "nothing whoami"],
+      ["--completions bash", "--completions bash"]
     ]
     for (const [written, expected] of arranged) {
-      assert.strictEqual(Arguments.arrange(written.split(" ")).join(" "), expected)
+      assert.strictEqual(Arguments.arrange(written.split(" "), ["whoami", "upload", "projects"]).join(" "), expected)
     }
   })
 

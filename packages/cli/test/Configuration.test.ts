@@ -70,6 +70,14 @@ describe("Configuration", () => {
       assert.deepStrictEqual(service.profile, ServiceProfile.dovetail)
     }))
 
+  it.effect("a token that is empty does not hide the file of another variable", () =>
+    Effect.gen(function*() {
+      const file = ["STEVEDORE_TOKEN_FILE", "token"] as const
+      const { token } = yield* resolve({}, [...environment.slice(0, 1), ["STEVEDORE_TOKEN", ""], file])
+      assert.strictEqual(Redacted.value(token), "api.file")
+      assert.strictEqual(Redacted.value((yield* resolve({}, [...environment, file])).token), "api.variable")
+    }))
+
   it.effect("a profile's own base URL holds when no other is given", () =>
     Effect.gen(function*() {
       const service = yield* resolve({}, [["STEVEDORE_TOKEN", "api.x"], ["STEVEDORE_PROFILE", "dovetail"]])
