@@ -1,9 +1,9 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { DownloadError, ListError, ServiceProfile, UploadError, UploadPlan } from "@stevedore/core"
+import { DownloadError, ListError, Recovery, ServiceProfile, UploadError, UploadPlan } from "@stevedore/core"
 import { DownloadTargetError } from "@stevedore/node"
-import { Effect, type Schema } from "effect"
+import { Effect, Predicate, type Schema } from "effect"
 import { fileURLToPath } from "node:url"
 
 const read = (path: string) =>
@@ -14,29 +14,53 @@ const read = (path: string) =>
 
 const readme = read("../../../README.md")
 
-const tagsOf = (schema: Schema.Schema.All): ReadonlyArray<string> =>
+interface Failure {
+  readonly tag: string
+  /** Whether it is one of what is refused before a request was made. */
+  readonly isRefusal: boolean
+}
+
+const failuresOf = (schema: Schema.Schema.All): ReadonlyArray<Failure> =>
   "members" in schema && Array.isArray(schema.members)
-    ? schema.members.flatMap(tagsOf)
+    ? schema.members.flatMap(failuresOf)
     : "_tag" in schema && typeof schema._tag === "string"
-    ? [schema._tag]
+    ? [{
+      tag: schema._tag,
+      isRefusal: Predicate.hasProperty(schema, "fields") && Predicate.hasProperty(schema.fields, "attempts") &&
+        schema.fields.attempts === Recovery.noAttempts
+    }]
     : []
+
+const failures = [
+  UploadError.UploadError,
+  DownloadError.DownloadError,
+  DownloadTargetError.DownloadTargetError,
+  ListError.ListError
+].flatMap(failuresOf)
+
+const tagsIn = (table: string): ReadonlyArray<string> =>
+  table.split("\n").filter((line) => line.startsWith("| `")).flatMap((line) =>
+    [...(line.split("|")[1] ?? "").matchAll(/`([A-Z]\w+)`/g)].map(([, tag]) => tag ?? "")
+  )
 
 describe("README", () => {
   it.effect("every error that a user can meet is in its table, and no other", () =>
     Effect.gen(function*() {
       const section = (yield* readme).split("## When it fails")[1]?.split("\n## ")[0] ?? ""
-      const rows = section.split("\n").filter((line) => line.startsWith("| `"))
-      const named = rows.flatMap((line) =>
-        [...(line.split("|")[1] ?? "").matchAll(/`([A-Z]\w+)`/g)].map(([, tag]) => tag ?? "")
-      )
-      const tags = [
-        UploadError.UploadError,
-        DownloadError.DownloadError,
-        DownloadTargetError.DownloadTargetError,
-        ListError.ListError
-      ].flatMap(tagsOf)
+      const tags = failures.map(({ tag }) => tag)
       assert.isAbove(tags.length, 30)
-      assert.deepStrictEqual(named.sort(), ["ConfigError", ...new Set(tags)].sort())
+      assert.deepStrictEqual([...tagsIn(section)].sort(), ["ConfigError", ...new Set(tags)].sort())
+    }))
+
+  it.effect("what its table has before any request is refused before any request", () =>
+    Effect.gen(function*() {
+      const section = (yield* readme).split("| **Before any request** | | |")[1]?.split("| **")[0] ?? ""
+      const refused = tagsIn(section).filter((tag) => tag !== "ConfigError")
+      assert.isAbove(refused.length, 4)
+      assert.deepStrictEqual(
+        refused.filter((tag) => !failures.some((failure) => failure.tag === tag && failure.isRefusal)),
+        []
+      )
     }))
 
   it.effect("its limits are those of the standard profile", () =>
