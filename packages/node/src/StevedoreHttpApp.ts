@@ -220,7 +220,7 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | unde
 /**
  * An app that opens and completes uploads, tells the record of a file, and walks lists, for the pages of users whom
  * `authorize` knows: `BrowserStevedore.layer({ baseUrl: "/api" })` talks to it. The bytes do not pass through it: they go
- * from the page to storage.
+ * from the page to storage. It gives no downloads: a page cannot read a file back by it (`verify: "download"`).
  *
  * The token of its `ServiceApi` never leaves the server. Requests are checked before anything is asked of the service,
  * errors have the service's own envelope, and what goes wrong between server and service is told to the log. Nothing is
