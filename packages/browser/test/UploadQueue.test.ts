@@ -40,18 +40,13 @@ const isDone = ({ totals }: UploadQueue.Snapshot) => totals.state !== "uploading
 const slowly = FaultScript.on("put").delay("10 seconds")
 const alwaysSlowly = FaultScript.on("put").always().delay("10 seconds")
 
-const onDisk = Layer.scoped(
+const onDisk = Layer.effect(
   UploadLedger.UploadLedger,
   Effect.gen(function*() {
-    const taken = new Set<string>()
     return yield* UploadLedger.make({
       store: yield* KeyValueStore.KeyValueStore,
       keepUrls: true,
-      lock: (id) =>
-        Effect.acquireRelease(
-          Effect.sync(() => !taken.has(id) && taken.add(id).has(id)),
-          (got) => Effect.sync(() => got && taken.delete(id))
-        )
+      lock: yield* UploadLedger.makeLock
     })
   })
 ).pipe(Layer.provide(KeyValueStore.layerMemory))

@@ -246,22 +246,49 @@ export const make = (options: Options): Effect.Effect<Service> =>
   })
 
 /**
+ * A lock that holds within this process, for a store that no other one writes to.
+ *
+ * @example
+ * import { KeyValueStore } from "@effect/platform"
+ * import { UploadLedger } from "@stevedore/core"
+ * import { Effect, Layer } from "effect"
+ *
+ * const ledger = Layer.effect(
+ *   UploadLedger.UploadLedger,
+ *   Effect.gen(function*() {
+ *     const store = yield* KeyValueStore.KeyValueStore
+ *     return yield* UploadLedger.make({ store, lock: yield* UploadLedger.makeLock, keepUrls: false })
+ *   })
+ * )
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeLock: Effect.Effect<Lock> = /* #__PURE__ */ Effect.sync(() => {
+  const held = new Set<string>()
+  const take = (id: string): boolean => {
+    if (held.has(id)) return false
+    held.add(id)
+    return true
+  }
+  return (id) =>
+    Effect.acquireRelease(
+      Effect.sync(() => take(id)),
+      (taken) => Effect.sync(() => taken && held.delete(id))
+    )
+})
+
+/**
  * A ledger in memory, for tests and for processes that restart their uploads themselves. Part URLs are kept.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const makeMemory = (options: { readonly keepUrls: boolean } = { keepUrls: true }): Effect.Effect<Service> => {
-  const locked = new Set<string>()
-  const lock: Lock = (id) =>
-    Effect.acquireRelease(
-      Effect.sync(() => !locked.has(id) && locked.add(id).has(id)),
-      (taken) => Effect.sync(() => taken && locked.delete(id))
-    )
-  return Effect.flatMap(KeyValueStore.KeyValueStore, (store) => make({ store, lock, ...options })).pipe(
-    Effect.provide(KeyValueStore.layerMemory)
-  )
-}
+export const makeMemory = (options: { readonly keepUrls: boolean } = { keepUrls: true }): Effect.Effect<Service> =>
+  Effect.gen(function*() {
+    const store = yield* KeyValueStore.KeyValueStore
+    return yield* make({ store, lock: yield* makeLock, ...options })
+  }).pipe(Effect.provide(KeyValueStore.layerMemory))
 
 /**
  * A ledger in memory, as a layer.

@@ -5,7 +5,7 @@ import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadRecord } from "@stevedore/core/UploadRecord"
 import type { PartReceipt } from "@stevedore/core/UploadSession"
 import { Recorder } from "@stevedore/testing"
-import { Effect, FastCheck, Logger, LogLevel, Option, TestClock } from "effect"
+import { Effect, Exit, FastCheck, Logger, LogLevel, Option, Scope, TestClock } from "effect"
 import { distinct, openLedger, openLock, openStore, recognizable } from "./fixtures/ledgers.js"
 
 const url = (part: number) =>
@@ -47,6 +47,28 @@ const warnings = Effect.map(
 )
 
 describe("UploadLedger", () => {
+  it.scoped("a lock of this process is one holder's until its scope ends, and other ids are free meanwhile", () =>
+    Effect.gen(function*() {
+      const lock = yield* UploadLedger.makeLock
+      const scope = yield* Scope.make()
+      assert.isTrue(yield* Scope.extend(lock("a1"), scope))
+      assert.isFalse(yield* Effect.scoped(lock("a1")))
+      assert.isTrue(yield* Effect.scoped(lock("b2")))
+      assert.isFalse(yield* Effect.scoped(lock("a1")), "who did not get it lets nothing go")
+      yield* Scope.close(scope, Exit.void)
+      assert.isTrue(yield* Effect.scoped(lock("a1")))
+    }))
+
+  it.scoped("two ledgers in memory have nothing in common, their locks included", () =>
+    Effect.gen(function*() {
+      const lockedIn = Effect.flatMap(UploadLedger.UploadLedger, (ledger) => ledger.lock("a1"))
+      const taken = yield* Effect.all([
+        Effect.provide(lockedIn, UploadLedger.layerMemory),
+        Effect.provide(lockedIn, UploadLedger.layerMemory)
+      ])
+      assert.deepStrictEqual(taken, [true, true])
+    }))
+
   it.effect("gives back what was begun and received, whatever the order and the gaps", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()

@@ -1,4 +1,5 @@
 import type { Lock } from "@stevedore/core/UploadLedger"
+import { makeLock } from "@stevedore/core/UploadLedger"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { nameOf } from "./thrown.js"
@@ -28,22 +29,12 @@ const acrossTabs = (name: string): Effect.Effect<boolean, string, Scope.Scope> =
     (letGo) => letGo ?? Effect.void
   ).pipe(Effect.map((letGo) => letGo !== undefined))
 
-const withinPage = (): Lock => {
-  const held = new Set<string>()
-  return (id) =>
-    Effect.acquireRelease(
-      Effect.sync(() => !held.has(id) && held.add(id).has(id)),
-      (taken) => Effect.sync(() => taken && held.delete(id))
-    )
-}
-
 /**
  * A lock over all tabs of an origin. A page that is not served securely has no Web Locks, and one in a sandbox is denied
  * them: there it holds within the page alone.
  */
 export const make = (prefix: string): Effect.Effect<Lock> =>
-  Effect.sync(() => {
-    const page = withinPage()
+  Effect.map(makeLock, (page) => {
     if (!("locks" in navigator)) return page
     return (id) =>
       Effect.catchAll(acrossTabs(`${prefix}/${id}`), (name) =>
