@@ -36,7 +36,7 @@ export const nameLength: number = limits.nameLength
  * SourceLimits.charactersIn("🚢.mp4") // 5
  *
  * @since 0.1.0
- * @category checks
+ * @category accessors
  */
 export const charactersIn = (name: string): number => [...name].length
 
@@ -62,7 +62,7 @@ const upTo = (longest: number): string => `1 to ${longest} characters`
  * Either.mapLeft(SourceLimits.checkDescription("", "video/mp4"), (error) => error.field) // left("name")
  *
  * @since 0.1.0
- * @category checks
+ * @category validation
  */
 export const checkDescription = (name: string, mediaType: string): Either.Either<void, InvalidSource> => {
   if (name === "" || charactersIn(name) > nameLength) {

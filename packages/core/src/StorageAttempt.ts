@@ -23,7 +23,7 @@ import { interpret, interpretPut, rejected } from "./StorageResponse.js"
  * thrown away.
  *
  * @since 0.1.0
- * @category models
+ * @category constants
  */
 export const longestDocument = 65_536
 

@@ -78,7 +78,7 @@ export interface CheckedOptions {
  * How many parts of an upload may be in flight at the most.
  *
  * @since 0.1.0
- * @category limits
+ * @category constants
  */
 export const mostConcurrent = 32
 

@@ -58,10 +58,10 @@ const whatDiffers = {
 } as const
 
 /**
- * Fails with `SourceChanged` when a source is not what a record is of: another size, date, identity or content.
+ * Fails with `SourceChanged` when a source is not what a record is of: its size, date, identity or content is another.
  *
  * @since 0.1.0
- * @category predicates
+ * @category validation
  */
 export const checkSame = (
   record: UploadRecord,

@@ -272,6 +272,6 @@ export type Fault = typeof Fault.Type
  * Whether a value is a fault of a page.
  *
  * @since 0.1.0
- * @category guards
+ * @category predicates
  */
 export const isPageFault = Schema.is(PageFault)
