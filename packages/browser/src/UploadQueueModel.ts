@@ -178,8 +178,9 @@ export interface Options {
 }
 
 /**
- * A queue, from `UploadQueue`. Its functions need no `this`, so they can be handed to React's `useSyncExternalStore` or a Svelte store as they
- * are. Actions without an id are for every item that they can be done with. What an item is not ready for does nothing.
+ * A queue, from `UploadQueue`. Its functions need no `this`, so they can be handed to React's `useSyncExternalStore` or a
+ * Svelte store as they are. Actions without an id are for every item that they can be done with. What an item is not ready for
+ * does nothing.
  *
  * @since 0.1.0
  * @category models

@@ -38,8 +38,8 @@ export interface Watch<A, E, E2> {
   readonly onCut: (cut: () => void) => () => void
 }
 
-// A race of three, by hand: those of Effect take two fibers and a hundred steps for each two, for every part. Who loses can be
-// interrupted wherever this runs: an upload that may not be is not to wait for its timer.
+// A race of three, by hand: those of Effect take two fibers and a hundred steps for each two, for every part. Who loses can
+// be interrupted wherever this runs: an upload that may not be is not to wait for its timer.
 const firstOf = <A, E>(
   put: Effect.Effect<Option.Option<A>, E>,
   timer: Effect.Effect<Option.Option<never>, E>,

@@ -129,7 +129,24 @@ export const stream = (
   )
 
 /**
- * Nothing is asked for before the first section.
+ * A file whose sections are asked for one by one, in any order and also at the same time. Nothing is asked of the service
+ * before the first one. For a file from front to back there is {@link stream}.
+ *
+ * @example
+ * import { Downloads } from "@stevedore/core"
+ * import { Console, Effect, Option } from "effect"
+ *
+ * const atOnce = Effect.gen(function*() {
+ *   const file = yield* Downloads.open("1kf00nQk9yfWKfsTDni8aO")
+ *   const first = yield* file.section({ range: { offset: 0, length: 1_000_000 } })
+ *   // of the same file, or `SourceChanged`
+ *   const rest = yield* file.section({ range: { offset: 1_000_000 }, etag: Option.getOrUndefined(first.etag) })
+ *   yield* Effect.forEach(
+ *     [first, rest],
+ *     ({ drain, offset }) => drain((bytes) => Console.log(`${bytes.byteLength} bytes of those from ${offset}`)),
+ *     { concurrency: 2, discard: true }
+ *   )
+ * }).pipe(Effect.scoped)
  *
  * @since 0.1.0
  * @category downloads

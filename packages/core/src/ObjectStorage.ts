@@ -74,7 +74,7 @@ export interface GetAnswer extends RangedContent.Held {
  * @category models
  */
 export interface Service {
-  /** Puts one section, once. An URL that has ended is refused before anything is sent. */
+  /** Puts one section, once. A URL that has ended is refused before anything is sent. */
   readonly put: (request: PutRequest) => Effect.Effect<PutReceipt, StorageError | SourceError>
   /** Gets an object or a range of it, once. */
   readonly get: (request: GetRequest) => Effect.Effect<GetAnswer, StorageError, Scope.Scope>

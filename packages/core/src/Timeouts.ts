@@ -42,8 +42,8 @@ export interface Options {
 }
 
 /**
- * 60 seconds an attempt of a call and 10 minutes all of them, 30 seconds to connect, 60 without progress, 2 minutes for storage's answer, unless the options say
- * otherwise.
+ * The time-outs: 60 seconds for one attempt of a call and 10 minutes for all of them, 30 seconds to connect, 60 seconds without
+ * progress, and 2 minutes for storage's answer, unless the options say otherwise.
  *
  * @since 0.1.0
  * @category constructors

@@ -98,9 +98,9 @@ const over = <R>(
   )
 
 /**
- * The service and the storage over Node's sockets, with connections of their own, which end with the layer.
- * Unfinished uploads are written down on disk; checksums are computed by Node. A `RetryPolicy.layer`, `Timeouts.layer` or `Checksum.layer`
- * that is provided to this layer holds for whatever runs with it.
+ * The service and the storage over Node's sockets, with connections of their own, which end with the layer. Unfinished uploads
+ * are written down on disk; checksums are computed by Node. A `RetryPolicy.layer`, `Timeouts.layer` or `Checksum.layer` that is
+ * provided to this layer holds for whatever runs with it.
  *
  * @example
  * import { Uploads } from "@stevedore/core"

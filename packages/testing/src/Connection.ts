@@ -11,7 +11,8 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 /**
- * The connection is broken, so no answer goes out. `code` is what the operating system would call it; `cause` is there when it broke because the body could not be read on.
+ * The connection is broken, so no answer goes out. `code` is what the operating system would call it; `cause` is there when it
+ * broke because the body could not be read on.
  *
  * @since 0.1.0
  * @category errors
