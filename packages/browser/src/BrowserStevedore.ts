@@ -6,6 +6,7 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
@@ -59,23 +60,41 @@ const withRedirectsAsAnswers = HttpClient.transformResponse(
   )
 )
 
-// A request that fails in a browser that was offline before it began cannot have left it.
-const withOfflineTold = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
-  HttpClient.transform(
+const isOfThisPage = (url: string): boolean => new URL(url, location.href).origin === location.origin
+
+// A browser does not say why there is no answer. A request that fails where it was offline before it began cannot have
+// left it; and where no answer of another origin was ever let through, CORS may be the reason.
+const withFailuresExplained = (client: HttpClient.HttpClient): HttpClient.HttpClient => {
+  let answered = false
+  const causeOf = (wasOnline: boolean, { url }: HttpClientRequest.HttpClientRequest) => {
+    if (!wasOnline) return { code: "ENETUNREACH" }
+    return answered || isOfThisPage(url) ? undefined : { hint: "cors" }
+  }
+  return HttpClient.transform(
     client,
     (send, request) =>
-      Effect.suspend(() =>
-        navigator.onLine ? send : Effect.mapError(send, (error) =>
-          error._tag === "RequestError"
-            ? new HttpClientError.RequestError({ request, reason: "Transport", cause: { code: "ENETUNREACH" } })
-            : error)
-      )
+      Effect.suspend(() => {
+        const wasOnline = navigator.onLine
+        return Effect.mapBoth(send, {
+          onFailure: (error) => {
+            const cause = error._tag === "RequestError" ? causeOf(wasOnline, request) : undefined
+            return cause === undefined
+              ? error
+              : new HttpClientError.RequestError({ request, reason: "Transport", cause })
+          },
+          onSuccess: (response) => {
+            answered = true
+            return response
+          }
+        })
+      })
   )
+}
 
 const client = (options: Options): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(
     HttpClient.HttpClient,
-    Effect.map(HttpClient.HttpClient, (client) => withOfflineTold(withRedirectsAsAnswers(client)))
+    Effect.map(HttpClient.HttpClient, (client) => withFailuresExplained(withRedirectsAsAnswers(client)))
   ).pipe(
     Layer.provide(FetchHttpClient.layer),
     Layer.provide(

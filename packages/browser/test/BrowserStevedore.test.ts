@@ -148,6 +148,27 @@ describe("BrowserStevedore", () => {
       assert.strictEqual(page.listeners(), 0)
     }))
 
+  it.scoped("a service that has answered nothing yet may be one that CORS keeps the page from, and that is said", () =>
+    Effect.gen(function*() {
+      let up = false
+      yield* world(() => up ? json(200, record) : down())
+      const failures = (baseUrl: string) =>
+        Effect.gen(function*() {
+          up = false
+          const first = yield* Effect.flip(file)
+          up = true
+          yield* file
+          up = false
+          return [first, yield* Effect.flip(file)] as const
+        }).pipe(Effect.provide(Layer.provide(layerOf({ baseUrl }), RetryPolicy.none)))
+      const [first, later] = yield* failures("https://service.test")
+      assert.deepInclude(first, { _tag: "ConnectionFailed", hint: "cors" })
+      assert.include(first.message, "CORS")
+      assert.notProperty(later, "hint")
+      // the page's own origin is never forbidden
+      assert.notProperty((yield* failures("/api"))[0], "hint")
+    }))
+
   it.scoped("a session is opened again only where it is certain that the request has not left", () =>
     Effect.gen(function*() {
       let online = true

@@ -74,7 +74,7 @@ export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@ste
 const hints: Record<NonNullable<ConnectionFailed["hint"]>, string> = {
   cors:
     "No request of this page to that origin has succeeded yet: its CORS rules may not allow the page's origin, the " +
-    "method PUT or the headers that were sent."
+    "method or the headers that were sent."
 }
 
 /**

@@ -4,9 +4,11 @@ import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Iterable from "effect/Iterable"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { arrival, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
+import { arrival, causes, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
 import * as Metrics from "../Metrics.js"
 import type * as RateLimit from "../RateLimit.js"
 import type * as RetryBudget from "../RetryBudget.js"
@@ -36,6 +38,10 @@ export interface Caller {
   readonly noteDeprecation: ReturnType<typeof makeDeprecations>["note"]
 }
 
+// Told by a client that knows it, as a page's does.
+const mayBeForbidden = (error: unknown): boolean =>
+  Iterable.some(causes(error), (cause) => Predicate.hasProperty(cause, "hint") && cause.hint === "cors")
+
 export const failed = (
   { config }: Caller,
   error: HttpClientError.HttpClientError,
@@ -46,6 +52,7 @@ export const failed = (
     peer: "service",
     origin: new URL(config.baseUrl).origin,
     ...(code === undefined ? {} : { code }),
+    ...(mayBeForbidden(error) ? { hint: "cors" as const } : {}),
     arrived: error._tag === "RequestError" ? arrival(code) : "unknown",
     attempts
   })

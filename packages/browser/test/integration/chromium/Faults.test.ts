@@ -51,6 +51,15 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.deepStrictEqual(yield* puts(world), [])
     }))
 
+  it.scoped("a service that does not allow the page's origin is a connection that failed, with CORS as a hint", () =>
+    Effect.gen(function*() {
+      const world = yield* World.make()
+      const { baseUrl } = world.sandbox
+      const outcome = failed(yield* World.upload(world.page, { ...small, baseUrl, retry: { attempts: 1 } }))
+      assert.strictEqual(outcome.error, "ConnectionFailed")
+      assert.deepInclude(outcome.fields, { peer: "service", hint: "cors" })
+    }))
+
   it.scoped("once storage has answered, a connection that fails is no matter of CORS", () =>
     Effect.gen(function*() {
       const faults = FaultScript.on("putPart").part(2).always().reset()
