@@ -33,6 +33,7 @@ const showRefused = (refused: ReadonlyArray<Pick<UploadQueue.Refusal, "name" | "
       const line = document.createElement("p")
       const strong = document.createElement("strong")
       strong.textContent = name
+      strong.dir = "auto"
       line.append(strong, ` was not taken. ${message}`)
       return line
     })

@@ -84,6 +84,8 @@ export const make = (
   let current: Item | undefined
   const element = document.createElement("li")
   const name = text("p", "name")
+  // one that is written from right to left ends on its left
+  name.dir = "auto"
   const state = text("p", "state")
   const error = text("p", "error")
   error.setAttribute("role", "alert")

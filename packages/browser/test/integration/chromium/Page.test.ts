@@ -208,6 +208,25 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name), ["folder/there.txt"])
     }))
 
+  it.scoped("shows names to their ends on a narrow screen, also those that are written from right to left", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened()
+      yield* Effect.promise(() => page.setViewportSize({ width: 360, height: 800 }))
+      const names = ["Interviews/with customers/in autumn/take 17.txt", "مقابلة مع السيد أحمد – الجزء الأول.txt"]
+      yield* choose(page, [...names.map((name) => text(name)), text("مسودة.txt", 0)])
+      yield* shows(page, "2 files sent.")
+      const shown = yield* Effect.promise(() =>
+        page.locator("li .name, #refused strong").evaluateAll((elements) =>
+          elements.map((element) => ({
+            cut: element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1,
+            direction: getComputedStyle(element).direction
+          }))
+        )
+      )
+      assert.deepStrictEqual(shown.map(({ direction }) => direction), ["rtl", "ltr", "rtl"])
+      assert.deepStrictEqual(shown.slice(1).map(({ cut }) => cut), [false, false])
+    }))
+
   it.scoped("tries again what failed, and leaves what was cancelled as it is", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({
