@@ -7,9 +7,14 @@ const units = ["kB", "MB", "GB", "TB"]
 
 export const bytes = (count: number): string => {
   if (count < 1000) return `${count} bytes`
-  const power = Math.min(units.length, Math.floor(Math.log10(count) / 3))
-  const value = count / 1000 ** power
-  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[power - 1]}`
+  let value = count / 1000
+  let unit = 0
+  // what rounds to a thousand of one unit is one of the next
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000
+    unit++
+  }
+  return `${value.toFixed(value < 9.95 ? 1 : 0)} ${units[unit]}`
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
@@ -83,7 +88,9 @@ export const state = (item: Item): string => {
     case "cancelled":
       return joined(bytes(item.size), "cancelled")
     case "needs-file":
-      return `${bytes(item.confirmed)} of ${bytes(item.size)} are there already`
+      return item.confirmed === 0
+        ? joined(bytes(item.size), "nothing of it is there yet")
+        : `${bytes(item.confirmed)} of ${bytes(item.size)} are there already`
   }
 }
 
@@ -91,7 +98,7 @@ export const state = (item: Item): string => {
 export const progress = (item: Item): string =>
   item.state === "uploading"
     ? `${percent(item)} %${item.secondsLeft === undefined ? "" : `, ${timeLeft(item.secondsLeft)}`}`
-    : `${percent(item)} %, ${item.state}`
+    : `${percent(item)} %, ${item.state === "needs-file" ? "waiting for its file" : item.state}`
 
 export const totals = (now: UploadQueue.Totals): string =>
   joined(
