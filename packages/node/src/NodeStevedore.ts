@@ -51,13 +51,23 @@ export interface StorageOptions {
 }
 
 /**
+ * How the calls of the service are made; the storage is not concerned.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ClientOptions extends Pick<ServiceApi.Options, "transformClient"> {}
+
+/**
  * Where the service is, and by which token. Omitted: the profile is `ServiceProfile.standard`, the base URL the
  * profile's own.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Options extends ServiceConfig.Options, TransferGate.Options, LedgerOptions, StorageOptions {}
+export interface Options
+  extends ServiceConfig.Options, ClientOptions, TransferGate.Options, LedgerOptions, StorageOptions
+{}
 
 /**
  * Each option as a `Config`. Omitted: the base URL is read from `STEVEDORE_BASE_URL`, the token from
@@ -67,21 +77,22 @@ export interface Options extends ServiceConfig.Options, TransferGate.Options, Le
  * @category models
  */
 export interface ConfigOptions
-  extends ServiceConfig.ConfigOptions, TransferGate.Options, LedgerOptions, StorageOptions
+  extends ServiceConfig.ConfigOptions, ClientOptions, TransferGate.Options, LedgerOptions, StorageOptions
 {}
 
 type Transport<R> = Layer.Layer<ServiceApi.ServiceApi | ObjectStorage, never, ServiceConfig.ServiceConfig | R>
 
-const ownSockets = ({ storage }: StorageOptions): Transport<never> =>
+const ownSockets = ({ storage, transformClient }: StorageOptions & ClientOptions): Transport<never> =>
   Layer.merge(
     Layer.provide(
-      ServiceApi.layerWith({ pull: SocketClient.pull }),
+      ServiceApi.layerWith({ pull: SocketClient.pull, transformClient }),
       Layer.scoped(HttpClient.HttpClient, Effect.map(ConnectionPool.make({}), SocketClient.make))
     ),
     NodeObjectStorage.layer(storage)
   )
 
-const givenClient: Transport<HttpClient.HttpClient> = Layer.merge(ServiceApi.layer, HttpObjectStorage.layer)
+const givenClient = ({ transformClient }: ClientOptions): Transport<HttpClient.HttpClient> =>
+  Layer.merge(ServiceApi.layerWith({ transformClient }), HttpObjectStorage.layer)
 
 const over = <R>(
   transport: Transport<R>,
@@ -171,4 +182,4 @@ export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeSteved
 export const layerWithoutHttpClient = (
   options: Omit<Options, keyof StorageOptions>
 ): Layer.Layer<NodeStevedore, ConfigError.ConfigError, HttpClient.HttpClient> =>
-  over(givenClient, ServiceConfig.layer(options), options)
+  over(givenClient(options), ServiceConfig.layer(options), options)
