@@ -1,6 +1,6 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { BrowserStevedore } from "@stevedore/browser"
-import { RetryPolicy, ServiceApi, TransferGate, UploadLedger } from "@stevedore/core"
+import { Checksum, RetryPolicy, ServiceApi, TransferGate, UploadLedger } from "@stevedore/core"
 import { Effect, Fiber, Layer, Redacted, TestClock } from "effect"
 import "fake-indexeddb/auto"
 import * as FakePage from "./fixtures/fakePage.js"
@@ -128,6 +128,15 @@ describe("BrowserStevedore", () => {
       }
       assert.deepInclude(yield* Fiber.join(fiber), { _tag: "ServiceUnavailable", attempts: 3 })
       assert.lengthOf(asked, 3)
+    }))
+
+  it.scoped("a checksum algorithm that is provided to the layer holds for whatever runs with it", () =>
+    Effect.gen(function*() {
+      yield* world()
+      const nameBy = (layer: ReturnType<typeof layerOf>) =>
+        Effect.provide(Effect.map(Checksum.Algorithm, ({ name }) => name), layer)
+      assert.strictEqual(yield* nameBy(layerOf()), "crc32")
+      assert.strictEqual(yield* nameBy(Layer.provide(layerOf(), Checksum.layer(Checksum.crc64nvme))), "crc64nvme")
     }))
 
   it.scoped("what fails while the browser is offline waits until it is online, and is no attempt", () =>

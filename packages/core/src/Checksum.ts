@@ -166,6 +166,14 @@ export class Algorithm extends Context.Reference<Algorithm>()<"@stevedore/core/C
 export const layer = (algorithm: ChecksumAlgorithm): Layer.Layer<never> => Layer.succeed(Algorithm, algorithm)
 
 /**
+ * Hands the algorithm in force where a layer is built on to what runs with that layer.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Algorithm, Algorithm)
+
+/**
  * The checksum of bytes in memory.
  *
  * @since 0.1.0

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as Checksum from "@stevedore/core/Checksum"
 import * as HttpObjectStorage from "@stevedore/core/HttpObjectStorage"
 import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
@@ -101,6 +102,7 @@ export const layer = (
       ...options,
       shortestPause: options?.shortestPause ?? (options?.backOff === true ? undefined : 0)
     }),
+    Checksum.layerInForce,
     retryPolicy(options),
     Timeouts.layerInForce
   ).pipe(Layer.provideMerge(Sandbox.layer({

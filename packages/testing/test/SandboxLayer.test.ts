@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RetryPolicy, ServiceProfile, TransferGate, Uploads, UploadSources } from "@stevedore/core"
-import { Duration, Effect, Fiber, Random, TestClock } from "effect"
+import { Checksum, RetryPolicy, ServiceProfile, TransferGate, Uploads, UploadSources } from "@stevedore/core"
+import { Duration, Effect, Fiber, Layer, Random, TestClock } from "effect"
 import { FaultScript, Sandbox, SandboxLayer, VirtualTime } from "../src/index.js"
 
 const source = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), { mediaType: "text/plain" })
@@ -31,6 +31,12 @@ describe("SandboxLayer", () => {
     }).pipe(Effect.provide(SandboxLayer.memory({
       faults: FaultScript.on("put").times(2).answer(503, "SlowDown").and(FaultScript.on("complete").loseAnswer())
     }))))
+
+  it.effect("has uploads checked by the algorithm that it is given, as the layer of an application has", () =>
+    Effect.gen(function*() {
+      const { sent } = yield* Uploads.upload(source)
+      assert.strictEqual(sent.checksum?.algorithm, "crc64nvme")
+    }).pipe(Effect.provide(Layer.provide(SandboxLayer.memory(), Checksum.layer(Checksum.crc64nvme)))))
 
   it.effect("lets parts of a few bytes be sent, when the sandbox does", () =>
     Effect.gen(function*() {
