@@ -221,7 +221,8 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>("
    * @since 0.1.0
    */
   get recovery(): Recovery.Recovery {
-    return this.status === 429 || this.code === "SlowDown" ? "slowDown" : "retry"
+    // MinIO says SlowDownRead and SlowDownWrite
+    return this.status === 429 || this.code?.startsWith("SlowDown") === true ? "slowDown" : "retry"
   }
   override get message(): string {
     return `Storage cannot take ${of(this)} now: ${this.status}${this.code === undefined ? "" : ` ${this.code}`} (${

@@ -42,6 +42,8 @@ describe("StorageError", () => {
     ["retry", unavailable(500)],
     ["retry", unavailable(503, "ServiceUnavailable")],
     ["slowDown", unavailable(503, "SlowDown")],
+    ["slowDown", unavailable(503, "SlowDownRead")],
+    ["slowDown", unavailable(503, "SlowDownWrite")],
     ["slowDown", unavailable(429)],
     ["none", new StorageError.EtagMissing({})]
   ])("what helps is %s: %o", (recovery, error) => {
