@@ -69,6 +69,14 @@ describe("Metrics", () => {
       faults: FaultScript.on("get").times(2).answer(503, "InternalError").and(FaultScript.on("get").resetAfter(40))
     }))))
 
+  it.effect("have the tags that the caller gives, also those of the bytes of a download", () =>
+    Effect.gen(function*() {
+      const { id } = yield* Effect.tagMetrics(inTime(multipart), "tenant", "up")
+      yield* Stream.runDrain(Downloads.stream(id)).pipe(Effect.tagMetrics("tenant", "down"))
+      assert.strictEqual(yield* count(Metric.tagged(Metrics.bytesConfirmed, "tenant", "up")), 95)
+      assert.strictEqual(yield* count(Metric.tagged(Metrics.bytesReceived, "tenant", "down")), 95)
+    }).pipe(Effect.provide(tiny())))
+
   it.effect("count an upload that fails by its error", () =>
     Effect.gen(function*() {
       const small = Uploads.upload(sourceOf(3), { strategy: "single" })

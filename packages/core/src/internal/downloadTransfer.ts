@@ -39,6 +39,7 @@ export const bytesOf = (
   Effect.gen(function*() {
     const { asked, content } = transfer
     const scope = yield* Effect.scope
+    const labels = yield* Effect.metricLabels
     let current = yield* wanted(transfer, first, asked.start)
     let known = knownBy(asked, first)
     let { attempt } = first
@@ -50,7 +51,8 @@ export const bytesOf = (
       Effect.matchEffect(current, {
         onSuccess: (chunk) => {
           position += chunk.byteLength
-          received(chunk.byteLength)
+          // A chunk may be small and there may be millions: an effect for each would cost more than all the rest
+          Metrics.bytesReceived.unsafeUpdate(chunk.byteLength, labels)
           return Effect.succeed(chunk)
         },
         onFailure: (broken) =>
@@ -101,9 +103,6 @@ export const bytesOf = (
 
     return next
   })
-
-// A chunk may be small and there may be millions: an effect for each would cost more than all the rest
-const received = (bytes: number): void => Metrics.bytesReceived.unsafeUpdate(bytes, [])
 
 /** What the answers so far tell of where the bytes end. */
 interface Known {
