@@ -34,8 +34,7 @@ export const fetchedAhead = <S, A, E, R, R2>(
 
     const produce = (state: S, place: number): Effect.Effect<void, never, R | R2> =>
       Effect.gen(function*() {
-        yield* permission(place)
-        const exit = yield* Effect.exit(step(state))
+        const exit = yield* Effect.exit(Effect.zipRight(permission(place), step(state)))
         if (Exit.isFailure(exit)) {
           yield* Queue.offer(results, Exit.failCause(Cause.map(exit.cause, Option.some)))
           return

@@ -1,0 +1,17 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Option, Stream } from "effect"
+import { fetchedAhead } from "../../src/internal/fetchedAhead.js"
+
+const step = (place: number) => Effect.succeed([place, place < 5 ? Option.some(place + 1) : Option.none()] as const)
+
+describe("fetchedAhead", () => {
+  it.live("gives the defect of what says whether to hurry, instead of waiting for ever", () =>
+    Effect.gen(function*() {
+      const exit = yield* fetchedAhead(0, step, { ahead: 1, mayHurry: Effect.die("broken") }).pipe(
+        Stream.runForEach(() => Effect.sleep("1 millis")),
+        Effect.exit,
+        Effect.timeoutOption("1 second")
+      )
+      assert.deepStrictEqual(exit, Option.some(Exit.failCause(Cause.die("broken"))))
+    }))
+})
