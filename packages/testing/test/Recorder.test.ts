@@ -14,6 +14,7 @@ const shown = (program: Effect.Effect<unknown, unknown, Recorder.Recorder>) =>
 
 describe("Recorder", () => {
   const hidden = Object.defineProperty({}, "token", { value: secret, enumerable: false })
+  const url = () => new URL(`https://host.test/?token=${secret}`)
   const places: ReadonlyArray<
     readonly [string, Recorder.Place, Effect.Effect<unknown, unknown, Recorder.Recorder>]
   > = [
@@ -24,9 +25,31 @@ describe("Recorder", () => {
     ["the name of a span", "span", Effect.withSpan(Effect.void, `GET ${secret}`)],
     ["an attribute at the beginning of a span", "span", Effect.withSpan(Effect.void, "a", { attributes: { secret } })],
     ["an attribute of a span", "span", Effect.withSpan(Effect.annotateCurrentSpan("a", { secret }), "a")],
+    [
+      "an event of a span",
+      "span",
+      Effect.withSpan(Effect.flatMap(Effect.currentSpan, (span) => Effect.sync(() => span.event(secret, 0n))), "a")
+    ],
+    [
+      "an attribute of an event of a span",
+      "span",
+      Effect.withSpan(
+        Effect.flatMap(Effect.currentSpan, (span) => Effect.sync(() => span.event("a", 0n, { secret }))),
+        "a"
+      )
+    ],
     ["the failure of a span", "span", Effect.withSpan(new Leak({ inner: { hidden } }), "a")],
     ["the result of a span", "span", Effect.withSpan(Effect.succeed({ secret }), "a")],
     ["what is printed", "console", Console.error("x", { secret })],
+    ["headers that are printed", "console", Console.log(new Headers({ authorization: `Bearer ${secret}` }))],
+    ["a URL within the cause of an error", "log", Effect.logError(new Error("out", { cause: { url: url() } }))],
+    ["a query within a Map", "log", Effect.log(new Map([["query", url().searchParams]]))],
+    ["a request that is logged", "log", Effect.log({ request: new Request(url()) })],
+    [
+      "the headers of a request",
+      "log",
+      Effect.log({ request: new Request("https://host.test", { headers: { secret } }) })
+    ],
     ["a value that the test gives", "value", Recorder.record(new Leak({ inner: hidden }))],
     ["a secret that is percent-encoded", "log", Effect.log(encodeURIComponent(secret))],
     ["a secret in Base64", "log", Effect.log(Buffer.from(secret).toString("base64"))]

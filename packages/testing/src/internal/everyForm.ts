@@ -23,6 +23,14 @@ const printed = (value: object): ReadonlyArray<string> => [
 
 const isBytes = (value: object): boolean => ArrayBuffer.isView(value) || value instanceof ArrayBuffer
 
+// What the platform's own classes hold is in none of their properties, and consoles print it all the same
+const withinPlatformClass = (value: object): ReadonlyArray<unknown> => {
+  if (value instanceof Map || value instanceof Headers || value instanceof FormData) return [...value.entries()].flat()
+  if (value instanceof Set) return [...value]
+  if (value instanceof URL || value instanceof URLSearchParams) return [String(value)]
+  return value instanceof Request || value instanceof Response ? [value.url, value.headers] : []
+}
+
 /**
  * Everything that a logger, a tracer or an inspector could print of a value: the value in its own words, and all that its
  * properties hold, hidden ones included.
@@ -47,10 +55,8 @@ export const everyForm = (value: unknown): ReadonlyArray<string> => {
     if (depth === 0 || one instanceof Error) {
       printed(one).forEach((text) => texts.push(text))
     }
-    if (one instanceof Map || one instanceof Set) {
-      for (const entry of one instanceof Map ? [...one.entries()].flat() : one) {
-        visit(entry, depth + 1)
-      }
+    for (const value of withinPlatformClass(one)) {
+      visit(value, depth + 1)
     }
     for (const key of Reflect.ownKeys(one)) {
       texts.push(String(key))
