@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import * as Equal from "effect/Equal"
+import { dual } from "effect/Function"
 import * as Hash from "effect/Hash"
 import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Option from "effect/Option"
@@ -191,8 +192,14 @@ export const fromString = (href: string): Option.Option<PresignedUrl> => {
  * @since 0.1.0
  * @category combinators
  */
-export const endingBy = (self: PresignedUrl, assumedDeadline: Date): PresignedUrl =>
-  Option.isSome(self.deadline) ? self : new PresignedUrl(reveal(self), Option.some(assumedDeadline))
+export const endingBy: {
+  (assumedDeadline: Date): (self: PresignedUrl) => PresignedUrl
+  (self: PresignedUrl, assumedDeadline: Date): PresignedUrl
+} = /* #__PURE__ */ dual(
+  2,
+  (self: PresignedUrl, assumedDeadline: Date): PresignedUrl =>
+    Option.isSome(self.deadline) ? self : new PresignedUrl(reveal(self), Option.some(assumedDeadline))
+)
 
 /**
  * The whole string with its signature. To be called where the request is made, and nowhere else.
@@ -209,8 +216,14 @@ export const reveal: (self: PresignedUrl) => string = PresignedUrl.reveal
  * @since 0.1.0
  * @category predicates
  */
-export const hasEnded = (self: PresignedUrl, serverNow: number): boolean =>
-  Option.exists(self.deadline, (deadline) => deadline.getTime() <= serverNow)
+export const hasEnded: {
+  (serverNow: number): (self: PresignedUrl) => boolean
+  (self: PresignedUrl, serverNow: number): boolean
+} = /* #__PURE__ */ dual(
+  2,
+  (self: PresignedUrl, serverNow: number): boolean =>
+    Option.exists(self.deadline, (deadline) => deadline.getTime() <= serverNow)
+)
 
 /**
  * The schema of a value that is a {@link PresignedUrl} already.

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import { dual } from "effect/Function"
 import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
 import { standardProfile } from "./internal/standardProfile.js"
@@ -166,6 +167,7 @@ const changed = <Name extends string, Value>(
  *
  * @example
  * import { ServiceProfile } from "@stevedore/core"
+ * import { Config, Schema } from "effect"
  *
  * const archive = ServiceProfile.extend(ServiceProfile.standard, {
  *   encryptionHeaders: {
@@ -175,10 +177,18 @@ const changed = <Name extends string, Value>(
  *   download: "link"
  * })
  *
+ * // one from the environment, as JSON
+ * const fromEnvironment = Schema.Config("ARCHIVE_PROFILE", Schema.parseJson(ServiceProfile.ServiceProfile)).pipe(
+ *   Config.map(ServiceProfile.extend({ download: "link" }))
+ * )
+ *
  * @since 0.1.0
  * @category combinators
  */
-export const extend = (profile: ServiceProfile, changes: Changes): ServiceProfile => ({
+export const extend: {
+  (changes: Changes): (profile: ServiceProfile) => ServiceProfile
+  (profile: ServiceProfile, changes: Changes): ServiceProfile
+} = /* #__PURE__ */ dual(2, (profile: ServiceProfile, changes: Changes): ServiceProfile => ({
   ...profile,
   ...changes,
   encryptionHeaders: lowerCaseNames(changes.encryptionHeaders ?? profile.encryptionHeaders),
@@ -187,7 +197,7 @@ export const extend = (profile: ServiceProfile, changes: Changes): ServiceProfil
   paths: changed(profile.paths, changes.paths),
   fields: changed(profile.fields, changes.fields),
   limits: changed(profile.limits, changes.limits)
-})
+}))
 
 /**
  * The live service whose public reference fills the gaps of the interface: its base URL, downloads by link, 200

@@ -92,9 +92,9 @@ export const sessionOf = (
   const { clockOffset, fileId, openedAt, uploadId } = record.session
   if (record.session.urls === undefined) return Option.none()
   const assumedDeadline = new Date(openedAt + urlLifetimeSeconds * 1000)
-  const urls = Arr.map(record.session.urls, (url) => PresignedUrl.endingBy(url, assumedDeadline))
+  const urls = Arr.map(record.session.urls, PresignedUrl.endingBy(assumedDeadline))
   const until = now + clockOffset + Duration.toMillis(shortestRest)
-  if (urls.some((url) => PresignedUrl.hasEnded(url, until))) return Option.none()
+  if (urls.some(PresignedUrl.hasEnded(until))) return Option.none()
   const fields = { fileId, clockOffset, openedAt, extra: {} }
   return Option.some(
     uploadId === undefined

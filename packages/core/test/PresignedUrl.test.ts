@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PresignedUrl } from "@stevedore/core"
-import { Either, Equal, FastCheck as fc, Hash, Option, ParseResult, Schema } from "effect"
+import { Either, Equal, FastCheck as fc, Hash, Option, ParseResult, pipe, Schema } from "effect"
 import { deadline, href, hrefs, parse, presigned, signature, signedAt } from "./fixtures/presignedUrls.js"
 
 describe("PresignedUrl", () => {
@@ -27,6 +27,15 @@ describe("PresignedUrl", () => {
     assert.deepStrictEqual(url.deadline, Option.some(new Date(signedAt + seconds * 1000)))
     assert.isFalse(PresignedUrl.hasEnded(url, signedAt + seconds * 1000 - 1))
     assert.isTrue(PresignedUrl.hasEnded(url, signedAt + seconds * 1000))
+  })
+
+  it("an end that is assumed holds for a URL that tells none, and may be asked for in a pipe", () => {
+    const assumed = pipe(parse("https://b.test/k"), PresignedUrl.endingBy(new Date(signedAt)))
+    assert.deepStrictEqual([signedAt - 1, signedAt].map((now) => pipe(assumed, PresignedUrl.hasEnded(now))), [
+      false,
+      true
+    ])
+    assert.deepStrictEqual(pipe(presigned({}), PresignedUrl.endingBy(new Date(0))).deadline, presigned({}).deadline)
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ServiceProfile } from "@stevedore/core"
-import { Arbitrary, Either, FastCheck as fc, Schema } from "effect"
+import { Arbitrary, Either, FastCheck as fc, pipe, Schema } from "effect"
 
 const decode = Schema.decodeUnknownEither(ServiceProfile.ServiceProfile)
 
@@ -118,6 +118,14 @@ describe("ServiceProfile", () => {
     assert.deepStrictEqual(
       ServiceProfile.extend(ServiceProfile.standard, { paths: undefined, fields: undefined, limits: undefined }),
       ServiceProfile.standard
+    )
+  })
+
+  it("extends in a pipe as well", () => {
+    const changes = { download: "link", limits: { parts: 3 } } as const
+    assert.deepStrictEqual(
+      pipe(ServiceProfile.standard, ServiceProfile.extend(changes)),
+      ServiceProfile.extend(ServiceProfile.standard, changes)
     )
   })
 

@@ -33,10 +33,8 @@ export const OpenedMultipart = Schema.Struct({
 const known = new Set(["id", "file_id", "upload_url", "upload_id", "urls"])
 
 /** @internal */
-export const endingInTime = (profile: ServiceProfile, openedAt: number) => {
-  const assumed = new Date(openedAt + profile.urlLifetimeSeconds * 1000)
-  return (url: PresignedUrl.PresignedUrl) => PresignedUrl.endingBy(url, assumed)
-}
+export const endingInTime = (profile: ServiceProfile, openedAt: number) =>
+  PresignedUrl.endingBy(new Date(openedAt + profile.urlLifetimeSeconds * 1000))
 
 // A page is not told the date of an answer from another origin, as long as CORS does not expose it. Then a signature says
 // that our clock is wrong: one of the future, and one that came with its time over.
