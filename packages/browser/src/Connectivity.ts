@@ -47,7 +47,7 @@ export const changes: Stream.Stream<Connectivity> = Stream.asyncPush<Connectivit
 
 /**
  * For as long as the scope, pauses an upload while the browser is offline, and lets it go on afterwards: no attempt is
- * spent on a network that is known to be down. What somebody paused stays paused.
+ * spent on a network that is known to be down. What somebody had paused before stays paused.
  *
  * @example
  * import { Connectivity } from "@stevedore/browser"

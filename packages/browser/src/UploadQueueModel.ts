@@ -125,7 +125,7 @@ export interface Addition {
 export interface Limits {
   /** Files in the queue that are not over. Omitted: any number. */
   readonly files?: number | undefined
-  /** Of one file. Omitted: what the service takes. */
+  /** Of one file. Omitted: 10 GB, which the standard profile takes; for another profile give its own. */
   readonly size?: number | undefined
   /** Of all files in the queue that are not over. Omitted: any. */
   readonly total?: number | undefined
