@@ -27,7 +27,10 @@ import * as PartLock from "./internal/partLock.js"
  * @category models
  */
 export interface Options {
-  /** Whether a file of that name is replaced; what is no file never is. Omitted: it is not, `TargetExists`. */
+  /**
+   * Whether a file of that name is replaced, by one with the same permissions; what is no file never is. Omitted: it is
+   * not, `TargetExists`.
+   */
   readonly overwrite?: boolean | undefined
   /**
    * Whether what has come is kept, beside the target, when the download fails or is interrupted: the next one goes on
@@ -97,7 +100,7 @@ export const toFile = (
     const keep = options.keep === true && (yield* PartLock.take(kept, path))
     const part = keep ? kept : yield* freshPath(path)
     const journal = PartJournal.pathOf(part)
-    const file = yield* PartFile.open(part, path, { keep, worth: PartFile.exists(journal) })
+    const file = yield* PartFile.open(part, path, { keep, overwrite, worth: PartFile.exists(journal) })
     const { concurrency, onProgress, partSize, size } = options
     const whole = yield* FileTransfer.run({
       fileId,

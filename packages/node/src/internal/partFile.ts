@@ -72,12 +72,18 @@ export const open = (
     readonly keep: boolean
     /** Whether it is worth keeping, when its scope ends with a failure. */
     readonly worth: Effect.Effect<boolean>
+    /** Whether it is to replace a file: then nobody may read it who might not read that one. */
+    readonly overwrite: boolean
   }
 ): Effect.Effect<PartFile, TargetUnwritable, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.zipWith(
       Effect.makeSemaphore(1),
-      attempt(target, () => options.keep ? openKept(path) : openNew(path)),
+      attempt(target, async () => {
+        const handle = await (options.keep ? openKept(path) : openNew(path))
+        if (options.overwrite) await takeModeOf(handle, target)
+        return handle
+      }),
       (writes, handle) => ({ path, target, handle, writes })
     ),
     ({ handle }, exit) =>
@@ -99,6 +105,12 @@ const openKept = async (path: string): Promise<NodeFs.FileHandle> => {
   await handle.close()
   await NodeFs.rm(path)
   return openNew(path)
+}
+
+// Its owner may write it: a part that is kept is opened again. Not every system has modes, and the file is worth more.
+const takeModeOf = async (handle: NodeFs.FileHandle, target: string): Promise<void> => {
+  const there = await NodeFs.stat(target).catch(() => undefined)
+  if (there !== undefined) await handle.chmod(there.mode & 0o777 | 0o600).catch(() => undefined)
 }
 
 /** @internal */

@@ -126,6 +126,34 @@ describe("NodeDownloads.toFile", () => {
       assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
+  it.scopedLive.skipIf(process.platform === "win32")(
+    "replaces a file that is closed to others by one that is as closed, also while it is written",
+    () =>
+      Effect.gen(function*() {
+        const modes: Array<number> = []
+        const modeOf = async (path: string) => (await Fs.stat(path)).mode & 0o777
+        const directory = yield* Temporary.directory
+        const served = yield* ContentServer.serve({
+          bytes,
+          before: async () => {
+            const parts = (await Fs.readdir(directory)).filter((name) => name.endsWith(".part"))
+            for (const name of parts) modes.push(await modeOf(join(directory, name)))
+          }
+        })
+        const path = join(directory, "file")
+        for (const keep of [false, true]) {
+          yield* Effect.promise(() => Fs.writeFile(path, "before").then(() => Fs.chmod(path, 0o640)))
+          yield* NodeDownloads.toFile("f1", path, { overwrite: true, keep, partSize: MiB }).pipe(
+            Effect.provide(served.layer)
+          )
+          yield* assertWhole(path)
+          assert.strictEqual(yield* Effect.promise(() => modeOf(path)), 0o640)
+        }
+        assert.isAbove(modes.length, 2)
+        assert.isTrue(modes.every((mode) => (mode & 0o007) === 0))
+      })
+  )
+
   it.scopedLive("does not overwrite a file that appears while it downloads", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory

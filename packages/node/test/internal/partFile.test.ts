@@ -28,7 +28,7 @@ const counting = (file: PartFile.PartFile, mostBytes: number): Counted => {
 const open = Effect.gen(function*() {
   const directory = yield* Temporary.directory
   const target = join(directory, "interview.mp4")
-  return yield* PartFile.open(`${target}.part`, target, { keep: true, worth: Effect.succeed(true) })
+  return yield* PartFile.open(`${target}.part`, target, { keep: true, overwrite: false, worth: Effect.succeed(true) })
 })
 
 describe("partFile", () => {
@@ -72,7 +72,11 @@ describe("partFile", () => {
         await Fs.writeFile(target, "whole")
         await Fs.link(target, `${target}.part`)
       })
-      const file = yield* PartFile.open(`${target}.part`, target, { keep: true, worth: Effect.succeed(true) })
+      const file = yield* PartFile.open(`${target}.part`, target, {
+        keep: true,
+        overwrite: false,
+        worth: Effect.succeed(true)
+      })
       assert.strictEqual((yield* Effect.promise(() => file.handle.stat())).size, 0)
       yield* PartFile.write(file, Uint8Array.of(1), 0)
       assert.strictEqual(yield* Effect.promise(() => Fs.readFile(target, "utf8")), "whole")
