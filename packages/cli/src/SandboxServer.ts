@@ -7,6 +7,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpServer from "@effect/platform/HttpServer"
 import type * as Path from "@effect/platform/Path"
+import * as ServiceConfig from "@stevedore/core/ServiceConfig"
 import * as ObjectStoreDirectory from "@stevedore/testing/ObjectStoreDirectory"
 import * as Sandbox from "@stevedore/testing/Sandbox"
 import * as SandboxHttp from "@stevedore/testing/SandboxHttp"
@@ -75,6 +76,13 @@ const listen = (
     const { address } = server
     return { server, origin: `http://${host}:${address._tag === "TcpAddress" ? address.port : port}` }
   })
+
+const checkToken = (token: string): Effect.Effect<void, InvalidInput> => {
+  const checked = ServiceConfig.parseToken(Redacted.make(token))
+  return checked._tag === "Right"
+    ? Effect.void
+    : Effect.fail(new InvalidInput({ input: "--token", problem: checked.left }))
+}
 
 const readFaults = (path: string) => Effect.flatMap(readFile("--faults", path), (text) => FaultFile.parse(path, text))
 
@@ -150,6 +158,7 @@ export const run = (
 > =>
   Effect.scoped(Effect.gen(function*() {
     const output = yield* Output
+    yield* Effect.transposeMapOption(options.token, checkToken)
     const faults = yield* Effect.transposeMapOption(options.faults, readFaults)
     const sandbox = yield* start(options, { faults: Option.getOrUndefined(faults) })
     const listening: typeof Listening.Type = {

@@ -80,8 +80,10 @@ describe("Configuration", () => {
 
   it.effect("a profile's own base URL holds when no other is given", () =>
     Effect.gen(function*() {
-      const service = yield* resolve({}, [["STEVEDORE_TOKEN", "api.x"], ["STEVEDORE_PROFILE", "dovetail"]])
-      assert.strictEqual(service.baseUrl, "https://dovetail.com/api")
+      const variables = [["STEVEDORE_TOKEN", "api.x"], ["STEVEDORE_PROFILE", "dovetail"]] as const
+      assert.strictEqual((yield* resolve({}, variables)).baseUrl, "https://dovetail.com/api")
+      const empty = yield* resolve({}, [...variables, ["STEVEDORE_BASE_URL", ""]])
+      assert.strictEqual(empty.baseUrl, "https://dovetail.com/api")
     }))
 
   it.effect("a profile file changes what it names, and the rest is as in standard", () =>

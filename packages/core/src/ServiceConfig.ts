@@ -208,7 +208,7 @@ const baseUrlFrom = (
 ): Config.Config<string> => {
   const parse = (text: string) => parseBaseUrl(text, allowInsecureHttp)
   const given = baseUrl === undefined
-    ? checked(Config.string("STEVEDORE_BASE_URL"), parse)
+    ? checked(Config.nonEmptyString("STEVEDORE_BASE_URL"), parse)
     : checked(baseUrl, inOption("baseUrl", parse))
   const own = profile.baseUrl
   return own === undefined ? given : Config.orElseIf(given, {

@@ -65,6 +65,7 @@ describe("a command line that cannot be right", () => {
     ["projects --profile /no/such/file", /^profile: \/no\/such\/file cannot be read/],
     ["projects --base-url host", /^--base-url: expected a URL/],
     ["sandbox --port 65536", /--port/],
+    ["sandbox --port 0 --storage-port 0 --token ", /^--token: expected a token, found nothing/],
     ["sandbox --faults /no/such/file", /^--faults: \/no\/such\/file cannot be read \(NotFound\)/],
     ["sandbox --faults /dev/null --directory /dev/null --port 0 --storage-port 0", /^--directory: /],
     ["whoami --config /no/such/file", /^--config: \/no\/such\/file cannot be read \(NotFound\)/],
