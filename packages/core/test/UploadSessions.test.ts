@@ -276,6 +276,66 @@ describe("UploadSessions", () => {
       assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("complete").always().loseAnswer() }))))
 
+  const once = { strategy: "multipart", maxSessions: 1, concurrency: 1 } as const
+
+  /** An upload that fails, and what is left of it in a ledger. */
+  const failed = Effect.gen(function*() {
+    const { ledger, values } = yield* openLedger()
+    const upload = Uploads.upload(recognizable(distinct(95)), once).pipe(
+      Effect.provideService(UploadLedger.UploadLedger, ledger)
+    )
+    const error = yield* inTime(Effect.flip(upload))
+    return { error, upload, unfinished: yield* ledger.unfinished, text: [...values.values()].join() }
+  })
+
+  const on = FaultScript.on
+  const silentFile = on("file").times(5).answer(503)
+
+  it.effect.each(
+    [
+      ["Unauthorized", on("complete").answer(401)],
+      ["Forbidden", on("complete").answer(403)],
+      ["RateLimited", on("complete").times(5).answer(429)],
+      ["CompletionUnknown", on("complete").times(5).answer(503).and(silentFile)],
+      ["ServiceUnavailable", on("complete").times(5).answer(502)],
+      ["StorageUnavailable", on("putPart").part(4).times(10).answer(503)],
+      ["ConnectionFailed", on("putPart").part(4).times(10).reset()]
+    ] as const
+  )(
+    "after %s, which may pass, the same upload goes on: storage has what it has",
+    ([tag, faults]) =>
+      Effect.gen(function*() {
+        const { error, unfinished, upload } = yield* failed
+        assert.strictEqual(error._tag, tag)
+        const has = unfinished.flatMap(({ receipts }) => receipts.map(({ partNumber }) => partNumber))
+        assert.isAbove(has.length, 2)
+        const file = yield* inTime(upload)
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), distinct(95))
+        const report = yield* Sandbox.report
+        assert.lengthOf(requestsOf(report, "initiateLarge"), 1)
+        const puts = requestsOf(report, "putPart")
+        assert.isTrue(has.every((part) => puts.filter((put) => put.part === part).length === 1))
+      }).pipe(Effect.provide(tiny({ faults })))
+  )
+
+  it.effect.each(
+    [
+      ["SignatureMismatch403", on("putPart").part(4).always().answer(403, "SignatureDoesNotMatch")],
+      ["StorageForbidden", on("putPart").part(4).always().answer(403, "AccessDenied")],
+      ["StorageRejected", on("putPart").part(4).always().answer(404, "NoSuchUpload")],
+      ["UrlExpired", on("putPart").part(4).always().expire()],
+      ["EtagMissing", on("putPart").part(4).always().omitEtag()],
+      ["RequestRejected", on("complete").always().answer(400)],
+      ["UploadConflict", on("complete").always().answer(409)]
+    ] as const
+  )("after %s, which nothing helps, no URL of the session is kept", ([tag, faults]) =>
+    Effect.gen(function*() {
+      const { error, text, unfinished } = yield* failed
+      assert.strictEqual(error._tag, tag)
+      assert.deepStrictEqual(unfinished, [])
+      assert.notInclude(text, "X-Amz-")
+    }).pipe(Effect.provide(tiny({ faults }))))
+
   it.effect("when neither Complete nor the file can be asked, the error says that it is unknown", () =>
     Effect.gen(function*() {
       const error = yield* inTime(Effect.flip(Uploads.upload(sourceOf(95))))
