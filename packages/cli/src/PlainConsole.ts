@@ -27,6 +27,10 @@ const broken = (line: string, columns: number): string => {
   return Printable.wrapped(line.trimStart(), columns - indent.length).map((words) => indent + words).join("\n")
 }
 
+// The library puts commas between the choices of an option, where bash wants blanks: it completed all of them as one.
+const mended = (script: string): string =>
+  script.replace(/(?<=compgen -W ")[^"$]+/g, (choices) => choices.replaceAll(",", " "))
+
 /**
  * Help as it is read: without what is obvious, what belongs together stands together, and lines break between words.
  *
@@ -35,7 +39,7 @@ const broken = (line: string, columns: number): string => {
  */
 export const tidied = (text: string, columns = Infinity): string => {
   // a script for a shell is for the shell
-  if (/^\s*(?:#|complete |function )/.test(text)) return text.trimEnd()
+  if (/^\s*(?:#|complete |function )/.test(text)) return mended(text.trimEnd())
   const kept: Array<string> = []
   for (const line of text.split("\n")) {
     const bare = stripVTControlCharacters(line)

@@ -58,6 +58,24 @@ describe("the process by itself", () => {
       }
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.live.skipIf(process.platform === "win32")(
+    "bash completes each choice of an option by itself",
+    () =>
+      Effect.gen(function*() {
+        const { stdout } = yield* run(["--completions", "bash"])
+        const completed = (...words: ReadonlyArray<string>) =>
+          execFileSync("bash", [
+            "-c",
+            `${stdout}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n_stevedore_bash_completions "$1"\necho "\${COMPREPLY[@]}"`,
+            "bash",
+            ...words
+          ], { encoding: "utf8" }).trim()
+        assert.strictEqual(completed("stevedore", "whoa"), "whoami")
+        assert.strictEqual(completed("stevedore", "upload", "--strategy", "mul"), "multipart")
+        assert.strictEqual(completed("stevedore", "upload", "a", "--verify", ""), "sample all download")
+      })
+  )
+
   it.live("wrong usage ends in 2", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run(["upload", "a", "--no-such-option"])
