@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -46,10 +47,16 @@ export interface ServiceAnswer {
   readonly attempts: number
 }
 
-const Envelope = Schema.parseJson(Schema.Struct({ errors: Schema.Array(Issue) }))
+const Envelope = Schema.parseJson(Schema.Struct({ errors: Schema.Array(Schema.Unknown) }))
 
+const asIssue = Schema.decodeUnknownOption(Issue)
+
+// Each by itself: one that is not as it should be hides none of the others
 const readIssues = (body: string): ReadonlyArray<Issue> =>
-  Option.match(Schema.decodeOption(Envelope)(body), { onNone: () => [], onSome: (envelope) => envelope.errors })
+  Option.match(Schema.decodeOption(Envelope)(body), {
+    onNone: () => [],
+    onSome: ({ errors }) => Arr.filterMap(errors, (error) => asIssue(error))
+  })
 
 const told = (answer: ServiceAnswer) => ({
   operation: answer.operation,

@@ -17,7 +17,7 @@ import * as Recovery from "./Recovery.js"
  */
 export const Issue = Schema.Struct({
   code: Schema.String,
-  title: Schema.optional(Schema.String),
+  title: Schema.optional(Schema.NullOr(Schema.String)),
   message: Schema.optional(Schema.NullOr(Schema.String)),
   path: Schema.optional(
     Schema.NullOr(Schema.Union(Schema.String, Schema.Array(Schema.Union(Schema.String, Schema.JsonNumber))))
@@ -43,9 +43,13 @@ const answer = {
   attempts: Recovery.attempts
 }
 
-const describeIssue = ({ code, message, path, title }: Issue): string =>
-  `${code}${path === undefined || path === null ? "" : ` at ${typeof path === "string" ? path : path.join(".")}`}` +
-  `${message === undefined || message === null ? title === undefined ? "" : `: ${title}` : `: ${message}`}`
+const describeIssue = ({ code, message, path, title }: Issue): string => {
+  const words = message ?? title
+  return `${code}${
+    path === undefined || path === null ? "" : ` at ${typeof path === "string" ? path : path.join(".")}`
+  }` +
+    `${words === undefined || words === null ? "" : `: ${words}`}`
+}
 
 const describe = (
   error: Recovery.Recoverable & {

@@ -85,6 +85,16 @@ describe("ServiceAnswer", () => {
       }
     )
 
+    it("an entry that is not as it should be hides none of the others", () => {
+      const refused = { code: "InvalidPart", title: null, message: "part 3" }
+      const errors = [{ code: 7 }, refused, null, { code: "ValidationError", path: [{}] }]
+      const error = ServiceAnswer.errorOf(answer(400, JSON.stringify({ errors })))
+      assert.deepInclude({ ...error }, { issues: [refused] })
+      assert.include(error.message, "InvalidPart: part 3")
+      const titled = ServiceAnswer.errorOf(answer(400, JSON.stringify({ errors: [{ code: "A", title: null }] })))
+      assert.include(titled.message, "(A; ")
+    })
+
     it.each([429, 503, 408])("%d keeps the wait that the service asks for", (status) => {
       const error = ServiceAnswer.errorOf(answer(status, "", { "retry-after": "30" }))
       assert.deepInclude({ ...error }, { retryAfter: Duration.seconds(30) })
