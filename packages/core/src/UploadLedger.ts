@@ -13,13 +13,14 @@ import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import type * as ParseResult from "effect/ParseResult"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Crc32 from "./internal/crc32.js"
 import type { Receipts } from "./internal/receiptsByKey.js"
 import { receiptsByKey } from "./internal/receiptsByKey.js"
+import type { StoreFailure } from "./internal/storeFailure.js"
+import { makeTell, orThrown } from "./internal/storeFailure.js"
 import { UploadRecord } from "./UploadRecord.js"
 import type { PartReceipt } from "./UploadSession.js"
 import type { UploadSource } from "./UploadSource.js"
@@ -138,24 +139,6 @@ const withIndexLock = (lock: Lock) => <A, E>(effect: Effect.Effect<A, E>): Effec
     Effect.zipRight(Effect.repeat(lock(indexKey), { schedule: indexLockWait, until: (taken) => taken }), effect)
   )
 
-type StoreError = PlatformError | ParseResult.ParseError | Thrown
-
-interface Thrown {
-  readonly _tag: "Thrown"
-}
-
-// A store may be anybody's, over promises that reject or calls that throw: an upload does not die of its ledger.
-const orThrown = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | Thrown> =>
-  Effect.catchAllDefect(effect, () => Effect.fail<Thrown>({ _tag: "Thrown" }))
-
-// What could not be decoded, or was thrown, is not shown: it may be a URL.
-const describe = (error: StoreError): string =>
-  error._tag === "ParseError"
-    ? "it holds what is no record"
-    : error._tag === "Thrown"
-    ? "its store threw, where it should fail"
-    : error.message
-
 const byStart = Order.mapInput(Order.number, ({ record }: Unfinished) => record.startedAt)
 
 const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadRecord): UploadRecord => ({
@@ -178,17 +161,9 @@ export const make = (options: Options): Effect.Effect<Service> =>
     const receipts = options.receipts ?? receiptsByKey(store)
     const index = store.forSchema(Index)
 
-    // A store that is full fails ten thousand times for an upload of as many parts: said once.
-    const told = new Set<string>()
-    const tell = (what: "read" | "written") => (error: StoreError) =>
-      Effect.suspend(() => {
-        const message = `The upload ledger could not be ${what}: ${describe(error)}. The upload goes on without it`
-        if (told.has(what)) return Effect.logDebug(message)
-        told.add(what)
-        return Effect.logWarning(message)
-      })
+    const tell = makeTell()
 
-    const written = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<void> =>
+    const written = <A>(effect: Effect.Effect<A, StoreFailure>): Effect.Effect<void> =>
       Effect.catchAll(orThrown(Effect.asVoid(effect)), tell("written"))
 
     const readIndex = index.get(indexKey).pipe(
@@ -198,7 +173,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
 
     const changeIndex = (
       change: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
-    ): Effect.Effect<void, StoreError> => {
+    ): Effect.Effect<void, StoreFailure> => {
       if (options.prefixes !== undefined) return Effect.void
       return Effect.flatMap(readIndex, (ids) => index.set(indexKey, change(ids))).pipe(
         withIndexLock(options.lock),
@@ -206,7 +181,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
       )
     }
 
-    const found = (id: string): Effect.Effect<Option.Option<Unfinished>, StoreError> =>
+    const found = (id: string): Effect.Effect<Option.Option<Unfinished>, StoreFailure> =>
       Effect.flatMap(records.get(recordKey(id)), (found) =>
         Effect.transposeMapOption(
           Option.filter(found, (record) => record.id === id),

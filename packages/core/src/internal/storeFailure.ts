@@ -1,0 +1,32 @@
+import type { PlatformError } from "@effect/platform/Error"
+import * as Effect from "effect/Effect"
+import type * as ParseResult from "effect/ParseResult"
+
+/** What became of a read or a write of the ledger's store. */
+export type StoreFailure = PlatformError | ParseResult.ParseError | Thrown
+
+interface Thrown {
+  readonly _tag: "Thrown"
+}
+
+/** A store may be anybody's, over promises that reject or calls that throw: an upload does not die of its ledger. */
+export const orThrown = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | Thrown> =>
+  Effect.catchAllDefect(effect, () => Effect.fail<Thrown>({ _tag: "Thrown" }))
+
+// What could not be decoded, or was thrown, is not shown: it may be a URL.
+const describe = (failure: StoreFailure): string => {
+  if (failure._tag === "ParseError") return "it holds what is no record"
+  return failure._tag === "Thrown" ? "its store threw, where it should fail" : failure.message
+}
+
+/** Warns of each kind once: a store that is full fails ten thousand times for an upload of as many parts. */
+export const makeTell = () => {
+  const told = new Set<string>()
+  return (what: "read" | "written") => (failure: StoreFailure): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const message = `The upload ledger could not be ${what}: ${describe(failure)}. The upload goes on without it`
+      if (told.has(what)) return Effect.logDebug(message)
+      told.add(what)
+      return Effect.logWarning(message)
+    })
+}
