@@ -115,6 +115,9 @@ const download = Command.make(
     overwrite: Options.boolean("overwrite", { aliases: ["force"] }).pipe(
       Options.withDescription("Replace a file of that name")
     ),
+    keep: Options.boolean("keep").pipe(
+      Options.withDescription("Keep what has come when it fails or is stopped: the same command goes on from there")
+    ),
     json: Arguments.json,
     ...Arguments.connection,
     ...Arguments.shared

@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import { CommandWords, typed } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
@@ -33,6 +34,8 @@ export interface Options extends Configuration.Given {
   /** Where the file goes; a directory takes it under its own name. None: here, under its own name. */
   readonly output: Option.Option<string>
   readonly overwrite: boolean
+  /** Whether what has come is kept when the download fails or is stopped. */
+  readonly keep: boolean
   readonly json: boolean
 }
 
@@ -61,6 +64,12 @@ const targetOf = ({ fileId, output }: Options) =>
 
 const tenTimesASecond = Schedule.spaced("100 millis")
 
+const tellHowToGoOn = Effect.gen(function*() {
+  const output = yield* Output
+  const words = yield* CommandWords
+  yield* output.warn(`What has come is kept. To go on from there:\n  ${typed(words, process.platform)}`)
+})
+
 const withProgress = (fileId: string, target: string, options: Options) =>
   Effect.gen(function*() {
     const output = yield* Output
@@ -74,11 +83,15 @@ const withProgress = (fileId: string, target: string, options: Options) =>
     const drawing = yield* Effect.fork(Effect.repeat(draw, tenTimesASecond))
     return yield* NodeDownloads.toFile(fileId, target, {
       overwrite: options.overwrite,
+      keep: options.keep,
       onProgress: (bytes, of) => {
         received = bytes
         size = of
       }
-    }).pipe(Effect.ensuring(Effect.zipRight(Fiber.interrupt(drawing), output.status([]))))
+    }).pipe(
+      Effect.ensuring(Effect.zipRight(Fiber.interrupt(drawing), output.status([]))),
+      Effect.onError(() => Effect.when(tellHowToGoOn, () => options.keep && received > 0))
+    )
   })
 
 /**

@@ -127,27 +127,49 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         assert.deepStrictEqual(yield* unfinished(env), [])
       }))
 
+    /** A file of this size at the service, and a directory to have it in. */
+    const stored = (size: number) =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const fs = yield* FileSystem.FileSystem
+        const cwd = yield* fs.makeTempDirectoryScoped()
+        yield* fs.writeFileString(`${cwd}/large.mp4`, "")
+        yield* fs.truncate(`${cwd}/large.mp4`, size)
+        const up = yield* invoke(["upload", `${cwd}/large.mp4`, "--json"], env)
+        const [id = ""] = up.stdout.match(/\w{22}/) ?? []
+        yield* fs.makeDirectory(`${cwd}/down`)
+        return { cwd, env, fs, id, names: fs.readDirectory(`${cwd}/down`) }
+      })
+
     it.scoped.skipIf(process.platform === "win32")(
       "a terminal that goes away ends a download with 129, and nothing of it is left",
       () =>
         Effect.gen(function*() {
-          const { env } = yield* Sandbox
-          const fs = yield* FileSystem.FileSystem
-          const cwd = yield* fs.makeTempDirectoryScoped()
-          yield* fs.writeFileString(`${cwd}/large.mp4`, "")
-          yield* fs.truncate(`${cwd}/large.mp4`, 300_000_000)
-          const up = yield* invoke(["upload", `${cwd}/large.mp4`, "--json"], env)
-          const [id = ""] = up.stdout.match(/\w{22}/) ?? []
-          yield* fs.makeDirectory(`${cwd}/down`)
+          const { cwd, env, id, names } = yield* stored(300_000_000)
           const download = yield* start(["download", id, "-o", "down/copy"], { cwd, env })
-          const begun = Effect.map(fs.readDirectory(`${cwd}/down`), (names) => names.length > 0)
-          yield* Effect.repeat(begun, { schedule: Schedule.spaced("5 millis"), until: (is) => is })
+          yield* Effect.repeat(names, { schedule: Schedule.spaced("5 millis"), until: (names) => names.length > 0 })
           const { code, stderr } = yield* interrupt(download, "SIGHUP")
           assert.deepStrictEqual([code, stderr], [129, "Interrupted.\n"])
           assert.isFalse(isAlive(download.child))
-          assert.deepStrictEqual(yield* fs.readDirectory(`${cwd}/down`), [])
+          assert.deepStrictEqual(yield* names, [])
         })
     )
+
+    it.scoped("Ctrl-C of a download that is to be kept leaves what has come, and the same command goes on from there", () =>
+      Effect.gen(function*() {
+        const { cwd, env, fs, id, names } = yield* stored(600_000_000)
+        const words = ["download", id, "-o", "down/copy", "--keep"]
+        const download = yield* start(words, { cwd, env })
+        const journal = Effect.map(names, (names) => names.filter((name) => name.endsWith(".part.json")))
+        yield* Effect.repeat(journal, { schedule: Schedule.spaced("5 millis"), until: (names) => names.length > 0 })
+        const { code, stderr } = yield* interrupt(download)
+        assert.strictEqual(code, 130)
+        assert.include(stderr, `What has come is kept. To go on from there:\n  stevedore ${words.join(" ")}\n`)
+        assert.isNotEmpty(yield* names)
+        assert.strictEqual((yield* run(words, { cwd, env })).code, 0)
+        assert.deepStrictEqual(yield* names, ["copy"])
+        assert.strictEqual(Number((yield* fs.stat(`${cwd}/down/copy`)).size), 600_000_000)
+      }))
 
     it.scoped("a token that is not accepted ends in 3", () =>
       Effect.gen(function*() {
