@@ -178,7 +178,8 @@ const download =
             ? contentOf(caller, response, asked, attempt)
             : Effect.flatMap(
               readStart(caller, "download", response, attempt),
-              (answer) => Either.map(linkOf(caller.config, answer), (url): DownloadAnswer => ({ _tag: "Link", url }))
+              (answer) =>
+                Either.map(linkOf(caller.config, request, answer), (url): DownloadAnswer => ({ _tag: "Link", url }))
             ))
     )
   }

@@ -440,14 +440,18 @@ describe("ServiceApi", () => {
         assert.isAtMost(given, seen.length * 8 * chunk.byteLength)
       }))
 
-    it.effect("a relative redirect is taken from the base URL", () =>
-      Effect.gen(function*() {
-        const { result } = yield* withApi(
-          link,
-          () => new Response(null, { status: 302, headers: { location: "/files/x?sig=1" } })
-        )
-        assert.deepStrictEqual(result, Either.right("https://service.test/files/x?sig=1"))
-      }))
+    it.effect.each([
+      ["/files/x?sig=1", "https://service.test/files/x?sig=1"],
+      ["content?sig=1", "https://service.test/api/v1/files/f1/content?sig=1"],
+      ["//storage.test/x?sig=1", "https://storage.test/x?sig=1"]
+    ])(
+      "a redirect to %s, which is relative, is taken from the URL that was asked",
+      ([location, url]) =>
+        Effect.gen(function*() {
+          const { result } = yield* withApi(link, () => new Response(null, { status: 302, headers: { location } }))
+          assert.deepStrictEqual(result, Either.right(url))
+        })
+    )
 
     it.effect.each([{}, { location: "ftp://elsewhere.test/" }, { location: "http://" }])(
       "a redirect to nowhere is an invalid response: %j",

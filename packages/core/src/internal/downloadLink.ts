@@ -1,3 +1,4 @@
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as PresignedUrl from "../PresignedUrl.js"
@@ -10,8 +11,9 @@ import { longestLink } from "./serviceCall.js"
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
+// One that is relative is so to the request that it answers (RFC 9110, 10.2.2).
 const locationOf = (
-  { baseUrl }: ServiceConfig.Service,
+  requestUrl: string,
   answer: ServiceAnswer
 ): Either.Either<PresignedUrl.PresignedUrl, ServiceError> =>
   Option.fromNullable(answer.headers["location"]).pipe(
@@ -19,8 +21,8 @@ const locationOf = (
       PresignedUrl.fromString(
         /^https?:/i.test(location)
           ? location
-          : URL.canParse(location, baseUrl)
-          ? new URL(location, baseUrl).href
+          : URL.canParse(location, requestUrl)
+          ? new URL(location, requestUrl).href
           : ""
       )
     ),
@@ -34,9 +36,10 @@ const locationOf = (
  */
 export const linkOf = (
   config: ServiceConfig.Service,
+  request: HttpClientRequest.HttpClientRequest,
   answer: ServiceAnswer
 ): Either.Either<PresignedUrl.PresignedUrl, ServiceError> => {
-  if (isRedirect(answer.status)) return locationOf(config, answer)
+  if (isRedirect(answer.status)) return locationOf(HttpClientRequest.prependUrl(request, config.baseUrl).url, answer)
   if (answer.status !== 200) return Either.left(errorOf(answer))
   if (answer.body.length > longestLink) {
     const problem =
