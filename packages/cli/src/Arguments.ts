@@ -159,7 +159,8 @@ export const connection = {
   tokenFile: Options.text("token-file").pipe(
     Options.withPseudoName("FILE"),
     Options.withDescription(
-      "A file that holds the token. Otherwise STEVEDORE_TOKEN. A token is never an argument: the process list shows it"
+      "A file that holds the token. Otherwise STEVEDORE_TOKEN, or the file of STEVEDORE_TOKEN_FILE. A token is never an " +
+        "argument: the process list shows it"
     ),
     Options.optional
   ),
