@@ -54,7 +54,7 @@ const refuse = (path: string, option: string, problem: string): Either.Either<ne
   Either.left(new InvalidListOption({ path, option, problem }))
 
 /** Why filters were not taken: our own words where the Schema has some, and never the value. */
-export const filterRefusal = (path: string) => (error: ParseResult.ParseError): InvalidListOption => {
+const filterRefusal = (path: string) => (error: ParseResult.ParseError): InvalidListOption => {
   const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
   const issue = issues.find(({ _tag }) => _tag === "Unexpected" || _tag === "Refinement") ?? issues[0]
   return new InvalidListOption({
