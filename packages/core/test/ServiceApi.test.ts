@@ -440,7 +440,7 @@ describe("ServiceApi", () => {
         assert.isAtMost(given, seen.length * 8 * chunk.byteLength)
       }))
 
-    it.effect.each([
+    it.effect.each<readonly [string, string]>([
       ["/files/x?sig=1", "https://service.test/files/x?sig=1"],
       ["content?sig=1", "https://service.test/api/v1/files/f1/content?sig=1"],
       ["//storage.test/x?sig=1", "https://storage.test/x?sig=1"]
