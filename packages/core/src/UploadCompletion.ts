@@ -31,12 +31,16 @@ const tell = (
       ? service.completeUpload({ fileId })
       : service.completeLargeUpload({ fileId, uploadId, parts: receipts }))
 
+// That storage refused the etags is said of nothing that was completed before.
+const followsSuccess = (error: ServiceError): boolean =>
+  error._tag === "NotFound" ||
+  (error._tag === "RequestRejected" && !error.issues.some(({ code }) => code === "InvalidPart"))
+
 // What leaves open whether Complete took effect: no answer, an answer that cannot be read, a server that failed, and
 // answers that an earlier attempt's success explains as well.
 const leavesOpen = (error: ServiceError): boolean =>
   error.recovery === "retry" || error.recovery === "retryOnce" || error._tag === "InvalidResponse" ||
-  error._tag === "UploadConflict" ||
-  ((error._tag === "NotFound" || error._tag === "RequestRejected") && error.attempts > 1)
+  error._tag === "UploadConflict" || (error.attempts > 1 && followsSuccess(error))
 
 const wasAnswered = (error: ServiceError): boolean =>
   error._tag === "ServiceUnavailable" || error._tag === "UploadConflict" || error._tag === "NotFound" ||

@@ -121,6 +121,12 @@ describe("UploadCompletion", () => {
       })
   )
 
+  it.effect("that storage refused the etags leaves nothing open either, whatever came before: the parts are at fault", () =>
+    Effect.gen(function*() {
+      const end = yield* completing([answers(503, "Busy"), answers(400, "InvalidPart")], there)
+      assert.deepStrictEqual(end, { end: "RequestRejected", told: 2, asked: false })
+    }))
+
   it.effect.each(
     [
       ["answers about Complete", [() => json({ data: record("completed", 99) })], there],
