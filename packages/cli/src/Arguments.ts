@@ -55,23 +55,25 @@ export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string>
 export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<string>): ReadonlyArray<string> => {
   const dashes = words.indexOf("--")
   const [options, names] = dashes === -1 ? [words, []] : [words.slice(0, dashes), words.slice(dashes)]
-  const isCommand = (word: string): boolean => commands.includes(word)
   if (options.includes("--help") || options.includes("-h")) {
-    const command = options.find(isCommand) ?? options.find((word) => !word.startsWith("-"))
+    const command = options.find(isCommandIn(options, commands)) ?? options.find((word) => !word.startsWith("-"))
     return [...Arr.fromNullable(command), "--help"]
   }
   const [others, levels] = Arr.partition(
     options,
     (word, index) => word === "--log-level" || word.startsWith("--log-level=") || options[index - 1] === "--log-level"
   )
-  return [...levels, ...commandFirst(others, isCommand), ...afterDashes(names)]
+  return [...levels, ...commandFirst(others, commands), ...afterDashes(names)]
 }
 
-const commandFirst = (
-  words: ReadonlyArray<string>,
-  isCommand: (word: string) => boolean
-): ReadonlyArray<string> => {
-  const [before, [command, ...after]] = Arr.splitWhere(words, isCommand)
+// Of those that every command takes, or nearly so: the word behind one is no command, whatever it says.
+const withValues = new Set(["--base-url", "--token-file", "--profile", "--config"])
+
+const isCommandIn = (words: ReadonlyArray<string>, commands: ReadonlyArray<string>) => (word: string, index: number) =>
+  commands.includes(word) && !withValues.has(words[index - 1] ?? "")
+
+const commandFirst = (words: ReadonlyArray<string>, commands: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const [before, [command, ...after]] = Arr.splitWhere(words, isCommandIn(words, commands))
   return command !== undefined && before[0]?.startsWith("-") === true ? [command, ...before, ...after] : words
 }
 

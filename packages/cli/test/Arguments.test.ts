@@ -44,6 +44,8 @@ describe("Arguments", () => {
       ["--config c.json -q projects --limit 3", "projects --config c.json -q --limit 3"],
       ["--quiet --log-level all whoami", "--log-level all whoami --quiet"],
       ["nothing whoami", "nothing whoami"],
+      ["--token-file whoami upload x", "upload --token-file whoami x"],
+      ["--config projects whoami --help", "whoami --help"],
       ["--completions bash", "--completions bash"]
     ]
     for (const [written, expected] of arranged) {
