@@ -36,7 +36,7 @@ export const Finished = Schema.Struct({
 export type Finished = typeof Finished.Type
 
 /**
- * What is known of one command: the same paths, at the same service.
+ * What is known of one command: the same paths, at the same service, as files of the same media type.
  *
  * @since 0.1.0
  * @category models
@@ -96,6 +96,19 @@ const read = (fs: FileSystem.FileSystem, file: string) =>
 const folder = "finished"
 
 /**
+ * What makes a command the same one as before.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Command {
+  readonly service: string
+  readonly paths: ReadonlyArray<string>
+  /** What the files are said to be. None: each by its extension. */
+  readonly mediaType: Option.Option<string>
+}
+
+/**
  * The files of a command, kept in the directory of unfinished uploads: a line of JSON for each, without tokens or URLs. As
  * there, a directory that others may enter is not used: whoever can write there could have files left out.
  *
@@ -103,7 +116,7 @@ const folder = "finished"
  * @category constructors
  */
 export const make = (
-  command: { readonly service: string; readonly paths: ReadonlyArray<string> }
+  { mediaType, paths, service }: Command
 ): Effect.Effect<FinishedFiles, never, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -116,7 +129,11 @@ export const make = (
       yield* Effect.logWarning(`No file is left out as up already, and none is written down: ${problem.value.message}`)
       return none
     }
-    const identity = JSON.stringify([command.service, ...command.paths.map((path) => resolve(path)).sort()])
+    const identity = JSON.stringify([
+      service,
+      Option.getOrNull(mediaType),
+      ...paths.map((path) => resolve(path)).sort()
+    ])
     const file = `${folder}/${createHash("sha256").update(identity).digest("hex").slice(0, 32)}.jsonl`
     const known = new Map((yield* read(fs, directory.pathOf(file))).map((one) => [one.path, one]))
     return {

@@ -271,8 +271,9 @@ const tellHowToGoOn = (files: number, { options, watch }: Run) =>
 const finishedFiles = (options: Options, files: ReadonlyArray<FileToUpload>) =>
   Effect.gen(function*() {
     if (files.length === 1) return FinishedFiles.none
-    const { baseUrl } = yield* ServiceApi
-    const finished = yield* FinishedFiles.make({ service: baseUrl, paths: options.paths })
+    const { mediaType, paths } = options
+    const { baseUrl: service } = yield* ServiceApi
+    const finished = yield* FinishedFiles.make({ service, paths, mediaType })
     if (!options.noResume) return finished
     yield* finished.clear
     return FinishedFiles.none

@@ -21,7 +21,7 @@ const report: typeof Completed.Type = {
 
 const finished = { path: "/a", fingerprint: { kind: "file", size: 3 }, report }
 
-const command = { service: "http://127.0.0.1", paths: ["/a", "/b"] }
+const command: FinishedFiles.Command = { service: "http://127.0.0.1", paths: ["/a", "/b"], mediaType: Option.none() }
 
 const setStateHome = (directory: string | undefined): void => {
   if (directory === undefined) delete process.env.XDG_STATE_HOME
@@ -52,7 +52,8 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       assert.deepStrictEqual([again.has("/a"), again.has("/b")], [true, false])
       assert.deepStrictEqual(again.find("/a", finished.fingerprint), Option.some(report))
       assert.deepStrictEqual(again.find("/a", { kind: "file", size: 4 }), Option.none())
-      assert.isFalse((yield* FinishedFiles.make({ ...command, paths: ["/a"] })).has("/a"))
+      const others = [{ ...command, paths: ["/a"] }, { ...command, mediaType: Option.some("video/mp4") }]
+      for (const other of others) assert.isFalse((yield* FinishedFiles.make(other)).has("/a"))
       assert.strictEqual((yield* fs.stat(`${directory}/finished`)).mode & 0o777, 0o700)
       yield* again.clear
       assert.isFalse((yield* FinishedFiles.make(command)).has("/a"))
