@@ -74,6 +74,7 @@ const withProgress = (fileId: string, target: string, options: Options) =>
   Effect.gen(function*() {
     const output = yield* Output
     let received = 0
+    let kept = false
     let size = Option.none<number>()
     const draw = Effect.flatMap(output.terminal, (terminal) =>
       Option.match(terminal, {
@@ -84,13 +85,16 @@ const withProgress = (fileId: string, target: string, options: Options) =>
     return yield* NodeDownloads.toFile(fileId, target, {
       overwrite: options.overwrite,
       keep: options.keep,
+      onKept: () => {
+        kept = true
+      },
       onProgress: (bytes, of) => {
         received = bytes
         size = of
       }
     }).pipe(
       Effect.ensuring(Effect.zipRight(Fiber.interrupt(drawing), output.status([]))),
-      Effect.onError(() => Effect.when(tellHowToGoOn, () => options.keep && received > 0))
+      Effect.onError(() => Effect.when(tellHowToGoOn, () => kept))
     )
   })
 

@@ -34,10 +34,13 @@ export interface Options {
   readonly overwrite?: boolean | undefined
   /**
    * Whether what has come is kept, beside the target, when the download fails or is interrupted: the next one goes on
-   * from there if storage still has the same file. While another one of the same file to the same path is under way, this
-   * one goes by itself and keeps nothing. Omitted: nothing is left behind.
+   * from there if storage still has the same file. It is kept in whole ranges of `partSize`, where the storage gives
+   * ranges and a strong etag. While another one of the same file to the same path is under way, this one goes by itself
+   * and keeps nothing. Omitted: nothing is left behind.
    */
   readonly keep?: boolean | undefined
+  /** Told at the end of a download that failed or was interrupted and has left something to go on from. */
+  readonly onKept?: (() => void) | undefined
   /** What the size should be, in bytes, such as the record's: another is `DownloadIncomplete`. */
   readonly size?: number | undefined
   /**
@@ -100,8 +103,8 @@ export const toFile = (
     const keep = options.keep === true && (yield* PartLock.take(kept, path))
     const part = keep ? kept : yield* freshPath(path)
     const journal = PartJournal.pathOf(part)
-    const file = yield* PartFile.open(part, path, { keep, overwrite, worth: PartFile.exists(journal) })
-    const { concurrency, onProgress, partSize, size } = options
+    const { concurrency, onKept, onProgress, partSize, size } = options
+    const file = yield* PartFile.open(part, path, { keep, onKept, overwrite, worth: PartFile.exists(journal) })
     const whole = yield* FileTransfer.run({
       fileId,
       file,
@@ -176,7 +179,7 @@ export type DownloadOutcome =
  * @since 0.1.0
  * @category models
  */
-export interface AllOptions extends Omit<Options, "size" | "checksum" | "onProgress"> {
+export interface AllOptions extends Omit<Options, "size" | "checksum" | "onKept" | "onProgress"> {
   /** How many files at the same time. Omitted: 3. */
   readonly files?: number | undefined
 }

@@ -72,6 +72,8 @@ export const open = (
     readonly keep: boolean
     /** Whether it is worth keeping, when its scope ends with a failure. */
     readonly worth: Effect.Effect<boolean>
+    /** Told when it was kept. */
+    readonly onKept?: (() => void) | undefined
     /** Whether it is to replace a file: then nobody may read it who might not read that one. */
     readonly overwrite: boolean
   }
@@ -90,7 +92,7 @@ export const open = (
       Effect.gen(function*() {
         yield* Effect.promise(() => handle.close().catch(() => undefined))
         const kept = options.keep && Exit.isFailure(exit) && (yield* options.worth)
-        if (!kept) yield* remove(path)
+        yield* kept ? Effect.sync(() => options.onKept?.()) : remove(path)
       })
   )
 

@@ -535,6 +535,28 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.strictEqual(served.contents().length - before, 4)
     }))
 
+  it.scopedLive.each([[true, 1], [false, 0]] as const)(
+    "tells that something is kept where it is: with ranges %s, %i time",
+    ([ranges, times]) =>
+      Effect.gen(function*() {
+        const { directory, served } = yield* setting({ ranges, cut: ranges ? failing : () => MiB })
+        let told = 0
+        const download = NodeDownloads.toFile("f1", join(directory, "file"), {
+          partSize: MiB,
+          keep: true,
+          concurrency: 1,
+          onKept: () => {
+            told++
+          }
+        }).pipe(Effect.provide(served.layer))
+        yield* Effect.flip(download)
+        assert.strictEqual(told, times)
+        served.settings.cut = () => undefined
+        yield* download
+        assert.strictEqual(told, times)
+      })
+  )
+
   it.scopedLive("keeps nothing when there is nothing to go on with", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ ranges: false, cut: () => 0 })
