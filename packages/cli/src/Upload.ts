@@ -20,6 +20,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Checksums from "./Checksums.js"
 import { CommandWords, typed } from "./CommandWords.js"
@@ -140,17 +141,22 @@ const transfer = (
     return { _tag: "Sent", report, took }
   }))
 
-const turnOf = ({ turns }: Run, identity: string): Effect.Semaphore => {
-  const turn = turns.get(identity) ?? Effect.unsafeMakeSemaphore(1)
-  turns.set(identity, turn)
-  return turn
-}
+// Held by the scope, as the lock of the file's upload is, and let go after it: the next of the same file finds nothing of
+// this one.
+const takeTurn = ({ turns }: Run, identity: string): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.suspend(() => {
+    const turn = turns.get(identity) ?? Effect.unsafeMakeSemaphore(1)
+    turns.set(identity, turn)
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.zipRight(restore(turn.take(1)), Effect.addFinalizer(() => turn.release(1)))
+    )
+  })
 
 const send = (
   file: FileToUpload,
   run: Run,
   begun: Effect.Effect<void>
-): Effect.Effect<Sent, UploadError, Uploads.Requirements> =>
+): Effect.Effect<Sent, UploadError, Uploads.Requirements | Scope.Scope> =>
   Effect.gen(function*() {
     if (Option.isSome(file.refused)) return yield* file.refused.value
     const source = yield* FileSource.fromPath(file.path, {
@@ -159,9 +165,12 @@ const send = (
     })
     const before = run.finished.find(file.path, source.fingerprint)
     const still = Option.flatten(yield* Effect.transposeMapOption(before, FinishedFiles.stillUp))
-    if (Option.isSome(still)) return { _tag: "UpAlready", report: { ...still.value, path: file.path } }
-    const turn = turnOf(run, source.fingerprint.identity ?? file.path)
-    return yield* turn.withPermits(1)(run.slots.withPermits(1)(transfer(file, source, run, begun)))
+    if (Option.isSome(still)) {
+      yield* HeldLedger.forgetDone(source, still.value.file.id)
+      return { _tag: "UpAlready", report: { ...still.value, path: file.path } }
+    }
+    yield* takeTurn(run, source.fingerprint.identity ?? file.path)
+    return yield* run.slots.withPermits(1)(transfer(file, source, run, begun))
   })
 
 // A reader of the results that went away does not stop the uploads: what counts is the files.

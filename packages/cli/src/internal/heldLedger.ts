@@ -1,5 +1,7 @@
+import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
@@ -41,3 +43,22 @@ export const make: Effect.Effect<HeldLedger, never, Scope.Scope> = Effect.gen(fu
     settle
   }
 })
+
+/**
+ * Forgets an upload that ended with this file: a command that was stopped had written down that it is up, and then had no
+ * time to forget it. Another one of the same file, as by another link, is left alone.
+ *
+ * @internal
+ */
+export const forgetDone = (
+  source: UploadSource,
+  fileId: string
+): Effect.Effect<void, never, ServiceApi | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { baseUrl } = yield* ServiceApi
+    const ledger = yield* UploadLedger.UploadLedger
+    const id = UploadLedger.idOf(baseUrl, source)
+    const found = Option.flatten(yield* Effect.transposeMapOption(id, ledger.find))
+    const done = Option.filter(found, ({ record }) => record.session.fileId === fileId)
+    if (Option.isSome(done) && (yield* ledger.lock(done.value.record.id))) yield* ledger.forget(done.value.record)
+  })

@@ -152,6 +152,20 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.sameMembers(paths, ["-two.txt", "one.txt", "three.txt"].map((name) => `${folder}/notes/${name}`))
       }))
 
+    it.scoped("a file that two folders have under the same name goes up for each, in turn", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder, fs } = yield* fixtures
+        yield* fs.makeDirectory(`${folder}/again`)
+        const paths = [`${folder}/notes/one.txt`, `${folder}/again/one.txt`]
+        yield* Effect.forEach(paths.slice(1), (path) => fs.link(`${folder}/notes/one.txt`, path))
+        const ended = yield* invoke(["upload", ...paths], env)
+        assert.strictEqual(ended.code, 0, ended.stderr)
+        const told = ended.stdout.trimEnd().split("\n").map((line) => line.split("\t"))
+        assert.sameMembers(told.map(([, path]) => path), paths)
+        assert.strictEqual(new Set(told.map(([id]) => id)).size, 2)
+      }))
+
     it.scoped("a file that fails does not stop the others, and the code is 1 in the end", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
@@ -213,6 +227,22 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.lengthOf(idOf(before), 1)
         assert.deepStrictEqual(idOf(stdout), idOf(before))
         assert.notDeepEqual(idOf((yield* invoke(upload, env)).stdout), idOf(before))
+      }))
+
+    it.scoped("of several files that were stopped there nothing is left unfinished, and the next command sends them anew", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder } = yield* fixtures
+        const upload = ["upload", `${folder}/interview.mp4`, `${folder}/notes/one.txt`, "--files", "1", "--json"]
+        const idsOf = (stdout: string) =>
+          uploadReports(jsonLines(stdout)).flatMap((report) => report.type === "completed" ? [report.file.id] : [])
+        const before = yield* stoppedAt((text) => text.includes("\"completed\""), upload, env)
+        const second = idsOf((yield* invoke(upload, env)).stdout)
+        assert.lengthOf(second, 2)
+        assert.includeMembers(second, [...idsOf(before)])
+        assert.strictEqual((yield* invoke(["uploads"], env)).stdout, "")
+        const third = idsOf((yield* invoke(upload, env)).stdout)
+        assert.isTrue(third.every((id) => !second.includes(id)))
       }))
 
     it.scoped("a file that went up and is not at the service any more goes up again with the same command", () =>
