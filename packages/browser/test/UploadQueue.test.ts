@@ -178,6 +178,25 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(states(queue.getSnapshot()).slice(3), ["queued"])
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
 
+  it.scoped("clears what was shown as over, and shows what has ended since, with its result", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      const { ids: [id = ""] } = queue.add([file("a", 10), file("bb", 10)])
+      const shown: Array<string> = []
+      queue.subscribe(() => {
+        for (const { id, result } of queue.getSnapshot().items) if (result !== undefined) shown.push(id)
+      })
+      while (!queue.getSnapshot().items.every(({ state }) => state === "completed")) {
+        if (shown.length === 0) queue.clear()
+        yield* TestClock.adjust("10 millis")
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      }
+      assert.include(shown, id)
+      assert.strictEqual(new Set(shown).size, 2)
+      queue.clear()
+      assert.deepStrictEqual(queue.getSnapshot().items, [])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it.scoped("the snapshot, its lists and its items stay the same objects where nothing changes", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })

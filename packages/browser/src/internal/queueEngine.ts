@@ -58,6 +58,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
   const goesOn = ({ fiber, item, waits }: Entry): boolean =>
     fiber !== undefined && (!waits || item.state === "finishing")
 
+  const isToClear = ({ state }: Item): boolean => state === "completed" || state === "cancelled"
+
   const isQueued = ({ item }: Entry): boolean => item.state === "queued"
 
   const settle = (entry: Entry, exit: Exit.Exit<UploadedFile, unknown>): void => {
@@ -293,10 +295,13 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     cancel: acting(actions.cancel),
     retry: acting(actions.retry),
     remove: (id) => acting(actions.remove)(id),
-    clear: () =>
-      acting((entry) => {
-        if (entry.item.state === "completed" || entry.item.state === "cancelled") entries.delete(entry.item.id)
-      })(),
+    clear: () => {
+      // what has ended since the last snapshot was shown to nobody: its result would be lost
+      const shown = new Map(snapshot.items.map((item) => [item.id, item]))
+      acting(({ item }) => {
+        if (isToClear(item) && shown.get(item.id)?.state === item.state) entries.delete(item.id)
+      })()
+    },
     giveFile,
     allow: (id) => {
       const entry = entries.get(id)
