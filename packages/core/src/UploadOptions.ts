@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
+import * as wish from "./internal/atLeastOne.js"
 import type { PlanError } from "./PlanError.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 import { InvalidSource } from "./SourceError.js"
@@ -81,6 +82,22 @@ export interface CheckedOptions {
  * @category constants
  */
 export const mostConcurrent = 32
+
+/**
+ * How many of something, as a caller wishes: a whole number from 1, and one that a Stream can count up to. What is no number,
+ * as of a variable that is not set, counts as omitted.
+ *
+ * @example
+ * import { UploadOptions } from "@stevedore/core"
+ *
+ * UploadOptions.atLeastOne(Number("8"), 3) // 8
+ * UploadOptions.atLeastOne(Number(undefined), 3) // 3
+ * UploadOptions.atLeastOne(-1, 3) // 1
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const atLeastOne: (wished: number | undefined, omitted: number) => number = wish.atLeastOne
 
 const whole = (
   option: string,

@@ -6,6 +6,7 @@
 import type { Checksum } from "@stevedore/core/Checksum"
 import type { DownloadError } from "@stevedore/core/DownloadError"
 import * as Downloads from "@stevedore/core/Downloads"
+import { atLeastOne } from "@stevedore/core/UploadOptions"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
@@ -122,13 +123,6 @@ export const toFile = (
   }).pipe(
     Effect.scoped,
     Effect.withSpan("NodeDownloads.toFile", { captureStackTrace: false, attributes: { fileId } })
-  )
-
-// What is no number, as of a variable that is not set, is no wish; and a Stream with Infinity at once gives nothing and ends.
-const atLeastOne = (wished: number | undefined, omitted: number): number =>
-  Math.min(
-    Number.MAX_SAFE_INTEGER,
-    Math.max(1, Math.floor(wished === undefined || Number.isNaN(wished) ? omitted : wished))
   )
 
 // Beside the target, since a rename does not lead to another disk.

@@ -1,6 +1,7 @@
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as SourceLimits from "@stevedore/core/SourceLimits"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
+import { atLeastOne } from "@stevedore/core/UploadOptions"
 import type { Requirements, UploadedFile } from "@stevedore/core/Uploads"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as Cause from "effect/Cause"
@@ -28,8 +29,7 @@ const tickMillis = 200
 export const make = <E>({ fork, provided }: Ground<E>, options: Options): UploadQueue => {
   const entries = new Map<string, Entry>()
   const listeners = Listeners.make()
-  // what is no number, as of a variable that is not set, is no wish
-  const atOnce = Math.max(1, Math.floor(Number.isNaN(options.files) ? 3 : options.files ?? 3))
+  const atOnce = atLeastOne(options.files, 3)
   const limits = { ...options.limits, size: options.limits?.size ?? SourceLimits.size }
   // an upload whose lock is tried is not begun in that moment
   const inTurn = Effect.unsafeMakeSemaphore(1).withPermits(1)
@@ -297,9 +297,9 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     remove: (id) => acting(actions.remove)(id),
     clear: () => {
       // what has ended since the last snapshot was shown to nobody: its result would be lost
-      const shown = new Map(snapshot.items.map((item) => [item.id, item]))
+      const shown = new Set(snapshot.items)
       acting(({ item }) => {
-        if (isToClear(item) && shown.get(item.id)?.state === item.state) entries.delete(item.id)
+        if (isToClear(item) && shown.has(item)) entries.delete(item.id)
       })()
     },
     giveFile,
