@@ -9,6 +9,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type { FileRecord } from "./FileRecord.js"
 import { isThere } from "./FileRecord.js"
+import { namesInvalidPart } from "./internal/invalidPart.js"
 import { inOwnFiber } from "./internal/ownFiber.js"
 import type { ObjectStorage } from "./ObjectStorage.js"
 import * as PartTransfer from "./PartTransfer.js"
@@ -210,7 +211,7 @@ const isDoubtful = (receipt: PartReceipt): boolean => receipt.attempts > 1
 // The service answers so when storage refused the etags.
 const isRefusedFinalization = (error: UploadError): boolean =>
   (error._tag === "ServiceUnavailable" || error._tag === "RequestRejected") &&
-  (error.status === 502 || error.issues.some((issue) => issue.code === "InvalidPart"))
+  (error.status === 502 || namesInvalidPart(error))
 
 /**
  * Whether a refused Complete may be due to a part that had several attempts: a late one may have replaced the one that

@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { FileRecord } from "./FileRecord.js"
+import { namesInvalidPart } from "./internal/invalidPart.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { ServiceError } from "./ServiceError.js"
 import { CompletionUnknown, StoredSizeDiffers } from "./UploadError.js"
@@ -33,8 +34,7 @@ const tell = (
 
 // That storage refused the etags is said of nothing that was completed before.
 const followsSuccess = (error: ServiceError): boolean =>
-  error._tag === "NotFound" ||
-  (error._tag === "RequestRejected" && !error.issues.some(({ code }) => code === "InvalidPart"))
+  error._tag === "NotFound" || (error._tag === "RequestRejected" && !namesInvalidPart(error))
 
 // What leaves open whether Complete took effect: no answer, an answer that cannot be read, a server that failed, and
 // answers that an earlier attempt's success explains as well.
