@@ -65,12 +65,11 @@ export const profile = (
 }
 
 const token = ({ input, path }: { readonly input: string; readonly path: string }) =>
-  Effect.flatMap(readFile(input, path), (text) => {
-    const checked = ServiceConfig.parseToken(Redacted.make(text))
-    return checked._tag === "Right"
-      ? Effect.succeed(checked.right)
-      : Effect.fail(new InvalidInput({ input, problem: `${path}: ${checked.left}` }))
-  })
+  Effect.flatMap(readFile(input, path), (text) =>
+    Effect.mapError(
+      ServiceConfig.parseToken(Redacted.make(text)),
+      (problem) => new InvalidInput({ input, problem: `${path}: ${problem}` })
+    ))
 
 const tokenFile = (given: Option.Option<string>) =>
   Effect.gen(function*() {
@@ -82,12 +81,11 @@ const tokenFile = (given: Option.Option<string>) =>
     return Option.map(variable, (path) => ({ input: "STEVEDORE_TOKEN_FILE", path }))
   })
 
-const baseUrl = (allowInsecureHttp: boolean) => (text: string) => {
-  const checked = ServiceConfig.parseBaseUrl(text, allowInsecureHttp)
-  return checked._tag === "Right"
-    ? Effect.succeed(checked.right)
-    : Effect.fail(new InvalidInput({ input: "--base-url", problem: checked.left }))
-}
+const baseUrl = (allowInsecureHttp: boolean) => (text: string) =>
+  Effect.mapError(
+    ServiceConfig.parseBaseUrl(text, allowInsecureHttp),
+    (problem) => new InvalidInput({ input: "--base-url", problem })
+  )
 
 const configOf = <Value, A, E, R>(
   given: Option.Option<Value>,

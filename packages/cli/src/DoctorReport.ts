@@ -38,7 +38,8 @@ export const CheckId = Schema.Literal(
 export type CheckId = typeof CheckId.Type
 
 /**
- * How a check ended: `warning` is what works and may surprise later; `skipped` is what could not be tried, or was not asked for.
+ * How a check ended: `warning` is what works and may surprise later; `skipped` is what could not be tried, or was not asked
+ * for.
  *
  * @since 0.1.0
  * @category models

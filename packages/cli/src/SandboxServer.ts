@@ -77,12 +77,11 @@ const listen = (
     return { server, origin: `http://${host}:${address._tag === "TcpAddress" ? address.port : port}` }
   })
 
-const checkToken = (token: string): Effect.Effect<void, InvalidInput> => {
-  const checked = ServiceConfig.parseToken(Redacted.make(token))
-  return checked._tag === "Right"
-    ? Effect.void
-    : Effect.fail(new InvalidInput({ input: "--token", problem: checked.left }))
-}
+const checkToken = (token: string) =>
+  Effect.mapError(
+    ServiceConfig.parseToken(Redacted.make(token)),
+    (problem) => new InvalidInput({ input: "--token", problem })
+  )
 
 const readFaults = (path: string) => Effect.flatMap(readFile("--faults", path), (text) => FaultFile.parse(path, text))
 

@@ -1,29 +1,27 @@
 import * as Predicate from "effect/Predicate"
 
 /** By the `_tag` of an error: the words by which it names what a program writes, and what the command has for it. */
-const options: Readonly<Record<string, readonly [words: string, ours: string]>> = {
-  CursorRejected: [
+const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new Map([
+  ["CursorRejected", [
     "with onCursorRejected: \"restart\" the walk does so by itself and leaves out what it has given, provided that its " +
     "checkpoints were taken with the same option.",
     "remove the file that --resume names, if you gave one."
-  ],
-  DeadlineUnreachable: ["onImpossible: \"continue\"", "--on-impossible continue"],
-  InvalidInput: ["allowInsecureHttp takes", "--allow-insecure-http takes"],
-  ItemInvalid: [
+  ]],
+  ["DeadlineUnreachable", ["onImpossible: \"continue\"", "--on-impossible continue"]],
+  ["InvalidInput", ["allowInsecureHttp takes", "--allow-insecure-http takes"]],
+  ["ItemInvalid", [
     "onInvalid: \"skip\", look at each with results, or list with a Schema of your own by Lists.make.",
     "--skip-invalid."
-  ],
-  PaginationBroken: [", or allow more with emptyPages", ""],
-  SizeExceeded: ["strategy: \"multipart\"", "--strategy multipart"],
-  TargetExists: ["ask for overwriting", "give --overwrite"],
-  TimedOut: [
+  ]],
+  ["PaginationBroken", [", or allow more with emptyPages", ""]],
+  ["SizeExceeded", ["strategy: \"multipart\"", "--strategy multipart"]],
+  ["TargetExists", ["ask for overwriting", "give --overwrite"]],
+  ["TimedOut", [
     "On a slow line allow more time with Timeouts, or less concurrency.",
     "Run it again; on a slow line a smaller --concurrency helps an upload."
-  ],
-  UploadLocked: ["resume: false", "--no-resume"]
-}
-
-const hasTag = Predicate.hasProperty("_tag")
+  ]],
+  ["UploadLocked", ["resume: false", "--no-resume"]]
+])
 
 /**
  * What an error says, by the options of the command where the library's own says it by the library's.
@@ -32,8 +30,6 @@ const hasTag = Predicate.hasProperty("_tag")
  */
 export const messageOf = (error: unknown): string => {
   const message = Predicate.hasProperty(error, "message") ? String(error.message) : String(error)
-  const replaced = hasTag(error) && typeof error._tag === "string" && Object.hasOwn(options, error._tag)
-    ? options[error._tag]
-    : undefined
+  const replaced = Predicate.hasProperty(error, "_tag") ? options.get(String(error._tag)) : undefined
   return replaced === undefined ? message : message.replace(replaced[0], () => replaced[1])
 }
