@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AttemptWatch, ServerClock, Timeouts } from "@stevedore/core"
-import { Clock, Duration, Effect, Fiber, Option, TestClock } from "effect"
+import { Duration, Effect, Fiber, Option, TestClock } from "effect"
 import * as AttemptTimers from "../src/internal/attemptTimers.js"
+import { settableWallClock } from "./fixtures/wallClock.js"
 
 const receipt = { etag: "\"e\"" }
 
@@ -84,15 +85,7 @@ describe("AttemptWatch", () => {
 
   it.effect("an attempt during which the computer slept is dropped, and is no failure", () =>
     Effect.gen(function*() {
-      const test = yield* Effect.clock
-      let asleep = 0
-      const clock: Clock.Clock = {
-        ...test,
-        [Clock.ClockTypeId]: Clock.ClockTypeId,
-        sleep: (duration) => test.sleep(duration),
-        unsafeCurrentTimeNanos: () => test.unsafeCurrentTimeNanos(),
-        unsafeCurrentTimeMillis: () => test.unsafeCurrentTimeMillis() + asleep
-      }
+      const wall = yield* settableWallClock
       let closed = false
       const put: Put = (onSent) =>
         Effect.zipRight(Effect.sync(() => onSent(3)), Effect.never).pipe(
@@ -102,9 +95,9 @@ describe("AttemptWatch", () => {
             })
           )
         )
-      const fiber = yield* Effect.fork(Effect.withClock(watched(put), clock))
+      const fiber = yield* Effect.fork(wall.within(watched(put)))
       yield* TestClock.adjust("10 seconds")
-      asleep = 3_600_000
+      wall.set("1 hour", "ahead")
       yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual(yield* Fiber.join(fiber), Option.none())
       assert.isTrue(closed)
