@@ -44,11 +44,9 @@ const answer = {
 }
 
 const describeIssue = ({ code, message, path, title }: Issue): string => {
-  const words = message ?? title
-  return `${code}${
-    path === undefined || path === null ? "" : ` at ${typeof path === "string" ? path : path.join(".")}`
-  }` +
-    `${words === undefined || words === null ? "" : `: ${words}`}`
+  const place = typeof path === "string" ? path : path?.join(".")
+  const words = message ?? title ?? undefined
+  return `${code}${place === undefined ? "" : ` at ${place}`}${words === undefined ? "" : `: ${words}`}`
 }
 
 const describe = (

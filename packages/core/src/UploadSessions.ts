@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type * as Arr from "effect/Array"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Checksum from "./Checksum.js"
@@ -118,9 +118,8 @@ const resume = (
     const parts = Option.flatMap(session, (session) =>
       Option.getRight(SessionTransfer.partsOf(session, upload.source.size, profile.limits)))
     if (Option.isSome(session) && Option.isSome(parts)) {
-      const ranges = parts.value.map(({ range }) =>
-        range
-      )
+      const ranges = Arr.map(parts.value, ({ range }) =>
+        range)
       if (yield* hasSameContent(upload, opened, unfinished, ranges)) {
         const confirmed = new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))
         yield* Effect.logInfo(`${upload.source.name} goes on: storage has ${confirmed.size} of ${ranges.length} parts`)
