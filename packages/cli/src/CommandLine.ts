@@ -276,7 +276,7 @@ const root = Command.make("stevedore").pipe(
     ),
     HelpDoc.p(
       "Every command takes --quiet, --verbose and --config FILE.json; STEVEDORE_BASE_URL and STEVEDORE_TOKEN say where " +
-        "the service is and by which token. NO_COLOR is respected."
+        "the service is and by which token. NO_COLOR and TERM=dumb are respected."
     ),
     HelpDoc.p("Begin here, in two terminals; then let your shell complete what you type:"),
     HelpDoc.p(

@@ -165,16 +165,32 @@ const isSame = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): boo
   some.length === others.length && some.every((line, index) => line === others[index])
 
 /**
+ * Where the output goes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Streams {
+  readonly out: Sink
+  readonly error: Sink
+  /**
+   * Whether the terminal at standard error can take away what it shows; one that cannot counts as none. Omitted: yes.
+   */
+  readonly erases?: boolean | undefined
+}
+
+/**
  * Output to two streams. Status lines are erased before anything else is written, and at the end.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer = (streams: { readonly out: Sink; readonly error: Sink }): Layer.Layer<Output> =>
+export const layer = (streams: Streams): Layer.Layer<Output> =>
   Layer.scoped(
     Output,
     Effect.gen(function*() {
-      const { error, out } = streams
+      const { erases = true, error, out } = streams
+      const isTerminal = erases && error.isTTY === true
       yield* heard(out)
       yield* heard(error)
       let shown: ReadonlyArray<string> = []
@@ -208,13 +224,13 @@ export const layer = (streams: { readonly out: Sink; readonly error: Sink }): La
         },
         status: (lines) =>
           Effect.suspend(() => {
-            if (error.isTTY !== true || isSame(lines, shown)) return Effect.void
+            if (!isTerminal || isSame(lines, shown)) return Effect.void
             const before = takeErasure()
             shown = lines
             return Effect.ignore(write(error, `${before}${lines.map(Printable.line).join("\n")}`))
           }),
         terminal: Effect.sync(() =>
-          error.isTTY === true
+          isTerminal
             ? Option.some({ columns: columnsOf(error) ?? 80, rows: known(error.rows) ?? 24 })
             : Option.none()
         )

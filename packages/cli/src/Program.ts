@@ -35,11 +35,20 @@ const lookOf = (sink: Output.Sink, isPlain: boolean): PlainConsole.Look => ({
   columns: Output.columnsOf(sink)
 })
 
+const isDumb = Effect.map(Config.option(Config.string("TERM")), Option.contains("dumb"))
+
+const isWithoutColours = Effect.map(Config.option(Config.nonEmptyString("NO_COLOR")), Option.isSome)
+
 const console = ({ error, out }: Process) =>
   Layer.unwrapEffect(
-    Effect.map(Config.option(Config.nonEmptyString("NO_COLOR")), (without) =>
-      PlainConsole.layer({ out: lookOf(out, Option.isSome(without)), error: lookOf(error, Option.isSome(without)) }))
+    Effect.map(Effect.all([isDumb, isWithoutColours]), (reasons) => {
+      const isPlain = reasons.includes(true)
+      return PlainConsole.layer({ out: lookOf(out, isPlain), error: lookOf(error, isPlain) })
+    })
   )
+
+const output = ({ error, out }: Process) =>
+  Layer.unwrapEffect(Effect.map(isDumb, (isDumb) => Output.layer({ out, error, erases: !isDumb })))
 
 const logs = Layer.merge(
   Layer.unwrapEffect(
@@ -63,7 +72,7 @@ export const run = (process: Process) =>
     Complaint.tell,
     Effect.provide(
       Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer, console(process), logs).pipe(
-        Layer.provideMerge(Output.layer({ out: process.out, error: process.error }))
+        Layer.provideMerge(output(process))
       )
     )
   )

@@ -33,7 +33,7 @@ const makeSink = (options: Options) => {
 
 const run = <A, E>(
   program: (output: Output.Service) => Effect.Effect<A, E>,
-  streams: { readonly out: Output.Sink; readonly error: Output.Sink }
+  streams: Output.Streams
 ) => Effect.provide(Effect.flatMap(Output.Output, program), Output.layer(streams))
 
 describe("Output", () => {
@@ -128,6 +128,19 @@ describe("Output", () => {
         yield* run(({ terminal }) => terminal, { out, error: makeSink({ isTTY: false }).sink }),
         Option.none()
       )
+    }))
+
+  it.effect("a terminal that cannot erase is shown nothing that would have to be taken away", () =>
+    Effect.gen(function*() {
+      const { sink, written } = makeSink({ isTTY: true })
+      assert.deepStrictEqual(
+        yield* run(
+          (output) => Effect.zipRight(Effect.all([output.status(["1%"]), output.note("note")]), output.terminal),
+          { out: sink, error: sink, erases: false }
+        ),
+        Option.none()
+      )
+      assert.deepStrictEqual(written, ["note\n"])
     }))
 
   it.effect("a terminal that says it has no columns and no rows does not know: it is taken for one of 80 and 24", () =>
