@@ -27,24 +27,29 @@ export type * from "./UploadQueueModel.js"
  * @category models
  */
 export interface OwnedUploadQueue extends UploadQueue {
-  /** Stops everything. What an unfinished upload had got to is there after the next start. */
+  /**
+   * Stops everything: what is not over is paused for good, and so is what is added later. What an unfinished upload had
+   * got to is there for the next queue.
+   */
   readonly dispose: () => Promise<void>
 }
 
 /**
- * A queue that works for as long as the scope.
+ * A queue that works for as long as the scope; after it, as after {@link OwnedUploadQueue.dispose}.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const scoped = (options: Options = {}): Effect.Effect<UploadQueue, never, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
-    const scope = yield* Effect.scope
+    const scope = yield* Effect.acquireRelease(Scope.make(), Scope.close)
     const runtime = yield* Effect.runtime<Requirements>()
-    return Engine.make({
+    const [queue, end] = Engine.make({
       fork: <A, E>(effect: Effect.Effect<A, E>) => Runtime.runFork(runtime)(effect, { scope }),
       provided: <A, E>(effect: Effect.Effect<A, E, Requirements>) => Effect.provide(effect, runtime)
     }, options)
+    yield* Effect.addFinalizer(() => Effect.sync(end))
+    return queue
   })
 
 /**
@@ -69,10 +74,11 @@ export const make = <E>(
 ): OwnedUploadQueue => {
   const scope = Effect.runSync(Scope.make())
   const runtime = Effect.runSync(Effect.cached(Scope.extend(Layer.toRuntime(options.layer), scope)))
-  const queue = Engine.make({
+  const [queue, end] = Engine.make({
     fork: <A, E2>(effect: Effect.Effect<A, E2>) => Effect.runFork(effect, { scope }),
     provided: <A, E2>(effect: Effect.Effect<A, E2, Requirements>) =>
       Effect.flatMap(runtime, (runtime) => Effect.provide(effect, runtime))
   }, options)
-  return { ...queue, dispose: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+  const dispose = Effect.zipRight(Effect.sync(end), Scope.close(scope, Exit.void))
+  return { ...queue, dispose: () => Effect.runPromise(dispose) }
 }

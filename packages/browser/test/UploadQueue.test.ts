@@ -609,6 +609,41 @@ describe("UploadQueue", () => {
     await queue.dispose()
   })
 
+  it("what is not over when a queue is disposed of is shown as paused, and so is what is added to it later", async () => {
+    const queue = UploadQueue.make({
+      ...quiet,
+      files: 1,
+      layer: SandboxLayer.memory({ faults: FaultScript.on("put").always().stall("connect") })
+    })
+    const begun = new Promise<void>((resolve) => {
+      queue.subscribe(() => states(queue.getSnapshot())[0] === "uploading" && resolve())
+    })
+    queue.add([file("a", 10), file("bb", 10)])
+    await begun
+    let told = 0
+    queue.subscribe(() => told++)
+    await queue.dispose()
+    await Effect.runPromise(turns(3))
+    assert.deepStrictEqual(states(queue.getSnapshot()), ["paused", "paused"])
+    assert.isAbove(told, 0)
+    queue.add([file("ccc", 10)])
+    queue.resume()
+    await Effect.runPromise(turns(3))
+    assert.deepStrictEqual(states(queue.getSnapshot()), ["paused", "paused", "paused"])
+    assert.deepInclude(queue.getSnapshot().totals, { state: "paused", speed: undefined })
+  })
+
+  it.effect("a queue whose scope has ended sends nothing more", () =>
+    Effect.gen(function*() {
+      const queue = yield* Effect.scoped(UploadQueue.scoped(quiet))
+      queue.add([file("a", 10)])
+      queue.resume()
+      yield* TestClock.adjust("1 minute")
+      yield* turns(3)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["paused"])
+      assert.deepStrictEqual((yield* Sandbox.report).requests, [])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it("a layer that cannot be built fails each item, in words", async () => {
     const queue = UploadQueue.make({
       ...quiet,

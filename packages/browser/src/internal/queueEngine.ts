@@ -24,9 +24,12 @@ export interface Ground<E> {
   readonly provided: <A, E2>(effect: Effect.Effect<A, E2, Requirements>) => Effect.Effect<A, E | E2>
 }
 
+/** A queue, and what is to be called before its ground goes away. */
+export type Engine = readonly [queue: UploadQueue, end: () => void]
+
 const tickMillis = 200
 
-export const make = <E>({ fork, provided }: Ground<E>, options: Options): UploadQueue => {
+export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine => {
   const entries = new Map<string, Entry>()
   const listeners = Listeners.make()
   const atOnce = atLeastOne(options.files, 3)
@@ -36,6 +39,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
   let snapshot = View.empty
   let made = 0
   let ticking = false
+  let over = false
 
   const publish = () => {
     const next = View.snapshotOf(snapshot, Array.from(entries.values(), ({ item }) => item))
@@ -135,8 +139,15 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
     if (entry.handle !== undefined) fork(entry.handle.resume)
   }
 
+  const rest = (entry: Entry): void => {
+    if (View.isOver(entry.item) || entry.item.state === "needs-file") return
+    entry.waits = true
+    entry.item = View.settled(entry.item, { state: "paused" })
+  }
+
   /** Begins what there is room for; what was begun before goes on. */
   const schedule = (): void => {
+    if (over) return entries.forEach(rest)
     let room = atOnce - Array.from(entries.values()).filter(goesOn).length
     for (const entry of entries.values()) {
       if (room <= 0 || !isQueued(entry)) continue
@@ -244,14 +255,6 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
       if (entry.item.state === "needs-file") entry.item = View.changed(entry.item, { kept: false, error })
     })(id)
 
-  const presentFiles = (): Limits.Present => {
-    const present = new Limits.Present()
-    for (const { addition, item } of entries.values()) {
-      if (addition !== undefined && !View.isOver(item)) present.add(addition)
-    }
-    return present
-  }
-
   const offer = (upload: Uploads.UnfinishedUpload, kept: boolean) =>
     Effect.gen(function*() {
       if (Array.from(entries.values()).some(({ ledgerId }) => ledgerId === upload.id)) return
@@ -270,13 +273,20 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
   })
   fork(Effect.ignore(provided(found)))
 
-  return {
+  const end = (): void => {
+    over = true
+    ticking = false
+    schedule()
+    publish()
+  }
+
+  return [{
     getSnapshot: () => snapshot,
     subscribe: listeners.subscribe,
     add: (files) => {
       const ids: Array<string> = []
       const refused: Array<Refusal> = []
-      const present = presentFiles()
+      const present = Limits.presentOf(entries.values())
       for (const addition of Array.from(files ?? [], additionOf)) {
         const refusal = Limits.refusalOf(addition, present, limits)
         if (refusal === undefined) {
@@ -312,5 +322,5 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Upload
         onSuccess: (addition) => giveFile(id, addition)
       }))
     }
-  }
+  }, end]
 }

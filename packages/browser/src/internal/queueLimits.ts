@@ -1,4 +1,6 @@
 import type { Addition, Limits, Refusal } from "../UploadQueueModel.js"
+import type { Entry } from "./queueEntry.js"
+import { isOver } from "./queueView.js"
 
 const megabyte = 1_000_000
 
@@ -20,8 +22,8 @@ const isAccepted = ({ name, type }: File, accept: ReadonlyArray<string>): boolea
 const identityOf = ({ file: { lastModified, name: own, size }, name = own }: Addition): string =>
   JSON.stringify([name, size, lastModified])
 
-/** What is in the queue already and not over: looked through once, however many files are added to it. */
-export class Present {
+// Looked through once, however many files are added
+class Present {
   files = 0
   bytes = 0
   readonly #identities = new Set<string>()
@@ -35,6 +37,15 @@ export class Present {
   has(addition: Addition): boolean {
     return this.#identities.has(identityOf(addition))
   }
+}
+
+/** What of a queue's files is not over. */
+export const presentOf = (entries: Iterable<Entry>): Present => {
+  const present = new Present()
+  for (const { addition, item } of entries) {
+    if (addition !== undefined && !isOver(item)) present.add(addition)
+  }
+  return present
 }
 
 /** Why a file is not taken, or nothing. */
