@@ -10,8 +10,12 @@ export interface Deprecation {
   readonly link: string | undefined
 }
 
+// What has a digit is an id, but for the version of the interface; so is what is as long as the service's, for one of fifty
+// of those has none.
+const id = /\/(?!v\d+\/)(?:[^/]*\d[^/]*|[A-Za-z]{22})(?=\/|$)/g
+
 const endpointOf = (method: string, path: string): string =>
-  `${method} ${path.replace(/[?#].*$/, "").replace(/\/[0-9A-Za-z]{22}(?=\/|$)/g, "/{id}")}`
+  `${method} ${path.replace(/[?#].*$/, "").replace(id, "/{id}")}`
 
 /** Notes each deprecated endpoint, and logs it once. */
 export const makeDeprecations = () => {

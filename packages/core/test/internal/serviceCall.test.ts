@@ -248,7 +248,15 @@ describe("a call of the service", () => {
           yield* Effect.replicateEffect(Stream.runDrain(Lists.insights()), 3)
           yield* Stream.runDrain(Lists.projects())
           yield* api.file("1kf00nQk9yfWKfsTDni8aO")
-          yield* api.file("2kf00nQk9yfWKfsTDni8aO")
+          for (
+            const id of [
+              "2kf00nQk9yfWKfsTDni8aO",
+              "abcdefghijklmnopqrstuv",
+              "9f3c1a52-41a7-4c0e-8d27-9a4c3de2b7f1",
+              "4711",
+              "v2"
+            ]
+          ) yield* api.file(id)
           assert.deepStrictEqual(yield* api.deprecations, [
             { endpoint: "GET /v1/insights", ...headers },
             { endpoint: "GET /v1/files/{id}", deprecation: "@1688169599", link: undefined }
