@@ -117,8 +117,9 @@ const heldAsSent = (answer: Head, asked: Asked): Option.Option<Held> => {
   if (answer.status !== 206 || part === null || asked.range === undefined) return Option.none()
   const [, first, last, total] = part
   const start = Number(first)
-  // A server may give less than was asked for, but not from another place.
-  return start === asked.range.start && Number(last) >= start && Number(last) <= (asked.range.end ?? Infinity)
+  // A server may give less than was asked for, but not from another place, nor from behind the end it tells.
+  return start === asked.range.start && Number(last) >= start && Number(last) <= (asked.range.end ?? Infinity) &&
+      (total === "*" || Number(last) < Number(total))
     ? Option.some({
       partial: true,
       start,

@@ -60,6 +60,8 @@ describe("held", () => {
         [206, undefined],
         [206, "bytes */10"],
         [206, "bytes 0-10/20"],
+        [206, "bytes 0-9/9"],
+        [206, "bytes 0-0/0"],
         [206, "items 0-9/20"]
       ] as const
     ) {
