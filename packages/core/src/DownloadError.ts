@@ -10,8 +10,8 @@ import { SourceChanged } from "./SourceError.js"
 import { StorageError } from "./StorageError.js"
 
 /**
- * The bytes ended before the length that was declared for them. A download that can take up where it broke does so;
- * this is what is left when it cannot.
+ * The bytes ended before the length that was declared for them, or went on behind it. A download that can take up where
+ * it broke does so; this is what is left when it cannot.
  *
  * @since 0.1.0
  * @category errors

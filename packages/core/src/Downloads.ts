@@ -98,8 +98,8 @@ export type Requirements = ServiceApi | ObjectStorage
 
 /**
  * The bytes of a file, whole or a range of it. A redirect or a link is followed by hand, without the token. The length
- * is checked: fewer bytes than declared are `DownloadIncomplete`. A connection that breaks or stalls is taken up again
- * where it broke, on the same file or not at all: `SourceChanged`.
+ * is checked: fewer bytes than declared, or more than a range has, are `DownloadIncomplete`. A connection that breaks or
+ * stalls is taken up again where it broke, on the same file or not at all: `SourceChanged`.
  *
  * The bytes are those that are stored, as long as the transport leaves them so, as Node's does. Fetch decodes what is
  * stored with a `Content-Encoding`: the length is unknown then, what breaks is not taken up again, and of ranges there

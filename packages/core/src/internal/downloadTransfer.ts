@@ -53,7 +53,9 @@ export const bytesOf = (
           position += chunk.byteLength
           // A chunk may be small and there may be millions: an effect for each would cost more than all the rest
           Metrics.bytesReceived.unsafeUpdate(chunk.byteLength, labels)
-          return Effect.succeed(chunk)
+          return position > known.limit
+            ? Effect.fail(Option.some(incomplete(transfer, known.limit, position)))
+            : Effect.succeed(chunk)
         },
         onFailure: (broken) =>
           // What breaks after the last byte breaks nothing.
@@ -113,17 +115,29 @@ interface Known {
   readonly reached: number
   /** Whether more may follow where the last answer ends. */
   readonly open: boolean
+  /** The byte after the last one that the last answer may have: what has more than its range is no range of it. */
+  readonly limit: number
 }
 
-const nothingKnown: Known = { totalLength: Option.none(), end: Option.none(), reached: 0, open: true }
+const nothingKnown = { totalLength: Option.none<number>(), reached: 0 }
 
 const toldEnd = ({ length, start }: Answer): Option.Option<number> => Option.map(length, (bytes) => start + bytes)
 
-const knownBy = (asked: Asked, answer: Answer, before = nothingKnown): Known => {
+const knownBy = (
+  asked: Asked,
+  answer: Answer,
+  before: Pick<Known, "totalLength" | "reached"> = nothingKnown
+): Known => {
   const totalLength = Option.orElse(before.totalLength, () => answer.totalLength)
   const end = endOf(asked, { ...answer, totalLength })
-  const reached = Math.max(before.reached, Option.getOrElse(toldEnd(answer), () => 0))
-  return { totalLength, end, reached, open: answer.partial && Option.isNone(end) }
+  const told = toldEnd(answer)
+  return {
+    totalLength,
+    end,
+    reached: Math.max(before.reached, Option.getOrElse(told, () => 0)),
+    open: answer.partial && Option.isNone(end),
+    limit: Option.getOrElse(Option.filter(told, () => answer.partial), () => Infinity)
+  }
 }
 
 const least = (one: Option.Option<number>, other: Option.Option<number>): Option.Option<number> =>
@@ -144,14 +158,17 @@ const isWhole = ({ end }: Known, position: number): boolean => Option.contains(e
 // end is known by nobody but the transport.
 const isBeyond = ({ end }: Known, position: number): boolean => Option.exists(end, (told) => position > told)
 
+const incomplete = ({ asked, content: { fileId } }: Transfer, end: number, position: number): DownloadIncomplete =>
+  new DownloadIncomplete({ fileId, expected: end - asked.start, received: position - asked.start })
+
 const shortOf = (
-  { asked, content: { fileId } }: Transfer,
+  transfer: Transfer,
   { end, open, reached }: Known,
   position: number
 ): Option.Option<DownloadError> =>
   Option.map(
     Option.filter(open ? Option.some(Math.max(position + 1, reached)) : end, (after) => position < after),
-    (after) => new DownloadIncomplete({ fileId, expected: after - asked.start, received: position - asked.start })
+    (after) => incomplete(transfer, after, position)
   )
 
 // Nothing is behind the last byte: what was asked for again had come before its connection broke.

@@ -53,6 +53,26 @@ describe("what a transport has decoded", () => {
   }
 })
 
+describe("a range that has more bytes than it says", () => {
+  const ranges = { offset: 2, length: 5 }
+  const part = (headers: Record<string, string>, range: string) =>
+    new Response(text, { status: 206, headers: { ...headers, "content-range": `bytes ${range}` } })
+
+  it.effect.each(
+    [
+      ["the whole file instead, by its length", { "content-length": "10" }, "2-6/10"],
+      ["the whole file instead, in chunks", {}, "2-6/10"],
+      ["more than is left of the file", {}, "2-4/5"],
+      ["more than its range, whose file is of a size that is not told", {}, "2-4/*"]
+    ] as const
+  )("is never a success: %s", ([_, headers, range]) =>
+    Effect.gen(function*() {
+      const { result } = yield* run(() => part({ etag: "\"one\"", ...headers }, range), { range: ranges })
+      assert(result._tag === "Left" && result.left._tag === "DownloadIncomplete")
+      assert.strictEqual(result.left.received, text.length)
+    }))
+})
+
 describe("what is taken up again", () => {
   const etag = "\"one\""
   const length = String(text.length)
