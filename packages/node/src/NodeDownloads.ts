@@ -117,8 +117,10 @@ export const toFile = (
       partSize: atLeastOne(partSize, 16_777_216),
       onProgress
     })
-    yield* PartFile.commit(file, { overwrite })
-    if (keep) yield* PartFile.remove(journal)
+    // to the end also when it is interrupted: a file that is there has nothing that is kept
+    yield* Effect.uninterruptible(
+      Effect.zipRight(PartFile.commit(file, { overwrite }), keep ? PartFile.remove(journal) : Effect.void)
+    )
     return { fileId, path, ...whole }
   }).pipe(
     Effect.scoped,

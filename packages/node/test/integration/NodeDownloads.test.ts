@@ -4,9 +4,10 @@ import { Checksum } from "@stevedore/core"
 import { NodeChecksum, NodeDownloads } from "@stevedore/node"
 import { Chunk, Effect, Fiber, Option, Stream } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import { gunzipSync, gzipSync } from "node:zlib"
 import * as ContentServer from "../support/contentServer.js"
 import * as Temporary from "../support/temporary.js"
@@ -556,6 +557,24 @@ describe("NodeDownloads.toFile that keeps", () => {
         assert.strictEqual(told, times)
       })
   )
+
+  it.scopedLive("keeps nothing of a file that is there, also when it is interrupted while it gets its name", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting()
+      const path = join(directory, "file")
+      let told = 0
+      const fiber = yield* NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, onKept: () => told++ }).pipe(
+        Effect.provide(served.layer),
+        Effect.fork
+      )
+      yield* Effect.promise(async () => {
+        while (!existsSync(path)) await setImmediate()
+      })
+      yield* Fiber.interrupt(fiber)
+      yield* assertWhole(path)
+      assert.deepStrictEqual(yield* entries(directory), ["file"])
+      assert.strictEqual(told, 0)
+    }))
 
   it.scopedLive("keeps nothing when there is nothing to go on with", () =>
     Effect.gen(function*() {
