@@ -38,7 +38,7 @@ export const read = (file: PartFile, fileId: string): Effect.Effect<Option.Optio
     const text = yield* attempt(file.target, () => NodeFs.readFile(pathOf(file.path), "utf8"))
     const journal = yield* Schema.decode(PartJournalJson)(text)
     const { size } = yield* attempt(file.target, () => file.handle.stat())
-    return Option.liftPredicate(journal, (one) => one.fileId === fileId && size >= extent(one))
+    return Option.liftPredicate(journal, (one) => one.fileId === fileId && size >= extent(one) && size <= one.size)
   }).pipe(Effect.option, Effect.map(Option.flatten))
 
 const extent = ({ partSize, parts, size }: PartJournal): number =>
