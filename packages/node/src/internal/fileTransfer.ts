@@ -61,7 +61,10 @@ export const run = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
 const fromStart = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
   Effect.gen(function*() {
     const { download, file, fileId, keep, partSize } = transfer
-    const first = yield* download.section({ range: { offset: 0, length: partSize }, orWhole: true })
+    const first = yield* download.section({ range: { offset: 0, length: partSize }, orWhole: true }).pipe(
+      // of an empty file there is no range
+      Effect.catchTag("InvalidRange", () => download.section())
+    )
     const etag = Option.filter(first.etag, RangedContent.isStrong)
     const size = first.totalLength
     // what was kept stays when it is the expected size that is wrong

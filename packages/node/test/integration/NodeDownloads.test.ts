@@ -58,6 +58,18 @@ describe("NodeDownloads.toFile", () => {
     }
   }
 
+  it.scopedLive("writes an empty file, of which no storage has a range", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({ bytes: Buffer.alloc(0) })
+      for (const keep of [false, true]) {
+        const path = join(directory, `file ${keep}`)
+        const { size } = yield* NodeDownloads.toFile("f1", path, { keep, size: 0 }).pipe(Effect.provide(served.layer))
+        assert.strictEqual(size, 0)
+        yield* assertWhole(path, Buffer.alloc(0))
+      }
+      assert.lengthOf(yield* entries(directory), 2)
+    }))
+
   it.scopedLive("takes up what was cut, in each part by itself", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ cut: (answer) => answer % 2 === 0 ? 300_000 : undefined })

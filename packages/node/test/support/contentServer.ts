@@ -58,6 +58,10 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
         range?.[2] === undefined || range[2] === "" ? Infinity : Number(range[2]) + 1,
         bytes.byteLength
       )
+      if (range !== null && start >= bytes.byteLength) {
+        response.writeHead(416, { "content-range": `bytes */${bytes.byteLength}` }).end()
+        return
+      }
       response.writeHead(range === null ? 200 : 206, {
         etag,
         ...settings.told,
