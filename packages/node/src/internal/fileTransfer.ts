@@ -3,6 +3,7 @@ import type { DownloadError } from "@stevedore/core/DownloadError"
 import { DownloadIncomplete } from "@stevedore/core/DownloadError"
 import type * as Downloads from "@stevedore/core/Downloads"
 import * as RangedContent from "@stevedore/core/RangedContent"
+import { SourceChanged } from "@stevedore/core/SourceError"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -97,6 +98,22 @@ const checkSize = (
       expected === received ? Effect.void : Effect.fail(new DownloadIncomplete({ fileId, expected, received }))
   })
 
+// Whether its etag is the same or nobody compared it: a file of another size is another one.
+const resized = (
+  { fileId }: Transfer,
+  size: number,
+  actual: Option.Option<number>
+): Effect.Effect<never, SourceChanged> =>
+  Effect.fail(
+    new SourceChanged({
+      name: fileId,
+      what: "size",
+      expected: `${size} bytes`,
+      actual: Option.getOrUndefined(Option.map(actual, (bytes) => `${bytes} bytes`)),
+      transfer: "download"
+    })
+  )
+
 const comparisonFor = (
   { file, fileId, wanted }: Transfer,
   section: Option.Option<Downloads.Section>
@@ -149,7 +166,15 @@ const inParts = (
         onNone: () => download.section({ range: rangeOf(journal, part), etag }),
         onSome: Effect.succeed
       }).pipe(
-        Effect.flatMap((section) => written(transfer, section, comparison, onBytes)),
+        Effect.flatMap((section) =>
+          Option.exists(section.totalLength, (total) => total !== size)
+            ? resized(transfer, size, section.totalLength)
+            : written(transfer, section, comparison, onBytes)
+        ),
+        Effect.catchTag(
+          "InvalidRange",
+          ({ totalLength }) => resized(transfer, size, Option.fromNullable(totalLength))
+        ),
         Effect.scoped,
         Effect.zipRight(note(part))
       )

@@ -479,6 +479,43 @@ describe("NodeDownloads.toFile that keeps", () => {
       }
     }))
 
+  it.scopedLive.each([[2 * MiB - 1, "two"], [2 * MiB - 1, "one"], [6 * MiB, "one"]] as const)(
+    "begins anew when storage, which compares no etags, has a file of another size by then: %i bytes, etag %s",
+    ([size, etag]) =>
+      Effect.gen(function*() {
+        const { directory, served } = yield* setting({ cut: failing, conditions: false })
+        const path = join(directory, "file")
+        const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
+          Effect.provide(served.layer)
+        )
+        yield* Effect.flip(download)
+        const other = Temporary.distinct(size).reverse()
+        Object.assign(served.settings, { bytes: other, etag: `"${etag}"`, cut: () => undefined })
+        yield* download
+        yield* assertWhole(path, other)
+        assert.deepStrictEqual(yield* entries(directory), ["file"])
+      })
+  )
+
+  it.scopedLive("is SourceChanged, and no file, when the size is another while it downloads", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({ conditions: false })
+      for (const size of [2 * MiB - 1, 6 * MiB]) {
+        served.settings.bytes = bytes
+        served.settings.halfway = () => {
+          served.settings.bytes = Temporary.distinct(size).reverse()
+        }
+        const error = yield* NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB, concurrency: 1 })
+          .pipe(
+            Effect.flip,
+            Effect.provide(served.layer)
+          )
+        assert(error._tag === "SourceChanged")
+        assert.deepStrictEqual([error.what, error.actual], ["size", `${size} bytes`])
+      }
+      assert.deepStrictEqual(yield* entries(directory), [])
+    }))
+
   it.scopedLive("shares its part with no other: a second one to the same path goes by itself, and both are whole", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory

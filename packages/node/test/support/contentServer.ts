@@ -10,6 +10,8 @@ export interface Settings {
   etag: string
   mode: "content" | "link"
   ranges: boolean
+  /** Whether `If-Match` is heeded. */
+  conditions: boolean
   /** Breaks an answer with content, by its number from 0, after so many bytes. */
   cut: (answer: number) => number | undefined
   /** Changes the bytes of an answer with content, by its number from 0. */
@@ -29,6 +31,7 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
       etag: "\"one\"",
       mode: "link",
       ranges: true,
+      conditions: true,
       cut: () => undefined,
       damage: (_, bytes) => bytes,
       told: {},
@@ -48,7 +51,7 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
       await settings.before(number)
       const { bytes, etag } = settings
       const condition = received.headers["if-match"]
-      if (condition !== undefined && condition !== etag) {
+      if (settings.conditions && condition !== undefined && condition !== etag) {
         response.writeHead(412).end()
         return
       }
