@@ -25,6 +25,16 @@ const Moment = Schema.declare(DateTime.isDateTime, {
   equivalence: () => DateTime.Equivalence
 })
 
+const isoDate = /^(\d{4}(?:-\d\d){0,2})(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
+
+// JavaScript reads much more: 5 as a May, 01.02. as the second of January, and the 30th of February as a day in March
+const fromIso = (text: string): Option.Option<DateTime.DateTime> => {
+  const day = isoDate.exec(text)?.[1] ?? "-"
+  return Option.exists(DateTime.make(day), (utc) => DateTime.formatIso(utc).startsWith(day))
+    ? DateTime.make(text)
+    : Option.none()
+}
+
 /**
  * The Schema of {@link Instant}. Text without a zone is read as UTC.
  *
@@ -37,7 +47,7 @@ export const Instant: Schema.Schema<Instant, string> = Schema.transformOrFail(
   {
     strict: true,
     decode: (text, _, ast) =>
-      Option.match(DateTime.make(text), {
+      Option.match(fromIso(text), {
         onNone: () => ParseResult.fail(new ParseResult.Type(ast, text, "expected a date and time of ISO 8601")),
         onSome: ParseResult.succeed
       }),

@@ -112,6 +112,19 @@ describe("Lists", () => {
         ])
       }))
 
+    it.effect.each([
+      ["2024-02-29", "2024-02-29T00:00:00.000Z"],
+      ["2024-02", "2024-02-01T00:00:00.000Z"],
+      ["2024-02-29T10:00", "2024-02-29T10:00:00.000Z"],
+      ["2024-02-29 10:00:30.5", "2024-02-29T10:00:30.500Z"],
+      ["2024-02-29T00:30:00+02:00", "2024-02-28T22:30:00.000Z"],
+      ["2024-02-29T23:30:00-0200", "2024-03-01T01:30:00.000Z"]
+    ])("a date as text, %s, goes out as %s", ([text, moment]) =>
+      Effect.gen(function*() {
+        const queries = yield* sent(Stream.runDrain(Lists.data.untyped({ created_at: { gte: text } })))
+        assert.deepStrictEqual(queries, [`/v1/data?filter[created_at][gte]=${moment}`])
+      }))
+
     it.effect("an undefined filter is none", () =>
       Effect.gen(function*() {
         const queries = yield* sent(Stream.runDrain(Lists.projects({ title: undefined, sort: undefined })))
@@ -159,6 +172,9 @@ describe("Lists", () => {
       untyped("both lower ends", Lists.data.untyped, { created_at: { gt: "2024-01-01", gte: "2024-01-01" } }),
       untyped("no end", Lists.data.untyped, { created_at: {} }),
       untyped("no date", Lists.data.untyped, { created_at: { gt: "yesterday" } }),
+      untyped("a date of another kind", Lists.data.untyped, { created_at: { gt: "01.02.2024" } }),
+      untyped("a number for a date", Lists.data.untyped, { created_at: { gt: "5" } }),
+      untyped("a day that is none", Lists.data.untyped, { created_at: { gt: "2024-02-30T00:00:00Z" } }),
       untyped("two of the three", Lists.highlights.untyped, { project_id: "p", highlight_id: "h" }),
       untyped("an unknown filter", Lists.tags.untyped, { title: { contains: "a" } }),
       untyped("an unknown operator", Lists.projects.untyped, { title: { like: "a" } }),
