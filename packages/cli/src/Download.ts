@@ -57,9 +57,9 @@ const targetOf = ({ fileId, output }: Options) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     if (Option.isSome(output)) yield* checkOutput(output.value)
-    if (Option.isSome(output) && !(yield* isDirectory(output.value))) return output.value
-    const { name } = yield* Effect.flatMap(ServiceApi, (service) => service.file(fileId))
-    return path.join(Option.getOrElse(output, () => "."), safeName(name))
+    if (Option.isSome(output) && !(yield* isDirectory(output.value))) return { path: output.value, size: undefined }
+    const { name, size } = yield* Effect.flatMap(ServiceApi, (service) => service.file(fileId))
+    return { path: path.join(Option.getOrElse(output, () => "."), safeName(name)), size: size ?? undefined }
   })
 
 const tenTimesASecond = Schedule.spaced("100 millis")
@@ -70,7 +70,13 @@ const tellHowToGoOn = Effect.gen(function*() {
   yield* output.warn(`What has come is kept. To go on from there:\n  ${typed(words, process.platform)}`)
 })
 
-const withProgress = (fileId: string, target: string, options: Options) =>
+interface Target {
+  readonly path: string
+  /** In bytes, where the record has told it. */
+  readonly size: number | undefined
+}
+
+const withProgress = (target: Target, options: Options) =>
   Effect.gen(function*() {
     const output = yield* Output
     let received = 0
@@ -82,7 +88,8 @@ const withProgress = (fileId: string, target: string, options: Options) =>
         onSome: ({ columns }) => output.status([ProgressBar.renderBytes({ received, size }, columns - margin)])
       }))
     const drawing = yield* Effect.fork(Effect.repeat(draw, tenTimesASecond))
-    return yield* NodeDownloads.toFile(fileId, target, {
+    return yield* NodeDownloads.toFile(options.fileId, target.path, {
+      size: target.size,
       overwrite: options.overwrite,
       keep: options.keep,
       onKept: () => {
@@ -109,7 +116,7 @@ export const run = (options: Options) =>
     const output = yield* Output
     const startedAt = yield* Clock.currentTimeMillis
     const target = yield* targetOf(options)
-    const { fileId, path, size } = yield* withProgress(options.fileId, target, options)
+    const { fileId, path, size } = yield* withProgress(target, options)
     const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
     yield* options.json
       ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])

@@ -4,6 +4,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { Effect, Layer, Option, Schema } from "effect"
+import { createServer, type Server } from "node:http"
 import { summaries } from "../../src/internal/commands.js"
 import { invoke, jsonLines, Sandbox, sandbox, stoppedAt } from "./invoke.js"
 
@@ -88,6 +89,36 @@ describe("a command line that cannot be right", () => {
       assert.strictEqual(code, 2)
       assert.match(stderr, /^STEVEDORE_BASE_URL: not set/)
     }))
+})
+
+describe("a download under the name of its record", () => {
+  it.scopedLive("is no file when fewer bytes come than the record tells, whatever the answer says of their number", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const record = { id: "f1", name: "one.txt", type: "text/plain", size: 10, status: "completed", created_at: "now" }
+      const server = yield* Effect.acquireRelease(
+        Effect.async<Server>((resume) => {
+          const made: Server = createServer(({ url }, response) =>
+            response.end(url?.endsWith("/download") === true ? "short" : JSON.stringify({ data: record }))
+          ).listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
+        }),
+        (made) =>
+          Effect.async<void>((resume) => {
+            made.close(() => resume(Effect.void))
+            made.closeAllConnections()
+          })
+      )
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      const { code, stderr, stdout } = yield* invoke(["download", "f1", "-o", folder], {
+        STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`,
+        STEVEDORE_TOKEN: "api.nothing"
+      })
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.include(stderr, "5 bytes instead of 10")
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+    }).pipe(Effect.provide(NodeContext.layer)))
 })
 
 layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTestServices: true })(
