@@ -15,8 +15,9 @@ const answer = {
   attempts: Recovery.attempts
 }
 
+// what has no part may be a download too
 const of = (error: { readonly part?: number | undefined }): string =>
-  error.part === undefined ? "the PUT" : `the PUT of part ${error.part}`
+  error.part === undefined ? "the request" : `the PUT of part ${error.part}`
 
 const trace = (error: Recovery.Recoverable & { readonly requestId?: string | undefined }): string =>
   `${Recovery.describeAttempts(error)}${error.requestId === undefined ? "" : `, storage request ${error.requestId}`}`

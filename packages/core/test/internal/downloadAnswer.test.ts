@@ -66,6 +66,17 @@ describe("what a download asks the service for", () => {
     }))
 })
 
+describe("what storage refuses a download with", () => {
+  it.effect.each([403, 404, 503])("%i is told as of no upload", (status) => {
+    const { layer } = FakeContent.make({ bytes, mode: "link", mishaps: Array(3).fill({ status }) })
+    return Effect.gen(function*() {
+      const { message } = yield* Effect.flip(Stream.runDrain(Downloads.stream("f1")))
+      assert.include(message, "the request")
+      assert.notInclude(message, "PUT")
+    }).pipe(Effect.provide(layer))
+  })
+})
+
 describe("a download that is made again", () => {
   it.effect("says so at debug level: an attempt without an answer, and one that broke", () => {
     const logged: Array<string> = []
