@@ -56,13 +56,14 @@ export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
   })
 
 /**
- * After the bytes that it tells of are on disk.
+ * After the bytes that it tells of are on disk. To its end also when it is interrupted: a journal that came later would
+ * be of a part that is gone, or that another download has by then.
  *
  * @internal
  */
 export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void, TargetUnwritable> =>
-  attempt(file.target, async () => {
+  Effect.uninterruptible(attempt(file.target, async () => {
     await file.handle.datasync()
     await NodeFs.writeFile(`${pathOf(file.path)}.new`, Schema.encodeSync(PartJournalJson)(journal), { flush: true })
     await NodeFs.rename(`${pathOf(file.path)}.new`, pathOf(file.path))
-  })
+  }))
