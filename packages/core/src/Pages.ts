@@ -94,7 +94,7 @@ const isAboutCursor = (error: RequestRejected): boolean =>
 // A service that names no place may mean the cursor, if it is an old one: the other parameters have passed before.
 const rejectsCursor = (error: RequestRejected, walk: Walk, turn: Turn): boolean =>
   turn.cursor !== undefined && [400, 410, 422].includes(error.status) &&
-  (isAboutCursor(error) || (turn.index === walk.from?.index && error.issues.every(({ path }) => !path)))
+  (isAboutCursor(error) || (turn.index === walk.from?.index && error.issues.every(({ path }) => !path?.length)))
 
 const failureOf = (walk: Walk, turn: Turn) => (error: ServiceError): Effect.Effect<never, Failure> =>
   error._tag === "RequestRejected" && rejectsCursor(error, walk, turn)

@@ -169,17 +169,22 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a service that names no place is understood all the same, for an old cursor", () => {
-    let holds = true
-    const list = fakeService(({ query }) =>
-      query.has("page[start_cursor]") && !holds ? refusal(400, "ValidationError") : keysetPage(items(20), query)
-    )
-    return Effect.gen(function*() {
-      const from = (yield* marked({ pageSize: 10 }))[12]?.at
-      holds = false
-      assert.strictEqual((yield* Effect.flip(marked({ pageSize: 10, from })))._tag, "CursorRejected")
-    }).pipe(Effect.provide(list.layer))
-  })
+  it.effect.each([{}, { path: null }, { path: "" }, { path: [] }])(
+    "a service that names no place is understood all the same, for an old cursor: %j",
+    (place) => {
+      let holds = true
+      const list = fakeService(({ query }) =>
+        query.has("page[start_cursor]") && !holds
+          ? json({ errors: [{ code: "ValidationError", ...place }] }, { status: 400 })
+          : keysetPage(items(20), query)
+      )
+      return Effect.gen(function*() {
+        const from = (yield* marked({ pageSize: 10 }))[12]?.at
+        holds = false
+        assert.strictEqual((yield* Effect.flip(marked({ pageSize: 10, from })))._tag, "CursorRejected")
+      }).pipe(Effect.provide(list.layer))
+    }
+  )
 
   it.effect.prop(
     "restart begins again and leaves out what was given, and nothing that is new",
