@@ -167,6 +167,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     const scope = yield* Effect.scope
     let pausedUntil = Number.NEGATIVE_INFINITY
     let isTimerRunning = false
+    let hasEnded = false
     let reported = nothing
 
     const counts = (): Counts => ({
@@ -177,7 +178,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     })
 
     const tell = (): void => {
-      const now = counts()
+      const now = hasEnded ? nothing : counts()
       report(reported, now)
       reported = now
     }
@@ -205,9 +206,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       })
 
     const opened: Effect.Effect<void> = Effect.flatMap(elapsed, (now) => {
-      if (now < pausedUntil) {
-        return Effect.zipRight(Effect.sleep(Duration.millis(Math.ceil(pausedUntil - now))), opened)
-      }
+      if (now < pausedUntil) return Effect.zipRight(Effect.sleep(Math.ceil(pausedUntil - now)), opened)
       isTimerRunning = false
       serve(now)
       return Effect.void
@@ -215,10 +214,9 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
 
     const pause = (duration: Duration.Duration): Effect.Effect<void> =>
       Effect.flatMap(elapsed, (now) => {
+        if (hasEnded) return Effect.void
         pausedUntil = Math.max(pausedUntil, now + Duration.toMillis(duration))
-        if (isTimerRunning) {
-          return Effect.void
-        }
+        if (isTimerRunning) return Effect.void
         isTimerRunning = true
         // Whoever pauses may not be interruptible, but what waits for the end of the pause has to end with the gate
         return Effect.asVoid(Effect.forkIn(Effect.interruptible(opened), scope))
@@ -237,7 +235,14 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       })
       : Effect.succeed(() => {})
 
-    yield* Effect.addFinalizer(() => Effect.sync(() => report(reported, nothing)))
+    // Whoever outlives the gate, as what a runtime has forked does when that is disposed, would wait for ever for its timer
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        hasEnded = true
+        pausedUntil = Number.NEGATIVE_INFINITY
+        serve(pausedUntil)
+      })
+    )
     tell()
 
     const hold: Service["hold"] = (bytes, owner) =>

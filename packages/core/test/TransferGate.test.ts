@@ -1,6 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConnectionError, StorageError, TransferGate } from "@stevedore/core"
-import { Cause, Duration, Effect, Exit, FastCheck as fc, Fiber, Metric, MetricState, Option, TestClock } from "effect"
+import {
+  Cause,
+  Duration,
+  Effect,
+  Exit,
+  FastCheck as fc,
+  Fiber,
+  Metric,
+  MetricState,
+  Option,
+  Scope,
+  TestClock
+} from "effect"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
 
 const clockMillis = Effect.clockWith((clock) => clock.currentTimeMillis)
@@ -104,6 +116,24 @@ describe("TransferGate", () => {
       const next = yield* Effect.fork(gate.pass(clockMillis))
       yield* TestClock.adjust("1 hour")
       assert.strictEqual(yield* Fiber.join(next), 3_600_000)
+    }))
+
+  it.effect("a pause ends with the gate, for who waits then and for who comes after it", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const gate = yield* Scope.extend(TransferGate.make({ limit: 1 }), scope)
+      yield* gate.pause(Duration.hours(1))
+      const waiting = yield* Effect.fork(
+        Effect.all([gate.pass(Effect.sleep("1 second")), gate.pass(clockMillis)], { concurrency: "unbounded" })
+      )
+      yield* TestClock.adjust("1 second")
+      yield* Scope.close(scope, Exit.void)
+      yield* gate.pause(Duration.hours(1))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(
+        yield* Effect.map(waiting.poll, Option.map(Exit.map(([, at]) => at))),
+        Option.some(Exit.succeed(2000))
+      )
     }))
 
   it.scoped.each([
@@ -466,7 +496,7 @@ describe("TransferGate", () => {
     { fastCheck: { numRuns: 150 }, timeout: 60_000 }
   )
 
-  it.effect("tells what it does by gauges, which end with it", () =>
+  it.effect("tells what it does by gauges, which end with it, also before its transfers do", () =>
     Effect.gen(function*() {
       const value = (name: string) =>
         Effect.map(Metric.snapshot, (pairs) => {
@@ -480,7 +510,7 @@ describe("TransferGate", () => {
         bufferedBytes: value("stevedore_transfers_buffered_bytes")
       })
       const before = yield* gauges
-      yield* Effect.scoped(Effect.gen(function*() {
+      const fiber = yield* Effect.scoped(Effect.gen(function*() {
         const gate = yield* TransferGate.make({ limit: 2 })
         const fiber = yield* Effect.fork(Effect.forEach(
           [1, 2, 3],
@@ -495,8 +525,10 @@ describe("TransferGate", () => {
           width: now.width - before.width,
           bufferedBytes: now.bufferedBytes - before.bufferedBytes
         }, { inFlight: 2, waiting: 1, width: 2, bufferedBytes: 30 })
-        yield* Fiber.interrupt(fiber)
+        return fiber
       }))
+      assert.deepStrictEqual(yield* gauges, before)
+      yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(yield* gauges, before)
     }))
 })
