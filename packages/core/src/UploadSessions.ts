@@ -260,7 +260,8 @@ const completeEarlier = (
     const opened = yield* source.open
     const ranges = Option.getRight(SessionTransfer.rangesOf(record.session, source.size, profile.limits))
     const isSame = Option.isSome(ranges) && (yield* hasSameContent(upload, opened, unfinished, ranges.value))
-    const file = isSame ? yield* completed : yield* Effect.as(tellSentAnew(upload, otherContent), Option.none())
+    const file = isSame ? yield* completed : Option.none()
+    if (Option.isNone(file)) yield* tellSentAnew(upload, isSame ? "the service cannot complete it" : otherContent)
     yield* book.ledger.forget(record)
     return file
   }).pipe(Effect.scoped)
@@ -276,6 +277,7 @@ const runFrom = (
     if (upload.options.unfinished !== undefined) {
       yield* UploadResume.checkSame(unfinished.record, upload.source)
     } else if (!UploadResume.isOf(unfinished.record, upload.source, baseUrl)) {
+      yield* tellSentAnew(upload, "it has changed since, or its media type has")
       yield* book.ledger.forget(unfinished.record)
       return yield* sessions(upload, book, Option.none())
     }
