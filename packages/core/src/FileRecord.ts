@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { serviceRecord } from "./internal/serviceRecord.js"
 
 /**
  * Where processing stands. A file that is finalized may still be `pending`; its download does not depend on it.
@@ -28,10 +29,11 @@ export type FileStatus = typeof FileStatus.Type
 export const Author = Schema.Struct({
   id: Schema.String,
   name: Schema.optional(Schema.NullOr(Schema.String))
-}).annotations({ identifier: "Author" })
+}).annotations(serviceRecord("Author"))
 
 /**
- * A file as the service keeps it. Fields that are not named here are kept too.
+ * A file as the service keeps it. Fields that are not named here are kept too, also through this Schema: who stores a
+ * record by it loses nothing.
  *
  * @since 0.1.0
  * @category models
@@ -47,7 +49,7 @@ export const FileRecord = Schema.Struct({
   author: Schema.optional(Schema.NullOr(Author)),
   /** As the service wrote it: an ISO 8601 date. */
   created_at: Schema.String
-}).annotations({ identifier: "FileRecord" })
+}).annotations(serviceRecord("FileRecord"))
 
 /**
  * @since 0.1.0

@@ -6,6 +6,7 @@
  */
 import * as Schema from "effect/Schema"
 import { Author } from "./FileRecord.js"
+import { serviceRecord } from "./internal/serviceRecord.js"
 
 const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
 
@@ -15,7 +16,7 @@ const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.N
  * @since 0.1.0
  * @category models
  */
-export const Reference = Schema.Struct({ id: Schema.String }).annotations({ identifier: "Reference" })
+export const Reference = Schema.Struct({ id: Schema.String }).annotations(serviceRecord("Reference"))
 
 /**
  * @since 0.1.0
@@ -29,9 +30,9 @@ export type Reference = typeof Reference.Type
  * @since 0.1.0
  * @category models
  */
-export const TitledReference = Schema.Struct({ id: Schema.String, title: Schema.String }).annotations({
-  identifier: "TitledReference"
-})
+export const TitledReference = Schema.Struct({ id: Schema.String, title: Schema.String }).annotations(
+  serviceRecord("TitledReference")
+)
 
 /**
  * @since 0.1.0
@@ -53,7 +54,7 @@ export const Project = Schema.Struct({
   created_at: Schema.String,
   deleted: Schema.Boolean,
   folder: nullable(Reference)
-}).annotations({ identifier: "Project" })
+}).annotations(serviceRecord("Project"))
 
 /**
  * @since 0.1.0
@@ -75,7 +76,7 @@ export const Data = Schema.Struct({
   folder: nullable(Reference),
   created_at: Schema.String,
   deleted: Schema.Boolean
-}).annotations({ identifier: "Data" })
+}).annotations(serviceRecord("Data"))
 
 /**
  * @since 0.1.0
@@ -94,7 +95,7 @@ export const Doc = Schema.Struct({
   title: Schema.String,
   folder: nullable(Reference),
   created_at: Schema.String
-}).annotations({ identifier: "Doc" })
+}).annotations(serviceRecord("Doc"))
 
 /**
  * @since 0.1.0
@@ -113,7 +114,7 @@ export const Insight = Schema.Struct({
   title: Schema.String,
   type: Schema.String,
   created_at: Schema.String
-}).annotations({ identifier: "Insight" })
+}).annotations(serviceRecord("Insight"))
 
 /**
  * @since 0.1.0
@@ -138,7 +139,7 @@ export const Highlight = Schema.Struct({
   /** Where in a recording, as the service counts. */
   start_time: nullable(Schema.Number),
   end_time: nullable(Schema.Number)
-}).annotations({ identifier: "Highlight" })
+}).annotations(serviceRecord("Highlight"))
 
 /**
  * @since 0.1.0
@@ -157,7 +158,7 @@ export const Tag = Schema.Struct({
   title: Schema.String,
   project_id: nullable(Schema.String),
   created_at: Schema.String
-}).annotations({ identifier: "Tag" })
+}).annotations(serviceRecord("Tag"))
 
 /**
  * @since 0.1.0
@@ -178,7 +179,7 @@ export const Channel = Schema.Struct({
   created_at: Schema.String,
   deleted: Schema.Boolean,
   folder: nullable(Reference)
-}).annotations({ identifier: "Channel" })
+}).annotations(serviceRecord("Channel"))
 
 /**
  * @since 0.1.0
@@ -197,7 +198,7 @@ export const Contact = Schema.Struct({
   name: Schema.String,
   created_at: Schema.String,
   fields: Schema.Array(Schema.Struct({ label: Schema.String, value: Schema.Unknown }))
-}).annotations({ identifier: "Contact" })
+}).annotations(serviceRecord("Contact"))
 
 /**
  * @since 0.1.0
@@ -217,7 +218,7 @@ export const Folder = Schema.Struct({
   type: Schema.String,
   created_at: Schema.String,
   parent_folder: nullable(Reference)
-}).annotations({ identifier: "Folder" })
+}).annotations(serviceRecord("Folder"))
 
 /**
  * @since 0.1.0
@@ -237,7 +238,7 @@ export const FolderContent = Schema.Struct({
   title: Schema.String,
   created_at: Schema.String,
   author_id: nullable(Schema.String)
-}).annotations({ identifier: "FolderContent" })
+}).annotations(serviceRecord("FolderContent"))
 
 /**
  * @since 0.1.0

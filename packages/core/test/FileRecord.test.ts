@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FileRecord } from "@stevedore/core"
+import { FileRecord, ListRecords } from "@stevedore/core"
+import { FastCheck, Schema } from "effect"
 
 const record: FileRecord.FileRecord = { id: "f1", name: "a.bin", status: "pending", created_at: "2030-01-02T03:04:05Z" }
 
@@ -14,5 +15,30 @@ describe("FileRecord.isThere", () => {
     assert.isFalse(FileRecord.isThere({ ...record, status: "failed", size: 3 }, 3))
     assert.isFalse(FileRecord.isThere({ ...record, status: "completed", size: 4 }, 3))
     assert.isFalse(FileRecord.isThere({ ...record, size: 0 }, 3))
+  })
+})
+
+describe("the Schema of a record", () => {
+  const { User: _, ...ofLists } = ListRecords
+  const schemas: ReadonlyArray<Schema.Schema.AnyNoContext> = [FileRecord.FileRecord, ...Object.values(ofLists)]
+  const needed = {
+    ...record,
+    title: "a",
+    type: "b",
+    note_id: null,
+    tags: [],
+    fields: [],
+    deleted: false,
+    updated_at: ""
+  }
+  const unnamed = FastCheck.dictionary(FastCheck.string().map((name) => `x_${name}`), FastCheck.jsonValue())
+  const parsed = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+  it.prop("keeps what it does not name, at any depth and on both ways", [unnamed, unnamed], ([more, ofAuthor]) => {
+    const whole = parsed({ ...needed, ...more, author: { id: "u1", name: "Ada", ...ofAuthor } })
+    for (const schema of schemas) {
+      const stored = parsed(Schema.encodeUnknownSync(schema)(Schema.decodeUnknownSync(schema)(whole)))
+      assert.deepStrictEqual(stored, whole)
+    }
   })
 })
