@@ -55,7 +55,8 @@ export const MultipartSession = /* #__PURE__ */ Schema.TaggedStruct("MultipartSe
 export type MultipartSession = typeof MultipartSession.Type
 
 /**
- * Either kind of session. It encodes its URLs with their signatures: only a private store may hold it.
+ * Either kind of session. It encodes its URLs with their signatures: only a private store may hold it. A URL that does not
+ * say when it ends comes back without the end that was assumed for it: `PresignedUrl.endingBy` gives it again.
  *
  * @since 0.1.0
  * @category models

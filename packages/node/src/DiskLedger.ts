@@ -23,7 +23,10 @@ import * as ReceiptLines from "./internal/receiptLines.js"
  * @category models
  */
 export interface Options {
-  /** A directory for the ledger alone, on a disk of this machine. Omitted: {@link defaultDirectory}. */
+  /**
+   * A directory for the ledger alone, on a disk of this machine. Only processes that see each other may share it: from within
+   * a container, one of another container counts as dead, and its uploads are taken over. Omitted: {@link defaultDirectory}.
+   */
   readonly directory?: string | undefined
   /**
    * Whether part URLs are kept: they are the only way back into a session. Without them an upload that is run again
