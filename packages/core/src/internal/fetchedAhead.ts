@@ -45,7 +45,8 @@ export const fetchedAhead = <S, A, E, R, R2>(
         yield* Queue.offer(results, Exit.fail(Option.none()))
       })
 
-    yield* Effect.forkScoped(produce(start, 0))
+    // Also where nothing may be interrupted, as within acquireRelease: it waits until it is asked, or told to end
+    yield* Effect.forkScoped(Effect.interruptible(produce(start, 0)))
     return Stream.repeatEffectOption(Effect.gen(function*() {
       asked++
       yield* moved.open

@@ -29,13 +29,15 @@ export const unstalled = <A, E, E2>(
       const left = waiting === undefined ? patience : Math.ceil(waiting.since + patience - now())
       return left > 0 ? Effect.zipRight(Effect.sleep(left), watch) : Effect.sync(() => waiting?.giveUp())
     })
-    yield* Effect.forkScoped(watch)
+    // Both have to end when they are told to, wherever this runs: within acquireRelease nothing may be interrupted
+    yield* Effect.forkScoped(Effect.interruptible(watch))
 
-    return Effect.flatMap(Effect.fork(pull), (fiber) =>
+    return Effect.flatMap(Effect.fork(Effect.interruptible(pull)), (fiber) =>
       Effect.async<A, Option.Option<E | E2>>((resume) => {
         waiting = {
           since: now(),
-          giveUp: () => resume(Effect.zipRight(Fiber.interrupt(fiber), Effect.fail(Option.some(onStall()))))
+          giveUp: () =>
+            resume(Effect.zipRight(Fiber.interrupt(fiber), Effect.fail(Option.some(onStall()))))
         }
         fiber.addObserver((exit) => {
           waiting = undefined

@@ -88,4 +88,19 @@ describe("unstalled", () => {
       yield* Fiber.interrupt(fiber)
       assert.isTrue(yield* Ref.get(ended))
     }))
+
+  it.effect.each([
+    { what: "its stream does", stream: Stream.make(1), end: Exit.void },
+    { what: "nothing comes", stream: Stream.never, end: Exit.fail("stalled") }
+  ])(
+    "ends when $what, also where nothing may be interrupted, as in acquireRelease",
+    ({ end, stream }) =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.forkDaemon(
+          Effect.uninterruptible(Stream.runDrain(unstalled(stream, limit, () => "stalled")))
+        )
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(yield* Effect.map(Fiber.poll(fiber), Option.getOrUndefined), end)
+      })
+  )
 })
