@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ObjectStorage, RetryPolicy, UploadError, Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
-import { Chunk, Clock, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
+import { Chunk, Clock, Duration, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { slowLine } from "./fixtures/slowLine.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
@@ -252,15 +252,24 @@ describe("Uploads", () => {
         ])
       }).pipe(Effect.scoped, Effect.provide(tiny())))
 
-    it.effect("an upload that may not be interrupted is not", () =>
-      Effect.gen(function*() {
-        const fiber = yield* Effect.fork(Effect.uninterruptible(Uploads.upload(sourceOf(200))))
-        yield* Effect.yieldNow()
-        const exit = yield* Effect.fork(Fiber.interrupt(fiber))
-        yield* inTime(Fiber.await(fiber))
-        yield* Fiber.await(exit)
-        assert.lengthOf(yield* Sandbox.files, 1)
-      }).pipe(Effect.provide(tiny())))
+    it.effect.each([0, 5, 15, 25, 35])(
+      "an upload that may not be interrupted is not, after %d seconds of opening, sending and completing",
+      (seconds) =>
+        Effect.gen(function*() {
+          const inTwoRounds = Uploads.upload(sourceOf(30), { strategy: "multipart", concurrency: 2, parts: 3 })
+          const fiber = yield* Effect.fork(Effect.uninterruptible(inTwoRounds))
+          yield* Effect.yieldNow()
+          yield* TestClock.adjust(Duration.seconds(seconds))
+          const exit = yield* Effect.fork(Fiber.interrupt(fiber))
+          yield* inTime(Fiber.await(fiber))
+          yield* Fiber.await(exit)
+          assert.lengthOf(yield* Sandbox.files, 1)
+        }).pipe(Effect.provide(tiny({
+          faults: FaultScript.all((["initiate", "putPart", "complete"] as const).map((target) =>
+            FaultScript.on(target).always().delay("10 seconds")
+          ))
+        })))
+    )
   })
 
   describe("pause", () => {
