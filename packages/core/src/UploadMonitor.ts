@@ -142,7 +142,10 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
       }
     })
 
-    const later = Effect.zipRight(Effect.raceFirst(Effect.sleep(samplePeriod), Deferred.await(over)), get)
+    const later = Effect.zipRight(
+      Effect.raceFirst(Effect.sleep(samplePeriod), Effect.interruptible(Deferred.await(over))),
+      get
+    )
     // Not by a stream that goes on with itself: that is one channel deeper with each sample
     const changes = Stream.paginateEffect(get, (look) =>
       Effect.map(look, (progress) => [progress, isOver(progress.phase) ? Option.none() : Option.some(later)]))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DownloadError, Downloads, RetryPolicy, Timeouts } from "@stevedore/core"
-import { Chunk, Effect, FastCheck as fc, Fiber, Option, Stream, TestClock } from "effect"
+import { DownloadError, Downloads, ObjectStorage, RetryPolicy, Timeouts } from "@stevedore/core"
+import { Chunk, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { assertSurvivesJson } from "./fixtures/encoding.js"
 import * as FakeContent from "./fixtures/fakeContent.js"
 
@@ -222,6 +222,17 @@ describe("Downloads.stream", () => {
       }
       assertBytes(yield* Fiber.join(fiber), file)
       assert.deepStrictEqual(got.map(({ headers }) => headers["range"]), [undefined, "bytes=50-999", "bytes=100-999"])
+    }))
+
+  it.effect("is TimedOut when storage does not answer, also where nothing may be interrupted", () =>
+    Effect.gen(function*() {
+      const { layer } = FakeContent.make({ bytes: file, mode: "link" })
+      const silent = Layer.merge(layer, ObjectStorage.layerNoop({ get: () => Effect.never }))
+      const once = Effect.flip(collected(Downloads.stream("f1"))).pipe(Effect.provide(RetryPolicy.none))
+      const fiber = yield* Effect.forkDaemon(Effect.provide(Effect.uninterruptible(once), silent))
+      yield* TestClock.adjust("1 hour")
+      const error = yield* Effect.map(Fiber.poll(fiber), Option.map(Exit.getOrElse(() => undefined)))
+      assert.deepInclude(Option.getOrThrow(error), { _tag: "TimedOut", peer: "storage", phase: "answer" })
     }))
 })
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UploadMonitor } from "@stevedore/core"
-import { Chunk, Duration, Effect, Fiber, Option, Schema, Stream, TestClock } from "effect"
+import { Chunk, Duration, Effect, Exit, Fiber, Option, Schema, Stream, TestClock } from "effect"
 
 const Step = Schema.Struct({
   length: Schema.Int.pipe(Schema.between(1, 100)),
@@ -92,6 +92,15 @@ describe("UploadMonitor", () => {
       assert.strictEqual(seen[0]?.phase, "preparing")
       assert.strictEqual(seen.at(-1)?.phase, "completed")
       assert.strictEqual(seen.at(-1)?.confirmed, 100)
+    }))
+
+  it.effect("changes come also to who may not be interrupted, as in acquireRelease", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(100)
+      const three = Stream.runCount(Stream.take(monitor.progress.changes, 3))
+      const fiber = yield* Effect.forkDaemon(Effect.uninterruptible(three))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* Fiber.poll(fiber), Option.some(Exit.succeed(3)))
     }))
 
   it.effect("changes of an upload that is over give its last state and end", () =>

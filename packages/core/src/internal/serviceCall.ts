@@ -20,6 +20,7 @@ import type { ServiceError } from "../ServiceError.js"
 import * as Timeouts from "../Timeouts.js"
 import { answerText } from "./answerText.js"
 import type { makeDeprecations } from "./deprecations.js"
+import { inOwnFiber } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
 import { tellRepeat } from "./tellRepeat.js"
 
@@ -178,7 +179,12 @@ export const repeatedly = <A, R>(
         onRetry: (error, wait) => tellRepeat(`of ${endpoint.operation}`, error, wait),
         budget: caller.budget
       }
-    ).pipe(Effect.timeoutFail({ duration: limits.total, onTimeout: () => timedOut("total", limits, last) }))
+    ).pipe(
+      // What is late is cut also where nothing may be interrupted, as within acquireRelease
+      Effect.interruptible,
+      Effect.timeoutFail({ duration: limits.total, onTimeout: () => timedOut("total", limits, last) }),
+      inOwnFiber
+    )
   }).pipe(span(endpoint.operation))
 
 export const call =

@@ -1,7 +1,7 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Lists, RetryPolicy, ServiceApi, ServiceProfile, Timeouts } from "@stevedore/core"
-import { Clock, Duration, Effect, Fiber, Logger, LogLevel, Option, Schema, Stream } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber, Logger, LogLevel, Option, Schema, Stream } from "effect"
 import { items, keysetPage } from "../fixtures/fakeLists.js"
 import { type FakeService, fakeService, type Handler, json, refusal } from "../fixtures/fakeService.js"
 import { strictLimit } from "../fixtures/strictLimit.js"
@@ -185,6 +185,26 @@ describe("a call of the service", () => {
             assert.strictEqual(received.length, 1)
           })
       ))
+
+    it.effect("hold also where nothing may be interrupted, as in acquireRelease", () =>
+      withService(silent, () =>
+        Effect.gen(function*() {
+          const once = Effect.provide(theFile, RetryPolicy.none)
+          const { millis, result } = yield* elapsed(Effect.uninterruptible(Effect.flip(once)))
+          assert.deepInclude(result, { _tag: "TimedOut", phase: "call", attempts: 1 })
+          assert.strictEqual(millis, 60_000)
+        })))
+
+    it.effect("and what may not be interrupted is not, for all that", () =>
+      withService(() => Effect.delay(Effect.sync(found), "10 seconds"), () =>
+        Effect.gen(function*() {
+          const record = yield* Deferred.make<string>()
+          const asking = Effect.flatMap(theFile, ({ id }) => Deferred.succeed(record, id))
+          const fiber = yield* Effect.fork(Effect.uninterruptible(asking))
+          yield* Effect.sleep("5 seconds")
+          yield* Fiber.interrupt(fiber)
+          assert.isTrue(yield* Deferred.isDone(record))
+        })))
 
     it.effect("by call cover all attempts and waits", () =>
       withService(silent, () =>
