@@ -1,23 +1,16 @@
-import { FileSystem, Path } from "@effect/platform"
 import { Uploads } from "@stevedore/core"
 import { FileSource } from "@stevedore/node"
 import { Effect, Stream } from "effect"
 
 /** Uploads every file of a directory and gives the number of those that failed: one bad file does not stop the others. */
 export const folder = (directory: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const names = yield* fs.readDirectory(directory)
-    return yield* Stream.fromIterable(names).pipe(
-      Stream.mapEffect((name) => FileSource.fromPath(path.join(directory, name))),
-      Uploads.uploadAll,
-      Stream.tap((outcome) =>
-        outcome._tag === "Failed"
-          ? Effect.logWarning(`${outcome.source.name}: ${outcome.error._tag}`)
-          : Effect.logInfo(outcome.file.id)
-      ),
-      Stream.filter((outcome) => outcome._tag === "Failed"),
-      Stream.runCount
-    )
-  })
+  FileSource.fromDirectory(directory).pipe(
+    Uploads.uploadAll,
+    Stream.tap((outcome) =>
+      outcome._tag === "Failed"
+        ? Effect.logWarning(`${outcome.source.name}: ${outcome.error._tag}`)
+        : Effect.logInfo(outcome.file.id)
+    ),
+    Stream.filter((outcome) => outcome._tag === "Failed"),
+    Stream.runCount
+  )

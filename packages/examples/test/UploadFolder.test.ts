@@ -23,4 +23,16 @@ describe("UploadFolder", () => {
       const stored = yield* Effect.forEach(logged.filter((line) => !line.includes(":")), (id) => Sandbox.stored(id))
       assert.deepStrictEqual(stored.map((bytes) => new TextDecoder().decode(bytes)).sort(), ["first", "last"])
     }).pipe(Effect.provide([NodeContext.layer, SandboxLayer.memory(), Recorder.layer])))
+
+  it.scoped("what is no file, or leads nowhere, does not keep the files behind it from going up", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const directory = yield* fs.makeTempDirectoryScoped()
+      yield* fs.symlink(path.join(directory, "nowhere"), path.join(directory, "link"))
+      yield* fs.makeDirectory(path.join(directory, "minutes"))
+      yield* fs.writeFileString(path.join(directory, "z.txt"), "last")
+      assert.strictEqual(yield* folder(directory), 1)
+      assert.deepStrictEqual((yield* Sandbox.files).map(({ name }) => name), ["z.txt"])
+    }).pipe(Effect.provide([NodeContext.layer, SandboxLayer.memory()])))
 })
