@@ -63,7 +63,7 @@ const describe = (
   }`
 
 /**
- * 401: the token is missing, wrong or has ended.
+ * 401: the token is missing, wrong or has ended; in a page, the session with the server before the service.
  *
  * @since 0.1.0
  * @category errors
@@ -79,8 +79,8 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("@stevedore/c
     return "none"
   }
   override get message(): string {
-    return `The service does not accept the token for ${this.operation} (${describe(this)}). Tokens live 30 days and ` +
-      "are not renewed: make a new one."
+    return `The service does not accept the token or session for ${this.operation} (${describe(this)}). ` +
+      "Sign in again, or make a new token: one lives 30 days."
   }
 }
 

@@ -54,7 +54,8 @@ describe("ServiceError", () => {
     assert.include(invalid("").message, "at the whole body")
   })
 
-  it("a token that is not accepted says that tokens are not renewed", () => {
-    assert.include(new ServiceError.Unauthorized(answer).message, "make a new one")
+  it("who is not let in is told to sign in again, or to make a new token", () => {
+    // a page has no token: its user is told to sign in to the server before the service
+    assert.include(new ServiceError.Unauthorized(answer).message, "Sign in again, or make a new token")
   })
 })
