@@ -9,11 +9,13 @@ import { isThere } from "@stevedore/core/FileRecord"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { ServiceError } from "@stevedore/core/ServiceError"
 import { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
+import { UploadLedger } from "@stevedore/core/UploadLedger"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import { createHash } from "node:crypto"
 import { Completed } from "./Reports.js"
 
@@ -109,15 +111,32 @@ export interface Command {
 }
 
 /**
+ * Another process carries the same command out. Both would send every file that the other is not sending at that moment.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class CommandRunning extends Schema.TaggedError<CommandRunning>("@stevedore/cli/CommandRunning")(
+  "CommandRunning",
+  {}
+) {
+  override get message(): string {
+    return "The same command is running already, and nothing is sent twice. Wait for its end, or upload independently of it " +
+      "with --no-resume."
+  }
+}
+
+/**
  * The files of a command, kept in the directory of unfinished uploads: a line of JSON for each, without tokens or URLs. As
- * there, a directory that others may enter is not used: whoever can write there could have files left out.
+ * there, a directory that others may enter is not used: whoever can write there could have files left out. The command is
+ * this process's alone for as long as the scope, by a lock of the ledger in force.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (
   { mediaType, paths, service }: Command
-): Effect.Effect<FinishedFiles, never, FileSystem.FileSystem | Path.Path> =>
+): Effect.Effect<FinishedFiles, CommandRunning, FileSystem.FileSystem | Path.Path | Scope.Scope> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const { resolve } = yield* Path.Path
@@ -134,7 +153,10 @@ export const make = (
       Option.getOrNull(mediaType),
       ...paths.map((path) => resolve(path)).sort()
     ])
-    const file = `${folder}/${createHash("sha256").update(identity).digest("hex").slice(0, 32)}.jsonl`
+    const id = createHash("sha256").update(identity).digest("hex").slice(0, 32)
+    const { lock } = yield* UploadLedger
+    if (!(yield* lock(id))) return yield* new CommandRunning()
+    const file = `${folder}/${id}.jsonl`
     const known = new Map((yield* read(fs, directory.pathOf(file))).map((one) => [one.path, one]))
     return {
       has: (path) => known.has(resolve(path)),

@@ -282,9 +282,13 @@ const finishedFiles = (options: Options, files: ReadonlyArray<FileToUpload>) =>
     if (files.length === 1) return FinishedFiles.none
     const { mediaType, paths } = options
     const { baseUrl: service } = yield* ServiceApi
-    const finished = yield* FinishedFiles.make({ service, paths, mediaType })
-    if (!options.noResume) return finished
-    yield* finished.clear
+    const making = FinishedFiles.make({ service, paths, mediaType })
+    if (!options.noResume) return yield* making
+    // what another process is writing down is its own
+    yield* Effect.flatMap(making, ({ clear }) => clear).pipe(
+      Effect.catchTag("CommandRunning", () => Effect.void),
+      Effect.scoped
+    )
     return FinishedFiles.none
   })
 

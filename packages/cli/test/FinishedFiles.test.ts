@@ -2,6 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ServiceApi, ServiceError } from "@stevedore/core"
+import { DiskLedger } from "@stevedore/node"
 import { Effect, Logger, Option } from "effect"
 import * as FinishedFiles from "../src/FinishedFiles.js"
 import type { Completed } from "../src/Reports.js"
@@ -57,6 +58,21 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       assert.strictEqual((yield* fs.stat(`${directory}/finished`)).mode & 0o777, 0o700)
       yield* again.clear
       assert.isFalse((yield* FinishedFiles.make(command)).has("/a"))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("nobody else carries the same command out, as long as the scope", () =>
+    Effect.gen(function*() {
+      yield* state
+      const again = { ...command, paths: ["/b", "/a"] }
+      yield* Effect.gen(function*() {
+        yield* Effect.scoped(Effect.gen(function*() {
+          const { add } = yield* FinishedFiles.make(command)
+          yield* add(finished)
+          assert.strictEqual((yield* Effect.flip(FinishedFiles.make(again)))._tag, "CommandRunning")
+          yield* FinishedFiles.make({ ...command, paths: ["/a"] })
+        }))
+        assert.isTrue((yield* FinishedFiles.make(again)).has("/a"))
+      }).pipe(Effect.provide(DiskLedger.layer()))
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scoped("a directory that others may enter is not believed and not written to, which is told", () =>
