@@ -16,23 +16,30 @@ const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: () => A) =>
 
 const path = (value: string) => withDefault(Schema.String.pipe(Schema.startsWith("/")), () => value)
 
+// one without it leads to the same place for every file: the last call of an upload would find that out
+const PathOfFile = Schema.String.pipe(
+  Schema.pattern(/^\/.*\{file_id\}/, { description: "a path from / on with {file_id} in it" })
+)
+
+const pathOfFile = (value: string) => withDefault(PathOfFile, () => value)
+
 const wireName = (value: string) => withDefault(Schema.NonEmptyString, () => value)
 
 const limit = (value: number) => withDefault(Schema.Int.pipe(Schema.positive()), () => value)
 
 /**
- * The paths of the calls, under the base URL. `{file_id}` stands where the id goes.
+ * The paths of the calls, under the base URL. `{file_id}` stands where the id goes: those of a file must have it.
  *
  * @since 0.1.0
  * @category models
  */
 export const Paths = Schema.Struct({
   initiateUpload: path(paths.initiateUpload),
-  completeUpload: path(paths.completeUpload),
+  completeUpload: pathOfFile(paths.completeUpload),
   initiateLargeUpload: path(paths.initiateLargeUpload),
-  completeLargeUpload: path(paths.completeLargeUpload),
-  file: path(paths.file),
-  download: path(paths.download),
+  completeLargeUpload: pathOfFile(paths.completeLargeUpload),
+  file: pathOfFile(paths.file),
+  download: pathOfFile(paths.download),
   tokenInfo: path(paths.tokenInfo)
 }).annotations({ identifier: "ServicePaths" })
 
