@@ -1,9 +1,11 @@
 import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ServiceApi, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Cause, Effect, Logger, Redacted } from "effect"
+import { createServer } from "node:http"
 
 const app = StevedoreHttpApp.make({
   authorize: ({ cookies }) => cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
@@ -161,6 +163,36 @@ describe("StevedoreHttpApp", () => {
       assert.strictEqual(long.status, 413)
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.live("a body that something before it has read is not waited for without an end, and the log says what to do", () =>
+    Effect.gen(function*() {
+      const handler = yield* NodeHttpServer.makeHandler(app)
+      const server = createServer((request, response) =>
+        void request.resume().once("end", () => handler(request, response))
+      )
+      yield* Effect.acquireRelease(
+        Effect.promise(() => new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening))),
+        () => Effect.sync(() => server.close())
+      )
+      const address = server.address()
+      if (address === null || typeof address === "string") return assert.fail()
+      const { status } = yield* Effect.promise((signal) =>
+        fetch(`http://127.0.0.1:${address.port}${initiate}`, {
+          method: "POST",
+          headers: { cookie: "session=1", "content-type": "application/json" },
+          body: JSON.stringify(small),
+          signal
+        })
+      ).pipe(Effect.timeout("5 seconds"))
+      assert.strictEqual(status, 500)
+    }).pipe(
+      Effect.scoped,
+      withLog,
+      Effect.tap(({ log }) =>
+        assert.match(log.join("\n"), /^ERROR: The body of a request was read before.* express\.json/)
+      ),
+      Effect.provide(SandboxLayer.memory())
+    ))
 
   it.effect("a name of up to 1024 characters is taken, however many halves JavaScript has of them", () =>
     Effect.gen(function*() {

@@ -93,5 +93,13 @@ export const ofApplication = (error: unknown): Effect.Effect<never, Refused> =>
     Effect.fail(refused(500))
   )
 
+/** What the page is told where something before the app has read its request. */
+export const bodyIsGone: Effect.Effect<never, Refused> = Effect.zipRight(
+  Effect.logError(
+    "The body of a request was read before StevedoreHttpApp had it: mount it before what reads bodies, such as express.json()"
+  ),
+  Effect.fail(refused(500))
+)
+
 const logged = (error: ServiceError, refusal: Refused): Effect.Effect<never, Refused> =>
   Effect.zipRight(Effect.logError(error.message), Effect.fail(refusal))

@@ -6,9 +6,10 @@ import { charactersIn } from "@stevedore/core/SourceLimits"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { Refused } from "./appRefusal.js"
-import { refused } from "./appRefusal.js"
+import { bodyIsGone, refused } from "./appRefusal.js"
 
 type Limits = ServiceProfile["limits"]
 
@@ -50,21 +51,32 @@ const invalid = (error: ParseResult.ParseError): Refused => {
   return refused(400, first === undefined ? {} : { message: first._tag, path: first.path.map(String).join(".") })
 }
 
+// Of a stream of Node that has ended nothing comes any more: a body that is not remembered would be waited for without an end.
+const hasEnded = (source: unknown): boolean =>
+  Predicate.hasProperty(source, "readableEnded") && source.readableEnded === true
+
 export const body = <A, I>(
   schema: Schema.Schema<A, I>
 ): Effect.Effect<A, Refused, HttpServerRequest.HttpServerRequest> =>
   Effect.gen(function*() {
-    const { headers } = yield* HttpServerRequest.HttpServerRequest
+    const { headers, source } = yield* HttpServerRequest.HttpServerRequest
     // a form of another site cannot send this type
     if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return yield* refused(415)
     if (Number(headers["content-length"] ?? 0) > longestBody) return yield* refused(413)
-    return yield* HttpServerRequest.schemaBodyJson(schema).pipe(
+    const read = HttpServerRequest.schemaBodyJson(schema).pipe(
       HttpIncomingMessage.withMaxBodySize(Option.some(longestBody)),
       Effect.catchTags({
         ParseError: (error) => Effect.fail(invalid(error)),
         RequestError: () => Effect.fail(refused(400))
       })
     )
+    // a server may run its handlers uninterruptible, where no time-out ends
+    return yield* hasEnded(source)
+      ? Effect.flatMap(
+        Effect.interruptible(Effect.timeoutOption(read, "1 second")),
+        Option.match({ onNone: () => bodyIsGone, onSome: Effect.succeed })
+      )
+      : read
   })
 
 const isPassedOn = (name: string): boolean => name === "sort" || name.startsWith("filter[")
