@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
+import type { Stats } from "node:fs"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import { dirname, sep } from "node:path"
@@ -100,11 +101,40 @@ const flags = constants.O_RDWR | constants.O_CREAT
 
 const openNew = (path: string): Promise<NodeFs.FileHandle> => NodeFs.open(path, flags | constants.O_EXCL, 0o666)
 
-// Whoever was killed after the part got its name left it under both: what is written to the one is in the other.
-const openKept = async (path: string): Promise<NodeFs.FileHandle> => {
-  const handle = await NodeFs.open(path, flags, 0o666)
-  if ((await handle.stat()).nlink <= 1) return handle
+// A link may lead to any file of whoever downloads, and a pipe that nobody writes to would block its reader for ever.
+const notElsewhere = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+/**
+ * Whether a file is one that a download of this user can have left. In a directory that others write to, one of somebody
+ * else may have been planted, and could be changed when it has its name. And whoever was killed after the part got its name
+ * left it under both: what is written to the one is in the other.
+ *
+ * @internal
+ */
+export const isOwn = (
+  stats: Pick<Stats, "isFile" | "nlink" | "uid">,
+  user = process.platform === "win32" ? undefined : process.geteuid?.()
+): boolean => stats.isFile() && stats.nlink <= 1 && (user === undefined || stats.uid === user)
+
+/**
+ * What is kept beside a target, where this user has left it there.
+ *
+ * @internal
+ */
+export const openOwn = async (path: string, access: number): Promise<NodeFs.FileHandle | undefined> => {
+  const handle = await NodeFs.open(path, access | notElsewhere, 0o666).catch((cause) => {
+    // by either code systems say that it is a link
+    if (["ELOOP", "EMLINK"].includes(codeOf(cause) ?? "")) return undefined
+    throw cause
+  })
+  if (handle === undefined || isOwn(await handle.stat())) return handle
   await handle.close()
+  return undefined
+}
+
+const openKept = async (path: string): Promise<NodeFs.FileHandle> => {
+  const kept = await openOwn(path, flags)
+  if (kept !== undefined) return kept
   await NodeFs.rm(path)
   return openNew(path)
 }
@@ -178,7 +208,7 @@ export const commit = (
 // to what is not its own.
 const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
   Effect.flatMap(
-    attempt(target, () => Promise.all([handle.stat({ bigint: true }), NodeFs.stat(path, { bigint: true })])),
+    attempt(target, () => Promise.all([handle.stat({ bigint: true }), NodeFs.lstat(path, { bigint: true })])),
     ([own, there]) =>
       own.ino === there.ino && own.dev === there.dev ? Effect.void : Effect.fail(new TargetUnwritable({ path: target }))
   )

@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import type { TargetUnwritable } from "../DownloadTargetError.js"
 import type { PartFile } from "./partFile.js"
-import { attempt } from "./partFile.js"
+import { attempt, openOwn } from "./partFile.js"
 
 /**
  * What a part file that was kept is of, and which parts of it are there.
@@ -28,6 +29,12 @@ const PartJournalJson = Schema.parseJson(PartJournal)
 /** @internal */
 export const pathOf = (partPath: string): string => `${partPath}.json`
 
+const textOf = async (path: string): Promise<string> => {
+  const handle = await openOwn(path, constants.O_RDONLY)
+  if (handle === undefined) throw new Error("The journal is another's")
+  return handle.readFile("utf8").finally(() => handle.close())
+}
+
 /**
  * None when there is no journal, or none that can be trusted: then the download begins anew.
  *
@@ -35,7 +42,7 @@ export const pathOf = (partPath: string): string => `${partPath}.json`
  */
 export const read = (file: PartFile, fileId: string): Effect.Effect<Option.Option<PartJournal>> =>
   Effect.gen(function*() {
-    const text = yield* attempt(file.target, () => NodeFs.readFile(pathOf(file.path), "utf8"))
+    const text = yield* attempt(file.target, () => textOf(pathOf(file.path)))
     const journal = yield* Schema.decode(PartJournalJson)(text)
     const { size } = yield* attempt(file.target, () => file.handle.stat())
     return Option.liftPredicate(journal, (one) => one.fileId === fileId && size >= extent(one) && size <= one.size)
@@ -63,7 +70,10 @@ export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
  */
 export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void, TargetUnwritable> =>
   Effect.uninterruptible(attempt(file.target, async () => {
+    const aside = `${pathOf(file.path)}.new`
     await file.handle.datasync()
-    await NodeFs.writeFile(`${pathOf(file.path)}.new`, Schema.encodeSync(PartJournalJson)(journal), { flush: true })
-    await NodeFs.rename(`${pathOf(file.path)}.new`, pathOf(file.path))
+    // a link there is not to be written through
+    await NodeFs.rm(aside, { force: true })
+    await NodeFs.writeFile(aside, Schema.encodeSync(PartJournalJson)(journal), { flag: "wx", flush: true })
+    await NodeFs.rename(aside, pathOf(file.path))
   }))

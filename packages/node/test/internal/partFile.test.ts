@@ -83,4 +83,38 @@ describe("partFile", () => {
       yield* PartFile.commit(file, { overwrite: true })
       assert.strictEqual((yield* Effect.promise(() => Fs.readFile(target))).byteLength, 1)
     }))
+
+  it.scoped("a link in the place of a kept part is never written through: it may lead to any file of this user", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const target = join(directory, "interview.mp4")
+      yield* Effect.promise(async () => {
+        await Fs.writeFile(join(directory, "precious"), "precious")
+        await Fs.symlink(join(directory, "precious"), `${target}.part`)
+      })
+      const file = yield* PartFile.open(`${target}.part`, target, {
+        keep: true,
+        overwrite: false,
+        worth: Effect.succeed(true)
+      })
+      yield* PartFile.write(file, Uint8Array.of(1), 0)
+      yield* PartFile.commit(file, { overwrite: false })
+      assert.strictEqual(yield* Effect.promise(() => Fs.readFile(join(directory, "precious"), "utf8")), "precious")
+      assert.isTrue((yield* Effect.promise(() => Fs.lstat(target))).isFile())
+    }))
+
+  it("a kept part is gone on with where it is a file of this user under one name", () => {
+    const stats = { isFile: () => true, nlink: 1, uid: 1000 }
+    assert.deepStrictEqual(
+      [
+        PartFile.isOwn(stats, 1000),
+        // where there are no users by number
+        PartFile.isOwn({ ...stats, uid: 0 }, undefined),
+        PartFile.isOwn({ ...stats, uid: 1001 }, 1000),
+        PartFile.isOwn({ ...stats, nlink: 2 }, 1000),
+        PartFile.isOwn({ ...stats, isFile: () => false }, 1000)
+      ],
+      [true, true, false, false, false]
+    )
+  })
 })

@@ -6,22 +6,70 @@ import * as PartFile from "../../src/internal/partFile.js"
 import * as PartJournal from "../../src/internal/partJournal.js"
 import * as Temporary from "../support/temporary.js"
 
+const journal: PartJournal.PartJournal = {
+  version: 1,
+  fileId: "1kf00nQk9yfWKfsTDni8aO",
+  etag: "\"one\"",
+  size: 4,
+  partSize: 2,
+  parts: [0]
+}
+
+const opened = Effect.gen(function*() {
+  const directory = yield* Temporary.directory
+  const target = join(directory, "interview.mp4")
+  const file = yield* PartFile.open(`${target}.part`, target, {
+    keep: true,
+    overwrite: false,
+    worth: Effect.succeed(true)
+  })
+  yield* PartFile.write(file, Uint8Array.of(1, 2), 0)
+  return { directory, file, precious: join(directory, "precious"), path: PartJournal.pathOf(file.path) }
+})
+
 describe("partJournal", () => {
+  it.scoped("what was written is read again, of the same file alone", () =>
+    Effect.gen(function*() {
+      const { file } = yield* opened
+      yield* PartJournal.write(file, journal)
+      assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(journal))
+      assert.deepStrictEqual(yield* PartJournal.read(file, "another"), Option.none())
+    }))
+
   it.scoped("is written to its end when it is interrupted: nothing of it comes after that", () =>
     Effect.gen(function*() {
-      const directory = yield* Temporary.directory
-      const target = join(directory, "interview.mp4")
-      const options = { keep: true, overwrite: false, worth: Effect.succeed(true) }
-      const file = yield* PartFile.open(`${target}.part`, target, options)
-      yield* PartFile.write(file, Uint8Array.of(1, 2, 3), 0)
-      const journal = { version: 1, fileId: "f1", etag: "\"one\"", size: 10, partSize: 3, parts: [0] } as const
+      const { directory, file } = yield* opened
       const writing = yield* Effect.fork(PartJournal.write(file, journal))
       yield* Effect.yieldNow()
       yield* Fiber.interrupt(writing)
-      assert.deepStrictEqual(yield* PartJournal.read(file, "f1"), Option.some(journal))
+      assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(journal))
       assert.sameMembers(yield* Effect.promise(() => Fs.readdir(directory)), [
         "interview.mp4.part",
         "interview.mp4.part.json"
       ])
+    }))
+
+  it.scoped("a link in the place of what it is written to is never written through", () =>
+    Effect.gen(function*() {
+      const { file, path, precious } = yield* opened
+      yield* Effect.promise(async () => {
+        await Fs.writeFile(precious, "precious")
+        await Fs.symlink(precious, `${path}.new`)
+      })
+      yield* PartJournal.write(file, journal)
+      assert.strictEqual(yield* Effect.promise(() => Fs.readFile(precious, "utf8")), "precious")
+      assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(journal))
+    }))
+
+  it.scoped("a journal behind a link, or under two names, is not believed: somebody else may say what is there", () =>
+    Effect.gen(function*() {
+      const { file, path, precious } = yield* opened
+      const planted = [Fs.symlink, Fs.link]
+      yield* Effect.promise(() => Fs.writeFile(precious, JSON.stringify(journal)))
+      for (const plant of planted) {
+        yield* Effect.promise(() => plant(precious, path))
+        assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.none())
+        yield* Effect.promise(() => Fs.rm(path))
+      }
     }))
 })
