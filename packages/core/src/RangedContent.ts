@@ -96,7 +96,7 @@ export const lengthOutside = ({ headers, status }: Head): number | undefined =>
     : undefined
 
 const isEncoded = (contentEncoding: string | undefined): boolean =>
-  contentEncoding !== undefined && !/^\s*(identity)?\s*$/i.test(contentEncoding)
+  !["", "identity"].includes(contentEncoding?.trim().toLowerCase() ?? "")
 
 const decoded = (sent: Held): Held => ({
   ...sent,

@@ -25,6 +25,16 @@ type State = "status" | "header" | "length" | "close" | "chunkSize" | "chunk" | 
 
 const longestHead = 65_536
 
+// By hand: a regular expression for blanks at the end looks at each run of blanks once for each of them
+const trimmed = (value: string): string => {
+  const isBlank = (index: number): boolean => value[index] === " " || value[index] === "\t"
+  let start = 0
+  let end = value.length
+  while (start < end && isBlank(start)) start++
+  while (end > start && isBlank(end - 1)) end--
+  return value.slice(start, end)
+}
+
 const isToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 /**
@@ -125,7 +135,7 @@ export class AnswerParser {
     const colon = line.indexOf(":")
     const name = line.slice(0, Math.max(0, colon)).toLowerCase()
     if (!isToken.test(name)) throw new MalformedAnswer("A header has no name")
-    const value = line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, "")
+    const value = trimmed(line.slice(colon + 1))
     if (name === "set-cookie") this.#cookies.push(value)
     const before = Object.hasOwn(this.#headers, name) ? this.#headers[name] : undefined
     this.#headers[name] = before === undefined ? value : `${before}, ${value}`
