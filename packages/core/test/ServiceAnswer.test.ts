@@ -134,6 +134,18 @@ describe("ServiceAnswer", () => {
       assert.deepStrictEqual(problem(read), { path, problem: words, recovery: "none" })
     })
 
+    it("with a value that nobody could show, however deep or odd, names its place like any other", () => {
+      const unshowable = [
+        `${"[".repeat(50_000)}${"]".repeat(50_000)}`,
+        "{\"a\":".repeat(50_000) + "1" + "}".repeat(50_000),
+        "{\"constructor\":{\"name\":{\"toString\":0,\"valueOf\":0}}}"
+      ]
+      for (const value of unshowable) {
+        const read = ServiceAnswer.decodeData(answer(200, `{"data":{"id":${value},"tags":[]}}`), Thing)
+        assert.deepStrictEqual(problem(read), { path: "data.id", problem: "another type of value", recovery: "none" })
+      }
+    })
+
     it.each(["<html>Sign in</html>", "{\"data\":{\"id\":\"a\",", "not json"])(
       "that is no JSON may be asked again: %j",
       (

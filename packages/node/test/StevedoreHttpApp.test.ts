@@ -157,6 +157,8 @@ describe("StevedoreHttpApp", () => {
         assert.strictEqual(status, 400, path)
         assert.strictEqual(json.errors[0].path, path)
       }
+      const unshowable = { constructor: { name: { toString: 0, valueOf: 0 } } }
+      assert.strictEqual((yield* ask(initiate, { body: { ...small, name: unshowable } })).status, 400)
       const form = yield* ask(initiate, { body: small, headers: { "content-type": "text/plain" } })
       assert.strictEqual(form.status, 415)
       const long = yield* ask(initiate, { body: small, headers: { "content-length": "5000000" } })

@@ -1,4 +1,5 @@
-import * as ParseResult from "effect/ParseResult"
+import * as Arr from "effect/Array"
+import type * as ParseResult from "effect/ParseResult"
 
 /**
  * Where decoding failed first, and how: in words that never repeat a value, which may be a signed URL or somebody's
@@ -10,8 +11,18 @@ export const decodeProblem = (
   error: ParseResult.ParseError,
   at = ""
 ): { readonly path: string; readonly problem: string } => {
-  const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)
-  return { path: showPath(at, first?.path ?? []), problem: problems[first?._tag ?? ""] ?? "another type of value" }
+  const { path, tag } = firstOf(error.issue, [])
+  return { path: showPath(at, path), problem: problems[tag] ?? "another type of value" }
+}
+
+// Effect's formatters show the value too, which throws on JSON of a great depth and on objects that cannot be shown.
+const firstOf = (
+  issue: ParseResult.ParseIssue,
+  path: ReadonlyArray<PropertyKey>
+): { readonly path: ReadonlyArray<PropertyKey>; readonly tag: string } => {
+  if ("issues" in issue) return firstOf("_tag" in issue.issues ? issue.issues : issue.issues[0], path)
+  if ("issue" in issue) return firstOf(issue.issue, "path" in issue ? [...path, ...Arr.ensure(issue.path)] : path)
+  return { path, tag: issue._tag }
 }
 
 const showPath = (at: string, path: ReadonlyArray<PropertyKey>): string =>

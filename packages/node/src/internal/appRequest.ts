@@ -46,8 +46,11 @@ export const CompleteLarge = (limits: Limits) =>
 /** Ten thousand parts with long etags. */
 const longestBody = 4 * 1024 * 1024
 
+// It throws on a value that it cannot show, as one of a great depth.
+const issuesOf = Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)
+
 const invalid = (error: ParseResult.ParseError): Refused => {
-  const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  const [first] = Option.getOrElse(issuesOf(error), () => [])
   return refused(400, first === undefined ? {} : { message: first._tag, path: first.path.map(String).join(".") })
 }
 
