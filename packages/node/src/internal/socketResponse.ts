@@ -14,6 +14,18 @@ import * as Stream from "effect/Stream"
 import type { AnswerHead } from "./answerParser.js"
 import type { Connection } from "./connection.js"
 
+/**
+ * The most bytes of an answer that is taken as a whole, three times those of ten thousand signed URLs. One that does not end
+ * would take all memory, and no string is as long as some.
+ *
+ * @internal
+ */
+export const longestWhole = 67_108_864
+
+class AnswerTooLong extends Error {
+  readonly code = "ERR_ANSWER_TOO_LONG"
+}
+
 type Pull = Effect.Effect<Uint8Array, Option.Option<ResponseError>>
 
 /**
@@ -77,7 +89,8 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
     return Effect.suspend(() => {
       if (this.#whole !== undefined) return Deferred.await(this.#whole)
       const whole = this.#whole = Deferred.unsafeMake<ArrayBuffer, ResponseError>(FiberId.none)
-      return Effect.onExit(readWhole(this.pull), (exit) => Deferred.done(whole, exit))
+      const tooLong = () => this.#error(new AnswerTooLong(`The answer has more than ${longestWhole} bytes`))
+      return Effect.onExit(readWhole(this.pull, tooLong), (exit) => Deferred.done(whole, exit))
     })
   }
 
@@ -118,13 +131,15 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
   }
 }
 
-const readWhole = (pull: Pull): Effect.Effect<ArrayBuffer, ResponseError> =>
+const readWhole = (pull: Pull, tooLong: () => ResponseError): Effect.Effect<ArrayBuffer, ResponseError> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
+    let size = 0
     const read: Effect.Effect<ArrayBuffer, ResponseError> = Effect.matchEffect(pull, {
       onSuccess: (bytes) => {
         chunks.push(new Uint8Array(bytes))
-        return read
+        size += bytes.byteLength
+        return size > longestWhole ? Effect.fail(tooLong()) : read
       },
       onFailure: Option.match({
         onNone: () => Effect.succeed(joined(chunks)),

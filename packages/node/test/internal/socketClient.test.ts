@@ -6,6 +6,7 @@ import { Cause, Duration, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, S
 import { createServer } from "node:net"
 import * as ConnectionPool from "../../src/internal/connectionPool.js"
 import * as SocketClient from "../../src/internal/socketClient.js"
+import { longestWhole } from "../../src/internal/socketResponse.js"
 import * as Certificate from "../support/certificate.js"
 import * as StorageServer from "../support/storageServer.js"
 
@@ -182,6 +183,28 @@ describe("the client over Node's own sockets", () => {
         response.writeHead(200, { "content-type": "application/x-www-form-urlencoded" }).end("a=1&b=%20")
       })
       assert.strictEqual((yield* (yield* get(server.origin)).formData).get("b"), " ")
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("takes an answer as a whole up to a size, and then no more of it: one may have no end", () =>
+    Effect.gen(function*() {
+      let closed = 0
+      const piece = Buffer.alloc(1_048_576, " ")
+      const server = yield* StorageServer.serve(({ received, response }) => {
+        let left = received.target === "/whole" ? longestWhole / piece.byteLength : Infinity
+        const write = () => {
+          while (left-- > 0) if (!response.write(piece)) return response.once("drain", write)
+          return response.end()
+        }
+        response.once("close", () => closed++)
+        write()
+      })
+      const whole = yield* get(`${server.origin}/whole`)
+      assert.strictEqual((yield* whole.arrayBuffer).byteLength, longestWhole)
+      const error = yield* Effect.scoped(
+        Effect.flatMap(get(`${server.origin}/endless`), ({ text }) => Effect.flip(text))
+      )
+      assert.strictEqual(codeOf(error.cause), "ERR_ANSWER_TOO_LONG")
+      while (closed < 2) yield* Effect.sleep("5 millis")
     }).pipe(Effect.provide(own())))
 
   it.scopedLive("uses a connection again when its answer was read, and closes it when it was not", () =>
