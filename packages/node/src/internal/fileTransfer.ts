@@ -4,7 +4,6 @@ import { DownloadIncomplete } from "@stevedore/core/DownloadError"
 import type * as Downloads from "@stevedore/core/Downloads"
 import * as RangedContent from "@stevedore/core/RangedContent"
 import { SourceChanged } from "@stevedore/core/SourceError"
-import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -178,9 +177,15 @@ const inParts = (
         Effect.scoped,
         Effect.zipRight(note(part))
       )
-    const missing = Arr.filter(Arr.range(0, Math.ceil(size / partSize) - 1), (part) => !done.has(part))
+    const count = Math.ceil(size / partSize)
+    let next = 0
+    // Not as a list: storage may tell of a size whose parts no memory can list
+    const inTurn: Effect.Effect<void, Failure> = Effect.suspend(() => {
+      while (done.has(next)) next++
+      return next < count ? Effect.zipRight(get(next++), inTurn) : Effect.void
+    })
     yield* Effect.forEach(journal.parts, (part) => comparison.reread(rangeOf(journal, part)), { discard: true })
-    yield* Effect.forEach(missing, get, { concurrency, discard: true })
+    yield* Effect.replicateEffect(inTurn, Math.min(concurrency, count), { concurrency: "unbounded", discard: true })
     return { size, etag: Option.some(etag), checksum: yield* comparison.end }
   })
 

@@ -1,8 +1,8 @@
 import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Checksum } from "@stevedore/core"
-import { NodeChecksum, NodeDownloads } from "@stevedore/node"
-import { Chunk, Effect, Fiber, Option, Stream } from "effect"
+import { NodeChecksum, NodeDownloads, NodeStevedore } from "@stevedore/node"
+import { Chunk, Effect, Fiber, Option, Redacted, Stream } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import * as Fs from "node:fs/promises"
@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import { gunzipSync, gzipSync } from "node:zlib"
 import * as ContentServer from "../support/contentServer.js"
+import * as StorageServer from "../support/storageServer.js"
 import * as Temporary from "../support/temporary.js"
 
 const MiB = 1024 * 1024
@@ -68,6 +69,23 @@ describe("NodeDownloads.toFile", () => {
         yield* assertWhole(path, Buffer.alloc(0))
       }
       assert.lengthOf(yield* entries(directory), 2)
+    }))
+
+  it.scopedLive("has a file of any size range by range: no memory could hold a list of those that storage may tell of", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const server = yield* StorageServer.serve(({ received, response }) => {
+        if (received.headers.range !== "bytes=0-0") return void response.writeHead(404).end()
+        const headers = { etag: "\"one\"", "content-range": "bytes 0-0/999999999999999", "content-length": 1 }
+        response.writeHead(206, headers).end("a")
+      })
+      const error = yield* Effect.flip(NodeDownloads.toFile("f1", join(directory, "file"), { partSize: 1 })).pipe(
+        Effect.provide(
+          NodeStevedore.layer({ baseUrl: server.origin, token: Redacted.make("api.secret"), ledger: false })
+        )
+      )
+      assert.strictEqual(error._tag, "NotFound")
+      assert.deepStrictEqual(yield* entries(directory), [])
     }))
 
   it.scopedLive("takes up what was cut, in each part by itself", () =>
