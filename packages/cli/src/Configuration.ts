@@ -43,6 +43,10 @@ const known: Readonly<Record<string, ServiceProfile.ServiceProfile>> = {
 // A field that is misspelt would be read as one that is left out
 const decodeProfile = Schema.decode(Schema.parseJson(ServiceProfile.ServiceProfile), { onExcessProperty: "error" })
 
+// Never what stands there: it may be a key of encryption, or the token, where its file was named for the profile
+const expected = ({ message, path }: ParseResult.ArrayFormatterIssue): string =>
+  path.length === 0 ? "no JSON object" : `${path.join(".")}: ${message.replace(/, actual [^]*$/, "")}`
+
 /**
  * The profile of a name, or of a file by the profile's Schema: what the file does not name is as in `standard`.
  *
@@ -56,8 +60,7 @@ export const profile = (
   return found !== undefined ? Effect.succeed(found) : readFile("profile", nameOrFile).pipe(
     Effect.flatMap((text) =>
       Effect.mapError(decodeProfile(text), (error) => {
-        const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
-          .map(({ message, path }) => path.length === 0 ? message : `${path.join(".")}: ${message}`)
+        const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(expected)
         return new InvalidInput({ input: "profile", problem: `${nameOrFile} is no profile: ${issues.join("; ")}` })
       })
     )

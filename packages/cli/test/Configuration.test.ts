@@ -17,6 +17,7 @@ const files = new Map(Object.entries({
   "profile.json": `{ "encryptionHeaders": { "X-Enc": "on" }, "download": "link" }`,
   "typo.json": `{ "encryptionHeader": {} }`,
   "wrong.json": `{ "download": "stream" }`,
+  "key.json": `{ "encryptionHeaders": { "x-key": ["secret"] } }`,
   "cut.json": `{ "download": `
 }))
 
@@ -128,5 +129,16 @@ describe("Configuration", () => {
       assert.match(yield* refusal({ profile: Option.some("wrong.json") }), /wrong\.json is no profile: download:/)
       assert.match(yield* refusal({ profile: Option.some("cut.json") }), /cut\.json is no profile:/)
       assert.match(yield* refusal({ profile: Option.some("constructor") }), /constructor cannot be read/)
+    }))
+
+  it.effect("what stands in a file that is no profile is not shown: it may be the token, or a key", () =>
+    Effect.gen(function*() {
+      const key = yield* refusal({ profile: Option.some("key.json") })
+      assert.match(key, /key\.json is no profile: encryptionHeaders\.x-key: Expected string;/)
+      assert.notInclude(key, "secret")
+      assert.strictEqual(
+        yield* refusal({ profile: Option.some("token") }),
+        "profile: token is no profile: no JSON object"
+      )
     }))
 })
