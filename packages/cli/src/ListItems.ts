@@ -128,7 +128,9 @@ const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const text = yield* Schema.encode(CheckpointFile)(at)
-    yield* fs.writeFileString(`${path}.new`, text)
+    // what is left of a run that was killed; a link that somebody else laid there is not to be written through
+    yield* fs.remove(`${path}.new`, { force: true })
+    yield* fs.writeFileString(`${path}.new`, text, { flag: "wx" })
     yield* fs.rename(`${path}.new`, path)
   }).pipe(Effect.mapError(({ message }) => new InvalidInput({ input: "--resume", problem: message })))
 

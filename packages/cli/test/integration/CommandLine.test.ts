@@ -356,6 +356,20 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.deepStrictEqual([notOne.code, notOne.stdout], [2, ""])
       }))
 
+    it.scoped("the place to go on from is written through no link, and over what a run left that was killed", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder, fs } = yield* fixtures
+        const words = ["list", "projects", "--limit", "1", "--resume", `${folder}/place`]
+        yield* fs.writeFileString(`${folder}/precious`, "precious")
+        yield* fs.symlink(`${folder}/precious`, `${folder}/place.new`)
+        assert.strictEqual((yield* invoke(words, env)).code, 0)
+        yield* fs.writeFileString(`${folder}/place.new`, "half of a pla")
+        assert.strictEqual((yield* invoke(words, env)).code, 0)
+        assert.strictEqual(yield* fs.readFileString(`${folder}/precious`), "precious")
+        assert.strictEqual(JSON.parse(yield* fs.readFileString(`${folder}/place`)).position, 2)
+      }))
+
     it.scoped("filters, sort and any path reach the service; projects is the short form of one list", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
