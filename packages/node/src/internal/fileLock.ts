@@ -67,9 +67,13 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
           Effect.ensuring(Effect.ignore(fs.remove(written, { force: true })))
         ))
 
+    // Whoever reads a pipe that nobody writes to waits for ever.
+    const textOf = (path: string): Effect.Effect<string, PlatformError> =>
+      Effect.flatMap(fs.stat(path), ({ type }) => type === "File" ? fs.readFileString(path) : Effect.succeed(""))
+
     // What is no lock of ours has nobody who could still hold it: by the way it is written it was never half a lock.
     const read = (path: string): Effect.Effect<Found, PlatformError> =>
-      Effect.flatMap(fs.readFileString(path), (text) =>
+      Effect.flatMap(textOf(path), (text) =>
         Effect.match(Schema.decode(Owner)(text), {
           onFailure: () => ({ taking: text, owner: Option.none() }),
           onSuccess: (owner) => ({ taking: owner.taking, owner: Option.some(owner) })

@@ -584,6 +584,24 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
+  it.scopedLive("waits for no pipe that somebody laid where its part, its journal or its lock goes", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({ cut: failing })
+      const path = join(directory, "file")
+      const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
+        Effect.provide(served.layer)
+      )
+      yield* Effect.flip(download)
+      const part = (yield* entries(directory)).find((name) => name.endsWith(".part")) ?? ""
+      yield* Effect.promise(() => Fs.rm(join(directory, part)))
+      yield* Effect.promise(() => Fs.rm(join(directory, `${part}.json`)))
+      for (const name of [part, `${part}.json`, `${part}.lock`]) execFileSync("mkfifo", [join(directory, name)])
+      served.settings.cut = () => undefined
+      yield* Effect.timeout(download, "20 seconds")
+      yield* assertWhole(path)
+      assert.deepStrictEqual(yield* entries(directory), ["file"])
+    }))
+
   it.scopedLive("compares the size with what it would go on with, and keeps it when storage has it still", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ cut: failing })
