@@ -218,7 +218,8 @@ export const makeWith = (
     const client = (yield* HttpClient.HttpClient).pipe(
       HttpClient.mapRequest((request) =>
         request.pipe(
-          HttpClientRequest.prependUrl(config.baseUrl),
+          // by the slash no path can go on with the host, and take the token to another
+          HttpClientRequest.prependUrl(`${config.baseUrl}/`),
           config.token === undefined ? identity : HttpClientRequest.bearerToken(config.token),
           "accept" in request.headers ? identity : HttpClientRequest.acceptJson
         )

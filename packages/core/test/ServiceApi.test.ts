@@ -328,6 +328,23 @@ describe("ServiceApi", () => {
       assert.strictEqual(seen[0]?.href, expected)
     }))
 
+  it.effect.each([
+    "@elsewhere.test/",
+    ".elsewhere.test/",
+    ":1@elsewhere.test",
+    "//elsewhere.test/",
+    "\\elsewhere.test",
+    "https://elsewhere.test/"
+  ])("whatever the path, the token goes to no other host: %s", (path) =>
+    Effect.gen(function*() {
+      const { seen } = yield* withApi(
+        (api) => api.listPage({ path, limit: 10, cursor: Option.none(), query: [] }),
+        () => FakeHttp.json(page),
+        { baseUrl: "https://service.test" }
+      )
+      assert.deepStrictEqual(seen.map(({ href }) => new URL(href).origin), ["https://service.test"])
+    }))
+
   it.effect("a cursor comes back to the service exactly as it was received", () =>
     Effect.gen(function*() {
       const cursor = "a+b/c==&d %25\u00e9"

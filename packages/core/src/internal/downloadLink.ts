@@ -39,7 +39,9 @@ export const linkOf = (
   request: HttpClientRequest.HttpClientRequest,
   answer: ServiceAnswer
 ): Either.Either<PresignedUrl.PresignedUrl, ServiceError> => {
-  if (isRedirect(answer.status)) return locationOf(HttpClientRequest.prependUrl(request, config.baseUrl).url, answer)
+  if (isRedirect(answer.status)) {
+    return locationOf(HttpClientRequest.prependUrl(request, `${config.baseUrl}/`).url, answer)
+  }
   if (answer.status !== 200) return Either.left(errorOf(answer))
   if (answer.body.length > longestLink) {
     const problem =
