@@ -111,18 +111,22 @@ interface Condition {
 
 const isIndex = (text: string): boolean => text === "" || /^\d+$/.test(text)
 
+// A client may ask for "constructor"
+const own = <A>(record: Readonly<Record<string, A>>, name: string): A | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined
+
 const toPredicate = (
   resource: Resource,
   name: string,
   conditions: ReadonlyArray<Condition>
 ): Refusable<Predicate> => {
-  const filter = resource.filters[name]
+  const filter = own(resource.filters, name)
   if (filter === undefined) {
     return refuse(`filter.${name}`, "This filter is not known")
   }
   const operators = comparisons[filter.kind]
   for (const { operator, wanted } of conditions) {
-    if (operators[operator] === undefined) {
+    if (own(operators, operator) === undefined) {
       return refuse(`filter.${name}.${operator}`, `One of ${Object.keys(operators).join(", ")}`)
     }
     if (filter.kind === "time" && Number.isNaN(Date.parse(wanted))) {
