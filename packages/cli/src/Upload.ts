@@ -159,9 +159,13 @@ const send = (
 ): Effect.Effect<Sent, UploadError, Uploads.Requirements | Scope.Scope> =>
   Effect.gen(function*() {
     if (Option.isSome(file.refused)) return yield* file.refused.value
-    const source = yield* FileSource.fromPath(file.path, {
-      name: Option.getOrUndefined(Option.orElse(run.options.name, () => file.name)),
+    const described = {
+      name: Option.getOrUndefined(run.options.name),
       mediaType: Option.getOrUndefined(run.options.mediaType)
+    }
+    const source = yield* Option.match(file.name, {
+      onNone: () => FileSource.fromPath(file.path, described),
+      onSome: (name) => FileSource.fromEntry({ name, path: file.path }, described)
     })
     const before = run.finished.find(file.path, source.fingerprint)
     const still = Option.flatten(yield* Effect.transposeMapOption(before, FinishedFiles.stillUp))

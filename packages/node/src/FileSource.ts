@@ -120,7 +120,7 @@ export const fromDirectory = (
       entry._tag === "Refused"
         ? Effect.succeed(refused(entry.name, entry.error))
         : Effect.catchAll(
-          fromPath(entry.path, { name: entry.name }),
+          fromEntry(entry),
           (error) => Effect.succeed(refused(entry.name, error))
         )
   )
@@ -131,6 +131,20 @@ export const fromDirectory = (
  * @internal
  */
 export const entriesOf = FolderEntries.entriesOf
+
+/**
+ * {@link fromPath} of what {@link entriesOf} found: no link that has come there since is followed.
+ *
+ * @internal
+ */
+export const fromEntry = (
+  entry: { readonly name: string; readonly path: string },
+  options: Options = {}
+): Effect.Effect<RepeatableSource, SourceError> =>
+  Effect.zipRight(
+    FolderEntries.checkLinks(entry),
+    fromPath(entry.path, { ...options, name: options.name ?? entry.name })
+  )
 
 // A plan needs a size before it looks at anything else; this one is never sent.
 const refused = (name: string, error: SourceError): RepeatableSource => ({

@@ -351,6 +351,37 @@ const openedOr = (source: UploadSource) =>
   )
 
 describe("a folder", () => {
+  it.scopedLive("is not left by a link that came where a file or a folder was when it was read", () =>
+    Effect.gen(function*() {
+      const root = yield* Temporary.directory
+      yield* tree(root)
+      const entries = Chunk.toReadonlyArray(
+        yield* Stream.runCollect(FileSource.entriesOf(root, { recursive: true }))
+      ).filter((entry) => entry._tag === "File")
+      const elsewhere = yield* Temporary.directory
+      yield* Effect.promise(async () => {
+        await Fs.mkdir(join(elsewhere, "deep"))
+        await Promise.all(["1.txt", "2.txt", "deep/3.mp4"].map((name) => Fs.writeFile(join(elsewhere, name), "secret")))
+        await Fs.rm(join(root, "b"), { recursive: true })
+        await Fs.symlink(elsewhere, join(root, "b"))
+        await Fs.rm(join(root, "z.txt"))
+        await Fs.symlink(join(elsewhere, "1.txt"), join(root, "z.txt"))
+      })
+      const found = yield* Effect.forEach(entries, (entry) =>
+        Effect.match(FileSource.fromEntry(entry), {
+          onFailure: (error) => [entry.name, error._tag === "SourceUnreadable" ? error.reason : error._tag],
+          onSuccess: ({ name }) => [name, "a file"]
+        }))
+      assert.deepStrictEqual(found, [
+        ["a.txt", "a file"],
+        ["b/1.txt", "NotAFile"],
+        ["b/2.txt", "NotAFile"],
+        ["b/deep/3.mp4", "NotAFile"],
+        ["b.txt", "a file"],
+        ["z.txt", "NotAFile"]
+      ])
+    }))
+
   it.scopedLive("gives its files in order, by their paths from there; links and pipes fail by themselves", () =>
     Effect.gen(function*() {
       const root = yield* Temporary.directory

@@ -1,9 +1,10 @@
 import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as NodeFs from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { unreadable } from "./sourceFile.js"
 
 /**
@@ -74,3 +75,24 @@ export const entriesOf = (
   folder: string,
   { recursive }: { readonly recursive: boolean }
 ): Stream.Stream<FolderEntry, SourceError> => inFolder(folder, "", recursive)
+
+// The entry and the folders that it is in, as far as its name goes.
+const wayTo = (
+  { name, path }: { readonly name: string; readonly path: string }
+): ReadonlyArray<string> => Arr.scan(name.split("/").slice(1), path, (below) => dirname(below))
+
+/**
+ * Fails where a link has come in the place of an entry, or of a folder on the way to it, since the folder was read: it may
+ * lead to what whoever can write there may not read.
+ *
+ * @internal
+ */
+export const checkLinks = (
+  entry: { readonly name: string; readonly path: string }
+): Effect.Effect<void, SourceError> =>
+  Effect.forEach(wayTo(entry), (path) =>
+    Effect.filterOrFail(
+      Effect.tryPromise({ try: () => NodeFs.lstat(path), catch: (cause) => unreadable(entry.name, cause) }),
+      (stats) => !stats.isSymbolicLink(),
+      () => new SourceUnreadable({ name: entry.name, reason: "NotAFile" })
+    ), { discard: true })
