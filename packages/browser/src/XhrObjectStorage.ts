@@ -156,7 +156,9 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
 
 /**
  * The storage of a page. A body is a slice of a file, which the browser reads by itself; the checksum of a part is
- * computed beside it from the same slice. No cookies, no trace headers, no referrer, and each URL as it was given.
+ * computed beside it from the same slice. No trace headers, no cookies to another origin, and each URL as it was given. A
+ * GET has no referrer; that of a PUT is for the page's `Referrer-Policy` to say, its origin alone unless it says more, for
+ * XMLHttpRequest cannot leave it out.
  *
  * A request that gets no answer is `ConnectionFailed`: a browser does not say whether it was the network or CORS. The
  * error has `hint: "cors"` as long as nothing from its origin was ever answered. `EtagMissing` says that the bucket's
