@@ -135,6 +135,7 @@ export class AnswerParser {
     const colon = line.indexOf(":")
     const name = line.slice(0, Math.max(0, colon)).toLowerCase()
     if (!isToken.test(name)) throw new MalformedAnswer("A header has no name")
+    if (/[\0\r]/.test(line)) throw new MalformedAnswer("A header has an end of line in it")
     const value = trimmed(line.slice(colon + 1))
     if (name === "set-cookie") this.#cookies.push(value)
     const before = Object.hasOwn(this.#headers, name) ? this.#headers[name] : undefined

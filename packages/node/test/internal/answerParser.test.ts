@@ -131,6 +131,8 @@ describe("AnswerParser", () => {
         "HTTP/1.1 200 OK\nno colon\n\n",
         "HTTP/1.1 200 OK\netag : 1\n\n",
         "HTTP/1.1 200 OK\netag: 1\n folded\n\n",
+        "HTTP/1.1 200 OK\netag: 1\rcontent-length: 0\n\n",
+        "HTTP/1.1 200 OK\netag: 1\0\n\n",
         "HTTP/1.1 200 OK\ncontent-length: 1\ncontent-length: 2\n\n",
         "HTTP/1.1 200 OK\ncontent-length: -1\n\n",
         "HTTP/1.1 200 OK\ncontent-length: 1\ntransfer-encoding: chunked\n\n",
