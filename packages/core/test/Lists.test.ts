@@ -305,6 +305,19 @@ describe("Lists", () => {
         assert.deepStrictEqual(Chunk.toReadonlyArray(pages).map(({ skipped }) => skipped), [0, 1])
       }).pipe(Effect.provide(scriptedList(broken).layer)))
 
+    it.effect("an item of a depth that nobody can write is broken like any other", () => {
+      const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
+      const answer = `{"data":[{"id":"1","title":"a"},${deep},{"id":{"a":${deep}}}],"page":{}}`
+      return Effect.gen(function*() {
+        const results = Chunk.toReadonlyArray(yield* Stream.runCollect(things.results()))
+        assert.deepStrictEqual(results.map(Either.isRight), [true, false, false])
+      }).pipe(
+        Effect.provide(
+          fakeService(() => new Response(answer, { headers: { "content-type": "application/json" } })).layer
+        )
+      )
+    })
+
     it.effect("results give each item, or what is wrong with it", () =>
       Effect.gen(function*() {
         const results = Chunk.toReadonlyArray(yield* Stream.runCollect(things.results()))

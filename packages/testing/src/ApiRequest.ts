@@ -5,6 +5,7 @@
  */
 import * as SourceLimits from "@stevedore/core/SourceLimits"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type { Declaration } from "./SandboxFiles.js"
@@ -47,9 +48,12 @@ const CompleteBody = Schema.Struct({
 
 const Json = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
+// It throws on a value that it cannot show, as one of a great depth.
+const issuesOf = Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)
+
 const invalid =
   (rename: (field: string) => string) => (error: ParseResult.ParseError): ServiceRefused.ServiceRefused => {
-    const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path }) => ({
+    const issues = Option.getOrElse(issuesOf(error), () => []).map(({ message, path }) => ({
       code: "ValidationError",
       title: ServiceRefused.titles.ValidationError,
       message,

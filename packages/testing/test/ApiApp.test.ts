@@ -135,6 +135,13 @@ describe("ApiApp", () => {
       { fastCheck: { numRuns: 20 } }
     )
 
+    it.effect("refuses a value that nobody could show like any other", () =>
+      Effect.gen(function*() {
+        const unshowable = { constructor: { name: { toString: 0, valueOf: 0 } } }
+        const answer = yield* Calls.json("POST", "/v2/files/upload", { ...declared, name: unshowable })
+        assert.strictEqual(answer.status, 400)
+      }).pipe(Effect.provide(sandbox())))
+
     it.effect("calls the fields what it is told to, in refusals too", () =>
       Effect.gen(function*() {
         const body = { title: "notes.txt", mime: "text/plain", size: 5 }

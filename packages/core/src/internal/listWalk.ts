@@ -37,7 +37,10 @@ const idOf = (item: unknown): string | undefined =>
     ? String(item.id)
     : undefined
 
-const hashOf = (item: unknown): number => textHash(idOf(item) ?? JSON.stringify(item) ?? "")
+// JSON of a great depth can be read and not be written
+const jsonOf = Option.liftThrowable((item: unknown) => JSON.stringify(item))
+
+const hashOf = (item: unknown): number => textHash(idOf(item) ?? Option.getOrUndefined(jsonOf(item)) ?? "")
 
 const invalid = (
   prepared: Prepared<unknown>,
