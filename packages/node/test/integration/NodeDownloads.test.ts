@@ -661,6 +661,29 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.strictEqual(told, 0)
     }))
 
+  it.scopedLive("keeps what is noted while another range fails, and no note without it", () =>
+    Effect.gen(function*() {
+      let here = 0
+      const { directory, served } = yield* setting({
+        before: async (answer) => {
+          if (answer === 0) return
+          while (here < MiB) await setImmediate()
+          served.settings.etag = "\"two\""
+        }
+      })
+      const error = yield* NodeDownloads.toFile("f1", join(directory, "file"), {
+        partSize: MiB,
+        keep: true,
+        concurrency: 2,
+        onProgress: (received) => {
+          here = received
+        }
+      }).pipe(Effect.flip, Effect.provide(served.layer))
+      assert.strictEqual(error._tag, "SourceChanged")
+      const kept = (yield* entries(directory)).map((name) => name.replace(/^.*\.part/, "part"))
+      assert.sameMembers(kept, ["part", "part.json"])
+    }))
+
   it.scopedLive("keeps nothing when there is nothing to go on with", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ ranges: false, cut: () => 0 })
