@@ -71,7 +71,7 @@ const floors = [
     "UploadRun",
     "UploadSessions"
   ]],
-  ["programs", ["Downloads", "Files", "List", "Lists", "UploadVerification", "Uploads"]]
+  ["programs", ["Downloads", "Files", "List", "Lists", "UploadVerification", "UploadedFile", "Uploads"]]
 ]
 
 /** @param {ReadonlyArray<string>} modules */

@@ -109,6 +109,11 @@ export default tseslint.config(
     }
   },
   {
+    // a list of modules is as long as there are modules
+    files: ["packages/*/src/index.ts"],
+    rules: { "max-lines": "off" }
+  },
+  {
     files: ["packages/*/src/**/*.ts", "packages/*/src/**/*.tsx"],
     ignores: ["**/internal/**", "**/src/index.ts", "**/src/bin.ts", "packages/examples/**", "packages/bench/**"],
     plugins: { stevedore: { rules: { docstring } } },

@@ -11,13 +11,12 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
-import type { Checksum } from "./Checksum.js"
-import type { FileRecord } from "./FileRecord.js"
 import { atLeastOne } from "./internal/atLeastOne.js"
 import { inOwnFiber } from "./internal/ownFiber.js"
 import * as Metrics from "./Metrics.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { Requirements } from "./SessionTransfer.js"
+import type { UploadedFile } from "./UploadedFile.js"
 import type { UploadError } from "./UploadError.js"
 import type { UploadEvent } from "./UploadEvent.js"
 import type { UploadOptions } from "./UploadOptions.js"
@@ -35,26 +34,14 @@ export type {
    * @since 0.1.0
    * @category models
    */
-  Requirements
-}
-
-/**
- * The record of a file that went up, and what was sent to get there. Storage has every byte of the source.
- *
- * @since 0.1.0
- * @category models
- */
-export interface UploadedFile extends FileRecord {
-  readonly sent: {
-    /** The source's size in bytes. */
-    readonly bytes: number
-    /** The parts of the last session; 1 for a single PUT. */
-    readonly parts: number
-    /** How many sessions it took. */
-    readonly sessions: number
-    /** Of the whole file, combined from its parts; absent where it could not be computed. */
-    readonly checksum: Checksum | undefined
-  }
+  Requirements,
+  /**
+   * What an upload gives; its Schema is `UploadedFile.UploadedFile`.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  UploadedFile
 }
 
 /**

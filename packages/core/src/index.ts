@@ -326,4 +326,9 @@ export * as UploadVerification from "./UploadVerification.js"
 /**
  * @since 0.1.0
  */
+export * as UploadedFile from "./UploadedFile.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Uploads from "./Uploads.js"

@@ -1,0 +1,43 @@
+/**
+ * What an upload gives.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { Checksum } from "./Checksum.js"
+import { FileRecord } from "./FileRecord.js"
+import { serviceRecord } from "./internal/serviceRecord.js"
+
+/**
+ * The record of a file that went up, and what was sent to get there. Storage has every byte of the source. It crosses
+ * queues and journals as JSON.
+ *
+ * @example
+ * import { UploadedFile } from "@stevedore/core"
+ * import { Schema } from "effect"
+ *
+ * // as the result of an activity, or of a job
+ * const toJson = Schema.encode(Schema.parseJson(UploadedFile.UploadedFile))
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadedFile = Schema.Struct({
+  ...FileRecord.fields,
+  sent: Schema.Struct({
+    /** The source's size in bytes. */
+    bytes: Schema.NonNegativeInt,
+    /** The parts of the last session; 1 for a single PUT. */
+    parts: Schema.NonNegativeInt,
+    /** How many sessions it took. */
+    sessions: Schema.NonNegativeInt,
+    /** Of the whole file, combined from its parts; absent where it could not be computed. */
+    checksum: Schema.UndefinedOr(Checksum)
+  })
+}).annotations(serviceRecord("UploadedFile"))
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type UploadedFile = typeof UploadedFile.Type

@@ -1,0 +1,30 @@
+import { assert, describe, it } from "@effect/vitest"
+import { UploadedFile, Uploads, UploadSources } from "@stevedore/core"
+import { FaultScript, SandboxLayer } from "@stevedore/testing"
+import { Effect, FastCheck, Schema } from "effect"
+
+const Json = Schema.parseJson(UploadedFile.UploadedFile)
+
+const unnamed = FastCheck.dictionary(FastCheck.string().map((name) => `x_${name}`), FastCheck.jsonValue())
+
+describe("UploadedFile", () => {
+  it.prop("is the same after a way through JSON, with all that the service told", {
+    file: UploadedFile.UploadedFile,
+    more: unnamed
+  }, ({ file, more }) => {
+    const whole = JSON.parse(JSON.stringify({ ...file, ...more }))
+    assert.deepStrictEqual(
+      JSON.parse(Schema.encodeSync(Json)(Schema.decodeUnknownSync(Json)(JSON.stringify(whole)))),
+      whole
+    )
+  })
+
+  it.effect("is what an upload gives, in one piece or in several, with lost answers or without", () =>
+    Effect.gen(function*() {
+      const source = UploadSources.fromBytes("a.bin", new Uint8Array(20_000_000))
+      for (const strategy of ["single", "multipart"] as const) {
+        const file = yield* Uploads.upload(source, { strategy })
+        assert.deepStrictEqual(yield* Schema.decode(Json)(yield* Schema.encode(Json)(file)), file)
+      }
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").loseAnswer() }))))
+})
