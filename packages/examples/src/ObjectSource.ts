@@ -1,0 +1,52 @@
+import { SourceError, type UploadPlan } from "@stevedore/core"
+import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
+import { Effect, Stream } from "effect"
+
+/** An object of another storage, which can be read by ranges. */
+export interface StoredObject {
+  readonly key: string
+  readonly mediaType: string
+  /** In bytes. */
+  readonly size: number
+  /** Differs as soon as the bytes do: an etag, or the id of a version. */
+  readonly version: string
+  /** The version that is there now. */
+  readonly current: Effect.Effect<string, Error>
+  readonly read: (range: UploadPlan.ByteRange) => Stream.Stream<Uint8Array, Error>
+}
+
+/** What lies in another storage goes up from there, without a copy on disk. */
+export const fromObject = ({ current, key: name, mediaType, read, size, version }: StoredObject): RepeatableSource => {
+  const unreadable = () => new SourceError.SourceUnreadable({ name, reason: "Failed" })
+
+  const chunks = (range: UploadPlan.ByteRange, observe: (chunk: Uint8Array) => void) =>
+    read(range).pipe(
+      Stream.mapError(unreadable),
+      Stream.tap((chunk) => Effect.sync(() => observe(chunk)))
+    )
+
+  const opened: OpenSource = {
+    section: (range) =>
+      Effect.succeed({
+        range,
+        body: (observe) => Effect.succeed({ _tag: "StreamBody", stream: chunks(range, observe) })
+      }),
+    readThrough: (range, observe) => Stream.runDrain(chunks(range, observe)),
+    unchanged: Effect.filterOrFail(
+      Effect.mapError(current, unreadable),
+      (now) => now === version,
+      (now) => new SourceError.SourceChanged({ name, what: "identity", expected: version, actual: now })
+    )
+  }
+
+  return {
+    _tag: "RepeatableSource",
+    name,
+    mediaType,
+    size,
+    held: false,
+    // by its identity it is known again after a crash
+    fingerprint: { kind: "object", size, identity: version },
+    open: Effect.as(opened.unchanged, opened)
+  }
+}
