@@ -32,17 +32,21 @@ export const unstalled = <A, E, E2>(
     // Both have to end when they are told to, wherever this runs: within acquireRelease nothing may be interrupted
     yield* Effect.forkScoped(Effect.interruptible(watch))
 
-    return Effect.flatMap(Effect.fork(Effect.interruptible(pull)), (fiber) =>
-      Effect.async<A, Option.Option<E | E2>>((resume) => {
-        waiting = {
-          since: now(),
-          giveUp: () =>
-            resume(Effect.zipRight(Fiber.interrupt(fiber), Effect.fail(Option.some(onStall()))))
-        }
-        fiber.addObserver((exit) => {
-          waiting = undefined
-          resume(exit)
-        })
-        return Fiber.interrupt(fiber)
-      }))
+    // Nobody's child, as in inOwnFiber: a child would be cut where whoever waits for it may not be interrupted
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Effect.forkDaemon(Effect.interruptible(pull)), (fiber) =>
+        Effect.onInterrupt(
+          restore(Effect.async<A, Option.Option<E | E2>>((resume) => {
+            waiting = {
+              since: now(),
+              giveUp: () => resume(Effect.zipRight(Fiber.interrupt(fiber), Effect.fail(Option.some(onStall()))))
+            }
+            fiber.addObserver((exit) => {
+              waiting = undefined
+              resume(exit)
+            })
+          })),
+          () => Fiber.interrupt(fiber)
+        ))
+    )
   })

@@ -103,4 +103,19 @@ describe("unstalled", () => {
         assert.deepStrictEqual(yield* Effect.map(Fiber.poll(fiber), Option.getOrUndefined), end)
       })
   )
+
+  it.effect("is not cut where it may not be interrupted, though somebody tries to while a chunk is on its way", () =>
+    Effect.gen(function*() {
+      const got = yield* Ref.make(Option.none<Exit.Exit<number, Option.Option<string>>>())
+      const slow: Pull.Pull<number, never> = Effect.delay(Effect.succeed(1), "5 seconds")
+      const one = Effect.flatMap(
+        Unstalled.unstalled(slow, limit, () => "stalled"),
+        (pull) => Effect.flatMap(Effect.exit(pull), (exit) => Ref.set(got, Option.some(exit)))
+      )
+      const fiber = yield* Effect.fork(Effect.uninterruptible(Effect.scoped(one)))
+      yield* TestClock.adjust("2 seconds")
+      yield* Effect.fork(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual(yield* Ref.get(got), Option.some(Exit.succeed(1)))
+    }))
 })
