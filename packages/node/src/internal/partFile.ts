@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
+import { randomUUID } from "node:crypto"
 import type { Stats } from "node:fs"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
@@ -127,9 +128,19 @@ export const openOwn = async (path: string, access: number): Promise<NodeFs.File
     if (["ELOOP", "EMLINK"].includes(codeOf(cause) ?? "")) return undefined
     throw cause
   })
-  if (handle === undefined || isOwn(await handle.stat())) return handle
+  if (handle === undefined) return undefined
+  const stats = await handle.stat()
+  if (isOwn(stats) || isOwn(stats, await ownerBeside(path))) return handle
   await handle.close()
   return undefined
+}
+
+// On a disk of a network or of another system, what this user makes may be owned by another number.
+const ownerBeside = async (path: string): Promise<number> => {
+  const made = `${path}.${randomUUID()}`
+  const handle = await openNew(made).catch(() => undefined)
+  const stats = await handle?.stat().finally(() => Promise.all([handle.close(), NodeFs.rm(made, { force: true })]))
+  return stats?.uid ?? Number.NaN
 }
 
 const openKept = async (path: string): Promise<NodeFs.FileHandle> => {

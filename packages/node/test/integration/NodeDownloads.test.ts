@@ -469,6 +469,52 @@ describe("NodeDownloads.toFile that keeps", () => {
       )
     }))
 
+  it.scopedLive.skipIf(process.geteuid?.() !== 0)(
+    "begins anew where another user owns what lies there",
+    () =>
+      Effect.gen(function*() {
+        const { directory, served } = yield* setting({ cut: failing })
+        const path = join(directory, "file")
+        const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
+          Effect.provide(served.layer)
+        )
+        yield* Effect.flip(download)
+        for (const name of yield* entries(directory)) {
+          yield* Effect.promise(() => Fs.chown(join(directory, name), 4242, 0))
+        }
+        served.settings.cut = () => undefined
+        const before = served.contents().length
+        yield* download
+        yield* assertWhole(path)
+        assert.strictEqual(served.contents()[before]?.headers.range, `bytes=0-${MiB - 1}`)
+        assert.deepStrictEqual(yield* entries(directory), ["file"])
+      })
+  )
+
+  it.scopedLive("goes on where the disk knows its users by other numbers, as one of a network does", () =>
+    Effect.gen(function*() {
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          const { geteuid } = process
+          Object.assign(process, { geteuid: () => 4242 })
+          return geteuid
+        }),
+        (geteuid) => Effect.sync(() => void Object.assign(process, { geteuid }))
+      )
+      const { directory, served } = yield* setting({ cut: failing })
+      const path = join(directory, "file")
+      const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
+        Effect.provide(served.layer)
+      )
+      yield* Effect.flip(download)
+      served.settings.cut = () => undefined
+      const before = served.contents().length
+      yield* download
+      yield* assertWhole(path)
+      assert.strictEqual(served.contents()[before]?.headers.range, `bytes=${2 * MiB}-${3 * MiB - 1}`)
+      assert.deepStrictEqual(yield* entries(directory), ["file"])
+    }))
+
   it.scopedLive("begins anew when storage has another file by then, and when what was kept cannot be trusted", () =>
     Effect.gen(function*() {
       for (const spoil of ["etag", "journal", "less", "more"] as const) {
