@@ -12,7 +12,8 @@ import * as Fiber from "effect/Fiber"
 export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
-      Effect.forkDaemon(restore(effect)),
-      (fiber) => Effect.onInterrupt(restore(Fiber.join(fiber)), () => Fiber.interrupt(fiber))
+      // as an exit: of a fiber that fails, Effect's log says that its error is unhandled
+      Effect.forkDaemon(Effect.exit(restore(effect))),
+      (fiber) => Effect.onInterrupt(restore(Effect.flatten(Fiber.join(fiber))), () => Fiber.interrupt(fiber))
     )
   )

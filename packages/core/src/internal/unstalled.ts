@@ -34,7 +34,7 @@ export const unstalled = <A, E, E2>(
 
     // Nobody's child, as in inOwnFiber: a child would be cut where whoever waits for it may not be interrupted
     return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Effect.forkDaemon(Effect.interruptible(pull)), (fiber) =>
+      Effect.flatMap(Effect.forkDaemon(Effect.exit(Effect.interruptible(pull))), (fiber) =>
         Effect.onInterrupt(
           restore(Effect.async<A, Option.Option<E | E2>>((resume) => {
             waiting = {
@@ -43,7 +43,7 @@ export const unstalled = <A, E, E2>(
             }
             fiber.addObserver((exit) => {
               waiting = undefined
-              resume(exit)
+              resume(Effect.flatten(exit))
             })
           })),
           () => Fiber.interrupt(fiber)

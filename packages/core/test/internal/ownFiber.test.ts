@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Uploads } from "@stevedore/core"
-import { FaultScript } from "@stevedore/testing"
+import { FaultScript, Recorder } from "@stevedore/testing"
 import { Clock, Effect, Exit, Fiber, TestClock } from "effect"
 import { inOwnFiber } from "../../src/internal/ownFiber.js"
 import { inTime, sourceOf, tiny } from "../fixtures/uploads.js"
@@ -33,6 +33,12 @@ describe("inOwnFiber", () => {
       assert.deepStrictEqual(yield* Effect.exit(inOwnFiber(Effect.succeed(1))), Exit.succeed(1))
       assert.deepStrictEqual(yield* Effect.exit(inOwnFiber(Effect.fail("no"))), Exit.fail("no"))
     }))
+
+  it.effect("a failure is for whoever runs it: the log does not say that it is unhandled", () =>
+    Effect.gen(function*() {
+      yield* Effect.exit(inOwnFiber(Effect.fail("no")))
+      assert.deepStrictEqual(yield* Recorder.logs, [])
+    }).pipe(Effect.provide(Recorder.layer)))
 
   it.effect("an upload whose neighbour fails lets go of its call at once", () =>
     Effect.gen(function*() {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Recorder } from "@stevedore/testing"
 import { Chunk, Duration, Effect, Exit, Fiber, Option, Ref, Stream, TestClock } from "effect"
 import * as Pull from "../../src/internal/pull.js"
 import * as Unstalled from "../../src/internal/unstalled.js"
@@ -118,4 +119,10 @@ describe("unstalled", () => {
       yield* TestClock.adjust("20 seconds")
       assert.deepStrictEqual(yield* Ref.get(got), Option.some(Exit.succeed(1)))
     }))
+
+  it.effect("ends without a word in the log: that nothing more comes is no error that nobody handled", () =>
+    Effect.gen(function*() {
+      yield* Stream.runDrain(unstalled(Stream.make(1), limit, () => "stalled"))
+      assert.deepStrictEqual(yield* Recorder.logs, [])
+    }).pipe(Effect.provide(Recorder.layer)))
 })
