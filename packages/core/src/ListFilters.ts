@@ -25,7 +25,7 @@ const Moment = Schema.declare(DateTime.isDateTime, {
   equivalence: () => DateTime.Equivalence
 })
 
-const isoDate = /^(\d{4}(?:-\d\d){0,2})(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/
+const isoDate = /^(\d{4}(-\d\d){0,2})([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/
 
 // JavaScript reads much more: 5 as a May, 01.02. as the second of January, and the 30th of February as a day in March
 const fromIso = (text: string): Option.Option<DateTime.DateTime> => {

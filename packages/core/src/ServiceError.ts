@@ -80,7 +80,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("@stevedore/c
   }
   override get message(): string {
     return `The service does not accept the token or session for ${this.operation} (${describe(this)}). ` +
-      "Sign in again, or make a new token: one lives 30 days."
+      "Sign in again, or make a new token: it lives 30 days."
   }
 }
 

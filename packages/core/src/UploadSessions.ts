@@ -277,7 +277,7 @@ const runFrom = (
     if (upload.options.unfinished !== undefined) {
       yield* UploadResume.checkSame(unfinished.record, upload.source)
     } else if (!UploadResume.isOf(unfinished.record, upload.source, baseUrl)) {
-      yield* tellSentAnew(upload, "it has changed since, or its media type has")
+      yield* tellSentAnew(upload, "it or its media type has changed since")
       yield* book.ledger.forget(unfinished.record)
       return yield* sessions(upload, book, Option.none())
     }

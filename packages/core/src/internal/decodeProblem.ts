@@ -11,18 +11,29 @@ export const decodeProblem = (
   error: ParseResult.ParseError,
   at = ""
 ): { readonly path: string; readonly problem: string } => {
-  const { path, tag } = firstOf(error.issue, [])
-  return { path: showPath(at, path), problem: problems[tag] ?? "another type of value" }
+  const [first] = leavesOf(error.issue)
+  return {
+    path: showPath(at, first?.path ?? []),
+    problem: problems[first?.issue._tag ?? ""] ?? "another type of value"
+  }
 }
 
-// Effect's formatters show the value too, which throws on JSON of a great depth and on objects that cannot be shown.
-const firstOf = (
-  issue: ParseResult.ParseIssue,
-  path: ReadonlyArray<PropertyKey>
-): { readonly path: ReadonlyArray<PropertyKey>; readonly tag: string } => {
-  if ("issues" in issue) return firstOf("_tag" in issue.issues ? issue.issues : issue.issues[0], path)
-  if ("issue" in issue) return firstOf(issue.issue, "path" in issue ? [...path, ...Arr.ensure(issue.path)] : path)
-  return { path, tag: issue._tag }
+/** What is wrong at one place. */
+export interface Leaf {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly issue: ParseResult.ParseIssue
+}
+
+/**
+ * All that is wrong, place by place. Effect's formatters show the value too, which throws on JSON of a great depth and on
+ * objects that cannot be shown, and they are half a KiB of a page.
+ *
+ * @internal
+ */
+export const leavesOf = (issue: ParseResult.ParseIssue, path: Leaf["path"] = []): ReadonlyArray<Leaf> => {
+  if (issue._tag === "Pointer") return leavesOf(issue.issue, path.concat(issue.path))
+  if (issue._tag === "Composite") return Arr.ensure(issue.issues).flatMap((one) => leavesOf(one, path))
+  return "issue" in issue && issue.kind !== "Predicate" ? leavesOf(issue.issue, path) : [{ path, issue }]
 }
 
 const showPath = (at: string, path: ReadonlyArray<PropertyKey>): string =>

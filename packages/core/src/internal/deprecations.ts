@@ -12,7 +12,7 @@ export interface Deprecation {
 
 // What has a digit is an id, but for the version of the interface; so is what is as long as the service's, for one of fifty
 // of those has none.
-const id = /\/(?!v\d+\/)(?:[^/]*\d[^/]*|[A-Za-z]{22})(?=\/|$)/g
+const id = /\/(?!v\d+\/)([^/]*\d[^/]*|\w{22}\b)/g
 
 const endpointOf = (method: string, path: string): string =>
   `${method} ${path.replace(/[?#].*$/, "").replace(id, "/{id}")}`

@@ -2,13 +2,15 @@ import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import { flow } from "effect/Function"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
+import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import type { Checkpoint } from "../Checkpoints.js"
 import { fingerprint } from "../Checkpoints.js"
 import { CheckpointMismatch, InvalidListOption, InvalidPageSize } from "../ListError.js"
 import { toQuery } from "../ListFilters.js"
 import type { PageRequest } from "../ServiceEndpoints.js"
+import { leavesOf } from "./decodeProblem.js"
 
 /** A list as the walk needs it: its Schemas as functions. */
 export interface ListShape<A> {
@@ -53,16 +55,23 @@ const sentences: Readonly<Record<string, string>> = {
 const refuse = (path: string, option: string, problem: string): Either.Either<never, InvalidListOption> =>
   Either.left(new InvalidListOption({ path, option, problem }))
 
+const wordsOf = (issue: ParseResult.ParseIssue): string => {
+  const words = issue._tag === "Type"
+    ? issue.message
+    : issue._tag === "Refinement"
+    ? Option.getOrUndefined(SchemaAST.getMessageAnnotation(issue.ast))?.(issue)
+    : undefined
+  return typeof words === "string" && /^expected /.test(words) ? words : "another type of value"
+}
+
 /** Why filters were not taken: our own words where the Schema has some, and never the value. */
 const filterRefusal = (path: string) => (error: ParseResult.ParseError): InvalidListOption => {
-  const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
-  const issue = issues.find(({ _tag }) => _tag === "Unexpected" || _tag === "Refinement") ?? issues[0]
+  const leaves = leavesOf(error.issue)
+  const leaf = leaves.find(({ issue }) => issue._tag === "Unexpected" || issue._tag === "Refinement") ?? leaves[0]
   return new InvalidListOption({
     path,
-    option: issue?.path.map(String).join(".") ?? "",
-    problem: issue === undefined
-      ? "it is not as expected"
-      : sentences[issue._tag] ?? (/^expected /.test(issue.message) ? issue.message : "another type of value")
+    option: leaf?.path.map(String).join(".") ?? "",
+    problem: leaf === undefined ? "it is not as expected" : sentences[leaf.issue._tag] ?? wordsOf(leaf.issue)
   })
 }
 
