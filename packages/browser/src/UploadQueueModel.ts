@@ -196,7 +196,10 @@ export interface UploadQueue {
   readonly resume: (id?: string) => void
   /** Stops for good: what was sent is given up, also after a reload. */
   readonly cancel: (id?: string) => void
-  /** Another try of what failed or was cancelled. Parts that storage has of a failed one are not sent again. */
+  /**
+   * Another try of what failed or was cancelled, unless its file was added again meanwhile. Parts that storage has of a
+   * failed one are not sent again.
+   */
   readonly retry: (id?: string) => void
   /** The file of an item that needs it, or another one for an item that failed. */
   readonly giveFile: (id: string, file: File | Addition) => void

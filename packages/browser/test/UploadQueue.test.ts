@@ -609,6 +609,17 @@ describe("UploadQueue", () => {
     await queue.dispose()
   })
 
+  it.scoped("a file that was cancelled and added again is not tried twice at once", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      queue.add([file("a", 10), file("bb", 10)])
+      queue.cancel()
+      queue.add([file("a", 10)])
+      queue.retry()
+      yield* until(queue, isDone)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["cancelled", "completed", "completed"])
+    }).pipe(Effect.provide(Layer.provideMerge(onDisk, SandboxLayer.memory({ faults: alwaysSlowly })))))
+
   it("what is not over when a queue is disposed of is shown as paused, and so is what is added to it later", async () => {
     const queue = UploadQueue.make({
       ...quiet,

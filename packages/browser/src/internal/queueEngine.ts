@@ -13,7 +13,7 @@ import type * as Scope from "effect/Scope"
 import * as UnloadWarning from "../UnloadWarning.js"
 import type { Addition, Failure, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
 import type { Entry } from "./queueEntry.js"
-import { additionOf, checkSize, entryOf, failureOf, keptFile, ofHandles, sourceOf } from "./queueEntry.js"
+import * as Entries from "./queueEntry.js"
 import * as Limits from "./queueLimits.js"
 import * as Listeners from "./queueListeners.js"
 import * as View from "./queueView.js"
@@ -54,17 +54,9 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   }
 
   const enter = (item: Item, addition: Addition | undefined, unfinished: string | undefined) =>
-    entries.set(item.id, entryOf(item, addition, unfinished))
+    entries.set(item.id, Entries.entryOf(item, addition, unfinished))
 
   const nextId = () => `${++made}`
-
-  // a pause that comes while the service is being told stops nothing
-  const goesOn = ({ fiber, item, waits }: Entry): boolean =>
-    fiber !== undefined && (!waits || item.state === "finishing")
-
-  const isToClear = ({ state }: Item): boolean => state === "completed" || state === "cancelled"
-
-  const isQueued = ({ item }: Entry): boolean => item.state === "queued"
 
   const settle = (entry: Entry, exit: Exit.Exit<UploadedFile, unknown>): void => {
     entry.fiber = undefined
@@ -79,7 +71,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
         result: exit.value
       })
     } else if (!Cause.isInterruptedOnly(exit.cause)) {
-      const error = failureOf(exit.cause)
+      const error = Entries.failureOf(exit.cause)
       // another tab has finished or discarded it: the next try begins anew
       if (error.tag === "UnfinishedUploadNotFound") entry.unfinished = undefined
       // another file was given than the one that is needed
@@ -104,18 +96,18 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   const program = (entry: Entry, addition: Addition) =>
     Effect.gen(function*() {
       yield* entry.ending
-      if (entry.unfinished !== undefined) yield* checkSize(entry.item, addition)
-      const source = yield* sourceOf(addition)
+      if (entry.unfinished !== undefined) yield* Entries.checkSize(entry.item, addition)
+      const source = yield* Entries.sourceOf(addition)
       const { baseUrl } = yield* ServiceApi
       const ledgerId = entry.unfinished ?? Option.getOrUndefined(UploadLedger.idOf(baseUrl, source))
       yield* inTurn(Effect.sync(() => claim(entry, ledgerId)))
       const { handle } = addition
-      if (handle !== undefined) yield* ofHandles((handles) => handles.keep(source, handle))
+      if (handle !== undefined) yield* Entries.ofHandles((handles) => handles.keep(source, handle))
       const upload = yield* Uploads.start(source, { ...options.upload, unfinished: entry.unfinished })
       if (entry.waits) yield* upload.pause
       entry.handle = upload
       const uploaded = yield* upload.await
-      if (ledgerId !== undefined) yield* ofHandles((handles) => handles.forget(ledgerId))
+      if (ledgerId !== undefined) yield* Entries.ofHandles((handles) => handles.forget(ledgerId))
       return uploaded
     }).pipe(Effect.scoped)
 
@@ -148,14 +140,14 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   /** Begins what there is room for; what was begun before goes on. */
   const schedule = (): void => {
     if (over) return entries.forEach(rest)
-    let room = atOnce - Array.from(entries.values()).filter(goesOn).length
+    let room = atOnce - Array.from(entries.values()).filter(Entries.goesOn).length
     for (const entry of entries.values()) {
-      if (room <= 0 || !isQueued(entry)) continue
+      if (room <= 0 || !Entries.isQueued(entry)) continue
       room--
       if (entry.fiber !== undefined) goOn(entry)
       else if (entry.addition !== undefined) begin(entry, entry.addition)
     }
-    if (!ticking && Array.from(entries.values()).some(goesOn)) {
+    if (!ticking && Array.from(entries.values()).some(Entries.goesOn)) {
       ticking = true
       // what takes its time to be held keeps nobody from seeing how files go up
       const holding = fork(Effect.scoped(Effect.zipRight(held, Effect.never)))
@@ -180,7 +172,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       yield* Effect.sleep(tickMillis)
       for (const entry of entries.values()) yield* look(entry)
       publish()
-      ticking = Array.from(entries.values()).some(goesOn)
+      ticking = Array.from(entries.values()).some(Entries.goesOn)
     }
   }).pipe(Effect.onError(() =>
     Effect.sync(() => {
@@ -193,7 +185,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     // what another tab is sending stays that tab's, with its file
     const forget = ledgerId === undefined
       ? Effect.void
-      : Effect.zipRight(Uploads.forget(ledgerId), ofHandles((handles) => handles.forget(ledgerId)))
+      : Effect.zipRight(Uploads.forget(ledgerId), Entries.ofHandles((handles) => handles.forget(ledgerId)))
     return Effect.zipRight(fiber === undefined ? Effect.void : Fiber.interrupt(fiber), Effect.exit(provided(forget)))
   }
 
@@ -222,11 +214,6 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       stop(entry)
       entry.item = View.settled(entry.item, { state: "cancelled", sent: 0, confirmed: 0, kept: false })
     },
-    retry: (entry) => {
-      if (entry.addition === undefined || !["failed", "cancelled"].includes(entry.item.state)) return
-      const { confirmed } = entry.item
-      entry.item = View.changed(entry.item, { state: "queued", error: undefined, sent: confirmed })
-    },
     remove: (entry) => {
       if (entry.item.state !== "completed" && entry.item.state !== "cancelled") stop(entry)
       entries.delete(entry.item.id)
@@ -241,11 +228,21 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     publish()
   }
 
+  const retry = (id?: string): void => {
+    const present = Limits.presentOf(entries.values())
+    acting((entry) => {
+      const { addition, item: { confirmed, state } } = entry
+      if (addition === undefined || (state !== "failed" && state !== "cancelled") || present.has(addition)) return
+      present.add(addition)
+      entry.item = View.changed(entry.item, { state: "queued", error: undefined, sent: confirmed })
+    })(id)
+  }
+
   const giveFile = (id: string, file: File | Addition): void =>
     acting((entry) => {
       if (entry.item.state !== "needs-file" && entry.item.state !== "failed") return
       // by the name that the upload was begun with
-      entry.addition = { ...additionOf(file), name: entry.item.name }
+      entry.addition = { ...Entries.additionOf(file), name: entry.item.name }
       const item = entry.unfinished === undefined ? View.given(entry.item, entry.addition) : entry.item
       entry.item = View.changed(item, { state: "queued", error: undefined })
     })(id)
@@ -266,7 +263,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   // what another tab is sending is not offered
   const found = Effect.gen(function*() {
     for (const upload of yield* Uploads.unfinished) {
-      const handle = yield* ofHandles((handles) => handles.find(upload.id))
+      const handle = yield* Entries.ofHandles((handles) => handles.find(upload.id))
       yield* inTurn(offer(upload, Option.isSome(Option.flatten(handle))))
     }
     publish()
@@ -287,7 +284,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       const ids: Array<string> = []
       const refused: Array<Refusal> = []
       const present = Limits.presentOf(entries.values())
-      for (const addition of Array.from(files ?? [], additionOf)) {
+      for (const addition of Array.from(files ?? [], Entries.additionOf)) {
         const refusal = Limits.refusalOf(addition, present, limits)
         if (refusal === undefined) {
           const item = View.added(nextId(), addition)
@@ -303,13 +300,13 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     pause: acting(actions.pause),
     resume: acting(actions.resume),
     cancel: acting(actions.cancel),
-    retry: acting(actions.retry),
+    retry,
     remove: (id) => acting(actions.remove)(id),
     clear: () => {
       // what has ended since the last snapshot was shown to nobody: its result would be lost
       const shown = new Set(snapshot.items)
       acting(({ item }) => {
-        if (isToClear(item) && shown.has(item)) entries.delete(item.id)
+        if (Entries.isToClear(item) && shown.has(item)) entries.delete(item.id)
       })()
     },
     giveFile,
@@ -317,8 +314,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       const entry = entries.get(id)
       const ledgerId = entry?.unfinished
       if (entry === undefined || ledgerId === undefined) return
-      fork(Effect.matchCause(provided(keptFile(ledgerId, entry.item.name)), {
-        onFailure: (cause) => askFor(id, failureOf(cause)),
+      fork(Effect.matchCause(provided(Entries.keptFile(ledgerId, entry.item.name)), {
+        onFailure: (cause) => askFor(id, Entries.failureOf(cause)),
         onSuccess: (addition) => giveFile(id, addition)
       }))
     }

@@ -39,6 +39,14 @@ export const entryOf = (item: Item, addition: Addition | undefined, unfinished: 
   ending: Effect.void
 })
 
+/** Whether its turn is used: a pause that comes while the service is being told stops nothing. */
+export const goesOn = ({ fiber, item, waits }: Entry): boolean =>
+  fiber !== undefined && (!waits || item.state === "finishing")
+
+export const isQueued = ({ item }: Entry): boolean => item.state === "queued"
+
+export const isToClear = ({ state }: Item): boolean => state === "completed" || state === "cancelled"
+
 /** By its path, where it is a file of a chosen folder: a folder holds files of the same name, size and date. */
 export const additionOf = (given: File | Addition): Addition & { readonly name: string } => {
   const addition = "file" in given ? given : { file: given }
