@@ -445,6 +445,19 @@ const gate = () => {
 describe("NodeDownloads.toFile that keeps", () => {
   const failing = (answer: number) => answer >= 3 && answer < 9 ? 0 : undefined
 
+  /** A download that was cut when some of its parts had come, and what goes on with it. */
+  const cutInTheMiddle = (more: { readonly conditions?: boolean } = {}) =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({ cut: failing, ...more })
+      const path = join(directory, "file")
+      const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
+        Effect.provide(served.layer)
+      )
+      yield* Effect.flip(download)
+      const part = (yield* entries(directory)).find((name) => name.endsWith(".part")) ?? ""
+      return { directory, download, part, path, served }
+    })
+
   it.scopedLive("goes on with the parts that are missing, of the same file, and leaves nothing behind in the end", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ cut: failing })
@@ -473,12 +486,7 @@ describe("NodeDownloads.toFile that keeps", () => {
     "begins anew where another user owns what lies there",
     () =>
       Effect.gen(function*() {
-        const { directory, served } = yield* setting({ cut: failing })
-        const path = join(directory, "file")
-        const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
-          Effect.provide(served.layer)
-        )
-        yield* Effect.flip(download)
+        const { directory, download, path, served } = yield* cutInTheMiddle()
         for (const name of yield* entries(directory)) {
           yield* Effect.promise(() => Fs.chown(join(directory, name), 4242, 0))
         }
@@ -501,12 +509,7 @@ describe("NodeDownloads.toFile that keeps", () => {
         }),
         (geteuid) => Effect.sync(() => void Object.assign(process, { geteuid }))
       )
-      const { directory, served } = yield* setting({ cut: failing })
-      const path = join(directory, "file")
-      const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
-        Effect.provide(served.layer)
-      )
-      yield* Effect.flip(download)
+      const { directory, download, path, served } = yield* cutInTheMiddle()
       served.settings.cut = () => undefined
       const before = served.contents().length
       yield* download
@@ -518,15 +521,9 @@ describe("NodeDownloads.toFile that keeps", () => {
   it.scopedLive("begins anew when storage has another file by then, and when what was kept cannot be trusted", () =>
     Effect.gen(function*() {
       for (const spoil of ["etag", "journal", "less", "more"] as const) {
-        const { directory, served } = yield* setting({ cut: failing })
-        const path = join(directory, "file")
-        const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
-          Effect.provide(served.layer)
-        )
-        yield* Effect.flip(download)
+        const { directory, download, part: name, path, served } = yield* cutInTheMiddle()
         served.settings.cut = () => undefined
-        const kept = yield* entries(directory)
-        const part = join(directory, kept.find((name) => name.endsWith(".part")) ?? "")
+        const part = join(directory, name)
         let expected = bytes
         if (spoil === "etag") {
           expected = Buffer.from(bytes).reverse()
@@ -547,12 +544,7 @@ describe("NodeDownloads.toFile that keeps", () => {
     "begins anew when storage, which compares no etags, has a file of another size by then: %i bytes, etag %s",
     ([size, etag]) =>
       Effect.gen(function*() {
-        const { directory, served } = yield* setting({ cut: failing, conditions: false })
-        const path = join(directory, "file")
-        const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
-          Effect.provide(served.layer)
-        )
-        yield* Effect.flip(download)
+        const { directory, download, path, served } = yield* cutInTheMiddle({ conditions: false })
         const other = Temporary.distinct(size).reverse()
         Object.assign(served.settings, { bytes: other, etag: `"${etag}"`, cut: () => undefined })
         yield* download
@@ -613,13 +605,7 @@ describe("NodeDownloads.toFile that keeps", () => {
 
   it.scopedLive("goes on with the part of a process that was killed, whose lock is still there", () =>
     Effect.gen(function*() {
-      const { directory, served } = yield* setting({ cut: failing })
-      const path = join(directory, "file")
-      const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
-        Effect.provide(served.layer)
-      )
-      yield* Effect.flip(download)
-      const part = (yield* entries(directory)).find((name) => name.endsWith(".part")) ?? ""
+      const { directory, download, part, path, served } = yield* cutInTheMiddle()
       const { pid } = spawnSync(process.execPath, ["--version"])
       yield* Effect.promise(() => Fs.writeFile(join(directory, `${part}.lock`), JSON.stringify({ pid, taking: "its" })))
       served.settings.cut = () => undefined
@@ -632,13 +618,7 @@ describe("NodeDownloads.toFile that keeps", () => {
 
   it.scopedLive("waits for no pipe that somebody laid where its part, its journal or its lock goes", () =>
     Effect.gen(function*() {
-      const { directory, served } = yield* setting({ cut: failing })
-      const path = join(directory, "file")
-      const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
-        Effect.provide(served.layer)
-      )
-      yield* Effect.flip(download)
-      const part = (yield* entries(directory)).find((name) => name.endsWith(".part")) ?? ""
+      const { directory, download, part, path, served } = yield* cutInTheMiddle()
       yield* Effect.promise(() => Fs.rm(join(directory, part)))
       yield* Effect.promise(() => Fs.rm(join(directory, `${part}.json`)))
       for (const name of [part, `${part}.json`, `${part}.lock`]) execFileSync("mkfifo", [join(directory, name)])
