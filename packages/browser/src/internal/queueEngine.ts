@@ -215,7 +215,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       entry.item = View.settled(entry.item, { state: "cancelled", sent: 0, confirmed: 0, kept: false })
     },
     remove: (entry) => {
-      if (entry.item.state !== "completed" && entry.item.state !== "cancelled") stop(entry)
+      if (!Entries.isToClear(entry.item)) stop(entry)
       entries.delete(entry.item.id)
     }
   } satisfies Record<string, Action>
