@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import * as Iterable from "effect/Iterable"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as PagePosition from "./PagePosition.js"
@@ -148,13 +147,17 @@ export const arrival = (code: string | undefined): "no" | "unknown" =>
  * @since 0.1.0
  * @category destructors
  */
-export const causes = function*(error: unknown): Generator<unknown> {
+export const causes = (error: unknown): ReadonlyArray<unknown> => {
+  const chain: Array<unknown> = []
   let current = error
-  for (let depth = 0; depth < 8 && current !== undefined; depth++) {
-    yield current
+  while (chain.length < 8 && current !== undefined) {
+    chain.push(current)
     current = Predicate.hasProperty(current, "cause") ? current.cause : undefined
   }
+  return chain
 }
+
+const isSystemCode = (code: unknown): code is string => typeof code === "string" && /^[A-Z][A-Z0-9_]+$/.test(code)
 
 /**
  * The first system code in a chain of causes, such as `ECONNRESET`. Nothing else of the chain is kept: it may hold a
@@ -164,8 +167,8 @@ export const causes = function*(error: unknown): Generator<unknown> {
  * @category destructors
  */
 export const systemCode = (error: unknown): string | undefined => {
-  for (const { code } of Iterable.filter(causes(error), Predicate.hasProperty("code"))) {
-    if (typeof code === "string" && /^[A-Z][A-Z0-9_]+$/.test(code)) return code
+  for (const cause of causes(error)) {
+    if (Predicate.hasProperty(cause, "code") && isSystemCode(cause.code)) return cause.code
   }
   return undefined
 }

@@ -4,9 +4,9 @@
  *
  * @since 0.1.0
  */
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Iterable from "effect/Iterable"
 import * as Option from "effect/Option"
 import { arrival, causes, ConnectionFailed, systemCode } from "./ConnectionError.js"
 import type { GetRequest, PutRequest } from "./ObjectStorage.js"
@@ -59,7 +59,7 @@ export const connectionFailure = (cause: unknown, { answered, attempt, url }: Br
  */
 export const failure = (cause: unknown, broken: Broken): ConnectionFailed | SourceError =>
   Option.getOrElse(
-    Iterable.findFirst(causes(cause), isSourceError),
+    Arr.findFirst(causes(cause), isSourceError),
     () => connectionFailure(cause, broken)
   )
 

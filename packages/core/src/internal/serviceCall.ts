@@ -4,7 +4,6 @@ import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Iterable from "effect/Iterable"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -41,7 +40,7 @@ export interface Caller {
 
 // Told by a client that knows it, as a page's does.
 const mayBeForbidden = (error: unknown): boolean =>
-  Iterable.some(causes(error), (cause) => Predicate.hasProperty(cause, "hint") && cause.hint === "cors")
+  causes(error).some((cause) => Predicate.hasProperty(cause, "hint") && cause.hint === "cors")
 
 export const failed = (
   { config }: Caller,
