@@ -17,7 +17,7 @@ import type { Service as ServiceApi } from "../ServiceApi.js"
 import { SourceChanged } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
 import * as Timeouts from "../Timeouts.js"
-import { inOwnFiber } from "./ownFiber.js"
+import { cutWhenLate } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
 import { tellRepeat } from "./tellRepeat.js"
 
@@ -110,13 +110,10 @@ const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: As
       content.storage.get({ url, ...wireRequest(asked), attempt })
     ).pipe(
       Effect.map((answer): Answer => ({ ...answer, peer: "storage", attempt })),
-      // What is late is cut also where nothing may be interrupted, as within acquireRelease
-      Effect.interruptible,
-      Effect.timeoutFail({
+      cutWhenLate({
         duration: limits.answer,
         onTimeout: () => new TimedOut({ peer: "storage", phase: "answer", after: limits.answer, attempts: attempt })
       }),
-      inOwnFiber,
       closedOnFailure
     ))
 

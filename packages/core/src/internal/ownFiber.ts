@@ -1,19 +1,42 @@
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 
 /**
- * Runs an effect in a fiber of its own, and leaves nothing of it behind. Inside a concurrent `Effect.forEach`, what races
- * belongs to the fiber around the `forEach`: a race outlives the failure of what runs beside it, and a time-out is waited
- * for. In a fiber of its own, both end at once with it. It is nobody's child: a fiber tells its children of an interruption
- * also where it may not be interrupted itself.
+ * Runs an effect in a fiber that is nobody's child, waits for it as it is told to, and leaves nothing of it behind: a
+ * fiber tells its children of an interruption also where it may not be interrupted itself.
  *
  * @internal
  */
-export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const inFiberWhile = <A, E, R, B, E2>(
+  effect: Effect.Effect<A, E, R>,
+  wait: (fiber: Fiber.RuntimeFiber<Exit.Exit<A, E>>) => Effect.Effect<B, E2>
+): Effect.Effect<B, E2, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
       // as an exit: of a fiber that fails, Effect's log says that its error is unhandled
       Effect.forkDaemon(Effect.exit(restore(effect))),
-      (fiber) => Effect.onInterrupt(restore(Effect.flatten(Fiber.join(fiber))), () => Fiber.interrupt(fiber))
+      (fiber) => Effect.onInterrupt(restore(wait(fiber)), () => Fiber.interrupt(fiber))
     )
   )
+
+/**
+ * Runs an effect in a fiber of its own. Inside a concurrent `Effect.forEach`, what races belongs to the fiber around the
+ * `forEach`: a race outlives the failure of what runs beside it, and a time-out is waited for. In a fiber of its own, both
+ * end at once with it.
+ *
+ * @internal
+ */
+export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  inFiberWhile(effect, (fiber) => Effect.flatten(Fiber.join(fiber)))
+
+/**
+ * Fails when it is late, and is cut then also where nothing may be interrupted, as within acquireRelease.
+ *
+ * @internal
+ */
+export const cutWhenLate =
+  <E2>(limit: { readonly duration: Duration.Duration; readonly onTimeout: () => E2 }) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | E2, R> =>
+    inOwnFiber(Effect.timeoutFail(Effect.interruptible(effect), limit))

@@ -19,7 +19,7 @@ import type { ServiceError } from "../ServiceError.js"
 import * as Timeouts from "../Timeouts.js"
 import { answerText } from "./answerText.js"
 import type { makeDeprecations } from "./deprecations.js"
-import { inOwnFiber } from "./ownFiber.js"
+import { cutWhenLate } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
 import { tellRepeat } from "./tellRepeat.js"
 
@@ -179,10 +179,7 @@ export const repeatedly = <A, R>(
         budget: caller.budget
       }
     ).pipe(
-      // What is late is cut also where nothing may be interrupted, as within acquireRelease
-      Effect.interruptible,
-      Effect.timeoutFail({ duration: limits.total, onTimeout: () => timedOut("total", limits, last) }),
-      inOwnFiber
+      cutWhenLate({ duration: limits.total, onTimeout: () => timedOut("total", limits, last) })
     )
   }).pipe(span(endpoint.operation))
 

@@ -4,6 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { monotonicMillis } from "../ServerClock.js"
+import { inFiberWhile } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
 
 /**
@@ -32,21 +33,15 @@ export const unstalled = <A, E, E2>(
     // Both have to end when they are told to, wherever this runs: within acquireRelease nothing may be interrupted
     yield* Effect.forkScoped(Effect.interruptible(watch))
 
-    // Nobody's child, as in inOwnFiber: a child would be cut where whoever waits for it may not be interrupted
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Effect.forkDaemon(Effect.exit(Effect.interruptible(pull))), (fiber) =>
-        Effect.onInterrupt(
-          restore(Effect.async<A, Option.Option<E | E2>>((resume) => {
-            waiting = {
-              since: now(),
-              giveUp: () => resume(Effect.zipRight(Fiber.interrupt(fiber), Effect.fail(Option.some(onStall()))))
-            }
-            fiber.addObserver((exit) => {
-              waiting = undefined
-              resume(Effect.flatten(exit))
-            })
-          })),
-          () => Fiber.interrupt(fiber)
-        ))
-    )
+    return inFiberWhile(Effect.interruptible(pull), (fiber) =>
+      Effect.async<A, Option.Option<E | E2>>((resume) => {
+        waiting = {
+          since: now(),
+          giveUp: () => resume(Effect.zipRight(Fiber.interrupt(fiber), Effect.fail(Option.some(onStall()))))
+        }
+        fiber.addObserver((exit) => {
+          waiting = undefined
+          resume(Effect.flatten(exit))
+        })
+      }))
   })
