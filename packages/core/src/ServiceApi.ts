@@ -179,7 +179,10 @@ const download =
             : Effect.flatMap(
               readStart(caller, "download", response, attempt),
               (answer) =>
-                Either.map(linkOf(caller.config, request, answer), (url): DownloadAnswer => ({ _tag: "Link", url }))
+                Either.map(
+                  linkOf(caller.config.profile, response.request.url, answer),
+                  (url): DownloadAnswer => ({ _tag: "Link", url })
+                )
             ))
     )
   }

@@ -1,12 +1,11 @@
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type { ServiceAnswer } from "../ServiceAnswer.js"
 import { errorOf, invalid } from "../ServiceAnswer.js"
-import type * as ServiceConfig from "../ServiceConfig.js"
 import * as Endpoints from "../ServiceEndpoints.js"
 import type { ServiceError } from "../ServiceError.js"
+import type { ServiceProfile } from "../ServiceProfile.js"
 import { longestLink } from "./serviceCall.js"
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
@@ -35,18 +34,16 @@ const locationOf = (
  * @internal
  */
 export const linkOf = (
-  config: ServiceConfig.Service,
-  request: HttpClientRequest.HttpClientRequest,
+  profile: ServiceProfile,
+  requestUrl: string,
   answer: ServiceAnswer
 ): Either.Either<PresignedUrl.PresignedUrl, ServiceError> => {
-  if (isRedirect(answer.status)) {
-    return locationOf(HttpClientRequest.prependUrl(request, `${config.baseUrl}/`).url, answer)
-  }
+  if (isRedirect(answer.status)) return locationOf(requestUrl, answer)
   if (answer.status !== 200) return Either.left(errorOf(answer))
   if (answer.body.length > longestLink) {
     const problem =
       "too much for a link: a service that sends the file itself needs a profile with download \"content\""
     return Either.left(invalid(answer, "", problem))
   }
-  return Endpoints.downloadLink(config.profile, answer)
+  return Endpoints.downloadLink(profile, answer)
 }
