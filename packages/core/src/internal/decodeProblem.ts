@@ -11,11 +11,8 @@ export const decodeProblem = (
   error: ParseResult.ParseError,
   at = ""
 ): { readonly path: string; readonly problem: string } => {
-  const [first] = leavesOf(error.issue)
-  return {
-    path: showPath(at, first?.path ?? []),
-    problem: problems[first?.issue._tag ?? ""] ?? "another type of value"
-  }
+  const [{ issue, path }] = leavesOf(error.issue)
+  return { path: showPath(at, path), problem: problems[issue._tag] ?? "another type of value" }
 }
 
 /** What is wrong at one place. */
@@ -30,9 +27,14 @@ export interface Leaf {
  *
  * @internal
  */
-export const leavesOf = (issue: ParseResult.ParseIssue, path: Leaf["path"] = []): ReadonlyArray<Leaf> => {
+export const leavesOf = (
+  issue: ParseResult.ParseIssue,
+  path: Leaf["path"] = []
+): Arr.NonEmptyReadonlyArray<Leaf> => {
   if (issue._tag === "Pointer") return leavesOf(issue.issue, path.concat(issue.path))
-  if (issue._tag === "Composite") return Arr.ensure(issue.issues).flatMap((one) => leavesOf(one, path))
+  if (issue._tag === "Composite") {
+    return Arr.flatMap("_tag" in issue.issues ? [issue.issues] : issue.issues, (one) => leavesOf(one, path))
+  }
   return "issue" in issue && issue.kind !== "Predicate" ? leavesOf(issue.issue, path) : [{ path, issue }]
 }
 

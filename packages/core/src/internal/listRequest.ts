@@ -70,8 +70,8 @@ const filterRefusal = (path: string) => (error: ParseResult.ParseError): Invalid
   const leaf = leaves.find(({ issue }) => issue._tag === "Unexpected" || issue._tag === "Refinement") ?? leaves[0]
   return new InvalidListOption({
     path,
-    option: leaf?.path.map(String).join(".") ?? "",
-    problem: leaf === undefined ? "it is not as expected" : sentences[leaf.issue._tag] ?? wordsOf(leaf.issue)
+    option: leaf.path.map(String).join("."),
+    problem: sentences[leaf.issue._tag] ?? wordsOf(leaf.issue)
   })
 }
 
