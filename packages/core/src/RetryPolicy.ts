@@ -98,7 +98,7 @@ export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(Ret
  * @since 0.1.0
  * @category layers
  */
-export const none: Layer.Layer<never> = layer({ attempts: 1 })
+export const none: Layer.Layer<never> = /* #__PURE__ */ layer({ attempts: 1 })
 
 /**
  * Hands the policy in force where a layer is built on to what runs with that layer. Ready-made layers include it, so

@@ -264,7 +264,8 @@ export const makeWith = (
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> = makeWith({})
+export const make: Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =
+  /* #__PURE__ */ makeWith({})
 
 /**
  * The layer of {@link makeWith}.
@@ -291,7 +292,8 @@ export const layerWith = (
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> = layerWith({})
+export const layer: Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =
+  /* #__PURE__ */ layerWith({})
 
 /**
  * A client without a service, for tests of what stands on one: it has the calls that it is given. Any other call is a

@@ -282,7 +282,7 @@ export const layerMemory: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(
  * @since 0.1.0
  * @category layers
  */
-export const none: Layer.Layer<never> = Layer.succeed(UploadLedger, nothing)
+export const none: Layer.Layer<never> = /* #__PURE__ */ Layer.succeed(UploadLedger, nothing)
 
 /**
  * A ledger that writes nothing down, for tests of what stands on one, but for the operations that it is given.

@@ -16,7 +16,7 @@ const fields = {
   /** When the session was opened, in milliseconds of the server's clock. */
   openedAt: Schema.Number,
   /** The fields of the answer that are not named here. */
-  extra: Schema.Record({ key: Schema.String, value: Schema.Unknown })
+  extra: /* #__PURE__ */ Schema.Record({ key: Schema.String, value: Schema.Unknown })
 }
 
 /**
