@@ -75,19 +75,21 @@ export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/c
  * @since 0.1.0
  * @category errors
  */
-export class DownloadCorrupted extends Schema.TaggedError<DownloadCorrupted>("@stevedore/core/DownloadCorrupted")(
-  "DownloadCorrupted",
-  {
-    fileId: Schema.String,
-    /** Such as `crc32`. */
-    algorithm: Schema.String,
-    /** The checksum of the file, in base64. */
-    expected: Schema.String,
-    /** The checksum of what came. */
-    received: Schema.String,
-    attempts: Recovery.attempts
-  }
-) {
+export class DownloadCorrupted
+  extends /* #__PURE__ */ Schema.TaggedError<DownloadCorrupted>("@stevedore/core/DownloadCorrupted")(
+    "DownloadCorrupted",
+    {
+      fileId: Schema.String,
+      /** Such as `crc32`. */
+      algorithm: Schema.String,
+      /** The checksum of the file, in base64. */
+      expected: Schema.String,
+      /** The checksum of what came. */
+      received: Schema.String,
+      attempts: Recovery.attempts
+    }
+  )
+{
   /**
    * The same file again may arrive whole.
    *
@@ -109,15 +111,17 @@ export class DownloadCorrupted extends Schema.TaggedError<DownloadCorrupted>("@s
  * @since 0.1.0
  * @category errors
  */
-export class InvalidChecksum extends Schema.TaggedError<InvalidChecksum>("@stevedore/core/InvalidChecksum")(
-  "InvalidChecksum",
-  {
-    fileId: Schema.String,
-    algorithm: Schema.String,
-    problem: Schema.Literal("algorithm", "value"),
-    attempts: Recovery.noAttempts
-  }
-) {
+export class InvalidChecksum
+  extends /* #__PURE__ */ Schema.TaggedError<InvalidChecksum>("@stevedore/core/InvalidChecksum")(
+    "InvalidChecksum",
+    {
+      fileId: Schema.String,
+      algorithm: Schema.String,
+      problem: /* #__PURE__ */ Schema.Literal("algorithm", "value"),
+      attempts: Recovery.noAttempts
+    }
+  )
+{
   /**
    * @since 0.1.0
    */
