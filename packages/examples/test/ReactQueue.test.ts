@@ -1,19 +1,10 @@
-import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { UploadQueue } from "@stevedore/browser"
 import { SandboxLayer } from "@stevedore/testing"
 import { Effect, Layer } from "effect"
-import { fileURLToPath } from "node:url"
 import { createElement } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
 import { Uploads } from "../src/ReactQueue.js"
-
-const read = (path: string) =>
-  Effect.flatMap(
-    FileSystem.FileSystem,
-    (fs) => fs.readFileString(fileURLToPath(new URL(path, import.meta.url)))
-  ).pipe(Effect.provide(NodeContext.layer))
 
 const notes = new File(["hello"], "notes.txt", { type: "text/plain" })
 
@@ -53,12 +44,5 @@ describe("the queue in React", () => {
       const { after } = yield* shownAtTheEnd(Layer.fail(new Error("No service")))
       assert.include(after, "<button>Try notes.txt again</button>")
       assert.match(after, /<p role="alert">[^<]+<\/p>/)
-    }))
-
-  it.effect("is in the documentation as it is compiled and run", () =>
-    Effect.gen(function*() {
-      const component = yield* read("../src/ReactQueue.tsx")
-      const page = yield* read("../../docs/guide/frameworks.md")
-      assert.include(page, `\`\`\`tsx\n// ReactQueue.tsx\n${component}\`\`\`\n`)
     }))
 })

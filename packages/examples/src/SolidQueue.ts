@@ -1,0 +1,13 @@
+/** A queue of uploads in Solid: called by a component, it listens until that component is gone. */
+import type { UploadQueue } from "@stevedore/browser"
+import { createSignal, onCleanup } from "solid-js"
+
+export const useUploads = (queue: UploadQueue.UploadQueue) => {
+  const [changed, setChanged] = createSignal(queue.getSnapshot())
+  onCleanup(queue.subscribe(() => setChanged(queue.getSnapshot())))
+  return () => {
+    changed()
+    // listeners are called one after the other: those that come later see the same already
+    return queue.getSnapshot()
+  }
+}
