@@ -58,7 +58,7 @@ export default defineConfig({
         {
           text: "Files",
           items: [
-            { text: "Large files on poor lines", link: "/guide/large-files" },
+            { text: "Large files on poor connections", link: "/guide/large-files" },
             { text: "Where the bytes come from", link: "/guide/sources" },
             { text: "Many files", link: "/guide/many-files" },
             { text: "A queue in a page", link: "/guide/frameworks" },
