@@ -232,7 +232,8 @@ export const hasEnded: {
  * @category schemas
  */
 export const PresignedUrlFromSelf: Schema.Schema<PresignedUrl> = Schema.instanceOf(PresignedUrl, {
-  identifier: "PresignedUrlFromSelf"
+  identifier: "PresignedUrlFromSelf",
+  arbitrary: () => (fc) => fc.webUrl({ withQueryParameters: true }).map((href) => new PresignedUrl(href))
 })
 
 /**
