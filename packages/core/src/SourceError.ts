@@ -29,7 +29,8 @@ export class EmptySource extends Schema.TaggedError<EmptySource>("@stevedore/cor
 
 /**
  * Something that the service would refuse, seen before any request: a name that is empty or over 1024 characters, a
- * media type over 255 characters, a size that is not a whole number.
+ * media type over 255 characters, a size that is not a whole number. Or a fingerprint that no ledger could keep, such as one
+ * with a date of change that is `NaN`.
  *
  * @since 0.1.0
  * @category errors
@@ -38,7 +39,7 @@ export class InvalidSource extends Schema.TaggedError<InvalidSource>("@stevedore
   "InvalidSource",
   {
     name: Schema.String,
-    field: Schema.Literal("name", "mediaType", "size"),
+    field: Schema.Literal("name", "mediaType", "size", "fingerprint"),
     /** What would be right. */
     expected: Schema.String,
     attempts: Recovery.noAttempts

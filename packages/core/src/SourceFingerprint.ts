@@ -18,8 +18,8 @@ export const SourceFingerprint = Schema.Struct({
   kind: Schema.NonEmptyString,
   /** In bytes. */
   size: Schema.Int.pipe(Schema.nonNegative()),
-  /** When it was changed last, in milliseconds since 1970. */
-  modified: Schema.optional(Schema.Number),
+  /** When it was changed last, in milliseconds since 1970: a number that JSON has. */
+  modified: Schema.optional(Schema.JsonNumber),
   /** What it is beside its name, such as a file's device and inode. */
   identity: Schema.optional(Schema.String),
   /** A checksum of a sample of the content, for a source whose size and date do not tell enough. */

@@ -4,10 +4,12 @@
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import * as wish from "./internal/atLeastOne.js"
 import type { PlanError } from "./PlanError.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 import { InvalidSource } from "./SourceError.js"
+import { SourceFingerprint } from "./SourceFingerprint.js"
 import { charactersIn } from "./SourceLimits.js"
 import { InvalidUploadOption } from "./UploadError.js"
 import type { Strategy, UploadPlan } from "./UploadPlan.js"
@@ -124,21 +126,23 @@ const checkThreshold = (threshold: number | undefined): Either.Either<void, Inva
     )
 
 const checkSource = (
-  source: UploadSource,
+  { fingerprint, mediaType, name }: UploadSource,
   limits: ServiceProfile.ServiceProfile["limits"]
 ): Either.Either<void, InvalidSource> => {
-  const characters = charactersIn(source.name)
+  const invalid = (field: InvalidSource["field"], expected: string) =>
+    Either.left(new InvalidSource({ name, field, expected }))
+  const characters = charactersIn(name)
   if (characters < 1 || characters > limits.nameLength) {
-    const expected = `1 to ${limits.nameLength} characters, not ${characters}`
-    return Either.left(new InvalidSource({ name: source.name, field: "name", expected }))
+    return invalid("name", `1 to ${limits.nameLength} characters, not ${characters}`)
   }
-  if (source.mediaType.length < 1 || source.mediaType.length > limits.mediaTypeLength) {
-    const expected = `1 to ${limits.mediaTypeLength} characters, not ${source.mediaType.length}`
-    return Either.left(new InvalidSource({ name: source.name, field: "mediaType", expected }))
+  if (mediaType.length < 1 || mediaType.length > limits.mediaTypeLength) {
+    return invalid("mediaType", `1 to ${limits.mediaTypeLength} characters, not ${mediaType.length}`)
   }
-  return /^[\x20-\x7e]+$/.test(source.mediaType)
+  if (!/^[\x20-\x7e]+$/.test(mediaType)) return invalid("mediaType", "visible ASCII characters")
+  // One that a record cannot hold would be found by no later process
+  return Schema.is(SourceFingerprint)(fingerprint)
     ? Either.void
-    : Either.left(new InvalidSource({ name: source.name, field: "mediaType", expected: "visible ASCII characters" }))
+    : invalid("fingerprint", "a kind, a size, and a date that is a number")
 }
 
 /**
@@ -153,10 +157,12 @@ export const check = (
   limits: ServiceProfile.ServiceProfile["limits"]
 ): Either.Either<CheckedOptions, PlanError | InvalidUploadOption> =>
   Either.gen(function*() {
-    yield* checkSource(source, limits)
     const { parts, strategy, threshold } = options
     yield* checkThreshold(threshold)
+    const plan = yield* Plan.make({ name: source.name, size: source.size, strategy, threshold, parts }, limits)
+    yield* checkSource(source, limits)
     return {
+      plan,
       concurrency: yield* whole("concurrency", options.concurrency, {
         from: 1,
         to: mostConcurrent,
@@ -167,7 +173,6 @@ export const check = (
       verify: options.verify === undefined || options.verify === "download" ? "sample" : options.verify,
       readBack: options.verify === "download",
       onImpossible: options.onImpossible ?? "fail",
-      unfinished: options.unfinished,
-      plan: yield* Plan.make({ name: source.name, size: source.size, strategy, threshold, parts }, limits)
+      unfinished: options.unfinished
     }
   })

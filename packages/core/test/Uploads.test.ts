@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ObjectStorage, RetryPolicy, UploadError, Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
 import { Chunk, Clock, Duration, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
+import { recognizable } from "./fixtures/ledgers.js"
 import { slowLine } from "./fixtures/slowLine.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
@@ -130,7 +131,19 @@ describe("Uploads", () => {
       { what: "a threshold below 0", source: sourceOf(95), options: { threshold: -1 }, tag: "InvalidUploadOption" },
       { what: "no session", source: sourceOf(95), options: { maxSessions: 0 }, tag: "InvalidUploadOption" },
       { what: "a long name", source: sourceOf(95, "n".repeat(1025)), options: {}, tag: "InvalidSource" },
-      { what: "no name", source: sourceOf(95, ""), options: {}, tag: "InvalidSource" }
+      { what: "no name", source: sourceOf(95, ""), options: {}, tag: "InvalidSource" },
+      {
+        what: "a date of change that no record can hold",
+        source: recognizable(bytes(95), { fingerprint: { modified: Number.NaN } }),
+        options: {},
+        tag: "InvalidSource"
+      },
+      {
+        what: "a source of no kind",
+        source: recognizable(bytes(95), { fingerprint: { kind: "" } }),
+        options: {},
+        tag: "InvalidSource"
+      }
     ])("$what is refused before any request", ({ options, source, tag }) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Uploads.upload(source, options))
