@@ -8,9 +8,9 @@ import * as Schema from "effect/Schema"
 
 const rates = {
   /** Bytes a second that are needed. */
-  needs: Schema.Number,
+  needs: Schema.JsonNumber,
   /** Bytes a second that the line gave over the last minute. */
-  has: Schema.Number
+  has: Schema.JsonNumber
 }
 
 /**

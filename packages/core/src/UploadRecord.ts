@@ -19,9 +19,9 @@ export const SessionRecord = Schema.Struct({
   /** Absent for a single PUT. */
   uploadId: Schema.optional(Schema.NonEmptyString),
   /** The server's clock less ours when it was opened, in milliseconds. */
-  clockOffset: Schema.Number,
+  clockOffset: Schema.JsonNumber,
   /** When it was opened, in milliseconds of the server's clock. */
-  openedAt: Schema.Number,
+  openedAt: Schema.JsonNumber,
   /** How many parts it has; 1 for a single PUT. */
   parts: Schema.Int.pipe(Schema.positive()),
   urls: Schema.optional(Schema.NonEmptyArray(PresignedUrlFromString))
@@ -55,7 +55,7 @@ export const UploadRecord = Schema.Struct({
   session: SessionRecord,
   phase: Schema.Literal("uploading", "completing"),
   /** When the record was made, in milliseconds of our clock. */
-  startedAt: Schema.Number
+  startedAt: Schema.JsonNumber
 }).annotations({ identifier: "UploadRecord" })
 
 /**

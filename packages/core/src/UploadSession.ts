@@ -12,9 +12,9 @@ const fields = {
    * The server's clock less ours in milliseconds, from the `Date` of the answer, or from what its URLs say of when they were
    * signed: deadlines are in the server's time.
    */
-  clockOffset: Schema.Number,
+  clockOffset: Schema.JsonNumber,
   /** When the session was opened, in milliseconds of the server's clock. */
-  openedAt: Schema.Number,
+  openedAt: Schema.JsonNumber,
   /** The fields of the answer that are not named here. */
   extra: /* #__PURE__ */ Schema.Record({ key: Schema.String, value: Schema.Unknown })
 }

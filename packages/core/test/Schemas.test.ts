@@ -1,11 +1,32 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Core from "@stevedore/core"
-import { Arbitrary, FastCheck, Schema } from "effect"
+import { Arbitrary, Either, FastCheck, Schema } from "effect"
 
 const schemas = Object.entries(Core).flatMap(([module, exports]) =>
   Object.entries(exports).flatMap(([name, value]) =>
     Schema.isSchema(value) ? [{ name: `${module}.${name}`, schema: Schema.make<unknown>(value.ast) }] : []
   )
+)
+
+const junk = FastCheck.oneof(
+  FastCheck.constantFrom(undefined, NaN, Infinity, -1, 0.5, 1e300, "", "NaN", "Infinity"),
+  FastCheck.constantFrom({ _tag: "None" }, { _tag: "Some" }, [-1, 0]),
+  FastCheck.jsonValue()
+)
+
+/** Puts something else in the place that `at` leads to. */
+const damage = (value: unknown, at: Iterator<number>, other: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return other
+  const entries = Object.entries(value)
+  const chosen = at.next().value % (entries.length + 1)
+  if (chosen === entries.length) return other
+  const damaged = entries.map(([key, one], index) => [key, index === chosen ? damage(one, at, other) : one])
+  return Array.isArray(value) ? damaged.map(([, one]) => one) : Object.fromEntries(damaged)
+}
+
+// what another process takes an upload over by, or is told of it
+const states = schemas.filter(({ name }) =>
+  /^(Upload|SourceFingerprint|PartReceipt|FileRecord|Feasibility|Checksum)/.test(name)
 )
 
 describe("the Schemas that are public", () => {
@@ -14,6 +35,33 @@ describe("the Schemas that are public", () => {
   })
 
   it.each(schemas)("$name has an arbitrary, whose values are its own", ({ schema }) => {
-    FastCheck.assert(FastCheck.property(Arbitrary.make(schema), Schema.is(schema)), { numRuns: 20 })
+    const isOne = Schema.is(schema)
+    FastCheck.assert(FastCheck.property(Arbitrary.make(schema), (value) => isOne(value)), { numRuns: 20 })
+  })
+
+  it.each(states)("$name: what is encoded is the same after a way through JSON", ({ schema }) => {
+    const text = (value: unknown) => JSON.stringify(Schema.encodeSync(schema)(value))
+    FastCheck.assert(
+      FastCheck.property(Arbitrary.make(schema), (value) => {
+        assert.strictEqual(text(Schema.decodeUnknownSync(schema)(JSON.parse(text(value)))), text(value))
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  it.each(schemas)("$name: what is damaged is an error, and throws nothing", ({ schema }) => {
+    FastCheck.assert(
+      FastCheck.property(
+        Arbitrary.make(schema),
+        FastCheck.infiniteStream(FastCheck.nat()),
+        junk,
+        (value, at, other) => {
+          const damaged = damage(Schema.encodeSync(schema)(value), at, other)
+          const decoded = Schema.decodeUnknownEither(schema)(damaged)
+          if (Either.isLeft(decoded)) assert.strictEqual(decoded.left._tag, "ParseError")
+        }
+      ),
+      { numRuns: 50 }
+    )
   })
 })
