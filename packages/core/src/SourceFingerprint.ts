@@ -17,7 +17,7 @@ export const SourceFingerprint = Schema.Struct({
   /** The kind of the source, such as `file`, `bytes`, `stream`. */
   kind: Schema.NonEmptyString,
   /** In bytes. */
-  size: Schema.Int.pipe(Schema.nonNegative()),
+  size: Schema.NonNegativeInt,
   /** When it was changed last, in milliseconds since 1970: a number that JSON has. */
   modified: Schema.optional(Schema.JsonNumber),
   /** What it is beside its name, such as a file's device and inode. */

@@ -142,7 +142,7 @@ const checkSource = (
   // One that a record cannot hold would be found by no later process
   return Schema.is(SourceFingerprint)(fingerprint)
     ? Either.void
-    : invalid("fingerprint", "a kind, a size, and a date that is a number")
+    : invalid("fingerprint", "a kind, a size and a finite date")
 }
 
 /**

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { unshown } from "./internal/unshown.js"
 import { PresignedUrlFromString } from "./PresignedUrl.js"
 import { SourceFingerprint } from "./SourceFingerprint.js"
 
@@ -24,8 +25,8 @@ export const SessionRecord = Schema.Struct({
   openedAt: Schema.JsonNumber,
   /** How many parts it has; 1 for a single PUT. */
   parts: Schema.Int.pipe(Schema.positive()),
-  urls: Schema.optional(Schema.NonEmptyArray(PresignedUrlFromString))
-}).annotations({ identifier: "SessionRecord" })
+  urls: Schema.optional(Schema.NonEmptyArray(PresignedUrlFromString).annotations({ message: unshown }))
+}).annotations({ identifier: "SessionRecord", message: unshown })
 
 /**
  * What is known of a session, for the way back into it.
@@ -56,7 +57,7 @@ export const UploadRecord = Schema.Struct({
   phase: Schema.Literal("uploading", "completing"),
   /** When the record was made, in milliseconds of our clock. */
   startedAt: Schema.JsonNumber
-}).annotations({ identifier: "UploadRecord" })
+}).annotations({ identifier: "UploadRecord", message: unshown })
 
 /**
  * An upload that is not finished, as a ledger keeps it.

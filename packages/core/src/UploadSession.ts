@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { unshown } from "./internal/unshown.js"
 import { PresignedUrlFromString } from "./PresignedUrl.js"
 
 const fields = {
@@ -28,7 +29,7 @@ const fields = {
 export const SingleSession = /* #__PURE__ */ Schema.TaggedStruct("SingleSession", {
   ...fields,
   url: PresignedUrlFromString
-}).annotations({ identifier: "SingleSession" })
+}).annotations({ identifier: "SingleSession", message: unshown })
 
 /**
  * @since 0.1.0
@@ -45,8 +46,8 @@ export type SingleSession = typeof SingleSession.Type
 export const MultipartSession = /* #__PURE__ */ Schema.TaggedStruct("MultipartSession", {
   ...fields,
   uploadId: Schema.NonEmptyString,
-  urls: Schema.NonEmptyArray(PresignedUrlFromString)
-}).annotations({ identifier: "MultipartSession" })
+  urls: Schema.NonEmptyArray(PresignedUrlFromString).annotations({ message: unshown })
+}).annotations({ identifier: "MultipartSession", message: unshown })
 
 /**
  * @since 0.1.0
@@ -62,7 +63,8 @@ export type MultipartSession = typeof MultipartSession.Type
  * @category models
  */
 export const UploadSession = /* #__PURE__ */ Schema.Union(SingleSession, MultipartSession).annotations({
-  identifier: "UploadSession"
+  identifier: "UploadSession",
+  message: unshown
 })
 
 /**

@@ -7,6 +7,7 @@ import {
   ServiceApi,
   ServiceConfig,
   StorageResponse,
+  UploadRecord,
   UploadSession,
   UploadSources
 } from "@stevedore/core"
@@ -262,6 +263,38 @@ describe("Secrets", () => {
         assertSafe(String(error))
         assertSafe(JSON.stringify(error))
         assertSafe(inspect(error, { depth: 0 }))
+      }))
+  })
+
+  describe.each([
+    { what: "a session", schema: Schema.make(UploadSession.UploadSession.ast), field: "urls" },
+    { what: "a record of an upload", schema: Schema.make(UploadRecord.UploadRecord.ast), field: "session" }
+  ])("$what that is damaged", ({ field, schema }) => {
+    const session = {
+      _tag: "MultipartSession",
+      fileId: "f1",
+      clockOffset: 0,
+      openedAt: 0,
+      extra: {},
+      uploadId: "u1",
+      urls: [href({ part: 1 }), href({ part: 2 })]
+    }
+    const whole = { ...session, version: 1, id: "1", session }
+
+    it.effect.each([
+      ["as text that was not parsed", JSON.stringify(whole)],
+      ["in a list", [whole]],
+      ["with a text for what has fields", { ...whole, [field]: href() }],
+      ["with a list for what has fields", { ...whole, [field]: { 0: href() } }],
+      ["with other fields", { ...whole, _tag: "OtherSession", version: 2 }],
+      ["without fields", { ...whole, fileId: undefined, id: undefined }]
+    ])("shows no signature by its error: %s", ([, damaged]) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Schema.decodeUnknown(schema)(damaged))
+        assertSafe(error.message)
+        assertSafe(inspect(error))
+        assertSafe(JSON.stringify(error))
+        assertSafe(Cause.pretty(Cause.fail(error)))
       }))
   })
 
