@@ -168,7 +168,6 @@ export const measureUpload = <A, E extends { readonly _tag: string }, R>(
   upload: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.timed(upload).pipe(
-    Effect.tap(([took]) => Metric.update(uploadDuration, took)),
-    Effect.map(([, value]) => value),
+    Effect.flatMap(([took, value]) => Effect.as(Metric.update(uploadDuration, took), value)),
     Effect.onExit((exit) => Metric.increment(Metric.tagged(uploads, "outcome", outcomeOf(exit))))
   )

@@ -163,7 +163,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     const maxBufferedBytes = atLeastOne(options.maxBufferedBytes, 268_435_456)
     const places = new FairQueue()
     const memory = new FairQueue()
-    const congestion = new Congestion(isAdaptive ? Math.min(limit, atLeastOne(options.initial, 6)) : limit, limit)
+    let congestion = new Congestion(isAdaptive ? Math.min(limit, atLeastOne(options.initial, 6)) : limit, limit)
     const scope = yield* Effect.scope
     let pausedUntil = Number.NEGATIVE_INFINITY
     let isTimerRunning = false
@@ -185,6 +185,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
 
     const serve = (now: number): void => {
       memory.serve(maxBufferedBytes)
+      if (places.used === 0) congestion = congestion.rested(now)
       places.serve(now >= pausedUntil ? congestion.width : 0)
       tell()
     }

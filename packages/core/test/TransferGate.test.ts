@@ -10,6 +10,7 @@ import {
   Metric,
   MetricState,
   Option,
+  Schedule,
   Scope,
   TestClock
 } from "effect"
@@ -343,6 +344,22 @@ describe("TransferGate", () => {
         widthAfter({}, Array.from({ length: 100 }, (_, index) => index % 2 === 0 ? timedOut : slowDown)),
         (left) => assert.strictEqual(left, 1)
       ))
+
+    it.scoped("is as at first some minutes after it was narrowed, also where never enough comes to fill the line", () =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make()
+        const refused = Effect.forEach(Array.from({ length: 10 }), () => Effect.ignore(gate.pass(slowDown)))
+        const few = Effect.forEach(Array.from({ length: 8 }), () => gate.pass(Effect.sleep("50 millis")), {
+          concurrency: "unbounded",
+          discard: true
+        })
+        const day = Effect.zipRight(refused, Effect.repeat(few, Schedule.spaced("1 minute")))
+        yield* Effect.forkScoped(day)
+        yield* TestClock.adjust("2 minutes")
+        assert.strictEqual((yield* gate.state).width, 1)
+        yield* TestClock.adjust("8 minutes")
+        assert.strictEqual((yield* gate.state).width, 6)
+      }))
 
     it.scoped("stays where it is when transfers fail for reasons of their own, and where it is fixed", () =>
       Effect.gen(function*() {

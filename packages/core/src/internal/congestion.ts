@@ -48,6 +48,9 @@ const slowTransfer = 10_000
 
 const gently = 1.25
 
+/** How long a narrowing holds at the least, in milliseconds: longer than the repeats of what it was for. */
+const memory = 300_000
+
 const wider = (width: number, factor: number): number => Math.max(width + 1, Math.floor(factor * width))
 
 /**
@@ -65,15 +68,18 @@ export class Congestion {
   #trial: Trial | undefined
   #direction: Trial["direction"] = "up"
   #narrowing: Narrowing = { from: 1, firstNumber: 0, timeOuts: 0, isDeserved: false }
+  #narrowedAt = Infinity
   /** Narrowed for good reason: from here on up in small steps. */
   #isCautious = false
   /** Windows until the next trial, and how many there are between two. */
   #rest = 0
   #patience = patience.shortest
   #falls = 0
+  readonly #initial: number
   readonly #limit: number
 
   constructor(initial: number, limit: number) {
+    this.#initial = initial
     this.#limit = limit
     this.width = initial
   }
@@ -83,6 +89,15 @@ export class Congestion {
     return this.#reference?.rate
   }
 
+  /**
+   * To be asked when nothing is on its way: itself, or one that begins anew after a narrowing of long ago. Where never
+   * enough comes to fill the line, nothing is measured, and it would stay narrow for ever.
+   */
+  rested(now: number): Congestion {
+    const isStale = this.width < this.#initial && now - this.#narrowedAt > memory
+    return isStale ? new Congestion(this.#initial, this.#limit) : this
+  }
+
   began(now: number): number {
     return this.#throughput.began(now, this.width)
   }
@@ -90,8 +105,8 @@ export class Congestion {
   ended(number: number, now: number, outcome: Outcome): void {
     const confirmed = outcome._tag === "Confirmed" ? outcome.bytes : undefined
     const sample = this.#throughput.ended(number, now, this.width, confirmed)
-    if (outcome._tag === "TimedOut") this.#timedOut(number)
-    else if (outcome._tag === "SlowDown") this.#slowedDown(number)
+    if (outcome._tag === "TimedOut") this.#timedOut(number, now)
+    else if (outcome._tag === "SlowDown") this.#slowedDown(number, now)
     else if (sample !== undefined && sample.rate > 0) this.#measured(sample.rate, sample.duration >= slowTransfer)
   }
 
@@ -184,8 +199,8 @@ export class Congestion {
     this.#resize(width)
   }
 
-  #timedOut(number: number): void {
-    if (number >= this.#narrowing.firstNumber) this.#beginNarrowing()
+  #timedOut(number: number, now: number): void {
+    if (number >= this.#narrowing.firstNumber) this.#beginNarrowing(now)
     const timeOuts = ++this.#narrowing.timeOuts
     const { from } = this.#narrowing
     // One of many may be a connection that died; several are the line's answer
@@ -193,13 +208,14 @@ export class Congestion {
     this.#narrow(Math.max(Math.ceil(from / 2), from - timeOuts), isTooMuch)
   }
 
-  #slowedDown(number: number): void {
+  #slowedDown(number: number, now: number): void {
     if (number < this.#narrowing.firstNumber) return
-    this.#beginNarrowing()
+    this.#beginNarrowing(now)
     this.#narrow(Math.max(1, Math.floor(this.#narrowing.from / 2)), true)
   }
 
-  #beginNarrowing(): void {
+  #beginNarrowing(now: number): void {
+    this.#narrowedAt = now
     this.#narrowing = { from: this.width, firstNumber: this.#throughput.next, timeOuts: 0, isDeserved: false }
   }
 
