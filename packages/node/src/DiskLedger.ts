@@ -6,6 +6,8 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -89,6 +91,34 @@ export const privateDirectory: Effect.Effect<
   return yield* Effect.transposeMapOption(yield* defaultDirectory, (path) => PrivateDirectory.make(fs, path))
 })
 
+const longestKept = Duration.toMillis("30 days")
+
+const oneDay = Duration.toMillis("1 day")
+
+type Store = ReturnType<typeof PrivateStore.make>
+
+const forgetOld = (ledger: UploadLedger.Service, store: Store, before: number): Effect.Effect<void> =>
+  Effect.flatMap(
+    store.untouchedSince(before),
+    Effect.forEach((id) =>
+      Effect.scoped(Effect.gen(function*() {
+        if (!(yield* ledger.lock(id))) return
+        const old = Option.filter(yield* ledger.find(id), ({ record }) => record.startedAt < before)
+        yield* Effect.transposeMapOption(old, ({ record }) => ledger.forget(record))
+      })), { discard: true })
+  )
+
+// Of what fails nobody may ever upload the same file again, and a server would have more of it every day
+const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger.Service => {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  const lookDaily = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (now - lookedAt < oneDay) return Effect.void
+    lookedAt = now
+    return forgetOld(ledger, store, now - longestKept)
+  })
+  return { ...ledger, begin: (record) => Effect.zipRight(ledger.begin(record), lookDaily) }
+}
+
 /**
  * A ledger on disk. Nothing is made before the first upload; then the directory is made with mode 0700 and files
  * with 0600. A directory that belongs to somebody else, or that others may enter, is not used: a record could be read
@@ -97,6 +127,8 @@ export const privateDirectory: Effect.Effect<
  * Each record is a file of its own, written beside its place and then moved there, and each receipt a line that is added
  * to a file: a process that is killed loses at most what it was writing. It is not waited for the disk (`fsync`): a power
  * failure may lose more, and then those parts are sent again.
+ *
+ * What nobody has gone on with for 30 days is forgotten when another upload begins.
  *
  * @since 0.1.0
  * @category constructors
@@ -112,12 +144,13 @@ export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service,
     const fs = yield* FileSystem.FileSystem
     const directory = yield* PrivateDirectory.make(fs, Path.resolve(chosen.value))
     const store = PrivateStore.make(fs, directory)
-    return yield* UploadLedger.make({
+    const ledger = yield* UploadLedger.make({
       ...store,
       receipts: ReceiptLines.make(store),
       lock: yield* FileLock.make(fs, directory),
       keepUrls: options.keepUrls ?? true
     })
+    return forgettingOld(ledger, store)
   })
 
 /**

@@ -350,6 +350,53 @@ describe("DiskLedger", () => {
       assert.deepStrictEqual(yield* Effect.promise(() => Fs.readdir(aside)), ["new-file"])
     }))
 
+  it.scopedLive("forgets what nobody has gone on with for a month, not sooner and not while it runs", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const now = Date.now()
+      const daysAgo = (days: number) => now - days * 86_400_000
+      const before = yield* ledgerAt(directory)
+      const begun = [["lost", 31], ["late", 29], ["running", 31], ["begun-anew", 31]] as const
+      for (const [id, days] of begun) {
+        const record = { ...recordOf(id), startedAt: id === "begun-anew" ? now : daysAgo(days) }
+        yield* before.begin(record)
+        yield* before.receive(record, receiptOf(1))
+        yield* Effect.promise(() => Fs.utimes(join(directory, id), daysAgo(days) / 1000, daysAgo(days) / 1000))
+      }
+      assert.isTrue(yield* before.lock("running"))
+
+      const ledger = yield* ledgerAt(directory)
+      yield* ledger.begin({ ...recordOf("new"), startedAt: now })
+      assert.sameMembers(
+        (yield* ledger.unfinished).map(({ record }) => record.id),
+        ["late", "running", "begun-anew", "new"]
+      )
+      assert.notInclude(yield* Effect.promise(() => Fs.readdir(directory)), "lost")
+    }))
+
+  it.scopedLive("looks for them once a day, however long it lives and however many uploads begin", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      let looked = 0
+      const counting: FileSystem.FileSystem = {
+        ...fs,
+        readDirectory: (path, options) =>
+          Effect.suspend(() => {
+            if (path === directory) looked += 1
+            return fs.readDirectory(path, options)
+          })
+      }
+      const directory = yield* fresh
+      const ledger = yield* Effect.provideService(DiskLedger.make({ directory }), FileSystem.FileSystem, counting)
+      const begin = ledger.begin(recordOf("a"))
+      yield* Effect.replicateEffect(begin, 5)
+      assert.strictEqual(looked, 1)
+      const clock = yield* Effect.clock
+      const tomorrow = { ...clock, currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + 86_400_000) }
+      yield* Effect.replicateEffect(Effect.withClock(begin, tomorrow), 5)
+      assert.strictEqual(looked, 2)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scopedLive("has a directory of its own where none is given", () =>
     Effect.gen(function*() {
       const before = stateHome()

@@ -91,6 +91,18 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
     Effect.map((names) => names.filter(isPlain))
   )
 
+  const isUntouchedSince = (time: number) => (prefix: string): Effect.Effect<boolean> =>
+    fs.stat(directory.pathOf(prefix)).pipe(
+      Effect.map(({ mtime }) => Option.exists(mtime, (date) => date.getTime() < time)),
+      Effect.orElseSucceed(() => false)
+    )
+
+  // What is added to a key's lines does not count.
+  const untouchedSince = (time: number): Effect.Effect<ReadonlyArray<string>> =>
+    Effect.flatMap(prefixes, Effect.filter(isUntouchedSince(time), { concurrency: 16 })).pipe(
+      Effect.orElseSucceed(() => [])
+    )
+
   const store = KeyValueStore.make({
     get: (key) => read(key, fs.readFileString),
     getUint8Array: (key) => read(key, fs.readFile),
@@ -104,5 +116,5 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       })
     )
   })
-  return { store, removeAll, prefixes, append, lines, removeLines }
+  return { store, removeAll, prefixes, untouchedSince, append, lines, removeLines }
 }
