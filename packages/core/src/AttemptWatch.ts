@@ -38,6 +38,9 @@ export interface Watch<A, E, E2> {
   readonly onCut: (cut: () => void) => () => void
 }
 
+// As an exit: of a fiber that fails, Effect's log says that its error is unhandled.
+const started = <A, E>(runner: Effect.Effect<A, E>) => Effect.fork(Effect.exit(Effect.interruptible(runner)))
+
 // A race of three, by hand: those of Effect take two fibers and a hundred steps for each two, for every part. Who loses can
 // be interrupted wherever this runs: an upload that may not be is not to wait for its timer.
 const firstOf = <A, E>(
@@ -47,13 +50,13 @@ const firstOf = <A, E>(
 ): Effect.Effect<Option.Option<A>, E> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
-      Effect.fork(Effect.interruptible(put)),
+      started(put),
       (putting) =>
-        Effect.flatMap(Effect.fork(Effect.interruptible(timer)), (timing) => {
+        Effect.flatMap(started(timer), (timing) => {
           let forget = () => {}
           return restore(Effect.async<Option.Option<A>, E>((resume) => {
-            putting.addObserver(resume)
-            timing.addObserver(resume)
+            putting.addObserver((ended) => resume(Effect.flatten(ended)))
+            timing.addObserver((ended) => resume(Effect.flatten(ended)))
             forget = onCut(() => resume(Effect.succeedNone))
           })).pipe(
             Effect.onExit(() => {

@@ -170,13 +170,14 @@ export const start = (
     // It can be cancelled wherever it was started, as by acquireRelease; and one that is cancelled before its first step says
     // so too
     const upload = watched(state, source.size, Effect.interruptible(sent(source, options, state)))
-    const fiber = yield* Effect.uninterruptible(Effect.forkScoped(upload))
+    // As an exit: of a fiber that fails, Effect's log says that its error is unhandled
+    const fiber = yield* Effect.uninterruptible(Effect.forkScoped(Effect.exit(upload)))
     return {
       progress: state.monitor.progress,
       events: state.monitor.events,
       pause: UploadRun.pause(state),
       resume: UploadRun.resume(state),
-      await: Fiber.join(fiber),
+      await: Effect.flatten(Fiber.join(fiber)),
       cancel: Fiber.interrupt(fiber)
     }
   })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AttemptWatch, ServerClock, Timeouts } from "@stevedore/core"
+import { Recorder } from "@stevedore/testing"
 import { Duration, Effect, Fiber, Option, TestClock } from "effect"
 import * as AttemptTimers from "../src/internal/attemptTimers.js"
 import { settableWallClock } from "./fixtures/wallClock.js"
@@ -156,6 +157,18 @@ describe("AttemptWatch", () => {
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual((yield* Fiber.join(stalled))._tag, "TimedOut")
     }))
+
+  it.effect("a failure is for whoever made the attempt: the log does not say that it is unhandled", () =>
+    Effect.gen(function*() {
+      const serverClock = yield* ServerClock.make
+      const watch = { length: 9, attempts: 1, serverClock, timers: timers(), onCut }
+      const refused = AttemptWatch.watched({ ...watch, put: () => Effect.fail("refused"), look: Effect.void })
+      const slow = AttemptWatch.watched({ ...watch, put: () => Effect.never, look: Effect.fail("too slow") })
+      const fiber = yield* Effect.fork(Effect.all([Effect.flip(refused), Effect.flip(slow)]))
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(fiber), ["refused", "too slow"])
+      assert.deepStrictEqual(yield* Recorder.logs, [])
+    }).pipe(Effect.provide(Recorder.layer)))
 
   it.effect("what is looked at every five seconds can end the attempt", () =>
     Effect.gen(function*() {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ObjectStorage, RetryPolicy, UploadError, Uploads, UploadSources } from "@stevedore/core"
-import { FaultScript, Sandbox } from "@stevedore/testing"
+import { FaultScript, Recorder, Sandbox } from "@stevedore/testing"
 import { Chunk, Clock, Duration, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { recognizable } from "./fixtures/ledgers.js"
 import { slowLine } from "./fixtures/slowLine.js"
@@ -236,6 +236,19 @@ describe("Uploads", () => {
       }).pipe(
         Effect.scoped,
         Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("body") }))
+      ))
+
+    it.effect("a failure is for whoever waits for it: the log does not say that it is unhandled", () =>
+      Effect.gen(function*() {
+        const handle = yield* Uploads.start(sourceOf(200))
+        assert.strictEqual((yield* inTime(Effect.flip(handle.await)))._tag, "StorageForbidden")
+        assert.deepStrictEqual((yield* Recorder.logs).filter(({ message }) => message.includes("unhandled")), [])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Layer.merge(
+          tiny({ faults: FaultScript.on("put").always().answer(403, "AccessDenied") }),
+          Recorder.layer
+        ))
       ))
 
     it.effect("one that was started where nothing can be interrupted is cancelled at once all the same", () =>
