@@ -44,9 +44,9 @@ const answer = {
 }
 
 const describeIssue = ({ code, message, path, title }: Issue): string => {
-  const place = typeof path === "string" ? path : path?.join(".")
+  const place = (typeof path === "string" ? path : path?.join(".")) ?? ""
   const words = message ?? title ?? undefined
-  return `${code}${place === undefined ? "" : ` at ${place}`}${words === undefined ? "" : `: ${words}`}`
+  return `${code}${place === "" ? "" : ` at ${place}`}${words === undefined ? "" : `: ${words}`}`
 }
 
 const describe = (

@@ -32,13 +32,15 @@ describe("ServiceError", () => {
       issues: [
         { code: "ValidationError", title: "Invalid", message: "too long", path: ["body", "name", 0] },
         { code: "InvalidOperation", title: "Not now", path: "body.parts" },
-        { code: "Unknown", path: null, message: null }
+        { code: "Unknown", path: null, message: null },
+        { code: "Whole", path: [] },
+        { code: "Body", path: "", message: "too long" }
       ]
     })
     assert.include(error.message, "completeUpload with 422")
     assert.include(error.message, "ValidationError at body.name.0: too long")
     assert.include(error.message, "InvalidOperation at body.parts: Not now")
-    assert.include(error.message, "; Unknown; ")
+    assert.include(error.message, "; Unknown; Whole; Body: too long; ")
     assert.include(error.message, "after 2 attempts, request req-7")
   })
 
