@@ -49,7 +49,7 @@ export class SignatureMismatch403 extends Schema.TaggedError<SignatureMismatch40
       this.signedHeaders.join(", ")
     }]; sent were [${
       this.sentHeaders.join(", ")
-    }]. Check the profile's encryptionHeaders against what the service signs.`
+    }]. Check what the service signs; for an upload, against the profile's encryptionHeaders.`
   }
 }
 
@@ -81,7 +81,7 @@ export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/
   override get message(): string {
     const ended = this.deadline === undefined ? "" : ` at ${this.deadline.toISOString()}`
     return `The pre-signed URL of ${of(this)} ended${ended} (${expiry[this.reason]}; ${trace(this)}). ` +
-      "Run it again for a new session; on a slow line a smaller file or more bandwidth is needed."
+      "Run it again for a new one; to upload on a slow line, a smaller file or more bandwidth is needed."
   }
 }
 

@@ -59,6 +59,14 @@ describe("StorageError", () => {
     assert.include(error.message, "sent were [content-type, content-length]")
   })
 
+  it.each<StorageError.StorageError>([
+    new StorageError.SignatureMismatch403({ signedHeaders: ["host"], sentHeaders: [] }),
+    new StorageError.UrlExpired({ reason: "Credentials" })
+  ])("what a download's link can fail with says of its advice for uploads that it is for them: %o", ({ message }) => {
+    assert.match(message, /for an upload, against the profile's|to upload on a slow line/)
+    assert.notMatch(message, /session/)
+  })
+
   it("headers that are not signed are named", () => {
     assert.include(new StorageError.HeadersNotSigned({ headers: ["x-amz-acl"] }).message, "x-amz-acl")
   })
