@@ -20,8 +20,8 @@ export class DownloadIncomplete extends Schema.TaggedError<DownloadIncomplete>("
   "DownloadIncomplete",
   {
     fileId: Schema.String,
-    /** In bytes. At least so many, where the size of the file was not told. */
-    expected: Schema.Int,
+    /** In bytes. At least so many, where the size of the file was not told. A record may tell what is no whole number. */
+    expected: Recovery.AnyNumber,
     /** In bytes. */
     received: Schema.Int,
     attempts: Recovery.attempts

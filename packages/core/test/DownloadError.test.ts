@@ -12,6 +12,14 @@ describe("DownloadError", () => {
     assertSurvivesJson(DownloadError.DownloadError, error)
   })
 
+  it.each([NaN, Infinity, -1, 0.5])(
+    "a record that tells a size of %d is a failure of its own, not a defect",
+    (expected) => {
+      const error = new DownloadError.DownloadIncomplete({ fileId: "f", expected, received: 5 })
+      assertSurvivesJson(DownloadError.DownloadError, error)
+    }
+  )
+
   it.prop("every error says something", { error: DownloadError.DownloadError }, ({ error }) => {
     assert.isAbove(error.message.length, 20)
   })
