@@ -115,6 +115,9 @@ const download = Command.make(
     overwrite: Options.boolean("overwrite", { aliases: ["force"] }).pipe(
       Options.withDescription("Replace a file of that name")
     ),
+    anySize: Options.boolean("any-size").pipe(
+      Options.withDescription("Take the file also where it has another size than its record tells")
+    ),
     keep: Options.boolean("keep").pipe(
       Options.withDescription("Keep what has come when it fails or is stopped: the same command goes on from there")
     ),

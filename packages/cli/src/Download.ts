@@ -6,6 +6,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
+import type { ServiceError } from "@stevedore/core/ServiceError"
 import * as NodeDownloads from "@stevedore/node/NodeDownloads"
 import { safeName } from "@stevedore/node/SafeName"
 import * as Clock from "effect/Clock"
@@ -34,6 +35,8 @@ export interface Options extends Configuration.Given {
   /** Where the file goes; a directory takes it under its own name. None: here, under its own name. */
   readonly output: Option.Option<string>
   readonly overwrite: boolean
+  /** Whether it may have another size than its record tells. */
+  readonly anySize: boolean
   /** Whether what has come is kept when the download fails or is stopped. */
   readonly keep: boolean
   readonly json: boolean
@@ -52,14 +55,31 @@ const checkOutput = (output: string): Effect.Effect<void, InvalidInput> => {
     : Effect.void
 }
 
+const recordOf = (fileId: string) => Effect.flatMap(ServiceApi, (service) => service.file(fileId))
+
+// The download may succeed all the same, so that a user who cannot mend the record must have a way
+const tellWayOut = ({ _tag }: ServiceError) =>
+  Effect.when(
+    Effect.flatMap(Output, (output) =>
+      output.warn("The record of the file, which tells its size, cannot be read: --any-size does without it")),
+    () =>
+      _tag === "Forbidden" || _tag === "InvalidResponse"
+  )
+
 // The name was written by whoever uploaded the file: it becomes one that cannot lead anywhere else.
-const targetOf = ({ fileId, output }: Options) =>
+const targetOf = ({ anySize, fileId, output }: Options) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     if (Option.isSome(output)) yield* checkOutput(output.value)
-    if (Option.isSome(output) && !(yield* isDirectory(output.value))) return { path: output.value, size: undefined }
-    const { name, size } = yield* Effect.flatMap(ServiceApi, (service) => service.file(fileId))
-    return { path: path.join(Option.getOrElse(output, () => "."), safeName(name)), size: size ?? undefined }
+    if (Option.isSome(output) && !(yield* isDirectory(output.value))) {
+      const record = anySize ? undefined : yield* Effect.tapError(recordOf(fileId), tellWayOut)
+      return { path: output.value, size: record?.size ?? undefined }
+    }
+    const { name, size } = yield* recordOf(fileId)
+    return {
+      path: path.join(Option.getOrElse(output, () => "."), safeName(name)),
+      size: anySize ? undefined : size ?? undefined
+    }
   })
 
 const tenTimesASecond = Schedule.spaced("100 millis")

@@ -8,6 +8,10 @@ const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new
     "remove the file that --resume names, if you gave one."
   ]],
   ["DeadlineUnreachable", ["onImpossible: \"continue\"", "--on-impossible continue"]],
+  ["DownloadIncomplete", [
+    "download it again.",
+    "download it again. Where it is the service's record that has a wrong size, --any-size goes without it."
+  ]],
   ["InvalidInput", ["allowInsecureHttp takes", "--allow-insecure-http takes"]],
   ["ItemInvalid", [
     "onInvalid: \"skip\", look at each with results, or list with a Schema of your own by Lists.make.",

@@ -91,17 +91,17 @@ describe("a command line that cannot be right", () => {
     }))
 })
 
-describe("a download under the name of its record", () => {
-  it.scopedLive("is no file when fewer bytes come than the record tells, whatever the answer says of their number", () =>
+describe("a download whose record tells its size", () => {
+  const serving = (record: Readonly<Record<string, unknown>>, status = 200) =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
-      const record = { id: "f1", name: "one.txt", type: "text/plain", size: 10, status: "completed", created_at: "now" }
       const server = yield* Effect.acquireRelease(
         Effect.async<Server>((resume) => {
-          const made: Server = createServer(({ url }, response) =>
-            response.end(url?.endsWith("/download") === true ? "short" : JSON.stringify({ data: record }))
-          ).listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
+          const made: Server = createServer(({ url }, response) => {
+            if (url?.endsWith("/download") === true) response.end("short")
+            else response.writeHead(status).end(JSON.stringify({ data: { id: "f1", created_at: "now", ...record } }))
+          }).listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
         }),
         (made) =>
           Effect.async<void>((resume) => {
@@ -111,13 +111,40 @@ describe("a download under the name of its record", () => {
       )
       const address = server.address()
       const port = typeof address === "object" && address !== null ? address.port : 0
-      const { code, stderr, stdout } = yield* invoke(["download", "f1", "-o", folder], {
-        STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`,
-        STEVEDORE_TOKEN: "api.nothing"
-      })
-      assert.deepStrictEqual([code, stdout], [1, ""])
-      assert.include(stderr, "5 bytes instead of 10")
-      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+      const env = { STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`, STEVEDORE_TOKEN: "api.nothing" }
+      const download = (to: string, ...more: ReadonlyArray<string>) =>
+        invoke(["download", "f1", "-o", `${folder}${to}`, ...more], env)
+      return { download, files: Effect.orDie(fs.readDirectory(folder)) }
+    })
+
+  const record = { name: "one.txt", type: "text/plain", size: 10, status: "completed" }
+
+  it.scopedLive.each<readonly [to: string, size: number]>([["", 10], ["/one.txt", 10], ["/one.txt", 10.5]])(
+    "to \"%s\" is no file when other bytes come than the %d that it tells, whatever the answer says of their number",
+    ([to, size]) =>
+      Effect.gen(function*() {
+        const { download, files } = yield* serving({ ...record, size })
+        const { code, stderr, stdout } = yield* download(to)
+        assert.deepStrictEqual([code, stdout], [1, ""])
+        assert.include(stderr, `5 bytes instead of ${size}`)
+        assert.include(stderr, "--any-size")
+        assert.deepStrictEqual(yield* files, [])
+        assert.strictEqual((yield* download(to, "--any-size")).code, 0)
+        assert.deepStrictEqual(yield* files, ["one.txt"])
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scopedLive.each<readonly [string, Readonly<Record<string, unknown>>, number]>([
+    ["may not be read", record, 403],
+    ["is none", {}, 200]
+  ])("names the way to go without a record that %s", ([, served, status]) =>
+    Effect.gen(function*() {
+      const { download, files } = yield* serving(served, status)
+      const { code, stderr } = yield* download("/one.txt")
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /--any-size does without it\n(?:The token may not|The answer to)/)
+      assert.strictEqual((yield* download("/one.txt", "--any-size")).code, 0)
+      assert.deepStrictEqual(yield* files, ["one.txt"])
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConnectionError, ListError, PlanError, ServiceConfig, UploadError } from "@stevedore/core"
+import { ConnectionError, DownloadError, ListError, PlanError, ServiceConfig, UploadError } from "@stevedore/core"
 import { DownloadTargetError } from "@stevedore/node"
 import { Duration, Either } from "effect"
 import { messageOf } from "../../src/internal/message.js"
@@ -23,6 +23,7 @@ const errors: ReadonlyArray<readonly [ours: string, error: Error]> = [
   ["--skip-invalid", new ListError.ItemInvalid({ page, index: 0, field: "title", problem: "a field is missing" })],
   ["walk again later", new ListError.PaginationBroken({ page, problem: "tooManyEmptyPages" })],
   ["--strategy multipart", new PlanError.SizeExceeded({ name: "a", size: 2, limit: 1, path: "single" })],
+  ["--any-size", new DownloadError.DownloadIncomplete({ fileId: "f1", expected: 10, received: 5 })],
   ["--overwrite", new DownloadTargetError.TargetExists({ path: "a.mp4" })],
   ["--concurrency", new ConnectionError.TimedOut({ peer: "storage", phase: "body", after: Duration.minutes(1) })],
   ["--no-resume", new UploadError.UploadLocked({ name: "a.mp4" })]
