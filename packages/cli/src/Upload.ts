@@ -27,8 +27,9 @@ import { CommandWords, typed } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
 import * as ExitCode from "./ExitCode.js"
 import * as FinishedFiles from "./FinishedFiles.js"
+import * as FailedFiles from "./internal/failedFiles.js"
 import * as HeldLedger from "./internal/heldLedger.js"
-import { messageOf } from "./internal/message.js"
+import * as LastingRefusals from "./internal/lastingRefusals.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
 import { Output, type OutputFailed } from "./Output.js"
@@ -102,10 +103,9 @@ interface Run {
   readonly slots: Effect.Semaphore
   /** By the identity of a file: under two names it goes up twice, one after the other. */
   readonly turns: Map<string, Effect.Semaphore>
-  /** The service's word on the token, which holds for every file. */
-  refusal: Option.Option<UploadError>
-  /** How many did not go up. */
-  failed: number
+  /** What the service refuses for every file. */
+  readonly refusal: Effect.Effect<Option.Option<UploadError>>
+  readonly failed: FailedFiles.FailedFiles
 }
 
 type Sent =
@@ -194,27 +194,21 @@ const tellUp = (sent: Sent, json: boolean) =>
       )
   })
 
-const tellFailed = (path: string, json: boolean, error: UploadError) =>
-  Effect.flatMap(Output, (output) =>
-    Effect.zipRight(
-      json ? output.json([Reports.failed(path, error)]) : Effect.void,
-      output.warn(`${path}: ${messageOf(error)}`)
-    ))
-
 const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
   Effect.gen(function*() {
     const { ledger, settle } = yield* HeldLedger.make
-    // a token that was refused is not asked for the next file either
-    const sending = Option.isSome(run.refusal) ? Effect.fail(run.refusal.value) : send(file, run, begun)
+    // what goes on with an earlier session asks nothing of the service before its end
+    const sending = Effect.flatMap(
+      run.refusal,
+      Option.match({ onNone: () => send(file, run, begun), onSome: (refusal) => Effect.fail(refusal) })
+    )
     yield* Effect.matchEffect(Effect.provideService(sending, UploadLedger.UploadLedger, ledger), {
       onSuccess: (sent) =>
         Effect.zipRight(run.watch.settle(file, "done"), ignoreClosed(tellUp(sent, run.options.json))),
       onFailure: (error) =>
         Effect.gen(function*() {
-          run.failed += 1
-          if (error._tag === "Unauthorized") run.refusal = Option.some(error)
           yield* run.watch.settle(file, "failed")
-          yield* ignoreClosed(tellFailed(file.path, run.options.json, error))
+          yield* ignoreClosed(run.failed.add(file.path, error))
         })
     })
     // what was not told yet, as when it is interrupted, is found again when the command is run again
@@ -224,7 +218,7 @@ const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
 // What is up already costs one request each: few enough that what has to go up does not wait behind them.
 const questionsAtOnce = 4
 
-// The first file goes ahead alone until its session is open: a token that is not accepted is then asked with once.
+// The first file goes ahead alone until its session is open: what is refused for all is then asked once.
 const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
   Effect.gen(function*() {
     const gate = yield* Deferred.make<void>()
@@ -239,11 +233,13 @@ const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
       Effect.forEach(fresh, one, { concurrency: run.options.files, discard: true }),
       Effect.forEach(known, one, { concurrency: questionsAtOnce, discard: true })
     ], { concurrency: "unbounded", discard: true })
-    if (run.failed === 0) return yield* run.finished.clear
+    const failed = yield* run.failed.count
+    if (failed === 0) return yield* run.finished.clear
+    yield* run.failed.tellRest
     return yield* new UploadsFailed({
-      failed: run.failed,
+      failed,
       files: files.length,
-      unauthorized: Option.isSome(run.refusal)
+      unauthorized: Option.exists(yield* run.refusal, ({ _tag }) => _tag === "Unauthorized")
     })
   })
 
@@ -311,8 +307,12 @@ export const run = (options: Options) =>
     const finished = yield* finishedFiles(options, files)
     const slots = yield* Effect.makeSemaphore(options.files)
     const turns = new Map<string, Effect.Semaphore>()
-    const run: Run = { options, watch, finished, slots, turns, refusal: Option.none(), failed: 0 }
-    yield* Effect.onInterrupt(uploadAll(files, run), () => tellHowToGoOn(files.length, run))
+    const { ofAll: refusal, service } = LastingRefusals.make(yield* ServiceApi)
+    const run: Run = { options, watch, finished, slots, turns, refusal, failed: FailedFiles.make(options.json) }
+    yield* uploadAll(files, run).pipe(
+      Effect.provideService(ServiceApi, service),
+      Effect.onInterrupt(() => tellHowToGoOn(files.length, run))
+    )
   }).pipe(
     Effect.scoped,
     Effect.provide(

@@ -91,6 +91,22 @@ describe("a command line that cannot be right", () => {
     }))
 })
 
+describe("an upload of several files", () => {
+  it.scopedLive("to where nobody is asks there for the first alone, says so once, and ends in 1", () =>
+    Effect.gen(function*() {
+      const { folder } = yield* fixtures
+      const { code, stderr, stdout } = yield* invoke(["upload", folder, "--json"], nowhere)
+      assert.strictEqual(code, 1)
+      const reports = uploadReports(jsonLines(stdout)).flatMap((report) =>
+        report.type === "failed" ? [report.error] : []
+      )
+      const tags = reports.map(({ _tag }) => _tag)
+      assert.deepStrictEqual(tags.sort(), ["ConnectionFailed", "ConnectionFailed", "ConnectionFailed", "EmptySource"])
+      assert.lengthOf(stderr.match(/ECONNREFUSED/g) ?? [], 1)
+      assert.match(stderr, /\n2 more files did not go up for the same reason as \S+\n4 of 4 files did not go up/)
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
+
 describe("a download whose record tells its size", () => {
   const serving = (record: Readonly<Record<string, unknown>>, status = 200) =>
     Effect.gen(function*() {
@@ -363,6 +379,8 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
           assert.notInclude(stdout + stderr, "right-one")
         }
         assert.match(who.stderr, /does not accept the token/)
+        assert.lengthOf(up.stderr.match(/does not accept the token/g) ?? [], 1)
+        assert.match(up.stderr, /\n2 more files did not go up for the same reason as \S+\n3 of 3 files did not go up/)
       }))
 
     it.scoped("a list is an item a line, and goes on from where it was left", () =>

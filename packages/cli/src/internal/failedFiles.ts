@@ -1,0 +1,43 @@
+import type { UploadError } from "@stevedore/core/UploadError"
+import * as Effect from "effect/Effect"
+import { Output, type OutputFailed } from "../Output.js"
+import * as Reports from "../Reports.js"
+import { messageOf } from "./message.js"
+
+/**
+ * The files of one command that did not go up, told as they fail. What holds for several is one error, and is told with
+ * the first of them; in JSON each file has its line.
+ *
+ * @internal
+ */
+export interface FailedFiles {
+  readonly add: (path: string, error: UploadError) => Effect.Effect<void, OutputFailed, Output>
+  /** Tells how many there are of which nothing was told. */
+  readonly tellRest: Effect.Effect<void, never, Output>
+  readonly count: Effect.Effect<number>
+}
+
+/** @internal */
+export const make = (json: boolean): FailedFiles => {
+  const paths = new Map<UploadError, Array<string>>()
+  return {
+    add: (path, error) =>
+      Effect.gen(function*() {
+        const output = yield* Output
+        const before = paths.get(error)
+        if (before === undefined) paths.set(error, [path])
+        else before.push(path)
+        if (before === undefined) yield* output.warn(`${path}: ${messageOf(error)}`)
+        if (json) yield* output.json([Reports.failed(path, error)])
+      }),
+    tellRest: Effect.flatMap(Output, (output) =>
+      Effect.forEach(paths.values(), ([first = "", ...more]) =>
+        Effect.when(
+          output.warn(
+            `${more.length} more ${more.length === 1 ? "file" : "files"} did not go up for the same reason as ${first}`
+          ),
+          () => more.length > 0
+        ), { discard: true })),
+    count: Effect.sync(() => [...paths.values()].reduce((sum, { length }) => sum + length, 0))
+  }
+}

@@ -1,0 +1,136 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConnectionError, ServiceApi, ServiceError } from "@stevedore/core"
+import { Effect, Either, Option } from "effect"
+import * as LastingRefusals from "../../src/internal/lastingRefusals.js"
+
+const answer = { operation: "any", issues: [] }
+const unauthorized = () => new ServiceError.Unauthorized({ ...answer, status: 401 })
+const forbidden = (...issues: ReadonlyArray<ServiceError.Issue>) =>
+  new ServiceError.Forbidden({ ...answer, status: 403, issues })
+const ofToken = () => forbidden({ code: "Forbidden" })
+const nobodyThere = () =>
+  new ConnectionError.ConnectionFailed({ peer: "service", origin: "http://127.0.0.1:1", arrived: "no" })
+
+const record = { id: "f1", name: "a", status: "pending", created_at: "2026-01-01" } as const
+const description = { name: "a", mediaType: "text/plain", size: 1 }
+
+type Call = "initiateUpload" | "initiateLargeUpload" | "completeUpload" | "completeLargeUpload" | "file"
+
+/** What comes of calls that are made in turn, each of which the service refuses so: what it was asked, and the errors. */
+const after = (...calls: ReadonlyArray<readonly [Call, refusal: () => ServiceError.ServiceError]>) =>
+  Effect.gen(function*() {
+    const asked: Array<Call> = []
+    let refusal = unauthorized as () => ServiceError.ServiceError
+    const refused = (call: Call) => () =>
+      Effect.suspend(() => {
+        asked.push(call)
+        return Effect.fail(refusal())
+      })
+    const { ofAll, service } = LastingRefusals.make(
+      yield* Effect.provide(
+        ServiceApi.ServiceApi,
+        ServiceApi.layerNoop({
+          initiateUpload: refused("initiateUpload"),
+          initiateLargeUpload: refused("initiateLargeUpload"),
+          completeUpload: refused("completeUpload"),
+          completeLargeUpload: refused("completeLargeUpload"),
+          file: (id) => id === "there" ? Effect.succeed(record) : refused("file")()
+        })
+      )
+    )
+    const effects: Record<Call, Effect.Effect<unknown, ServiceError.ServiceError>> = {
+      initiateUpload: service.initiateUpload(description),
+      initiateLargeUpload: service.initiateLargeUpload({ ...description, parts: Option.none() }),
+      completeUpload: service.completeUpload({ fileId: "f1" }),
+      completeLargeUpload: service.completeLargeUpload({ fileId: "f1", uploadId: "u1", parts: [] }),
+      file: service.file("f1")
+    }
+    const errors: Array<ServiceError.ServiceError> = []
+    for (const [call, next] of calls) {
+      refusal = next
+      errors.push(Either.getOrThrow(yield* Effect.either(Effect.flip(effects[call]))))
+    }
+    return { asked, errors: new Set(errors).size, ofAll: yield* ofAll, service }
+  })
+
+describe("LastingRefusals", () => {
+  it.effect.each<readonly [string, () => ServiceError.ServiceError]>([
+    ["a token that is not accepted", unauthorized],
+    ["a service that was never reached", nobodyThere]
+  ])(
+    "%s holds for whatever is asked: nothing is asked again, and all have the same error",
+    ([, refusal]) =>
+      Effect.gen(function*() {
+        const { asked, errors, ofAll } = yield* after(
+          ["file", refusal],
+          ["initiateUpload", refusal],
+          ["initiateLargeUpload", refusal],
+          ["completeUpload", refusal]
+        )
+        assert.deepStrictEqual([asked, errors], [["file"], 1])
+        assert.isTrue(Option.isSome(ofAll))
+      })
+  )
+
+  it.effect.each<readonly [string, first: () => ServiceError.ServiceError]>([
+    ["the line to a service that has answered is down", ofToken],
+    [
+      "a request broke that may have arrived",
+      () => new ConnectionError.ConnectionFailed({ peer: "service", origin: "http://127.0.0.1:1", arrived: "unknown" })
+    ]
+  ])("asks again where %s", ([, first]) =>
+    Effect.gen(function*() {
+      const then = first === ofToken ? nobodyThere : first
+      const { asked, errors, ofAll } = yield* after(["file", first], ["file", then], ["file", then])
+      assert.deepStrictEqual([asked.length, errors, ofAll], [3, 3, Option.none()])
+    }))
+
+  it.effect.each<readonly [string, Call, Call, () => ServiceError.ServiceError]>([
+    ["may not open", "initiateUpload", "initiateLargeUpload", ofToken],
+    ["may not open in parts", "initiateLargeUpload", "initiateUpload", ofToken],
+    [
+      "finds nobody to open",
+      "initiateUpload",
+      "initiateLargeUpload",
+      () => new ServiceError.NotFound({ ...answer, status: 404 })
+    ]
+  ])(
+    "whoever %s an upload does not ask for another of that way, and for one of the other",
+    ([, call, other, refusal]) =>
+      Effect.gen(function*() {
+        const { asked, errors, ofAll } = yield* after([call, refusal], [call, refusal], [other, refusal], [
+          other,
+          refusal
+        ])
+        assert.deepStrictEqual([asked, errors, ofAll], [[call, other], 2, Option.none()])
+      })
+  )
+
+  it.effect.each<readonly [Call, Call]>([
+    ["completeUpload", "initiateUpload"],
+    ["completeLargeUpload", "initiateLargeUpload"]
+  ])(
+    "where %s is forbidden, no bytes are sent for which it would be asked; what is sent is tried",
+    ([complete, open]) =>
+      Effect.gen(function*() {
+        const { asked, errors } = yield* after([complete, ofToken], [open, ofToken], [complete, ofToken])
+        assert.deepStrictEqual([asked, errors], [[complete, complete], 1])
+      })
+  )
+
+  it.effect.each<readonly [string, () => ServiceError.ServiceError]>([
+    ["a gateway forbids, which may be for its name", () => forbidden()],
+    ["the service forbids for one of its fields", () => forbidden({ code: "Forbidden", path: ["size"] })],
+    ["the service refuses", () => new ServiceError.RequestRejected({ ...answer, status: 422 })]
+  ])("a file that %s does not speak for the next", ([, refusal]) =>
+    Effect.gen(function*() {
+      const { asked, errors } = yield* after(["initiateUpload", refusal], ["initiateUpload", refusal])
+      assert.deepStrictEqual([asked.length, errors], [2, 2])
+    }))
+
+  it.effect("what succeeds gives what the service gives", () =>
+    Effect.gen(function*() {
+      const { service } = yield* after()
+      assert.deepStrictEqual(yield* service.file("there"), record)
+    }))
+})
