@@ -7,7 +7,7 @@ export const useUploads = (queue: UploadQueue.UploadQueue) => {
   onCleanup(queue.subscribe(() => setChanged(queue.getSnapshot())))
   return () => {
     changed()
-    // listeners are called one after the other: those that come later see the same already
+    // not the signal's value: another component's signal is set a moment later, and both have to show the same
     return queue.getSnapshot()
   }
 }
