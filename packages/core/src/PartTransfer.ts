@@ -157,10 +157,11 @@ const attempt = (
 ): Effect.Effect<Receipt, PartError | Cut, ObjectStorage.ObjectStorage> =>
   Effect.gen(function*() {
     const { run } = transfer
-    if (run.transferSwitch.isOff()) return yield* cut
     const storage = yield* ObjectStorage.ObjectStorage
     const algorithm = yield* Checksum.Algorithm
     yield* transfer.opened.unchanged
+    // A pause may have come while it waited for its turn, or for the source just now
+    if (run.transferSwitch.isOff()) return yield* cut
     yield* transfer.look
     if (cannotEndInTime(transfer)) return yield* tooLate(transfer, number - 1)
     yield* run.monitor.publish({ _tag: "PartStarted", part: transfer.partNumber, attempt: number })

@@ -9,7 +9,7 @@ import {
   UploadRun,
   UploadSources
 } from "@stevedore/core"
-import { Duration, Effect, Exit, Fiber, Layer, Option, TestClock } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { presigned } from "./fixtures/presignedUrls.js"
 import { inTime } from "./fixtures/uploads.js"
 
@@ -93,6 +93,28 @@ describe("PartTransfer", () => {
       assert.strictEqual((yield* inTime(Fiber.join(fiber))).attempts, 2)
       assert.deepStrictEqual([exits, puts], [["Failure", "Success"], 2])
     }).pipe(Effect.provide(storage((request) => Effect.suspend(() => ++puts === 1 ? Effect.never : taken(request)))))
+  })
+
+  it.effect("what is paused while its source is looked at begins no attempt: none is told of, and nothing is sent", () => {
+    let puts = 0
+    return Effect.gen(function*() {
+      const run = yield* UploadRun.make(9, 4)
+      const fiber = yield* Effect.fork(transfer(Effect.sleep("1 second"), run))
+      yield* TestClock.adjust("500 millis")
+      yield* UploadRun.pause(run)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(puts, 0)
+      yield* UploadRun.resume(run)
+      yield* inTime(Fiber.join(fiber))
+      yield* run.monitor.publish({ _tag: "Cancelled" })
+      const told = [...yield* Stream.runCollect(run.monitor.events)].map(({ _tag }) => _tag)
+      assert.deepStrictEqual(told, ["Paused", "Resumed", "PartStarted", "PartStored", "Cancelled"])
+    }).pipe(Effect.provide(storage((request) =>
+      Effect.suspend(() => {
+        puts += 1
+        return taken(request)
+      })
+    )))
   })
 
   it.effect("bytes that could not be seen on their way have no checksum", () =>
