@@ -26,12 +26,12 @@ export interface TransferSwitch {
 }
 
 /**
- * A switch that is on.
+ * A switch that is on. It tells of each change in the same step: whoever turns it the other way meanwhile is told of after it.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<TransferSwitch> = Effect.sync(() => {
+export const make = (tell: (isOff: boolean) => void): TransferSwitch => {
   let turnedOn: Deferred.Deferred<void> | undefined
   const calls = new Set<() => void>()
   const on: Effect.Effect<void> = Effect.suspend(() =>
@@ -43,13 +43,16 @@ export const make: Effect.Effect<TransferSwitch> = Effect.sync(() => {
     turnOff: Effect.sync(() => {
       if (turnedOn !== undefined) return false
       turnedOn = Deferred.unsafeMake<void>(FiberId.none)
+      tell(true)
       calls.forEach((call) => call())
       return true
     }),
-    turnOn: Effect.suspend(() => {
-      const before = turnedOn
+    turnOn: Effect.sync(() => {
+      if (turnedOn === undefined) return false
+      Deferred.unsafeDone(turnedOn, Effect.void)
       turnedOn = undefined
-      return before === undefined ? Effect.succeed(false) : Deferred.succeed(before, undefined)
+      tell(false)
+      return true
     }),
     whenOff: (call) => {
       if (turnedOn !== undefined) call()
@@ -57,4 +60,4 @@ export const make: Effect.Effect<TransferSwitch> = Effect.sync(() => {
       return () => void calls.delete(call)
     }
   }
-})
+}

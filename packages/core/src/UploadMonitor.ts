@@ -51,7 +51,7 @@ export interface UploadMonitor {
   /** A phase begins. */
   readonly enter: (phase: UploadPhase) => Effect.Effect<void>
   /** The upload is paused, or goes on. */
-  readonly pause: (paused: boolean) => Effect.Effect<void>
+  readonly pause: (paused: boolean) => void
   /** A session begins, with the lengths of the parts that storage has of it already. */
   readonly beginSession: (parts: number, confirmed: ReadonlyArray<number>) => Effect.Effect<void>
   /** A session is over before the file is up, because of the failure of this `_tag`. */
@@ -86,7 +86,8 @@ const secondsOf = (remaining: number, speed: number): Duration.Duration =>
 export const make = (size: number): Effect.Effect<UploadMonitor> =>
   Effect.gen(function*() {
     const over = yield* Deferred.make<void>()
-    const { events, publish } = EventLog.make<UploadEvent>({ kept: eventsKept, isLast })
+    const { add, events } = EventLog.make<UploadEvent>({ kept: eventsKept, isLast })
+    const publish = (event: UploadEvent) => Effect.sync(() => add(event))
     const clock = yield* Effect.clock
     const line = LineSpeed.make()
     const monotonic = () => monotonicMillis(clock)
@@ -164,11 +165,11 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
           }
           return isOver(entered) ? Effect.asVoid(Deferred.succeed(over, undefined)) : Effect.void
         }),
-      pause: (now) =>
-        Effect.sync(() => {
-          paused = now
-          movedAt = monotonic()
-        }),
+      pause: (now) => {
+        paused = now
+        movedAt = monotonic()
+        add({ _tag: now ? "Paused" : "Resumed" })
+      },
       beginSession: (total, confirmed) =>
         Effect.sync(() => {
           sessions += 1

@@ -56,7 +56,7 @@ export const make = (size: number, concurrency: number): Effect.Effect<UploadRun
     return {
       monitor,
       serverClock,
-      transferSwitch: yield* Switch.make,
+      transferSwitch: Switch.make(monitor.pause),
       budget: Budget.forUpload({ attempts, concurrency }),
       timers: Timers.make(limits),
       noteSleep
@@ -70,11 +70,7 @@ export const make = (size: number, concurrency: number): Effect.Effect<UploadRun
  * @since 0.1.0
  * @category control
  */
-export const pause = ({ monitor, transferSwitch }: UploadRun): Effect.Effect<void> =>
-  Effect.flatMap(
-    transferSwitch.turnOff,
-    (changed) => changed ? Effect.zipRight(monitor.pause(true), monitor.publish({ _tag: "Paused" })) : Effect.void
-  )
+export const pause = ({ transferSwitch }: UploadRun): Effect.Effect<void> => Effect.asVoid(transferSwitch.turnOff)
 
 /**
  * Goes on after {@link pause}.
@@ -82,8 +78,4 @@ export const pause = ({ monitor, transferSwitch }: UploadRun): Effect.Effect<voi
  * @since 0.1.0
  * @category control
  */
-export const resume = ({ monitor, transferSwitch }: UploadRun): Effect.Effect<void> =>
-  Effect.flatMap(
-    transferSwitch.turnOn,
-    (changed) => changed ? Effect.zipRight(monitor.pause(false), monitor.publish({ _tag: "Resumed" })) : Effect.void
-  )
+export const resume = ({ transferSwitch }: UploadRun): Effect.Effect<void> => Effect.asVoid(transferSwitch.turnOn)

@@ -7,7 +7,7 @@ const settle = Effect.repeatN(Effect.yieldNow(), 20)
 describe("TransferSwitch", () => {
   it.effect("who waits until it is on goes on when it is turned on", () =>
     Effect.gen(function*() {
-      const transferSwitch = yield* TransferSwitch.make
+      const transferSwitch = TransferSwitch.make(() => {})
       yield* transferSwitch.on
       yield* transferSwitch.turnOff
       const on = yield* Effect.fork(transferSwitch.on)
@@ -19,7 +19,7 @@ describe("TransferSwitch", () => {
 
   it.effect("calls each time that it is turned off, at once where it is, and no more when that was ended", () =>
     Effect.gen(function*() {
-      const transferSwitch = yield* TransferSwitch.make
+      const transferSwitch = TransferSwitch.make(() => {})
       let calls = 0
       const end = transferSwitch.whenOff(() => void calls++)
       yield* transferSwitch.turnOff
@@ -35,17 +35,20 @@ describe("TransferSwitch", () => {
     }))
 
   it.effect.prop(
-    "however often it is turned, it says each time whether that changed anything",
+    "however often it is turned, it says each time whether that changed anything, and tells of it if it did",
     { turns: Schema.Array(Schema.Boolean) },
     ({ turns }) =>
       Effect.gen(function*() {
-        const transferSwitch = yield* TransferSwitch.make
+        const told: Array<boolean> = []
+        const transferSwitch = TransferSwitch.make((isOff) => void told.push(isOff))
         let isOff = false
         for (const off of turns) {
           assert.strictEqual(yield* off ? transferSwitch.turnOff : transferSwitch.turnOn, off !== isOff)
           isOff = off
           assert.strictEqual(transferSwitch.isOff(), isOff)
         }
+        assert.deepStrictEqual(told, told.map((_, index) => index % 2 === 0))
+        assert.strictEqual(told.length % 2 === 1, isOff)
       })
   )
 })

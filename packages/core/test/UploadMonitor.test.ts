@@ -151,7 +151,7 @@ describe("UploadMonitor", () => {
       assert.deepStrictEqual((yield* monitor.progress.get).stalledSince, Option.none())
       yield* TestClock.adjust("1 seconds")
       assert.deepStrictEqual((yield* monitor.progress.get).stalledSince, Option.some(new Date(7000)))
-      yield* monitor.pause(true)
+      monitor.pause(true)
       yield* TestClock.adjust("1 hours")
       const paused = yield* monitor.progress.get
       assert.deepStrictEqual([paused.phase, paused.stalledSince], ["paused", Option.none()])

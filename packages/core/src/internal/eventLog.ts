@@ -15,7 +15,7 @@ const cell = <A>(): Cell<A> => Deferred.unsafeMake(FiberId.none)
 
 /** What happens, for any number of readers. */
 export interface EventLog<A> {
-  readonly publish: (value: A) => Effect.Effect<void>
+  readonly add: (value: A) => void
   /** From the earliest that is kept when it begins to run, to the last one. Nobody misses one by being slow. */
   readonly events: Stream.Stream<A>
 }
@@ -32,14 +32,13 @@ export const make = <A>(
   const earlier: Array<Cell<A>> = []
   let end = cell<A>()
   return {
-    publish: (value) =>
-      Effect.sync(() => {
-        const next = cell<A>()
-        Deferred.unsafeDone(end, Effect.succeed({ value, next }))
-        earlier.push(end)
-        if (earlier.length > options.kept) earlier.shift()
-        end = next
-      }),
+    add: (value) => {
+      const next = cell<A>()
+      Deferred.unsafeDone(end, Effect.succeed({ value, next }))
+      earlier.push(end)
+      if (earlier.length > options.kept) earlier.shift()
+      end = next
+    },
     events: Stream.suspend(() =>
       Stream.paginateEffect(earlier[0] ?? end, (at) =>
         Effect.map(Deferred.await(at), ({ next, value }) => [
