@@ -224,7 +224,8 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | unde
  *
  * The token of its `ServiceApi` never leaves the server. Requests are checked before anything is asked of the service,
  * errors have the service's own envelope, and what goes wrong between server and service is told to the log. Nothing is
- * repeated here: the page does that. Requests that a browser says another site made are refused.
+ * repeated here: the page does that. A page that leaves ends its call. Requests that a browser says another site made are
+ * refused.
  *
  * @example
  * import { HttpRouter, HttpServer } from "@effect/platform"
@@ -275,6 +276,8 @@ export const make = <User, E, R, R2 = never, E2 = never, R3 = never>(
     )
   }).pipe(
     Effect.provide(RetryPolicy.none),
-    Effect.catchTag("Refused", (refusal) => Effect.succeed(Refusal.answer(refusal)))
+    Effect.catchTag("Refused", (refusal) => Effect.succeed(Refusal.answer(refusal))),
+    // Servers let nothing of an app be interrupted by itself, and whoever answers a page that has left waits without an end
+    Effect.interruptible
   )
 }

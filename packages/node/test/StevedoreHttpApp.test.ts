@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ServiceApi, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Cause, Effect, Logger, Redacted } from "effect"
+import { Cause, Deferred, Effect, Fiber, Logger, Option, Redacted } from "effect"
 import { createServer } from "node:http"
 
 const app = StevedoreHttpApp.make({
@@ -195,6 +195,22 @@ describe("StevedoreHttpApp", () => {
       ),
       Effect.provide(SandboxLayer.memory())
     ))
+
+  it.live("a page that leaves ends its call, also where a server lets nothing of an app be interrupted", () =>
+    Effect.gen(function*() {
+      const begun = yield* Deferred.make<void>()
+      const hanging = ServiceApi.layerNoop({
+        initiateUpload: () => Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never)
+      })
+      const asking = yield* ask(initiate, { body: small }).pipe(
+        Effect.provide(hanging),
+        Effect.uninterruptible,
+        Effect.forkDaemon
+      )
+      yield* Deferred.await(begun)
+      const left = yield* Effect.timeoutOption(Fiber.interrupt(asking), "2 seconds")
+      assert.isTrue(Option.isSome(left))
+    }))
 
   it.effect("a name of up to 1024 characters is taken, however many halves JavaScript has of them", () =>
     Effect.gen(function*() {
