@@ -1,7 +1,8 @@
-import { HttpClient } from "@effect/platform"
+import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { PresignedUrl, ServiceApi, ServiceConfig, ServiceError, ServiceProfile } from "@stevedore/core"
 import { Chunk, Clock, Effect, Either, Fiber, Layer, Option, Redacted, Schema, Stream, TestClock } from "effect"
+import { inspect } from "node:util"
 import * as FakeHttp from "./fixtures/FakeHttp.js"
 import { href } from "./fixtures/presignedUrls.js"
 
@@ -467,6 +468,63 @@ describe("ServiceApi", () => {
         Effect.gen(function*() {
           const { result } = yield* withApi(link, () => new Response(null, { status: 302, headers: { location } }))
           assert.deepStrictEqual(result, Either.right(url))
+        })
+    )
+
+    /** As a gateway of one's own is reached: by another URL, with a secret of its own in it. */
+    const behindGateway = (headers: Readonly<Record<string, string>>) => {
+      const { client, seen } = FakeHttp.make(() => new Response(null, { status: 302, headers: { ...headers } }))
+      const config = ServiceConfig.layer({ baseUrl: "https://service.test/api", token: Redacted.make(secret) })
+      const transformClient = HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
+        HttpClientRequest.setUrl(
+          request,
+          `${request.url.replace("service.test/api", "gateway.test/v9")}?key=${gateKey}`
+        )
+      )
+      return Effect.flatMap(ServiceApi.ServiceApi, link).pipe(
+        Effect.either,
+        Effect.map((result) => ({ result, seen })),
+        Effect.provide(
+          Layer.provide(
+            ServiceApi.layerWith({ transformClient }),
+            Layer.merge(Layer.orDie(config), FakeHttp.layer(client))
+          )
+        )
+      )
+    }
+
+    const gateKey = "5ecre7gatekey"
+
+    it.effect.each<readonly [string, string]>([
+      ["/files/x?sig=1", "https://gateway.test/files/x?sig=1"],
+      ["content?sig=1", "https://gateway.test/v9/v1/files/f1/content?sig=1"],
+      ["//storage.test/x?sig=1", "https://storage.test/x?sig=1"],
+      ["https://storage.test/x?sig=1", "https://storage.test/x?sig=1"]
+    ])(
+      "a redirect to %s is relative to the URL that a transformClient made of it",
+      ([location, url]) =>
+        Effect.gen(function*() {
+          const { result, seen } = yield* behindGateway({ location })
+          assert.deepStrictEqual(result, Either.right(url))
+          assert.deepStrictEqual(seen.map(({ href }) => href), [
+            `https://gateway.test/v9/v1/files/f1/download?key=${gateKey}`
+          ])
+        })
+    )
+
+    it.effect.each([{}, { location: `ftp://elsewhere.test/?key=${gateKey}` }, { location: "http://" }])(
+      "a redirect to nowhere tells nothing of the URL that a transformClient made: %j",
+      (headers) =>
+        Effect.gen(function*() {
+          const { result } = yield* behindGateway({ ...headers })
+          const error = errorOf(result)
+          assert.deepInclude({ ...error }, { _tag: "InvalidResponse", path: "Location" })
+          const shown = [error.message, String(error.stack), inspect(error, { depth: Infinity, showHidden: true })]
+          for (const text of [...shown, JSON.stringify(error)]) {
+            assert.notInclude(text, gateKey)
+            assert.notInclude(text, secret)
+            assert.notInclude(text, "gateway.test")
+          }
         })
     )
 
