@@ -91,13 +91,13 @@ const isAboutCursor = (error: RequestRejected): boolean =>
     /cursor/i.test(code) || /cursor/i.test(typeof path === "string" ? path : path?.join(".") ?? "")
   )
 
-// A service that names no place may mean the cursor, if it is an old one: the other parameters have passed before.
-const rejectsCursor = (error: RequestRejected, walk: Walk, turn: Turn): boolean =>
+// A service that names no place means the cursor: all else that the page is asked for with was taken for the one before.
+const rejectsCursor = (error: RequestRejected, turn: Turn): boolean =>
   turn.cursor !== undefined && [400, 410, 422].includes(error.status) &&
-  (isAboutCursor(error) || (turn.index === walk.from?.index && error.issues.every(({ path }) => !path?.length)))
+  (isAboutCursor(error) || error.issues.every(({ path }) => !path?.length))
 
 const failureOf = (walk: Walk, turn: Turn) => (error: ServiceError): Effect.Effect<never, Failure> =>
-  error._tag === "RequestRejected" && rejectsCursor(error, walk, turn)
+  error._tag === "RequestRejected" && rejectsCursor(error, turn)
     ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
       new CursorRejected({
         page: positionOf(walk, turn),

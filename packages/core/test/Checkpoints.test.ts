@@ -217,10 +217,13 @@ describe("Checkpoints", () => {
     { fastCheck: { numRuns: 40 } }
   )
 
-  it.effect("a cursor that ends in the middle of a walk is restarted too", () => {
+  it.effect.each([
+    ["and is named", "page.start_cursor"],
+    ["and is not named", undefined]
+  ])("a cursor that ends in the middle of a walk is restarted too: %s", ([, path]) => {
     let requests = 0
     const list = fakeService(({ query }) =>
-      ++requests === 3 ? refusal(400, "ValidationError", "page.start_cursor") : keysetPage(items(40), query)
+      ++requests === 3 ? refusal(400, "ValidationError", path) : keysetPage(items(40), query)
     )
     return Effect.gen(function*() {
       const all = yield* Stream.runCollect(things({ pageSize: 10, onCursorRejected: "restart" }))

@@ -225,6 +225,37 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
+  const refusals = [
+    ["an error without a place", () => refusal(400, "ValidationError")],
+    ["an empty place", () => json({ errors: [{ code: "UnprocessableContent", path: [] }] }, { status: 422 })],
+    ["no error at all", () => new Response("<h1>Gone</h1>", { status: 410 })]
+  ] as const
+
+  it.effect.each(refusals)(
+    "a refusal that names no place means the cursor, for nothing else is new: %s",
+    ([, refused]) => {
+      const list = fakeService(({ query }) =>
+        query.has("page[start_cursor]") ? refused() : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
+      )
+      return Effect.gen(function*() {
+        const { end, given } = yield* walked(projects)
+        assert.deepStrictEqual(given, [1])
+        assert.deepInclude({ ...yield* Either.flip(end) }, {
+          _tag: "CursorRejected",
+          page: { path: "/v1/projects", index: 1, cursor: "a" }
+        })
+      }).pipe(Effect.provide(list.layer))
+    }
+  )
+
+  it.effect.each(refusals)(
+    "but not for the first page, which has no cursor: %s",
+    ([, refused]) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* Effect.flip(Stream.runDrain(Pages.walk(projects))))._tag, "RequestRejected")
+      }).pipe(Effect.provide(fakeService(() => refused()).layer))
+  )
+
   it.effect("another refusal of a page behind a cursor is not blamed on the cursor", () => {
     const list = fakeService(({ query }) =>
       query.has("page[start_cursor]")
