@@ -87,7 +87,8 @@ const pages = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<P
   Stream.unwrap(
     Effect.map(
       prepared(shape, wishes),
-      (walk) => Stream.mapEffect(walkEntries(walk), (page) => pageOf(page, walk.onInvalid))
+      // Stream.mapEffect can do it at once for several, which is half a KiB of a page
+      (walk) => Stream.flatMap(walkEntries(walk), (page) => Stream.fromEffect(pageOf(page, walk.onInvalid)))
     )
   )
 

@@ -196,14 +196,15 @@ const pagesFrom = <A>(
   from: Pages.Start | undefined
 ): Stream.Stream<EntryPage<A>, ListError, ServiceApi> => {
   const { ahead, emptyPages, limit, path, query } = run.prepared
-  return Pages.walk({ path, limit, query, ahead, emptyPages, from }).pipe(
-    Stream.mapEffect((page) => Effect.map(Effect.clock, (clock) => run.entriesOf(page, clock))),
-    Stream.catchAll((error) => {
-      if (error._tag !== "CursorRejected" || !run.canRestart()) return Stream.fail(error)
-      run.restart()
-      return Stream.suspend(() => pagesFrom(run, undefined))
-    })
-  )
+  const pages = Pages.walk({ path, limit, query, ahead, emptyPages, from })
+  return Stream.unwrap(Effect.map(Effect.clock, (clock) => Stream.map(pages, (page) => run.entriesOf(page, clock))))
+    .pipe(
+      Stream.catchAll((error) => {
+        if (error._tag !== "CursorRejected" || !run.canRestart()) return Stream.fail(error)
+        run.restart()
+        return Stream.suspend(() => pagesFrom(run, undefined))
+      })
+    )
 }
 
 /**
