@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { readFile } from "./internal/inputFile.js"
+import { readFile, warnOfOthers } from "./internal/inputFile.js"
 import * as Transport from "./internal/transport.js"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 import * as Proxy from "./Proxy.js"
@@ -72,7 +72,7 @@ const token = ({ input, path }: { readonly input: string; readonly path: string 
     Effect.mapError(
       ServiceConfig.parseToken(Redacted.make(text)),
       (problem) => new InvalidInput({ input, problem: `${path}: ${problem}` })
-    ))
+    )).pipe(Effect.zipLeft(warnOfOthers(path)))
 
 const tokenFile = (given: Option.Option<string>) =>
   Effect.gen(function*() {

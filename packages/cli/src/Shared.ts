@@ -15,7 +15,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { readFile } from "./internal/inputFile.js"
+import { readFile, warnOfOthers } from "./internal/inputFile.js"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 import * as Output from "./Output.js"
 
@@ -81,6 +81,7 @@ export const readConfigFile = (
       )
       return invalid(`${file}: ${issues.join("; ")}. Its fields are baseUrl, token, tokenFile and profile`)
     })
+    if (token !== undefined) yield* warnOfOthers(file)
     const beside = (path: string | undefined) => path === undefined ? undefined : resolve(dirname(file), path)
     return Record.filter(
       {

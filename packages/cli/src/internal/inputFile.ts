@@ -1,5 +1,6 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { InvalidInput } from "../InvalidInput.js"
 
 /**
@@ -15,4 +16,29 @@ export const readFile = (input: string, path: string): Effect.Effect<string, Inv
         problem: `${path} cannot be read (${error._tag === "SystemError" ? error.reason : error._tag})`
       })
     )
+  )
+
+const isOpen = ({ mode, type, uid }: FileSystem.File.Info): boolean =>
+  type === "File" && (mode & 0o066) !== 0 && Option.contains(uid, process.getuid?.())
+
+/**
+ * Warns of a file of this user's in which the token is, where other users may read or change it, as ssh does of keys. Not
+ * of one that somebody else gave to this user, as a container is given its secrets; and not where there are no such users.
+ *
+ * @internal
+ */
+export const warnOfOthers = (path: string): Effect.Effect<void, never, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(
+    Effect.flatMap((info) =>
+      Effect.when(
+        Effect.logWarning(
+          `The token is in ${path}, which others than you may read or change (mode 0${
+            (info.mode & 0o777).toString(8)
+          }): chmod 600 keeps it to you`
+        ),
+        () => isOpen(info)
+      )
+    ),
+    // what can be read but not looked at, such as a pipe of the shell
+    Effect.ignore
   )
