@@ -44,6 +44,11 @@ export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string>
     : [...words.slice(0, dashes), ...words.slice(dashes + 1).map((word) => word.startsWith("-") ? `./${word}` : word)]
 }
 
+// Up to "--", behind which all is names.
+const optionsOf = (words: ReadonlyArray<string>): ReadonlyArray<string> => Arr.takeWhile(words, (word) => word !== "--")
+
+const isForHelp = (options: ReadonlyArray<string>): boolean => options.includes("--help") || options.includes("-h")
+
 /**
  * The command line as the parser takes it in any order: a word for help gives the help of its command, and the log
  * level stands before the command, all other options behind it. Left where it is, each could be taken for a word too
@@ -53,9 +58,9 @@ export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string>
  * @category conversions
  */
 export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const dashes = words.indexOf("--")
-  const [options, names] = dashes === -1 ? [words, []] : [words.slice(0, dashes), words.slice(dashes)]
-  if (options.includes("--help") || options.includes("-h")) {
+  const options = optionsOf(words)
+  const names = words.slice(options.length)
+  if (isForHelp(options)) {
     const command = options.find(isCommandIn(options, commands)) ?? options.find((word) => !word.startsWith("-"))
     return [...Arr.fromNullable(command), "--help"]
   }
@@ -64,6 +69,17 @@ export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<st
     (word, index) => word === "--log-level" || word.startsWith("--log-level=") || options[index - 1] === "--log-level"
   )
   return [...levels, ...commandFirst(others, commands), ...afterDashes(names)]
+}
+
+/**
+ * Whether a command line begins to ask questions, instead of saying all.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const asks = (words: ReadonlyArray<string>): boolean => {
+  const options = optionsOf(words)
+  return options.includes("--wizard") && !isForHelp(options)
 }
 
 // Of those that every command takes, or nearly so: the word behind one is no command, whatever it says.

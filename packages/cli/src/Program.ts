@@ -12,8 +12,10 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
+import * as Arguments from "./Arguments.js"
 import * as CommandLine from "./CommandLine.js"
 import * as Complaint from "./Complaint.js"
+import { InvalidInput } from "./InvalidInput.js"
 import * as Output from "./Output.js"
 import * as PlainConsole from "./PlainConsole.js"
 
@@ -26,6 +28,8 @@ import * as PlainConsole from "./PlainConsole.js"
 export interface Process {
   /** The words after the program's name. */
   readonly words: ReadonlyArray<string>
+  /** Where it asks, if it is to. Omitted: nobody is there to answer. */
+  readonly input?: { readonly isTTY?: boolean | undefined } | undefined
   readonly out: Output.Sink
   readonly error: Output.Sink
 }
@@ -60,6 +64,17 @@ const logs = Layer.merge(
   Logger.minimumLogLevel(LogLevel.Warning)
 )
 
+// A wizard waits for its first answer for ever where there is no keyboard, and draws its questions all the same.
+const checkAsking = ({ input, words }: Process): Effect.Effect<void, InvalidInput> =>
+  input?.isTTY !== true && Arguments.asks(words)
+    ? Effect.fail(
+      new InvalidInput({
+        input: "--wizard",
+        problem: "it asks at a terminal, and standard input is none: --help lists the options to give instead"
+      })
+    )
+    : Effect.void
+
 /**
  * Runs the command line and says on standard error why it did not succeed, if it did not. The environment is read by
  * the `ConfigProvider` in force.
@@ -68,7 +83,8 @@ const logs = Layer.merge(
  * @category programs
  */
 export const run = (process: Process) =>
-  CommandLine.run(process.words).pipe(
+  checkAsking(process).pipe(
+    Effect.zipRight(CommandLine.run(process.words)),
     Complaint.tell,
     Effect.provide(
       Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer, console(process), logs).pipe(

@@ -1,10 +1,16 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { isatty } from "node:tty"
 import * as ExitCode from "./ExitCode.js"
 import * as HangUp from "./internal/hangUp.js"
 import * as Program from "./Program.js"
 
 NodeRuntime.runMain(
-  HangUp.interrupting(Program.run({ words: process.argv.slice(2), out: process.stdout, error: process.stderr })),
+  HangUp.interrupting(Program.run({
+    words: process.argv.slice(2),
+    input: { isTTY: isatty(0) },
+    out: process.stdout,
+    error: process.stderr
+  })),
   {
     disableErrorReporting: true,
     disablePrettyLogger: true,

@@ -53,6 +53,16 @@ describe("Arguments", () => {
     }
   })
 
+  it.each([
+    ["upload --wizard", true],
+    ["--wizard upload", true],
+    ["upload --wizard --help", false],
+    ["upload -- --wizard", false],
+    ["upload a", false]
+  ])("%s begins to ask: %s", (words, expected) => {
+    assert.strictEqual(Arguments.asks(words.split(" ")), expected)
+  })
+
   it.effect("a whole number within its bounds is taken", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* option("--parts", "1"), 1)

@@ -74,6 +74,8 @@ describe("a command line that cannot be right", () => {
     ["upload a --on-impossible hope", /fail, continue/],
     ["upload a --checksum md5", /crc32, sha256/],
     ["upload a --files 0", /--files takes a whole number, 1 to 64/],
+    ["--wizard", /^--wizard: it asks at a terminal, and standard input is none/],
+    ["upload --wizard", /^--wizard: it asks at a terminal/],
     ["sandbox --port 0 --storage-port 0 --directory /dev/null", /^--directory: \/dev\/null cannot be made/]
   ])("%s ends in 2, and says what is wrong on standard error alone", ([line, words]) =>
     Effect.gen(function*() {
