@@ -40,22 +40,22 @@ export const make = (service: Service): LastingRefusals => {
     return first
   }
 
+  const answered = <A>(call: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
+    Effect.mapBoth(call, {
+      onFailure: told,
+      onSuccess: (answer) => {
+        reached = true
+        return answer
+      }
+    })
+
   const asked = <A>(call: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
     Effect.suspend(() =>
-      Option.match(ofAll, {
-        onSome: (refusal) => Effect.fail(refusal),
-        onNone: () =>
-          Effect.mapBoth(call, {
-            onFailure: told,
-            onSuccess: (answer) => {
-              reached = true
-              return answer
-            }
-          })
-      })
+      Option.match(ofAll, { onNone: () => answered(call), onSome: (refusal) => Effect.fail(refusal) })
     )
 
-  // Bytes that nobody may complete are not sent, so what is said of Complete holds for opening too.
+  // Bytes that nobody may complete are not sent, so what is said of Complete holds for opening too. Those that are there
+  // are worth the question in any case.
   const way = <Description, Session, Finished, Record>(
     initiate: (file: Description) => Effect.Effect<Session, ServiceError>,
     complete: (session: Finished) => Effect.Effect<Record, ServiceError>
@@ -75,7 +75,7 @@ export const make = (service: Service): LastingRefusals => {
             onNone: () => Effect.mapError(asked(initiate(file)), heard(isOfOpening))
           })
         ),
-      complete: (session: Finished) => Effect.mapError(asked(complete(session)), heard(isOfToken))
+      complete: (session: Finished) => Effect.mapError(answered(complete(session)), heard(isOfToken))
     }
   }
 

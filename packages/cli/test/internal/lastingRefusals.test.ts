@@ -67,7 +67,7 @@ describe("LastingRefusals", () => {
           ["initiateLargeUpload", refusal],
           ["completeUpload", refusal]
         )
-        assert.deepStrictEqual([asked, errors], [["file"], 1])
+        assert.deepStrictEqual([asked, errors], [["file", "completeUpload"], 1])
         assert.isTrue(Option.isSome(ofAll))
       })
   )
