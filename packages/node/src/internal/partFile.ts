@@ -156,18 +156,23 @@ const takeModeOf = async (handle: NodeFs.FileHandle, target: string): Promise<vo
   if (there !== undefined) await handle.chmod(there.mode & 0o777 | 0o600).catch(() => undefined)
 }
 
-/** @internal */
+/**
+ * To its end also when it is interrupted: what came later would be in the file that is begun anew by then, from memory that
+ * others use.
+ *
+ * @internal
+ */
 export const write = (
   { handle, target, writes }: PartFile,
   bytes: Uint8Array,
   position: number
 ): Effect.Effect<void, TargetUnwritable> =>
-  writes.withPermits(1)(attempt(target, async () => {
+  writes.withPermits(1)(Effect.uninterruptible(attempt(target, async () => {
     for (let written = 0; written < bytes.byteLength;) {
       const left = bytes.byteLength - written
       written += (await handle.write(bytes, written, left, position + written)).bytesWritten
     }
-  }))
+  })))
 
 const readSize = 1_048_576
 

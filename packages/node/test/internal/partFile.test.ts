@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FastCheck } from "effect"
+import { Effect, FastCheck, Fiber } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import * as PartFile from "../../src/internal/partFile.js"
 import * as Temporary from "../support/temporary.js"
 
@@ -9,20 +10,27 @@ interface Counted extends PartFile.PartFile {
   readonly most: () => number
 }
 
+type Write = (bytes: Uint8Array, offset: number, length: number, position: number) => Promise<unknown>
+
+const withWrite = (file: PartFile.PartFile, write: (own: Write) => Write): PartFile.PartFile => ({
+  ...file,
+  handle: new Proxy(file.handle, {
+    get: (own, name) =>
+      name === "write"
+        ? write((bytes, offset, length, position) => own.write(bytes, offset, length, position))
+        : Reflect.get(own, name, own)
+  })
+})
+
 /** A part file that counts how many writes are under way at once, and takes so many bytes of each at most. */
 const counting = (file: PartFile.PartFile, mostBytes: number): Counted => {
   let underWay = 0
   let most = 0
-  const handle = new Proxy(file.handle, {
-    get: (own, name) => {
-      if (name !== "write") return Reflect.get(own, name, own)
-      return async (bytes: Uint8Array, offset: number, length: number, position: number) => {
-        most = Math.max(most, ++underWay)
-        return own.write(bytes, offset, Math.min(length, mostBytes), position).finally(() => underWay--)
-      }
-    }
+  const counted = withWrite(file, (own) => (bytes, offset, length, position) => {
+    most = Math.max(most, ++underWay)
+    return own(bytes, offset, Math.min(length, mostBytes), position).finally(() => underWay--)
   })
-  return { ...file, handle, most: () => most }
+  return { ...counted, most: () => most }
 }
 
 const open = Effect.gen(function*() {
@@ -62,6 +70,21 @@ describe("partFile", () => {
         [1, 2].map((byte) => Effect.flip(PartFile.write(file, Uint8Array.of(byte), 0)))
       )
       assert.deepStrictEqual(failures.map(({ _tag }) => _tag), ["TargetUnwritable", "TargetUnwritable"])
+    }))
+
+  it.scopedLive("a write that is interrupted is over when the interruption is: nothing of it comes after that", () =>
+    Effect.gen(function*() {
+      const opened = yield* open
+      const slow = withWrite(opened, (own) => async (bytes, offset, _, position) => {
+        await sleep(5)
+        return own(bytes, offset, 1, position)
+      })
+      const writing = yield* Effect.fork(PartFile.write(slow, Uint8Array.of(1, 2, 3), 100))
+      yield* Effect.sleep("2 millis")
+      yield* Fiber.interrupt(writing)
+      yield* Effect.promise(() => opened.handle.truncate(0))
+      yield* Effect.sleep("50 millis")
+      assert.strictEqual((yield* Effect.promise(() => opened.handle.stat())).size, 0)
     }))
 
   it.scoped("a part that is its target too, as a process leaves it that is killed between the two, begins anew", () =>
