@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Checkpoints, type List, Lists } from "@stevedore/core"
-import { Chunk, Duration, Effect, FastCheck as fc, Schema, Stream, TestClock } from "effect"
+import { Chunk, Duration, Effect, Either, FastCheck as fc, Fiber, Schema, Stream, TestClock } from "effect"
 import { type Item, item, items, keysetPage } from "./fixtures/fakeLists.js"
 import { fakeService, json, refusal } from "./fixtures/fakeService.js"
+import { inVirtualTime } from "./fixtures/virtualTime.js"
 
 const things = Lists.make({
   path: "/v1/things",
@@ -116,6 +117,69 @@ describe("Checkpoints", () => {
       }).pipe(Effect.provide(list.layer))
     },
     { fastCheck: { numRuns: 60 } }
+  )
+
+  it.effect.prop(
+    "also with pages ahead, when it is interrupted at any time, cursors end, and the list changes with every request",
+    {
+      first: fc.uniqueArray(fc.nat(60), { maxLength: 40, size: "max" }),
+      requests: fc.array(
+        fc.record({
+          appear: fc.array(fc.nat(60), { maxLength: 4 }),
+          vanish: fc.array(fc.nat(60), { maxLength: 4 }),
+          isRefused: fc.nat(9).map((one) => one === 0),
+          millis: fc.constantFrom(0, 5, 30)
+        }),
+        { maxLength: 30, size: "max" }
+      ),
+      lives: fc.array(
+        fc.record({
+          pageSize: fc.integer({ min: 1, max: 9 }),
+          ahead: fc.constantFrom(0 as const, 1 as const, 2 as const),
+          millisForEach: fc.constantFrom(0, 3, 20),
+          endsAfter: fc.nat(100)
+        }),
+        { maxLength: 8, size: "max" }
+      ),
+      onCursorRejected: fc.constantFrom("fail" as const, "restart" as const)
+    },
+    ({ first, lives, onCursorRejected, requests }) => {
+      let now = new Set(first)
+      const stayed = new Set(first)
+      const list = fakeService(({ query }, index) => {
+        const { appear, isRefused, millis, vanish } = requests[index] ??
+          { appear: [], isRefused: false, millis: 0, vanish: [] }
+        now = new Set([...now, ...appear].filter((id) => !vanish.includes(id)))
+        vanish.forEach((id) => stayed.delete(id))
+        const answer = isRefused && onCursorRejected === "restart" && query.has("page[start_cursor]")
+          ? refusal(400, "ValidationError", "page.start_cursor")
+          : keysetPage([...now].sort((one, other) => one - other).map(item), query)
+        return Effect.as(Effect.sleep(millis), answer)
+      })
+      return inVirtualTime(Effect.gen(function*() {
+        let from: Checkpoints.Checkpoint | undefined
+        const given: Array<string> = []
+        const walk = (options: Options, millisForEach: number) =>
+          Stream.runForEach(
+            things.marked({ ...options, from: from && throughJson(from), onCursorRejected }),
+            ({ at, item }) => {
+              given.push(item.id)
+              from = at
+              return Effect.sleep(millisForEach)
+            }
+          )
+        for (const { ahead, endsAfter, millisForEach, pageSize } of lives) {
+          const life = yield* Effect.fork(Effect.ignore(walk({ ahead, pageSize }, millisForEach)))
+          yield* Effect.sleep(endsAfter)
+          yield* Fiber.interrupt(life)
+        }
+        const end = yield* Effect.either(walk({ ahead: 1, pageSize: 5 }, 0))
+        assert.deepStrictEqual(given.filter((id, index) => given.indexOf(id) !== index), [])
+        if (Either.isLeft(end)) assert.strictEqual(end.left._tag, "CursorRejected")
+        else assert.includeMembers(given, [...stayed].map(String))
+      })).pipe(Effect.provide(list.layer), Effect.asVoid)
+    },
+    { fastCheck: { numRuns: 60 }, timeout: 60_000 }
   )
 
   it.effect("behind the last item of a page the place is the next page, which alone is requested", () => {
