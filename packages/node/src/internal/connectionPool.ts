@@ -10,6 +10,8 @@ const longestRest = 4000
 
 interface Resting {
   readonly connection: Connection
+  /** By the wall clock, in milliseconds. */
+  readonly since: number
   readonly timer: NodeJS.Timeout
 }
 
@@ -50,6 +52,8 @@ export const giveBack = ({ connection, rest }: Loan): Effect.Effect<void> =>
 /** @internal */
 export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, never, Scope.Scope> =>
   Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    const now = () => clock.unsafeCurrentTimeMillis()
     const origins = new Map<string, Origin>()
     const originOf = (href: string): Origin => {
       const url = new URL(href)
@@ -70,14 +74,14 @@ export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, neve
     return {
       lend: (href, limit) => {
         const origin = originOf(href)
-        const connection = take(origin) ?? new Connection(origin.peer, origin.session, limit)
+        const connection = take(origin, now()) ?? new Connection(origin.peer, origin.session, limit)
         let rests: boolean | undefined
         return {
           connection,
           rest: () => {
             if (rests === undefined) {
               rests = connection.release()
-              if (rests) rest(origin, connection)
+              if (rests) rest(origin, connection, now())
             }
             return rests
           }
@@ -96,15 +100,20 @@ const peerOf = ({ hostname, port, protocol }: URL, tls: ConnectionOptions): Peer
   }
 }
 
-const take = ({ resting }: Origin): Connection | undefined => {
-  const last = resting.pop()
+// Timers stand still while the computer sleeps, and the other side's do not
+const take = (origin: Origin, now: number): Connection | undefined => {
+  const last = origin.resting.pop()
   if (last === undefined) return undefined
   clearTimeout(last.timer)
+  if (now - last.since > longestRest) {
+    Effect.runFork(last.connection.close)
+    return take(origin, now)
+  }
   last.connection.wakeUp()
   return last.connection
 }
 
-const rest = ({ resting }: Origin, connection: Connection): void => {
+const rest = ({ resting }: Origin, connection: Connection, since: number): void => {
   const leave = () => {
     const index = resting.findIndex((one) => one.connection === connection)
     if (index !== -1) resting.splice(index, 1)
@@ -116,5 +125,5 @@ const rest = ({ resting }: Origin, connection: Connection): void => {
   }, Math.min(longestRest, connection.patience))
   timer.unref()
   connection.rest(leave)
-  resting.push({ connection, timer })
+  resting.push({ connection, since, timer })
 }

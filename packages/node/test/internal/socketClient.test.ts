@@ -4,6 +4,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Timeouts } from "@stevedore/core"
 import { Cause, Duration, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, Stream } from "effect"
 import { createServer } from "node:net"
+import { settableWallClock } from "../../../core/test/fixtures/wallClock.js"
 import * as ConnectionPool from "../../src/internal/connectionPool.js"
 import * as SocketClient from "../../src/internal/socketClient.js"
 import { longestWhole } from "../../src/internal/socketResponse.js"
@@ -222,6 +223,28 @@ describe("the client over Node's own sockets", () => {
       yield* untilOpen(server, 0)
       assert.strictEqual(server.connections().made, 1)
     }).pipe(Effect.provide(own())))
+
+  it.scopedLive("uses no connection again that rested while the computer slept: nobody else knows it any more", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ received, response }) => {
+        // whatever was between the two has forgotten the first connection
+        if (server.requests.length === 1 || received.connection > 0) response.end("a")
+      })
+      const clock = yield* settableWallClock
+      const client = SocketClient.make(yield* clock.within(ConnectionPool.make({})))
+      const read = get(server.origin).pipe(
+        Effect.flatMap(({ text }) => text),
+        Effect.scoped,
+        Effect.provideService(HttpClient.HttpClient, client),
+        Effect.timeout("2 seconds")
+      )
+      assert.strictEqual(yield* read, "a")
+      clock.set("8 hours", "ahead")
+      assert.strictEqual(yield* read, "a")
+      clock.set("8 hours", "back")
+      assert.strictEqual(yield* read, "a")
+      assert.deepStrictEqual(server.connections(), { made: 2, open: 1 })
+    }))
 
   it.scopedLive("takes no more from the line than it is asked for", () =>
     Effect.gen(function*() {
