@@ -98,7 +98,7 @@ export const uploadIdOf = (session: UploadSession): string | undefined =>
  * @category models
  */
 export const PartReceipt = Schema.Struct({
-  partNumber: Schema.Int.pipe(Schema.between(1, 10_000)),
+  partNumber: Schema.Int.pipe(Schema.positive()),
   etag: Schema.NonEmptyString,
   /** In bytes. */
   size: Schema.Int.pipe(Schema.positive()),

@@ -81,6 +81,17 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(found.receipts, [receiptOf(2), receiptOf(4)])
     }))
 
+  it.effect("a part has a receipt whatever its number: how many there may be, the profile says", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const record = recordOf("a", 10_001)
+      yield* ledger.begin(record)
+      yield* ledger.receive(record, receiptOf(10_001))
+      const found = yield* ledger.find("a")
+      assert.deepStrictEqual(Option.map(found, ({ receipts }) => receipts), Option.some([receiptOf(10_001)]))
+      assert.deepStrictEqual(yield* warnings, [])
+    }).pipe(Effect.provide(Recorder.layer)))
+
   it.effect("takes the last receipt of a part", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
