@@ -93,13 +93,11 @@ export class PresignedUrl implements Equal.Equal {
       Option.flatMap(parameter(query, "expires"), wholeNumber),
       (signedAt, seconds) => new Date(signedAt.getTime() + seconds * 1000)
     ).pipe(
-      Option.filter((date) => !Number.isNaN(date.getTime())),
+      Option.flatMap(ifValid),
       Option.orElse(() => assumedDeadline)
     )
-    this.signedHeaders = Option.match(parameter(query, "signedheaders"), {
-      onNone: () => [],
-      onSome: (names) => names.toLowerCase().split(";").filter((name) => name !== "" && name !== "host")
-    })
+    this.signedHeaders = Option.getOrElse(parameter(query, "signedheaders"), () => "").toLowerCase().split(";")
+      .filter((name) => name !== "" && name !== "host")
     this.partNumber = Option.filter(
       Option.flatMap(Option.fromNullable(query.get("partnumber")), wholeNumber),
       (number) => number >= 1
@@ -144,25 +142,21 @@ export class PresignedUrl implements Equal.Equal {
   }
 }
 
-const lowerCaseQuery = (url: URL): ReadonlyMap<string, string> => {
-  const query = new Map<string, string>()
-  url.searchParams.forEach((value, name) => query.set(name.toLowerCase(), value))
-  return query
-}
+const lowerCaseQuery = (url: URL): ReadonlyMap<string, string> =>
+  new Map(Array.from(url.searchParams, ([name, value]) => [name.toLowerCase(), value]))
 
 const parameter = (query: ReadonlyMap<string, string>, name: string): Option.Option<string> =>
   Option.fromNullable(query.get(`x-amz-${name}`) ?? query.get(`x-goog-${name}`))
 
 const wholeNumber = (text: string): Option.Option<number> =>
-  /^\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Option.some(Number(text)) : Option.none()
+  /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
 
-const basicDate = (text: string): Option.Option<Date> => {
-  const match = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(text)
-  if (match === null) return Option.none()
-  const [, year, month, day, hour, minute, second] = match
-  const date = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  return Number.isNaN(date.getTime()) ? Option.none() : Option.some(date)
-}
+const basicDate = (text: string): Option.Option<Date> =>
+  /^\d{8}T\d{6}Z$/.test(text)
+    ? ifValid(new Date(text.replace(/(....)(..)(..T..)(..)/, "$1-$2-$3:$4:")))
+    : Option.none()
+
+const ifValid = (date: Date): Option.Option<Date> => Number.isNaN(date.getTime()) ? Option.none() : Option.some(date)
 
 /**
  * A URL of http or https from its string, kept byte-identical; none when it is not one. What it says of itself is read

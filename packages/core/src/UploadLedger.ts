@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Order from "effect/Order"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -131,15 +130,13 @@ const Index = Schema.Array(Schema.String)
 const indexKey = "uploads"
 const recordKey = (id: string): string => `${id}/record`
 
-const indexLockWait = Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(250))
+const indexLockWait = { schedule: Schedule.spaced("20 millis"), times: 250 }
 
 // The index is shared by all uploads of a store: its lock is held for one small write, so it is waited for.
 const withIndexLock = (lock: Lock) => <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.scoped(
-    Effect.zipRight(Effect.repeat(lock(indexKey), { schedule: indexLockWait, until: (taken) => taken }), effect)
+    Effect.zipRight(Effect.repeat(lock(indexKey), { ...indexLockWait, until: (taken) => taken }), effect)
   )
-
-const byStart = Order.mapInput(Order.number, ({ record }: Unfinished) => record.startedAt)
 
 const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadRecord): UploadRecord => ({
   ...record,
@@ -215,7 +212,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
       unfinished: orThrown(options.prefixes ?? readIndex).pipe(
         Effect.catchAll((error) => Effect.as(tell("read")(error), Arr.empty<string>())),
         Effect.flatMap(Effect.forEach(find)),
-        Effect.map((found) => Arr.sort(Arr.getSomes(found), byStart))
+        Effect.map((found) => Arr.getSomes(found).sort((one, other) => one.record.startedAt - other.record.startedAt))
       )
     }
   })

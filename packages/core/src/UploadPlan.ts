@@ -19,7 +19,7 @@ import { EmptySource, InvalidSource } from "./SourceError.js"
  * @category models
  */
 export const ByteRange = /* #__PURE__ */ Schema.Struct({
-  offset: Schema.Int.pipe(Schema.nonNegative()),
+  offset: Schema.NonNegativeInt,
   length: Schema.Int.pipe(Schema.positive())
 }).annotations({ identifier: "ByteRange" })
 

@@ -141,13 +141,11 @@ export const isSame = (
   Effect.gen(function*() {
     const algorithm = yield* Checksum.Algorithm
     if (algorithm.name !== unfinished.record.checksumAlgorithm) return false
-    const receipts = yield* chosen(unfinished.receipts, verification)
-    return yield* Effect.every(receipts, (receipt) => {
+    for (const receipt of yield* chosen(unfinished.receipts, verification)) {
       const range = ranges[receipt.partNumber - 1]
-      return range === undefined || range.length !== receipt.size
-        ? Effect.succeed(false)
-        : stillHas(opened, algorithm, { range, receipt })
-    })
+      if (range?.length !== receipt.size || !(yield* stillHas(opened, algorithm, { range, receipt }))) return false
+    }
+    return true
   })
 
 /**
