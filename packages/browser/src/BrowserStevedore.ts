@@ -112,7 +112,11 @@ const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, Conf
     const absolute = URL.canParse(baseUrl, location.href) ? new URL(baseUrl, location.href).href : baseUrl
     return token === undefined
       // no token travels in clear
-      ? ServiceConfig.layerWithoutToken({ ...options, baseUrl: absolute, allowInsecureHttp: true })
+      ? ServiceConfig.layerWithoutToken({
+        ...options,
+        baseUrl: absolute,
+        allowInsecureHttp: options.allowInsecureHttp || absolute.startsWith("http:")
+      })
       : ServiceConfig.layer({ ...options, baseUrl: absolute, token })
   })
 

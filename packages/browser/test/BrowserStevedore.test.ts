@@ -84,6 +84,17 @@ describe("BrowserStevedore", () => {
       assert.deepStrictEqual(asked, [])
     }))
 
+  it.scoped("nor is a file, behind a base URL of https: also without a token, as long as nobody allows it", () =>
+    Effect.gen(function*() {
+      yield* world(() => json(201, { data: { id: "f", upload_url: "http://bucket.test/k" } }))
+      assert.deepInclude(yield* Effect.flip(Effect.provide(initiate, layerOf())), {
+        _tag: "InvalidResponse",
+        path: "data.upload_url"
+      })
+      yield* Effect.provide(initiate, layerOf({ allowInsecureHttp: true }))
+      yield* Effect.provide(initiate, layerOf({ baseUrl: "http://service.test" }))
+    }))
+
   it.scoped("no redirect is followed: where it leads is hidden, that it is one is not", () =>
     Effect.gen(function*() {
       const opaque = () =>

@@ -190,7 +190,7 @@ export const connection = {
     Options.optional
   ),
   allowInsecureHttp: Options.boolean("allow-insecure-http").pipe(
-    Options.withDescription("Take http: to another host, where the token travels in clear")
+    Options.withDescription("Take http: to another host, where the token, or behind https: the file, travels in clear")
   )
 }
 

@@ -11,8 +11,10 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { decodeProblem } from "./internal/decodeProblem.js"
 import { httpDate } from "./internal/httpDate.js"
+import type { PresignedUrl } from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
 import * as RetryAfter from "./RetryAfter.js"
+import { isAllowed } from "./ServiceConfig.js"
 import type { ServiceError } from "./ServiceError.js"
 import {
   Forbidden,
@@ -45,25 +47,32 @@ export interface ServiceAnswer {
   readonly receivedAt: number
   /** Which attempt it was, from 1. */
   readonly attempts: number
+  /** Whether files may travel over a URL of `http:` in it. Omitted: no. */
+  readonly allowInsecureHttp?: boolean | undefined
 }
 
-const Envelope = Schema.parseJson(Schema.Struct({ errors: Schema.Array(Schema.Unknown) }))
+const asEnvelope = Schema.decodeUnknownOption(Schema.parseJson(Schema.Struct({ errors: Schema.Array(Schema.Unknown) })))
 
 const asIssue = Schema.decodeUnknownOption(Issue)
 
 // Each by itself: one that is not as it should be hides none of the others
 const readIssues = (body: string): ReadonlyArray<Issue> =>
-  Option.match(Schema.decodeOption(Envelope)(body), {
-    onNone: () => [],
-    onSome: ({ errors }) => Arr.filterMap(errors, (error) => asIssue(error))
-  })
+  Arr.filterMap(
+    Option.match(asEnvelope(body), { onNone: () => [], onSome: ({ errors }) => errors }),
+    (error) => asIssue(error)
+  )
 
-const told = (answer: ServiceAnswer) => ({
-  operation: answer.operation,
-  status: answer.status,
-  requestId: answer.headers["x-request-id"] ?? answer.headers["x-amzn-requestid"],
-  attempts: answer.attempts,
-  issues: answer.status < 400 ? [] : readIssues(answer.body)
+const told = ({ attempts, headers, operation, status }: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({
+  operation,
+  status,
+  requestId: headers["x-request-id"] ?? headers["x-amzn-requestid"],
+  attempts,
+  issues
+})
+
+const waiting = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({
+  ...told(answer, issues),
+  retryAfter: RetryAfter.fromHeaders(answer.headers, answer.receivedAt)
 })
 
 /**
@@ -73,8 +82,8 @@ const told = (answer: ServiceAnswer) => ({
  * @category interpreters
  */
 export const errorOf = (answer: ServiceAnswer): ServiceError => {
-  const fields = told(answer)
-  const waiting = { ...fields, retryAfter: RetryAfter.fromHeaders(answer.headers, answer.receivedAt) }
+  const issues = answer.status < 400 ? [] : readIssues(answer.body)
+  const fields = told(answer, issues)
   switch (answer.status) {
     case 401:
       return new Unauthorized(fields)
@@ -85,12 +94,10 @@ export const errorOf = (answer: ServiceAnswer): ServiceError => {
     case 409:
       return new UploadConflict(fields)
     case 429:
-      return new RateLimited(waiting)
-    case 408:
-      return new ServiceUnavailable(waiting)
+      return new RateLimited(waiting(answer, issues))
     default:
-      return answer.status >= 500
-        ? new ServiceUnavailable(waiting)
+      return answer.status >= 500 || answer.status === 408
+        ? new ServiceUnavailable(waiting(answer, issues))
         : new RequestRejected({ ...fields, totalLength: RangedContent.lengthOutside(answer) })
   }
 }
@@ -102,7 +109,25 @@ export const errorOf = (answer: ServiceAnswer): ServiceError => {
  * @category constructors
  */
 export const invalid = (answer: ServiceAnswer, path: string, problem: string): InvalidResponse =>
-  new InvalidResponse({ ...told(answer), path, problem })
+  new InvalidResponse({ ...told(answer, []), path, problem })
+
+/**
+ * A pre-signed URL of an answer, unless the file would travel in clear over it.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const encrypted =
+  (answer: ServiceAnswer, path: string) => (url: PresignedUrl): Either.Either<PresignedUrl, ServiceError> =>
+    isAllowed(url, answer.allowInsecureHttp)
+      ? Either.right(url)
+      : Either.left(
+        invalid(
+          answer,
+          path,
+          "expected https: over http the file travels in clear; allowInsecureHttp takes it all the same"
+        )
+      )
 
 /**
  * Decodes the JSON body of a success; what its schema does not name is kept.
@@ -141,17 +166,10 @@ const decodeAt = <A, I>(
 ): Either.Either<A, ServiceError> =>
   Either.mapLeft(Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json), (error) => {
     const issues = readIssues(answer.body)
-    if (issues.length > 0) return failedLate(answer, issues)
+    // Who has sent the status before the work was done has only the body left to tell that it failed: as a 5xx.
+    if (issues.length > 0) return new ServiceUnavailable(waiting(answer, issues))
     const { path, problem } = decodeProblem(error, at)
     return invalid(answer, path, problem)
-  })
-
-// Who has sent the status before the work was done has only the body left to tell that it failed: as a 5xx.
-const failedLate = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>): ServiceUnavailable =>
-  new ServiceUnavailable({
-    ...told(answer),
-    issues,
-    retryAfter: RetryAfter.fromHeaders(answer.headers, answer.receivedAt)
   })
 
 /**

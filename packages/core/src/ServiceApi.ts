@@ -74,6 +74,8 @@ export interface Service {
   readonly profile: ServiceProfile.ServiceProfile
   /** The service's base URL: it tells one service's uploads from another's. */
   readonly baseUrl: string
+  /** Whether files may travel over URLs of `http:`, as the service's own or by the configuration. Omitted: no. */
+  readonly allowInsecureHttp?: boolean | undefined
   /** Opens a session for a single PUT. Not repeated when it may have arrived. */
   readonly initiateUpload: (file: Endpoints.FileDescription) => Effect.Effect<SingleSession, ServiceError>
   /** Opens a session of several parts. Not repeated when it may have arrived. */
@@ -154,7 +156,7 @@ const contentOf = (
     // Its body may be as large as the file: it is not read.
     onNone: () =>
       Effect.flatMap(
-        answerOf("download", response, attempt),
+        answerOf(caller, "download", response, attempt),
         (answer) => Effect.fail(invalid(answer, "Content-Range", "not the range that was asked for"))
       )
   })
@@ -232,9 +234,11 @@ export const makeWith = (
       options.transformClient ?? identity
     )
     const deprecations = makeDeprecations()
+    const allowInsecureHttp = config.allowInsecureHttp === true || config.baseUrl.startsWith("http:")
     const caller: Caller = {
       config,
       client,
+      allowInsecureHttp,
       pull: options.pull,
       rateLimit: yield* RateLimit.make(config.profile.rateLimit),
       budget: RetryBudget.make(),
@@ -244,6 +248,7 @@ export const makeWith = (
     return {
       profile: config.profile,
       baseUrl: config.baseUrl,
+      allowInsecureHttp,
       initiateUpload: of(Endpoints.initiateUpload),
       initiateLargeUpload: of(Endpoints.initiateLargeUpload),
       completeUpload: (input) => forFile("completeUpload", input.fileId, () => of(Endpoints.completeUpload)(input)),

@@ -28,6 +28,8 @@ export interface Service {
    */
   readonly token: Redacted.Redacted<string> | undefined
   readonly profile: ServiceProfile.ServiceProfile
+  /** Whether files may travel over pre-signed URLs of `http:` although the base URL is of `https:`. Omitted: no. */
+  readonly allowInsecureHttp?: boolean | undefined
 }
 
 /**
@@ -53,8 +55,8 @@ export interface Options {
   /** Omitted: {@link ServiceProfile.standard}. */
   readonly profile?: ServiceProfile.ServiceProfile | undefined
   /**
-   * Allows `http:` to a host that is not this machine. Without it such a base URL is refused: the token would travel
-   * in clear.
+   * Allows `http:` to a host that is not this machine. Without it such a base URL is refused, for the token would travel
+   * in clear; and behind a base URL of `https:` such a pre-signed URL, for the file would.
    */
   readonly allowInsecureHttp?: boolean | undefined
 }
@@ -78,6 +80,17 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i
 export const isThisMachine = (hostname: string): boolean => loopback.test(hostname)
 
 /**
+ * Whether a token or a file may be sent to an origin: over http it travels in clear, if it leaves this machine.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isAllowed = ({ origin }: Pick<URL, "origin">, allowInsecureHttp = false): boolean => {
+  const { hostname, protocol } = new URL(origin)
+  return allowInsecureHttp || protocol !== "http:" || isThisMachine(hostname)
+}
+
+/**
  * A base URL as it is used, or what is wrong with it in words.
  *
  * @since 0.1.0
@@ -89,7 +102,7 @@ export const parseBaseUrl = (text: string, allowInsecureHttp = false): Either.Ei
   if (url.protocol !== "https:" && url.protocol !== "http:") return Either.left("expected an https URL")
   if (url.username !== "" || url.password !== "") return Either.left("expected a URL without a user or password in it")
   if (url.search !== "" || url.hash !== "") return Either.left("expected a URL without a query or fragment")
-  if (url.protocol === "http:" && !allowInsecureHttp && !isThisMachine(url.hostname)) {
+  if (!isAllowed(url, allowInsecureHttp)) {
     return Either.left("expected https: over http the token travels in clear; allowInsecureHttp takes it all the same")
   }
   return Either.right(`${url.origin}${url.pathname.replace(/\/+$/, "")}`)
@@ -125,7 +138,7 @@ export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either
         ConfigError.MissingData(["baseUrl"], "expected a base URL: neither the options nor the profile have one")
       )
       : inField("baseUrl", parseBaseUrl(baseUrl, options.allowInsecureHttp)),
-    (baseUrl) => ({ baseUrl, token: undefined, profile })
+    (baseUrl) => ({ baseUrl, token: undefined, profile, allowInsecureHttp: options.allowInsecureHttp })
   )
 }
 
@@ -236,7 +249,8 @@ export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWi
     return yield* Config.all({
       baseUrl: baseUrlFrom(options, profile, allowInsecureHttp),
       token: tokenFrom(options),
-      profile: Config.succeed(profile)
+      profile: Config.succeed(profile),
+      allowInsecureHttp: Config.succeed(allowInsecureHttp)
     })
   })
 

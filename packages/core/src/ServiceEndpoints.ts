@@ -7,13 +7,14 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { FileRecord } from "./FileRecord.js"
 import { endingInTime, inPartOrder, OpenedMultipart, OpenedSingle, sessionFields } from "./internal/sessionAnswer.js"
 import { RawPage } from "./Page.js"
 import * as PresignedUrl from "./PresignedUrl.js"
 import type { ServiceAnswer } from "./ServiceAnswer.js"
-import { decode, decodeData, invalid } from "./ServiceAnswer.js"
+import { decode, decodeData, encrypted, invalid } from "./ServiceAnswer.js"
 import type { ServiceError } from "./ServiceError.js"
 import type { ServiceProfile } from "./ServiceProfile.js"
 import type { MultipartSession, PartReceipt, SingleSession } from "./UploadSession.js"
@@ -73,8 +74,9 @@ export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
   respond: (profile, answer) =>
     Either.gen(function*() {
       const opened = yield* decodeData(answer, OpenedSingle)
-      const fields = yield* sessionFields(answer, opened, opened.upload_url)
-      return { _tag: "SingleSession", ...fields, url: endingInTime(profile, fields.openedAt)(opened.upload_url) }
+      const url = yield* encrypted(answer, "data.upload_url")(opened.upload_url)
+      const fields = yield* sessionFields(answer, opened, url)
+      return { _tag: "SingleSession", ...fields, url: endingInTime(profile, fields.openedAt)(url) }
     })
 }
 
@@ -250,16 +252,15 @@ export const tokenInfo: Endpoint<void, TokenInfo> = {
 export const downloadLink = (
   profile: ServiceProfile,
   answer: ServiceAnswer
-): Either.Either<PresignedUrl.PresignedUrl, ServiceError> =>
-  Either.flatMap(decodeData(answer, Link), (link) =>
-    Either.flatMap(
-      Either.fromNullable(link[profile.fields.downloadUrl], () => "a field is missing"),
-      (href) =>
-        Either.fromOption(
-          Option.flatMap(Schema.decodeUnknownOption(Schema.String)(href), PresignedUrl.fromString),
-          () => "no http or https URL"
-        )
-    ).pipe(Either.mapLeft((problem) => invalid(answer, `data.${profile.fields.downloadUrl}`, problem))))
+): Either.Either<PresignedUrl.PresignedUrl, ServiceError> => {
+  const { downloadUrl } = profile.fields
+  const path = `data.${downloadUrl}`
+  return Either.flatMap(decodeData(answer, Link), ({ [downloadUrl]: href }) =>
+    Either.fromOption(
+      PresignedUrl.fromString(typeof href === "string" ? href : ""),
+      () => invalid(answer, path, Predicate.isNullable(href) ? "a field is missing" : "no http or https URL")
+    )).pipe(Either.flatMap(encrypted(answer, path)))
+}
 
 const Link = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 

@@ -14,6 +14,7 @@ import type { Book } from "./internal/uploadBook.js"
 import { journalOf, noJournal, recordOf } from "./internal/uploadBook.js"
 import type { InvalidPartCount } from "./PlanError.js"
 import { ServiceApi } from "./ServiceApi.js"
+import { isAllowed } from "./ServiceConfig.js"
 import type { ServiceError } from "./ServiceError.js"
 import type { Requirements } from "./SessionTransfer.js"
 import * as SessionTransfer from "./SessionTransfer.js"
@@ -31,6 +32,7 @@ import type { UploadRecord } from "./UploadRecord.js"
 import * as UploadResume from "./UploadResume.js"
 import type { UploadRun } from "./UploadRun.js"
 import type { PartReceipt, UploadSession } from "./UploadSession.js"
+import { urlsOf } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
 
 /**
@@ -113,8 +115,11 @@ const resume = (
   unfinished: Unfinished
 ): Effect.Effect<Option.Option<Beginning>, UploadError, ServiceApi> =>
   Effect.gen(function*() {
-    const { profile } = yield* ServiceApi
-    const session = yield* UploadResume.lively(unfinished.record, profile)
+    const { allowInsecureHttp, profile } = yield* ServiceApi
+    const session = Option.filter(
+      yield* UploadResume.lively(unfinished.record, profile),
+      (session) => urlsOf(session).every((url) => isAllowed(url, allowInsecureHttp))
+    )
     const parts = Option.flatMap(session, (session) =>
       Option.getRight(SessionTransfer.partsOf(session, upload.source.size, profile.limits)))
     if (Option.isSome(session) && Option.isSome(parts)) {
@@ -135,7 +140,7 @@ const resume = (
     yield* tellSentAnew(
       upload,
       Option.isNone(session)
-        ? "the URLs were not kept, or end within a minute"
+        ? "the URLs were not kept, are of http, or end within a minute"
         : Option.isNone(parts)
         ? "the service allows no such parts any more"
         : otherContent

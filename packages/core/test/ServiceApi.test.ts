@@ -22,6 +22,7 @@ const page = { data: [], page: { total_count: 0, has_more: false, next_cursor: n
 
 interface Setting {
   readonly baseUrl?: string
+  readonly allowInsecureHttp?: boolean
   readonly profile?: ServiceProfile.ServiceProfile
 }
 
@@ -559,6 +560,81 @@ describe("ServiceApi", () => {
         const { result } = yield* withApi(download, () => new Response("", { status: 404 }))
         assert.strictEqual(errorOf(result)._tag, "NotFound")
       }))
+  })
+
+  describe("a pre-signed URL of http", () => {
+    const signed = "?X-Amz-Signature=5ecre751gna7ure"
+
+    const opened = (host: string) => [
+      href({ part: 1 }),
+      `https://storage.test/2${signed}`,
+      { url: `http://${host}/3${signed}`, part_number: 3 },
+      `http://${host}/4${signed}`
+    ]
+
+    const profile = ServiceProfile.extend(ServiceProfile.standard, {
+      download: "link",
+      fields: { downloadUrl: "href" }
+    })
+
+    const places: ReadonlyArray<{
+      readonly path: string
+      readonly call: (api: ServiceApi.Service) => Effect.Effect<unknown, ServiceError.ServiceError>
+      readonly answer: (host: string) => Response
+    }> = [
+      {
+        path: "data.upload_url",
+        call: (api) => api.initiateUpload(file),
+        answer: (host) => FakeHttp.json({ data: { id: "f1", upload_url: `http://${host}/${signed}` } }, { status: 201 })
+      },
+      {
+        path: "data.urls[2]",
+        call: (api) => api.initiateLargeUpload({ ...file, parts: Option.none() }),
+        answer: (host) => FakeHttp.json({ data: { id: "f1", upload_id: "u~1", urls: opened(host) } }, { status: 201 })
+      },
+      {
+        path: "data.href",
+        call: (api) => Effect.scoped(api.download("f1")),
+        answer: (host) => FakeHttp.json({ data: { href: `http://${host}/${signed}` } })
+      },
+      {
+        path: "Location",
+        call: (api) => Effect.scoped(api.download("f1")),
+        answer: (host) => new Response(null, { status: 302, headers: { location: `http://${host}/${signed}` } })
+      }
+    ]
+
+    it.effect.each(places)(
+      "is refused behind a base URL of https, and its place is named: $path",
+      (place) =>
+        Effect.gen(function*() {
+          const { result, seen } = yield* withApi(place.call, () => place.answer("storage.test"), { profile })
+          const error = errorOf(result)
+          assert.deepInclude({ ...error }, { _tag: "InvalidResponse", path: place.path, attempts: 1 })
+          assert.strictEqual(error.recovery, "none")
+          assert.include(error.message, "travels in clear; allowInsecureHttp takes it all the same")
+          assert.notInclude(error.message, "5ecre751gna7ure")
+          assert.lengthOf(seen, 1)
+        })
+    )
+
+    it.effect.each(places)(
+      "is taken where it is allowed, leads to this machine, or is as the base URL: $path",
+      (place) =>
+        Effect.gen(function*() {
+          const settings: ReadonlyArray<readonly [host: string, setting: Setting]> = [
+            ["storage.test", { allowInsecureHttp: true }],
+            ["127.0.0.1:9000", {}],
+            ["localhost", {}],
+            ["storage.test", { baseUrl: "http://127.0.0.1:8080" }],
+            ["storage.test", { baseUrl: "http://service.test", allowInsecureHttp: true }]
+          ]
+          for (const [host, setting] of settings) {
+            const { result } = yield* withApi(place.call, () => place.answer(host), { profile, ...setting })
+            assert.isTrue(Either.isRight(result))
+          }
+        })
+    )
   })
 
   it.effect("an answer that was long on its way makes the deadlines of a session no later than they are", () =>

@@ -445,6 +445,17 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
 
   it.effect("no URLs were kept", () => startsOver({ keepUrls: false }))
 
+  it.effect("the URLs were kept when http was allowed for files, and it is no more", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 })
+      const encrypted = { ...yield* ServiceApi.ServiceApi, allowInsecureHttp: false }
+      const file = yield* Effect.provideService(succeeds(ledger), ServiceApi.ServiceApi, encrypted)
+      const { put } = yield* startedOver
+      const sent = numbersOf(put.filter(({ fileId }) => fileId === file.id))
+      assert.deepStrictEqual(sent, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    }).pipe(Effect.provide(sandbox({ storageOrigin: "http://storage.sandbox.test" })), recorded))
+
   it.effect("the service has collected the session, though its URLs live", () =>
     startsOver({ between: TestClock.adjust("25 hours"), sandbox: { urlLifetime: "48 hours" }, sessions: 2 }))
 

@@ -13,6 +13,7 @@ const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new
     "download it again. Where it is the service's record that has a wrong size, --any-size goes without it."
   ]],
   ["InvalidInput", ["allowInsecureHttp takes", "--allow-insecure-http takes"]],
+  ["InvalidResponse", ["allowInsecureHttp takes", "--allow-insecure-http takes"]],
   ["ItemInvalid", [
     "onInvalid: \"skip\", look at each with results, or list with a Schema of your own by Lists.make.",
     "--skip-invalid."

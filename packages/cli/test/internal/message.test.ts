@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConnectionError, DownloadError, ListError, PlanError, ServiceConfig, UploadError } from "@stevedore/core"
+import {
+  ConnectionError,
+  DownloadError,
+  ListError,
+  PlanError,
+  ServiceConfig,
+  ServiceError,
+  UploadError
+} from "@stevedore/core"
 import { DownloadTargetError } from "@stevedore/node"
 import { Duration, Either } from "effect"
 import { messageOf } from "../../src/internal/message.js"
@@ -33,6 +41,19 @@ describe("message", () => {
   it.each(errors)("names %s, and nothing that only a program can write", (ours, error) => {
     assert.include(messageOf(error), ours)
     assert.notMatch(messageOf(error), /[a-z][A-Z]|[a-z]: (?:"|false|true)|Timeouts|Schema of your own|overwriting/)
+  })
+
+  it("names the option that takes a pre-signed URL of http, which a service's answer had", () => {
+    const problem = "expected https: over http the file travels in clear; allowInsecureHttp takes it all the same"
+    const error = new ServiceError.InvalidResponse({
+      operation: "initiateUpload",
+      status: 201,
+      issues: [],
+      path: "data.upload_url",
+      problem
+    })
+    assert.include(error.message, problem)
+    assert.include(messageOf(error), "; --allow-insecure-http takes it all the same at data.upload_url")
   })
 
   it("is the error's own where there is nothing to say otherwise", () => {

@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type { ServiceAnswer } from "../ServiceAnswer.js"
-import { errorOf, invalid } from "../ServiceAnswer.js"
+import { encrypted, errorOf, invalid } from "../ServiceAnswer.js"
 import * as Endpoints from "../ServiceEndpoints.js"
 import type { ServiceError } from "../ServiceError.js"
 import type { ServiceProfile } from "../ServiceProfile.js"
@@ -25,7 +25,8 @@ const locationOf = (
           : ""
       )
     ),
-    Either.fromOption(() => invalid(answer, "Location", "no http or https URL in the header"))
+    Either.fromOption(() => invalid(answer, "Location", "no http or https URL in the header")),
+    Either.flatMap(encrypted(answer, "Location"))
   )
 
 /**

@@ -27,6 +27,8 @@ import { tellRepeat } from "./tellRepeat.js"
 export interface Caller {
   readonly config: ServiceConfig.Service
   readonly client: HttpClient.HttpClient
+  /** Whether files may travel over http. */
+  readonly allowInsecureHttp: boolean
   /** The bytes of an answer without a Stream, where the client has such a form. */
   readonly pull:
     | ((
@@ -74,6 +76,7 @@ export interface Attempt {
 
 /** An answer without its body. */
 export const answerOf = (
+  { allowInsecureHttp }: Caller,
   operation: string,
   { headers, status }: HttpClientResponse.HttpClientResponse,
   { number, sentAt }: Attempt
@@ -85,7 +88,8 @@ export const answerOf = (
     body: "",
     sentAt: sentAt(receivedAt),
     receivedAt,
-    attempts: number
+    attempts: number,
+    allowInsecureHttp
   }))
 
 type Reading = (
@@ -104,7 +108,7 @@ const reading = (
 (caller, operation, response, attempt) =>
   Effect.zipWith(
     read(response, (error) => failed(caller, error, attempt.number)),
-    answerOf(operation, response, attempt),
+    answerOf(caller, operation, response, attempt),
     (body, answer) => ({ ...answer, body })
   )
 

@@ -1,11 +1,10 @@
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type { ServiceAnswer } from "../ServiceAnswer.js"
-import { clockOffset, invalid } from "../ServiceAnswer.js"
+import { clockOffset, encrypted, invalid } from "../ServiceAnswer.js"
 import type { ServiceError } from "../ServiceError.js"
 import type { ServiceProfile } from "../ServiceProfile.js"
 import { httpDate } from "./httpDate.js"
@@ -64,23 +63,25 @@ export const sessionFields = (
     }
   )
 
-const byNumber = Order.mapInput(Order.number, (entry: { readonly number: number }) => entry.number)
-
 // A URL may say its part number twice, in the answer and in its own query: where they disagree, parts would be mixed up.
 /** @internal */
 export const inPartOrder = (
   answer: ServiceAnswer,
   urls: Arr.NonEmptyReadonlyArray<typeof Url.Type>
 ): Either.Either<Arr.NonEmptyReadonlyArray<PresignedUrl.PresignedUrl>, ServiceError> => {
-  const numbered = Arr.map(urls, (entry, index) =>
-    entry instanceof PresignedUrl.PresignedUrl
-      ? { url: entry, number: Option.getOrElse(entry.partNumber, () => index + 1) }
-      : { url: entry.url, number: entry.part_number ?? Option.getOrElse(entry.url.partNumber, () => index + 1) })
-  const ordered = Arr.sort(numbered, byNumber)
-  const wrong = ordered.findIndex(({ number, url }, index) =>
-    number !== index + 1 || Option.exists(url.partNumber, (own) => own !== number)
+  const numbered = Arr.map(urls, (entry, index) => {
+    const { part_number, url } = entry instanceof PresignedUrl.PresignedUrl ? { url: entry } : entry
+    const path = `data.urls[${index}]`
+    return { path, url, number: part_number ?? Option.getOrElse(url.partNumber, () => index + 1) }
+  })
+  const ordered = numbered.sort((one, other) => one.number - other.number)
+  return Either.all(
+    Arr.map(
+      ordered,
+      ({ number, path, url }, index) =>
+        number !== index + 1 || Option.exists(url.partNumber, (own) => own !== number)
+          ? Either.left(invalid(answer, path, "part numbers that are not 1 to n, each once"))
+          : encrypted(answer, path)(url)
+    )
   )
-  return wrong === -1
-    ? Either.right(Arr.map(ordered, ({ url }) => url))
-    : Either.left(invalid(answer, `data.urls[${wrong}]`, "part numbers that are not 1 to n, each once"))
 }
