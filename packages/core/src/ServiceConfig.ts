@@ -132,14 +132,30 @@ export const parseToken = (
 export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either<Service, ConfigError.ConfigError> => {
   const profile: ServiceProfile.ServiceProfile = options.profile ?? standardProfile
   const baseUrl = options.baseUrl ?? profile.baseUrl
-  return Either.map(
+  return Either.zipWith(
     baseUrl === undefined
       ? Either.left(
         ConfigError.MissingData(["baseUrl"], "expected a base URL: neither the options nor the profile have one")
       )
       : inField("baseUrl", parseBaseUrl(baseUrl, options.allowInsecureHttp)),
+    checkPaths(profile),
     (baseUrl) => ({ baseUrl, token: undefined, profile, allowInsecureHttp: options.allowInsecureHttp })
   )
+}
+
+const ofNoFile = /^(initiate|token)/
+
+// What a profile's Schema says too, which a page does not load. By a path without its id every file would be the same one,
+// as the last call of an upload would find out.
+const checkPaths = ({ paths }: ServiceProfile.ServiceProfile): Either.Either<void, ConfigError.ConfigError> => {
+  const wrong = Object.entries(paths).find(([name, path]) =>
+    !(ofNoFile.test(name) ? /^\// : /^\/.*\{file_id\}/).test(path)
+  )
+  return wrong === undefined
+    ? Either.void
+    : Either.left(
+      ConfigError.InvalidData(["profile", "paths", wrong[0]], "expected a path from / on, with {file_id} for a file")
+    )
 }
 
 const inField = <A>(field: string, checked: Either.Either<A, string>): Either.Either<A, ConfigError.ConfigError> =>
@@ -245,6 +261,7 @@ const tokenFrom = ({ token }: ConfigOptions): Config.Config<Redacted.Redacted<st
 export const fromConfig = (options: ConfigOptions = {}): Effect.Effect<ServiceWithToken, ConfigError.ConfigError> =>
   Effect.gen(function*() {
     const profile = yield* (options.profile ?? Config.succeed(standardProfile))
+    yield* checkPaths(profile)
     const allowInsecureHttp = yield* (options.allowInsecureHttp ?? Config.succeed(false))
     return yield* Config.all({
       baseUrl: baseUrlFrom(options, profile, allowInsecureHttp),

@@ -1,6 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ServiceConfig, ServiceProfile } from "@stevedore/core"
-import { Config, type ConfigError, ConfigProvider, Effect, Either, FastCheck as fc, Layer, Redacted } from "effect"
+import {
+  Arbitrary,
+  Config,
+  type ConfigError,
+  ConfigProvider,
+  Effect,
+  Either,
+  FastCheck as fc,
+  Layer,
+  Redacted,
+  Schema
+} from "effect"
 
 const secret = "api.5ecre770ken"
 
@@ -123,6 +134,34 @@ describe("ServiceConfig", () => {
       )
     })
 
+    it.each([
+      ["file", { file: "/files" }],
+      ["file", { file: "v1/files/{file_id}" }],
+      ["download", { download: "/files/{id}/content" }],
+      ["completeUpload", { completeUpload: "/files/done" }],
+      ["completeLargeUpload", { completeLargeUpload: "/files/:file_id/done" }],
+      ["initiateUpload", { initiateUpload: "files" }],
+      ["initiateLargeUpload", { initiateLargeUpload: "" }],
+      ["tokenInfo", { tokenInfo: "https://elsewhere.test/" }]
+    ])("a path that is none is refused as in a profile's file, and named: %s %j", (name, paths) => {
+      const profile = ServiceProfile.extend(ServiceProfile.standard, { paths })
+      const refused = `profile.paths.${name}`
+      assert.include(problem(ServiceConfig.make({ token, baseUrl: "https://files.test", profile })), refused)
+      assert.include(problem(ServiceConfig.makeWithoutToken({ baseUrl: "https://files.test", profile })), refused)
+      assert.isTrue(Either.isLeft(Schema.encodeEither(ServiceProfile.ServiceProfile)(profile)))
+    })
+
+    it.effect.prop("a profile that its Schema takes is taken", {
+      profile: Arbitrary.make(ServiceProfile.ServiceProfile)
+    }, ({ profile }) =>
+      Effect.gen(function*() {
+        const baseUrl = "https://files.test"
+        assert.deepInclude(Either.getOrThrow(ServiceConfig.make({ token, baseUrl, profile })), { profile })
+        const options = { profile: Config.succeed(profile) }
+        const read = yield* from({ STEVEDORE_BASE_URL: baseUrl, STEVEDORE_TOKEN: secret }, options)
+        assert.deepInclude(Either.getOrThrow(read), { profile })
+      }))
+
     it.effect("a layer fails with the same error", () =>
       Effect.gen(function*() {
         const built = yield* Effect.either(
@@ -184,6 +223,13 @@ describe("ServiceConfig", () => {
         })
         assert.strictEqual(Either.getOrThrow(service).baseUrl, "http://files.test")
         assert.include(problem(yield* from({}, { token: Config.redacted("ARCHIVE_TOKEN") })), "ARCHIVE_TOKEN")
+      }))
+
+    it.effect("a path of the profile that is none is refused and named", () =>
+      Effect.gen(function*() {
+        const profile = ServiceProfile.extend(ServiceProfile.standard, { paths: { file: "/files" } })
+        const variables = { STEVEDORE_BASE_URL: "https://files.test", STEVEDORE_TOKEN: secret }
+        assert.include(problem(yield* from(variables, { profile: Config.succeed(profile) })), "profile.paths.file")
       }))
 
     it.effect("a malformed value from elsewhere names the option at least", () =>
