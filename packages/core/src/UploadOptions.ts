@@ -7,6 +7,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as wish from "./internal/atLeastOne.js"
 import type { PlanError } from "./PlanError.js"
+import { AnyNumber } from "./Recovery.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 import { InvalidSource } from "./SourceError.js"
 import { SourceFingerprint } from "./SourceFingerprint.js"
@@ -16,6 +17,14 @@ import type { Strategy, UploadPlan } from "./UploadPlan.js"
 import * as Plan from "./UploadPlan.js"
 import type { Verification } from "./UploadResume.js"
 import type { UploadSource } from "./UploadSource.js"
+
+/**
+ * How many parts of an upload may be in flight at the most.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const mostConcurrent = 32
 
 /**
  * Every option has a default that suits a file of any size.
@@ -61,6 +70,34 @@ export interface UploadOptions {
 }
 
 /**
+ * The options as JSON, for the wishes of a job or of a configuration: a number that JSON does not have is its name, such as
+ * `"threshold": "Infinity"`. What is out of its range is an error, and so is what is not an option, also on the way out.
+ *
+ * @example
+ * import { UploadOptions, Uploads, type UploadSource } from "@stevedore/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const fromJson = Schema.decode(Schema.parseJson(UploadOptions.UploadOptions))
+ *
+ * const job = (source: UploadSource, wishes: string) =>
+ *   Effect.flatMap(fromJson(wishes), (options) => Uploads.upload(source, options))
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadOptions = /* #__PURE__ */ Schema.Struct({
+  strategy: Schema.optional(Plan.Strategy),
+  threshold: Schema.optional(AnyNumber.pipe(Schema.nonNegative())),
+  parts: Schema.optional(Schema.Int.pipe(Schema.positive())),
+  concurrency: Schema.optional(Schema.Int.pipe(Schema.between(1, mostConcurrent))),
+  maxSessions: Schema.optional(Schema.Int.pipe(Schema.between(1, 100))),
+  resume: Schema.optional(Schema.Boolean),
+  verify: Schema.optional(Schema.Literal("sample", "all", "download")),
+  onImpossible: Schema.optional(Schema.Literal("fail", "continue")),
+  unfinished: Schema.optional(Schema.String)
+}).annotations({ identifier: "UploadOptions", parseOptions: { onExcessProperty: "error" } })
+
+/**
  * The options with every default in its place.
  *
  * @since 0.1.0
@@ -76,14 +113,6 @@ export interface CheckedOptions {
   readonly onImpossible: "fail" | "continue"
   readonly unfinished: string | undefined
 }
-
-/**
- * How many parts of an upload may be in flight at the most.
- *
- * @since 0.1.0
- * @category constants
- */
-export const mostConcurrent = 32
 
 /**
  * How many of something, as a caller wishes: a whole number from 1, and one that a Stream can count up to. What is no number,

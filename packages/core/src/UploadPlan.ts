@@ -46,6 +46,30 @@ export const Strategy = /* #__PURE__ */ Schema.Literal("auto", "single", "multip
 export type Strategy = typeof Strategy.Type
 
 /**
+ * What will be asked of the service. In JSON `parts` is a number, or null where the service chooses.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadPlan = /* #__PURE__ */ Schema.Union(
+  Schema.TaggedStruct("SinglePlan", { size: Schema.Int.pipe(Schema.positive()) }),
+  Schema.TaggedStruct("MultipartPlan", {
+    size: Schema.Int.pipe(Schema.positive()),
+    parts: Schema.OptionFromNullOr(Schema.Int.pipe(Schema.positive()))
+  })
+).annotations({ identifier: "UploadPlan" })
+
+/**
+ * What will be asked of the service.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type UploadPlan =
+  | { readonly _tag: "SinglePlan"; readonly size: number }
+  | { readonly _tag: "MultipartPlan"; readonly size: number; readonly parts: Option.Option<number> }
+
+/**
  * Sizes from which `auto` takes multipart, in bytes: 64 MiB.
  *
  * @since 0.1.0
@@ -74,16 +98,6 @@ export interface Wishes {
    */
   readonly parts?: number | undefined
 }
-
-/**
- * What will be asked of the service.
- *
- * @since 0.1.0
- * @category models
- */
-export type UploadPlan =
-  | { readonly _tag: "SinglePlan"; readonly size: number }
-  | { readonly _tag: "MultipartPlan"; readonly size: number; readonly parts: Option.Option<number> }
 
 /**
  * The fewest parts a size can go up in: none is then above the largest part size.

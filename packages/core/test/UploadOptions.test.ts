@@ -1,13 +1,56 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ServiceProfile, SourceFingerprint, UploadOptions } from "@stevedore/core"
+import type { Types } from "effect"
 import { Either, FastCheck, Schema } from "effect"
 import { sourceOf } from "./fixtures/uploads.js"
 
 const { limits } = ServiceProfile.standard
 
-const anyNumber = FastCheck.oneof(FastCheck.double(), FastCheck.constantFrom(NaN, Infinity, -Infinity, -1, 0, 1.5))
+const anyNumber = FastCheck.oneof(
+  // JSON has no negative zero
+  FastCheck.double().map((number) => number === 0 ? 0 : number),
+  FastCheck.constantFrom(NaN, Infinity, -Infinity, -1, 0, 1.5)
+)
+
+const Json = Schema.parseJson(UploadOptions.UploadOptions)
+
+const given = <A extends object>(fields: A) =>
+  Object.fromEntries(Object.entries(fields).filter(([, one]) => one !== undefined))
 
 describe("UploadOptions", () => {
+  it("are what their Schema says, and no more", () => {
+    const isSame: Types.Equals<typeof UploadOptions.UploadOptions.Type, UploadOptions.UploadOptions> = true
+    assert.isTrue(isSame)
+  })
+
+  it.prop("are the same after a way through JSON", { options: UploadOptions.UploadOptions }, ({ options }) => {
+    assert.deepStrictEqual({ ...Schema.decodeSync(Json)(Schema.encodeSync(Json)(options)) }, given(options))
+  })
+
+  it.each([Infinity, 0, 0.5, Number.MAX_VALUE])("a threshold of %d survives JSON", (threshold) => {
+    assert.deepStrictEqual(Schema.decodeSync(Json)(Schema.encodeSync(Json)({ threshold })), { threshold })
+  })
+
+  it.prop("are taken as JSON where an upload takes them, and refused where it does not", {
+    options: FastCheck.record({
+      threshold: anyNumber,
+      concurrency: FastCheck.oneof(anyNumber, FastCheck.integer({ min: 0, max: 33 })),
+      maxSessions: FastCheck.oneof(anyNumber, FastCheck.integer({ min: 0, max: 101 }))
+    }, { requiredKeys: [] })
+  }, ({ options }) => {
+    const taken = Either.isRight(UploadOptions.check(sourceOf(95), options, limits))
+    assert.strictEqual(Either.isRight(Schema.encodeEither(UploadOptions.UploadOptions)(options)), taken)
+    const named = Object.entries(options).map((
+      [key, number]
+    ) => [key, Number.isFinite(number) ? number : String(number)])
+    assert.strictEqual(Either.isRight(Schema.decodeEither(Json)(JSON.stringify(Object.fromEntries(named)))), taken)
+  }, { fastCheck: { numRuns: 1000 } })
+
+  it("that are misspelt are no wishes that are left out", () => {
+    const text = JSON.stringify({ verfy: "download" })
+    assert.include(String(Either.flip(Schema.decodeEither(Json)(text))), "verfy")
+  })
+
   it.prop("a fingerprint that is let through is the same after a way through JSON", {
     kind: FastCheck.string({ maxLength: 3 }),
     size: anyNumber,

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type PlanError, ServiceProfile, UploadPlan } from "@stevedore/core"
-import { Either, FastCheck as fc, Option } from "effect"
+import { Arbitraries } from "@stevedore/testing"
+import type { Types } from "effect"
+import { Either, FastCheck as fc, Option, Schema } from "effect"
 
 const { limits } = ServiceProfile.standard
 
@@ -58,6 +60,22 @@ const assertCovers = (size: number, urls: number, within: Limits) => {
 }
 
 describe("UploadPlan", () => {
+  it("is what its Schema says, and no more", () => {
+    const isSame: Types.Equals<typeof UploadPlan.UploadPlan.Type, UploadPlan.UploadPlan> = true
+    assert.isTrue(isSame)
+  })
+
+  it.prop("is the same after a way through JSON, where parts that the service chooses are null", {
+    plan: Arbitraries.plan()
+  }, ({ plan }) => {
+    const text = Schema.encodeSync(Schema.parseJson(UploadPlan.UploadPlan))(plan)
+    assert.deepStrictEqual(Schema.decodeSync(Schema.parseJson(UploadPlan.UploadPlan))(text), plan)
+    assert.deepStrictEqual(
+      JSON.parse(text),
+      plan._tag === "SinglePlan" ? plan : { ...plan, parts: Option.getOrNull(plan.parts) }
+    )
+  })
+
   describe("partsFor", () => {
     const lines = fc.record({
       throughput: fc.double({ min: 1, max: 1e10, noNaN: true }),
