@@ -3,10 +3,69 @@
  *
  * @since 0.1.0
  */
+import * as Arr from "effect/Array"
 import type * as Duration from "effect/Duration"
-import type { Feasibility } from "./Feasibility.js"
-import type { FileRecord } from "./FileRecord.js"
-import type { UploadError } from "./UploadError.js"
+import * as Schema from "effect/Schema"
+import { Feasibility } from "./Feasibility.js"
+import { FileRecord } from "./FileRecord.js"
+import { AnyDuration } from "./internal/anyDuration.js"
+import { UploadError } from "./UploadError.js"
+
+const Count = /* #__PURE__ */ Schema.Int.pipe(/* #__PURE__ */ Schema.positive())
+
+const ErrorTag = /* #__PURE__ */ (() =>
+  Schema.Literal(
+    ...Arr.dedupe(
+      UploadError.members.flatMap((member) =>
+        "members" in member ? [...member.members].map(({ _tag }) => _tag) : [member._tag]
+      )
+    )
+  ))()
+
+/**
+ * An event as JSON, such as for a log or for another process: times are in milliseconds, dates of ISO 8601.
+ *
+ * @example
+ * import { UploadEvent, type Uploads } from "@stevedore/core"
+ * import { Schema, Stream } from "effect"
+ *
+ * const toJson = Schema.encode(Schema.parseJson(UploadEvent.UploadEvent))
+ *
+ * const lines = (upload: Uploads.UploadHandle) => Stream.mapEffect(upload.events, toJson)
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadEvent = /* #__PURE__ */ Schema.Union(
+  Schema.TaggedStruct("SessionOpened", {
+    session: Count,
+    fileId: Schema.String,
+    parts: Schema.Struct({ total: Schema.NonNegativeInt, confirmed: Schema.NonNegativeInt }),
+    deadline: Schema.Date
+  }),
+  Schema.TaggedStruct("SessionEnded", {
+    session: Schema.NonNegativeInt,
+    because: ErrorTag,
+    lost: Schema.NonNegativeInt
+  }),
+  Schema.TaggedStruct("PartStarted", { part: Count, attempt: Count }),
+  Schema.TaggedStruct("PartStored", { part: Count, size: Count, attempts: Count }),
+  Schema.TaggedStruct("PartFailed", {
+    part: Count,
+    attempt: Schema.NonNegativeInt,
+    because: ErrorTag,
+    wait: AnyDuration
+  }),
+  Schema.TaggedStruct("FeasibilityChanged", { feasibility: Feasibility }),
+  Schema.TaggedStruct("Paused", {}),
+  Schema.TaggedStruct("Resumed", {}),
+  Schema.TaggedStruct("Woke", {}),
+  Schema.TaggedStruct("Completing", {}),
+  Schema.TaggedStruct("Verifying", {}),
+  Schema.TaggedStruct("Completed", { file: FileRecord }),
+  Schema.TaggedStruct("Failed", { error: UploadError }),
+  Schema.TaggedStruct("Cancelled", {})
+).annotations({ identifier: "UploadEvent" })
 
 /**
  * An event of an upload. `Completed`, `Failed` and `Cancelled` are the last one of theirs.

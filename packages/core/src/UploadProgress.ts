@@ -5,7 +5,27 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Feasibility from "./Feasibility.js"
+import { AnyDuration } from "./internal/anyDuration.js"
+import { AnyNumber } from "./Recovery.js"
+
+/**
+ * The phases, in their order.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadPhase = /* #__PURE__ */ Schema.Literal(
+  "preparing",
+  "uploading",
+  "paused",
+  "completing",
+  "verifying",
+  "completed",
+  "failed",
+  "cancelled"
+).annotations({ identifier: "UploadPhase" })
 
 /**
  * What is being done: a session is opened, bytes are sent, nothing because the caller paused it, the service is told,
@@ -14,15 +34,7 @@ import * as Feasibility from "./Feasibility.js"
  * @since 0.1.0
  * @category models
  */
-export type UploadPhase =
-  | "preparing"
-  | "uploading"
-  | "paused"
-  | "completing"
-  | "verifying"
-  | "completed"
-  | "failed"
-  | "cancelled"
+export type UploadPhase = typeof UploadPhase.Type
 
 /**
  * Whether nothing comes after a phase.
@@ -62,6 +74,37 @@ export interface UploadProgress {
   /** Whether it ends before its URLs do. */
   readonly feasibility: Feasibility.Feasibility
 }
+
+/**
+ * One look at an upload as JSON: what is not known is null, times are in milliseconds, and a number that JSON does not have is
+ * its name, such as `"Infinity"` for the time left of a line that stands still.
+ *
+ * @example
+ * import { UploadProgress, type Uploads } from "@stevedore/core"
+ * import { Schedule, Schema, Stream } from "effect"
+ *
+ * const toJson = Schema.encode(Schema.parseJson(UploadProgress.UploadProgress))
+ *
+ * const lines = (upload: Uploads.UploadHandle) =>
+ *   upload.progress.changes.pipe(Stream.schedule(Schedule.spaced("1 second")), Stream.mapEffect(toJson))
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadProgress = /* #__PURE__ */ Schema.Struct({
+  phase: UploadPhase,
+  // a source may say anything of its size, and is refused then
+  size: AnyNumber,
+  sent: AnyNumber,
+  confirmed: Schema.NonNegativeInt,
+  parts: Schema.Struct({ total: Schema.NonNegativeInt, confirmed: Schema.NonNegativeInt }),
+  sessions: Schema.NonNegativeInt,
+  speed: Schema.OptionFromNullOr(Schema.JsonNumber.pipe(Schema.nonNegative())),
+  timeLeft: Schema.OptionFromNullOr(AnyDuration),
+  timeLeftBetween: Schema.OptionFromNullOr(Schema.Struct({ least: AnyDuration, most: AnyDuration })),
+  stalledSince: Schema.OptionFromNullOr(Schema.Date),
+  feasibility: Feasibility.Feasibility
+}).annotations({ identifier: "UploadProgress" })
 
 /**
  * Where an upload of so many bytes stands before anything has happened.
