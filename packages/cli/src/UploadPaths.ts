@@ -11,6 +11,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { InvalidInput } from "./InvalidInput.js"
 
 /**
  * A file that is to go up.
@@ -78,6 +79,22 @@ const withRealPaths = (path: string) =>
     }))
   })
 
+// A relative path means nothing once its directory was removed, and whoever asks for that has an exception.
+const checkDirectory = (paths: ReadonlyArray<string>): Effect.Effect<void, InvalidInput, Path.Path> =>
+  Effect.flatMap(
+    Path.Path,
+    ({ isAbsolute, resolve }) =>
+      Option.match(Arr.findFirst(paths, (path) => !isAbsolute(path)), {
+        onNone: () => Effect.void,
+        onSome: (path) =>
+          Effect.try({
+            try: () => resolve(path),
+            catch: () =>
+              new InvalidInput({ input: path, problem: "the directory that this runs in is gone: change to another" })
+          })
+      })
+  )
+
 /**
  * What the paths of a command line mean.
  *
@@ -100,8 +117,8 @@ export interface Expanded {
  */
 export const expand = (
   paths: ReadonlyArray<string>
-): Effect.Effect<Expanded, never, FileSystem.FileSystem | Path.Path> =>
-  Effect.map(Effect.forEach(paths, withRealPaths), (found) => {
+): Effect.Effect<Expanded, InvalidInput, FileSystem.FileSystem | Path.Path> =>
+  Effect.map(Effect.zipRight(checkDirectory(paths), Effect.forEach(paths, withRealPaths)), (found) => {
     const all = found.flat()
     const first = new Map(all.toReversed().map(({ file, real }) => [real, file]))
     const [repeated, files] = Arr.partition(all, ({ file, real }) => first.get(real) === file)

@@ -1,8 +1,8 @@
-import { FileSystem } from "@effect/platform"
+import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
-import { Effect, Option } from "effect"
+import { Effect, Either, Option } from "effect"
 import { execFileSync } from "node:child_process"
 import * as UploadPaths from "../src/UploadPaths.js"
 
@@ -45,6 +45,22 @@ describe("UploadPaths", () => {
         none,
         Option.some("x")
       ])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.effect("a relative path where the working directory was removed is bad input, not a fault of the command", () =>
+    Effect.gen(function*() {
+      const path = yield* Path.Path
+      const removed = {
+        ...path,
+        resolve: () => {
+          throw new Error("ENOENT: no such file or directory, uv_cwd")
+        }
+      }
+      const expanded = (...paths: ReadonlyArray<string>) =>
+        Effect.either(Effect.provideService(UploadPaths.expand(paths), Path.Path, removed))
+      const refused = yield* Effect.flatMap(expanded("/dev/null", "a.mp4"), Effect.flip)
+      assert.strictEqual(refused.message, "a.mp4: the directory that this runs in is gone: change to another")
+      assert.isTrue(Either.isRight(yield* expanded("/dev/null")))
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scoped("a link in a directory is not followed, and is told by itself; a directory that is named by a link is read", () =>

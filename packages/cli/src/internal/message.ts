@@ -14,6 +14,7 @@ const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new
   ]],
   ["InvalidInput", ["allowInsecureHttp takes", "--allow-insecure-http takes"]],
   ["InvalidResponse", ["allowInsecureHttp takes", "--allow-insecure-http takes"]],
+  ["InvalidSource", ["The mediaType of", "The --media-type of"]],
   ["ItemInvalid", [
     "onInvalid: \"skip\", look at each with results, or list with a Schema of your own by Lists.make.",
     "--skip-invalid."

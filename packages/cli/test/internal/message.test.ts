@@ -6,6 +6,7 @@ import {
   PlanError,
   ServiceConfig,
   ServiceError,
+  SourceError,
   UploadError
 } from "@stevedore/core"
 import { DownloadTargetError } from "@stevedore/node"
@@ -31,6 +32,7 @@ const errors: ReadonlyArray<readonly [ours: string, error: Error]> = [
   ["--skip-invalid", new ListError.ItemInvalid({ page, index: 0, field: "title", problem: "a field is missing" })],
   ["walk again later", new ListError.PaginationBroken({ page, problem: "tooManyEmptyPages" })],
   ["--strategy multipart", new PlanError.SizeExceeded({ name: "a", size: 2, limit: 1, path: "single" })],
+  ["--media-type", new SourceError.InvalidSource({ name: "a", field: "mediaType", expected: "1 to 255 characters" })],
   ["--any-size", new DownloadError.DownloadIncomplete({ fileId: "f1", expected: 10, received: 5 })],
   ["--overwrite", new DownloadTargetError.TargetExists({ path: "a.mp4" })],
   ["--concurrency", new ConnectionError.TimedOut({ peer: "storage", phase: "body", after: Duration.minutes(1) })],
