@@ -71,7 +71,16 @@ const floors = [
     "UploadRun",
     "UploadSessions"
   ]],
-  ["programs", ["Downloads", "Files", "List", "Lists", "UploadVerification", "UploadedFile", "Uploads"]]
+  ["programs", [
+    "Downloads",
+    "Files",
+    "List",
+    "Lists",
+    "UploadOutcome",
+    "UploadVerification",
+    "UploadedFile",
+    "Uploads"
+  ]]
 ]
 
 /** @param {ReadonlyArray<string>} modules */

@@ -183,7 +183,7 @@ export const start = (
   })
 
 /**
- * How one upload of many ended.
+ * How one upload of many ended. `UploadOutcome.UploadOutcome` is the Schema of it, for a queue or a journal.
  *
  * @since 0.1.0
  * @category models

@@ -271,6 +271,11 @@ export * as UploadOptions from "./UploadOptions.js"
 /**
  * @since 0.1.0
  */
+export * as UploadOutcome from "./UploadOutcome.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as UploadPlan from "./UploadPlan.js"
 
 /**

@@ -1,0 +1,62 @@
+/**
+ * How an upload of many ended, as another process can be told of it.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { AnyNumber } from "./Recovery.js"
+import { SourceFingerprint } from "./SourceFingerprint.js"
+import { UploadedFile } from "./UploadedFile.js"
+import { UploadError } from "./UploadError.js"
+
+/**
+ * What is known of a source without the source itself. One that was refused is told too: its size may be any number.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Source = Schema.Struct({
+  name: Schema.String,
+  mediaType: Schema.String,
+  /** In bytes. */
+  size: AnyNumber,
+  /** By which the same source is found again. */
+  fingerprint: Schema.Struct({
+    ...SourceFingerprint.fields,
+    kind: Schema.String,
+    size: AnyNumber,
+    modified: Schema.optional(AnyNumber)
+  })
+}).annotations({ identifier: "UploadOutcomeSource" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Source = typeof Source.Type
+
+/**
+ * An outcome of `Uploads.uploadAll` without what cannot leave the process: of its source there is the description. It takes
+ * the outcome as it comes, and crosses queues and journals as JSON.
+ *
+ * @example
+ * import { UploadOutcome, Uploads, type UploadSource } from "@stevedore/core"
+ * import { Schema, Stream } from "effect"
+ *
+ * const toJson = Schema.encode(Schema.parseJson(UploadOutcome.UploadOutcome))
+ *
+ * const lines = (sources: Stream.Stream<UploadSource>) => sources.pipe(Uploads.uploadAll, Stream.mapEffect(toJson))
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadOutcome = Schema.Union(
+  Schema.TaggedStruct("Uploaded", { source: Source, file: UploadedFile }),
+  Schema.TaggedStruct("Failed", { source: Source, error: UploadError })
+).annotations({ identifier: "UploadOutcome" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type UploadOutcome = typeof UploadOutcome.Type
