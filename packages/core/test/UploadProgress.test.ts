@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UploadProgress, Uploads } from "@stevedore/core"
+import { UploadProgress, Uploads, type UploadSource } from "@stevedore/core"
 import { FaultScript } from "@stevedore/testing"
 import type { Types } from "effect"
 import { Arbitrary, Duration, Effect, Option, Schema, Stream } from "effect"
@@ -9,7 +9,7 @@ const Json = Schema.parseJson(UploadProgress.UploadProgress)
 
 const again = (progress: UploadProgress.UploadProgress) => Schema.decodeSync(Json)(Schema.encodeSync(Json)(progress))
 
-const looks = (source: Parameters<typeof Uploads.start>[0]) =>
+const looks = (source: UploadSource) =>
   Effect.scoped(Effect.flatMap(
     Uploads.start(source, { strategy: "multipart", maxSessions: 2 }),
     (upload) => Stream.runCollect(upload.progress.changes)
@@ -59,7 +59,7 @@ describe("UploadProgress", () => {
     )
   })
 
-  it.effect.each([
+  it.effect.each<readonly [string, UploadSource, FaultScript.FaultScript]>([
     ["that ends well", sourceOf(95), FaultScript.empty],
     ["whose URLs end", sourceOf(95), FaultScript.on("putPart").part(7).expire()],
     ["that is refused for a while", sourceOf(95), FaultScript.on("putPart").times(5).answer(503)],
