@@ -41,7 +41,7 @@ describe("UploadOutcome", () => {
       }
     }).pipe(Effect.provide(tiny())))
 
-  it.effect.each([
+  it.effect.each<readonly [string, UploadSource]>([
     ["no name", sourceOf(95, "")],
     ["a size that is no number", { ...sourceOf(95), size: NaN, fingerprint: { kind: "own", size: NaN } }],
     ["a fingerprint that no record can hold", recognizable(bytes(95), { fingerprint: { kind: "", modified: NaN } })]
