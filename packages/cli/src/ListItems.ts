@@ -99,7 +99,12 @@ const CheckpointFile = Schema.parseJson(Checkpoints.Checkpoint)
 const readCheckpoint = (path: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const text = yield* Effect.map(fs.readFileString(path), Option.some).pipe(
+    // whoever reads a pipe that nobody writes to waits for ever, and what is no file would be replaced by one
+    const read = Effect.flatMap(
+      fs.stat(path),
+      ({ type }) => type === "File" ? fs.readFileString(path) : Effect.succeed("")
+    )
+    const text = yield* Effect.map(read, Option.some).pipe(
       Effect.catchIf(
         (error) => error._tag === "SystemError" && error.reason === "NotFound",
         () => Effect.succeed(Option.none<string>())

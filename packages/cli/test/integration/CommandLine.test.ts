@@ -4,6 +4,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { Effect, Layer, Option, Schema } from "effect"
+import { execFileSync } from "node:child_process"
 import { createServer, type Server } from "node:http"
 import { summaries } from "../../src/internal/commands.js"
 import { invoke, jsonLines, Sandbox, sandbox, stoppedAt } from "./invoke.js"
@@ -106,6 +107,18 @@ describe("an upload of several files", () => {
       assert.deepStrictEqual(tags.sort(), ["ConnectionFailed", "ConnectionFailed", "ConnectionFailed", "EmptySource"])
       assert.lengthOf(stderr.match(/ECONNREFUSED/g) ?? [], 1)
       assert.match(stderr, /\n2 more files did not go up for the same reason as \S+\n4 of 4 files did not go up/)
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
+
+describe.skipIf(process.platform === "win32")("a list that goes on from a file", () => {
+  it.scopedLive("refuses a pipe, for which it would wait, and which it would replace", () =>
+    Effect.gen(function*() {
+      const { folder, fs } = yield* fixtures
+      execFileSync("mkfifo", [`${folder}/pipe`])
+      const { code, stderr } = yield* invoke(["list", "projects", "--resume", `${folder}/pipe`], nowhere)
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /^--resume: \S+ holds no place to go on from/)
+      assert.strictEqual((yield* fs.stat(`${folder}/pipe`)).type, "FIFO")
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 
