@@ -27,11 +27,14 @@ const Moment = Schema.declare(DateTime.isDateTime, {
 
 const isoDate = /^(\d{4}(-\d\d){0,2})([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/
 
+// the `+02` of ISO 8601, which no JavaScript reads behind a `T`
+const hourOfZone = /(:.*[+-]\d\d)$/
+
 // JavaScript reads much more: 5 as a May, 01.02. as the second of January, and the 30th of February as a day in March
 const fromIso = (text: string): Option.Option<DateTime.DateTime> => {
   const day = isoDate.exec(text)?.[1] ?? "-"
   return Option.exists(DateTime.make(day), (utc) => DateTime.formatIso(utc).startsWith(day))
-    ? DateTime.make(text)
+    ? DateTime.make(text.replace(hourOfZone, "$1:00"))
     : Option.none()
 }
 
