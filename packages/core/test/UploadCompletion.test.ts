@@ -137,6 +137,16 @@ describe("UploadCompletion", () => {
       assert.deepInclude(yield* completing(completions, file), { end: "StoredSizeDiffers" })
     }))
 
+  it.effect("a status that the contract does not know is no success and no failure: the file may be there", () =>
+    Effect.gen(function*() {
+      const quarantined = () => json({ data: record("quarantined") })
+      assert.deepStrictEqual(yield* completing([quarantined], quarantined), {
+        end: "CompletionUnknown",
+        told: 1,
+        asked: true
+      })
+    }))
+
   it.effect.each(["pending", "completed"])("a file is there while it is %s", (status) =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* completing([lost], () => json({ data: record(status) })), {
