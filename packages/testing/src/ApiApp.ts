@@ -214,6 +214,8 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
   return { initiate, initiateLarge, complete, completeLarge, file, download, tokenInfo, list }
 }
 
+const routed = (path: string): HttpRouter.PathInput => `/${path.slice(1).replace("{file_id}", ":id")}`
+
 const isContinued = (url: string): boolean => new URLSearchParams(searchOf(url)).has("page[start_cursor]")
 
 /**
@@ -287,14 +289,15 @@ export const make = (parts: Parts): Effect.Effect<HttpApp.Default<Connection.Con
     route("GET", `/v1/${name.replace("{id}", ":id")}`, "list", endpoints.list(name, resource))
   )
 
+  const { paths } = settings
   const router = HttpRouter.fromIterable([
-    route("POST", "/v2/files/upload", "initiate", endpoints.initiate),
-    route("POST", "/v2/files/large-upload", "initiateLarge", endpoints.initiateLarge),
-    route("POST", "/v2/files/:id/upload/complete", "complete", endpoints.complete),
-    route("POST", "/v2/files/:id/large-upload/complete", "completeLarge", endpoints.completeLarge),
-    route("GET", "/v1/files/:id", "file", endpoints.file),
-    route("GET", "/v1/files/:id/download", "download", endpoints.download),
-    route("GET", "/v1/token/info", "tokenInfo", endpoints.tokenInfo),
+    route("POST", routed(paths.initiateUpload), "initiate", endpoints.initiate),
+    route("POST", routed(paths.initiateLargeUpload), "initiateLarge", endpoints.initiateLarge),
+    route("POST", routed(paths.completeUpload), "complete", endpoints.complete),
+    route("POST", routed(paths.completeLargeUpload), "completeLarge", endpoints.completeLarge),
+    route("GET", routed(paths.file), "file", endpoints.file),
+    route("GET", routed(paths.download), "download", endpoints.download),
+    route("GET", routed(paths.tokenInfo), "tokenInfo", endpoints.tokenInfo),
     ...lists
   ])
 

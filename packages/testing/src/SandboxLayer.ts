@@ -34,7 +34,7 @@ export type SandboxLayer = Sandbox.Sandbox | ServiceApi.ServiceApi | ObjectStora
 
 /**
  * How the sandbox behaves, and how the client does that talks to it. What both have to agree on (the encryption headers, the
- * form of a download, the names of fields, the least part size) is taken from the sandbox, unless a whole profile is given.
+ * form of a download, the paths, the names of fields, the least part size) is taken from the sandbox, unless a whole profile is given.
  *
  * @since 0.1.0
  * @category models
@@ -61,6 +61,7 @@ export const profileOf = (options?: SandboxOptions.Options): ServiceProfile.Serv
   return ServiceProfile.extend(ServiceProfile.standard, {
     encryptionHeaders: settings.encryptionHeaders,
     download: settings.download === "link" ? "link" : "content",
+    paths: settings.paths,
     fields: { fileName: settings.initiateFields.name, mediaType: settings.initiateFields.type },
     limits: { minimumPartSize: settings.minimumPartSize }
   })

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Exchange from "./Exchange.js"
@@ -58,6 +59,8 @@ export interface Options {
    * URL.
    */
   readonly download?: "content" | "link" | "redirect" | undefined
+  /** The paths of the calls, of which any may be another than the contract's. The lists stay where they are. */
+  readonly paths?: ServiceProfile.Changes["paths"]
   /** What the fields of an initiate are called. Default `name` and `type`. */
   readonly initiateFields?: { readonly name: string; readonly type: string } | undefined
   /** How an answer of initiate is written, where the contract leaves it open. */
@@ -114,6 +117,7 @@ export interface Settings {
   readonly encryptionHeaders: Readonly<Record<string, string>>
   readonly signContentType: boolean
   readonly download: "content" | "link" | "redirect"
+  readonly paths: ServiceProfile.ServiceProfile["paths"]
   readonly initiateFields: { readonly name: string; readonly type: string }
   readonly sessionShape: {
     readonly fileId: "id" | "file_id"
@@ -174,6 +178,7 @@ export const resolve = (options: Options = {}): Settings => {
     encryptionHeaders: lowerCaseNames(options.encryptionHeaders ?? { "x-amz-server-side-encryption": "aws:kms" }),
     signContentType: options.signContentType ?? false,
     download: options.download ?? "content",
+    paths: ServiceProfile.extend(ServiceProfile.standard, { paths: options.paths }).paths,
     initiateFields: options.initiateFields ?? { name: "name", type: "type" },
     sessionShape: {
       fileId: options.sessionShape?.fileId ?? "id",

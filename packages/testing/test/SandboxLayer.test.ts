@@ -1,6 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Checksum, RetryPolicy, ServiceProfile, TransferGate, Uploads, UploadSources } from "@stevedore/core"
-import { Duration, Effect, Fiber, Layer, Random, TestClock } from "effect"
+import {
+  Checksum,
+  Downloads,
+  Files,
+  RetryPolicy,
+  ServiceApi,
+  ServiceProfile,
+  TransferGate,
+  Uploads,
+  UploadSources
+} from "@stevedore/core"
+import { Duration, Effect, Fiber, Layer, Random, Stream, TestClock } from "effect"
 import { FaultScript, Sandbox, SandboxLayer, VirtualTime } from "../src/index.js"
 
 const source = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), { mediaType: "text/plain" })
@@ -59,6 +69,34 @@ describe("SandboxLayer", () => {
         "x-amz-server-side-encryption-aws-kms-key-id": "1"
       },
       apiBasePath: "/api"
+    }))))
+
+  it.effect("has the paths of a service of its own, and the client too", () =>
+    Effect.gen(function*() {
+      const { id } = yield* Uploads.upload(source)
+      yield* Uploads.upload(source, { strategy: "multipart", parts: 3 })
+      yield* Files.inspect(id)
+      yield* (yield* ServiceApi.ServiceApi).tokenInfo
+      const text = yield* Stream.mkString(Stream.decodeText(Downloads.stream(id)))
+      assert.strictEqual(text, "hello")
+      const { breaches, requests } = yield* Sandbox.report
+      assert.deepStrictEqual(breaches, [])
+      const operations = new Set(requests.map(({ operation }) => operation))
+      for (const one of ["initiate", "complete", "initiateLarge", "completeLarge", "file", "download", "tokenInfo"]) {
+        assert.isTrue(operations.has(one), one)
+      }
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      minimumPartSize: 1,
+      apiBasePath: "/api",
+      paths: {
+        initiateUpload: "/v3/objects",
+        completeUpload: "/v3/objects/{file_id}/done",
+        initiateLargeUpload: "/v3/large-objects",
+        completeLargeUpload: "/v3/large-objects/{file_id}/done",
+        file: "/v3/objects/{file_id}",
+        download: "/v3/objects/{file_id}/content",
+        tokenInfo: "/v3/me"
+      }
     }))))
 
   it.effect("lets a client disagree with its service", () =>
