@@ -159,3 +159,29 @@ export const lively = (
   profile: Pick<ServiceProfile, "urlLifetimeSeconds">
 ): Effect.Effect<Option.Option<UploadSession>> =>
   Effect.map(Clock.currentTimeMillis, (now) => sessionOf(record, now, profile))
+
+export {
+  /**
+   * What is written down of a session before anything is sent, for a ledger or for a process that takes the upload over. By
+   * which id is for the caller to say: that of a job, or the one that `UploadLedger.idOf` tells from the source.
+   *
+   * @example
+   * import { ServiceApi, UploadLedger, UploadResume, type UploadSource } from "@stevedore/core"
+   * import { Effect, Option } from "effect"
+   *
+   * // `Uploads.resume(id, source)` then goes on with it, wherever the ledger is
+   * const opened = (id: string, source: UploadSource) =>
+   *   Effect.gen(function*() {
+   *     const service = yield* ServiceApi.ServiceApi
+   *     const { mediaType, name, size } = source
+   *     const session = yield* service.initiateLargeUpload({ name, mediaType, size, parts: Option.none() })
+   *     const record = yield* UploadResume.recordOf(source, id, session)
+   *     yield* Effect.flatMap(UploadLedger.UploadLedger, (ledger) => ledger.begin(record))
+   *     return record
+   *   })
+   *
+   * @since 0.1.0
+   * @category constructors
+   */
+  recordOf
+} from "./internal/uploadBook.js"

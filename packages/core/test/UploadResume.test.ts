@@ -4,13 +4,27 @@ import {
   ServiceApi,
   ServiceProfile,
   type UploadOptions,
+  UploadRecord,
+  UploadResume,
   Uploads,
   type UploadSource,
   UploadSources
 } from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { FaultScript, Recorder, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Deferred, Effect, FastCheck, Fiber, Logger, LogLevel, Option, Redacted, Stream, TestClock } from "effect"
+import {
+  Deferred,
+  Effect,
+  FastCheck,
+  Fiber,
+  Logger,
+  LogLevel,
+  Option,
+  Redacted,
+  Schema,
+  Stream,
+  TestClock
+} from "effect"
 import { distinct, openLedger, recognizable } from "./fixtures/ledgers.js"
 import { slowLine } from "./fixtures/slowLine.js"
 
@@ -747,4 +761,28 @@ describe("Uploads.unfinished", () => {
       yield* succeeds(ledger)
       assert.strictEqual((yield* only).initiated, 2)
     }).pipe(Effect.provide(sandbox()), quietly))
+})
+
+describe("an upload that was opened by hand", () => {
+  it.effect("is gone on with by its record and receipts, both as JSON: nothing is opened or sent twice", () =>
+    Effect.gen(function*() {
+      const service = yield* ServiceApi.ServiceApi
+      const { mediaType, name, size } = source
+      const session = yield* service.initiateLargeUpload({ name, mediaType, size, parts: Option.some(4) })
+      const record = yield* UploadResume.recordOf(source, "job-1", session)
+      const Record = Schema.parseJson(UploadRecord.UploadRecord)
+      const taken = yield* Schema.decode(Record)(yield* Schema.encode(Record)(record))
+      const ledger = yield* UploadLedger.makeMemory()
+      yield* ledger.begin(taken)
+      const file = yield* Uploads.resume("job-1", source).pipe(
+        Effect.provideService(UploadLedger.UploadLedger, ledger)
+      )
+      assert.strictEqual(file.id, session.fileId)
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
+      const { breaches, requests } = yield* Sandbox.report
+      assert.deepStrictEqual(breaches, [])
+      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+      assert.lengthOf(requests.filter(({ operation }) => operation === "putPart"), 4)
+      assert.deepStrictEqual(yield* ledger.unfinished, [])
+    }).pipe(Effect.provide(sandbox())))
 })
