@@ -1,5 +1,5 @@
 /**
- * Files and Blobs of a page as sources of an upload.
+ * Files and Blobs of a page as upload sources.
  *
  * @since 0.1.0
  */
@@ -13,20 +13,22 @@ import * as Effect from "effect/Effect"
 import { readFailure, readThrough, touch } from "./internal/blobReader.js"
 
 /**
- * What the service is told instead of what the file says of itself.
+ * What the service is told about the file, instead of what the file itself says.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** 1 to 1024 characters. Omitted: the file's own. */
+  /** 1 to 1024 characters. Defaults to the file's own name. */
   readonly name?: string | undefined
-  /** Such as `video/mp4`, up to 255 characters. Omitted: the file's own, else `application/octet-stream`. */
+  /**
+   * Such as `video/mp4`, up to 255 characters. Defaults to the file's own type, or else to `application/octet-stream`.
+   */
   readonly mediaType?: string | undefined
 }
 
 /**
- * The same for a Blob, which has no name of its own.
+ * Options for a Blob, which has no name of its own.
  *
  * @since 0.1.0
  * @category models
@@ -37,7 +39,7 @@ export interface BlobOptions extends Options {
 
 const sampleLength = 65_536
 
-// The places of the sample, in one piece where they would touch.
+// The sampled ranges. They are one piece if they would overlap or touch.
 const sampled = (blob: Blob): ReadonlyArray<Blob> => {
   const { size } = blob
   if (size <= 3 * sampleLength) return [blob]
@@ -64,12 +66,12 @@ const fingerprintOf = (
     kind: "blob",
     size: blob.size,
     ...(modified === undefined ? {} : { modified }),
-    // A page is not told which file of a disk it is: it is known by what is in it.
+    // A page cannot tell which file on disk it has been given, so the content identifies it.
     identity: [blob.size, modified, sample].join("/"),
     sample
   }))
 
-// Where others are on their way, the file is being read already: to ask for one byte more would only hold up the next.
+// While a section is in flight, its bytes are being read anyway: reading one more byte would only delay the next part.
 const opened = (name: string, blob: Blob, unchanged: Effect.Effect<void, SourceError>): OpenSource => {
   let onTheirWay = 0
   const onItsWay = Effect.acquireRelease(
@@ -78,7 +80,7 @@ const opened = (name: string, blob: Blob, unchanged: Effect.Effect<void, SourceE
   )
   return {
     section: (range) => {
-      // without a type of its own, so that it brings no header that is not signed
+      // without a type, so that the browser adds no header that is not signed
       const slice = blob.slice(range.offset, range.offset + range.length)
       return Effect.succeed({
         range,
@@ -118,7 +120,7 @@ const mediaTypeOf = (blob: Blob, options: Options): string =>
   options.mediaType ?? (blob.type === "" ? "application/octet-stream" : blob.type)
 
 /**
- * A Blob as a source that can be read again and again.
+ * A Blob as a source that can be read repeatedly.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -141,13 +143,14 @@ export const fromBlob = (blob: Blob, options: BlobOptions): Effect.Effect<Repeat
   })
 
 /**
- * A file that was chosen, dropped or pasted, as a source that can be read again and again. What is sent are slices of
- * it: its bytes are never in the page's memory, whatever its size.
+ * A file that was chosen, dropped or pasted, as a source that can be read repeatedly. Slices of it are sent, so its
+ * bytes are never all in the page's memory, whatever its size.
  *
- * Its size, its date of change and a sample of its content (first, middle and last 64 KiB) are its fingerprint, by which
- * it is known again after a reload. Each part is read while it is sent, and one byte before the first and before the end:
- * a file that changed meanwhile is `SourceChanged`, and nothing is completed. Other bytes under the same size and date
- * can be told by the sample only.
+ * Its fingerprint is its size, its modification date and a sample of its content (the first, middle and last 64 KiB).
+ * That is how it is recognized after a reload. Each part is also read while it is sent, and one byte is read before the
+ * first part and again before the upload completes. If the file has changed in the meantime, the upload fails with
+ * `SourceChanged` and nothing is completed. Different bytes under the same size and date can be detected only by the
+ * sample.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -156,7 +159,7 @@ export const fromBlob = (blob: Blob, options: BlobOptions): Effect.Effect<Repeat
  *
  * const upload = (file: File) => Effect.flatMap(BlobSource.fromFile(file), (source) => Uploads.upload(source))
  *
- * // the file of an unfinished upload, chosen again; by the name that it had, should it have been renamed
+ * // the file of an unfinished upload, chosen again; its options carry the original name, in case it was renamed
  * const goOn = (unfinished: Uploads.UnfinishedUpload, file: File) =>
  *   Effect.flatMap(BlobSource.fromFile(file, unfinished), (source) => Uploads.resume(unfinished.id, source))
  *
@@ -194,9 +197,9 @@ const checkSame = (name: string, expected: File, actual: File): Effect.Effect<vo
 }
 
 /**
- * A file by its handle, from `showOpenFilePicker` or from a drop. Beside what holds for {@link fromFile} the file's size
- * and date are asked for again. A handle that the user has not allowed yet is `SourceUnreadable` with
- * `PermissionDenied`: see `FileHandles`.
+ * A file by its handle, from `showOpenFilePicker` or from a drop. In addition to the checks of {@link fromFile}, the
+ * file's size and date are read again. If the user has not yet allowed the handle, this fails with `SourceUnreadable`
+ * and `PermissionDenied`: see `FileHandles`.
  *
  * @since 0.1.0
  * @category constructors

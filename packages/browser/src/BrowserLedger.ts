@@ -1,5 +1,5 @@
 /**
- * The ledger of unfinished uploads of a page, in IndexedDB, locked over all tabs.
+ * The ledger of a page's unfinished uploads, in IndexedDB, locked across tabs.
  *
  * @since 0.1.0
  */
@@ -13,22 +13,22 @@ import * as Databases from "./internal/database.js"
 import * as WebLock from "./internal/webLock.js"
 
 /**
- * Where the ledger lies, and what it keeps.
+ * Where the ledger is stored, and what it keeps.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options extends IndexedDbKeyValueStore.Options {
   /**
-   * Whether part URLs are kept: they are the only way back into a session. Whatever runs in the page's origin can read
-   * them, and for the three hours that they live can write those parts. Without them an upload that is chosen again
-   * sends everything again, unless all of it was in storage already. Omitted: yes.
+   * Whether part URLs are kept. They are the only way back into a session. Any script in the page's origin can read
+   * them, and can write those parts for the three hours that they live. Without them, choosing the file again sends all
+   * of it again, unless storage already had every part. Defaults to `true`.
    */
   readonly keepUrls?: boolean | undefined
 }
 
-// A part's receipt is written while the next part goes up: one that is lost with the tab is a part that is sent again.
-// Whatever else is asked of the ledger comes after what was begun.
+// A part's receipt is written while the next part is being sent: if the tab dies before it is written, that one part is
+// sent again. Every other operation of the ledger waits for the writes that have started.
 const withoutWaiting = (ledger: UploadLedger.Service): Effect.Effect<UploadLedger.Service, never, Scope.Scope> =>
   Effect.gen(function*() {
     const writing = new Set<Fiber.RuntimeFiber<void>>()
@@ -50,8 +50,8 @@ const withoutWaiting = (ledger: UploadLedger.Service): Effect.Effect<UploadLedge
   })
 
 /**
- * A ledger in IndexedDB. Whatever goes wrong with it is logged, and the upload goes on without a way back. Web Locks see
- * to it that two tabs never drive one upload. No part waits until the one before is written down.
+ * A ledger in IndexedDB. Its failures are logged, and the upload continues, but cannot be resumed later. Web Locks
+ * ensure that two tabs never drive the same upload. No part waits for the previous one to be recorded.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * Everything that the programs need, in a page, as one layer.
+ * Everything the programs need in a page, as one layer.
  *
  * @since 0.1.0
  */
@@ -24,7 +24,7 @@ import { patientApi, patientGate } from "./internal/offline.js"
 import * as XhrObjectStorage from "./XhrObjectStorage.js"
 
 /**
- * What the layer gives.
+ * The services that the layer provides.
  *
  * @since 0.1.0
  * @category models
@@ -32,7 +32,7 @@ import * as XhrObjectStorage from "./XhrObjectStorage.js"
 export type BrowserStevedore = ServiceApi.ServiceApi | ObjectStorage | TransferGate.TransferGate
 
 /**
- * Where the service is, or a server of your own before it.
+ * Where the service is, or your own server in front of it.
  *
  * @since 0.1.0
  * @category models
@@ -41,18 +41,18 @@ export interface Options extends Omit<ServiceConfig.Options, "token">, ServiceAp
   /** An http or https URL, or a path of the page's own origin such as `/api`. */
   readonly baseUrl: string
   /**
-   * Whatever is in a page can be read by whoever uses it: the service's own token does not belong here. Give one only
-   * where each user has one. Omitted: no Authorization header is sent, and a server of your own (`StevedoreHttpApp` of
-   * the Node package) knows its users by their cookies.
+   * Users can read everything in a page, so the service's own token does not belong here. Provide a token only if each
+   * user has their own. If omitted, no Authorization header is sent, and your own server (`StevedoreHttpApp` of the
+   * Node package) recognizes its users by their cookies.
    */
   readonly token?: Redacted.Redacted | undefined
-  /** Whether cookies go along. Omitted: to the page's own origin only. */
+  /** Whether to send cookies. By default they are sent only to the page's own origin. */
   readonly credentials?: RequestCredentials | undefined
-  /** `false` writes nothing down. Omitted: in IndexedDB, as `BrowserLedger.layer` does. */
+  /** `false` records nothing. Defaults to IndexedDB, as in `BrowserLedger.layer`. */
   readonly ledger?: BrowserLedger.Options | false | undefined
 }
 
-// A browser hides where a redirect leads. As an answer of status 0 it would be taken for none of the service's.
+// A browser hides where a redirect leads. A response with status 0 would be taken for one that is not the service's.
 const withRedirectsAsAnswers = HttpClient.transformResponse(
   Effect.map((response) =>
     response.status === 0
@@ -63,8 +63,8 @@ const withRedirectsAsAnswers = HttpClient.transformResponse(
 
 const isOfThisPage = (url: string): boolean => new URL(url, location.href).origin === location.origin
 
-// A browser does not say why there is no answer. A request that fails where it was offline before it began cannot have
-// left it; and where no answer of another origin was ever let through, CORS may be the reason.
+// A browser does not say why there is no response. If it was offline before the request began, the request cannot have
+// been sent. If no response from another origin has ever been readable, CORS may be the reason.
 const withFailuresExplained = (client: HttpClient.HttpClient): HttpClient.HttpClient => {
   let answered = false
   const causeOf = (wasOnline: boolean, { url }: HttpClientRequest.HttpClientRequest) => {
@@ -111,7 +111,7 @@ const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, Conf
     const { baseUrl, token } = options
     const absolute = URL.canParse(baseUrl, location.href) ? new URL(baseUrl, location.href).href : baseUrl
     return token === undefined
-      // no token travels in clear
+      // no token is sent, so http is acceptable
       ? ServiceConfig.layerWithoutToken({
         ...options,
         baseUrl: absolute,
@@ -120,18 +120,19 @@ const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, Conf
       : ServiceConfig.layer({ ...options, baseUrl: absolute, token })
   })
 
-// What a browser opens to a host: more would wait for a connection while their files are read already.
+// Browsers open this many connections per host: further transfers would read their files while waiting for a
+// connection.
 const mostConnections = 6
 
 /**
- * The service over fetch, the storage over XMLHttpRequest, unfinished uploads in IndexedDB. A `RetryPolicy.layer`,
- * `Timeouts.layer` or `Checksum.layer` that is provided to this layer holds for whatever runs with it. No redirect of the
- * service is followed.
+ * The service over fetch, storage over XMLHttpRequest, and unfinished uploads in IndexedDB. A `RetryPolicy.layer`,
+ * `Timeouts.layer` or `Checksum.layer` provided to this layer applies to everything that runs with it. Redirects from
+ * the service are not followed.
  *
- * What fails because the browser is offline waits until it is online again, and is then done once more without counting
- * as an attempt.
+ * An operation that fails because the browser is offline waits until it is online again, and is then repeated without
+ * counting as an attempt.
  *
- * Browsers open six connections to a host at the most, so the gate's `limit` is six where the options give none.
+ * Browsers open at most six connections per host, so the gate's `limit` defaults to six.
  *
  * @example
  * import { Uploads } from "@stevedore/core"

@@ -1,5 +1,5 @@
 /**
- * Whether the page is online and in sight, as far as the browser tells.
+ * Whether the page is online and visible, as far as the browser reports it.
  *
  * @since 0.1.0
  */
@@ -10,8 +10,8 @@ import * as Stream from "effect/Stream"
 import * as PageSignals from "./internal/pageSignals.js"
 
 /**
- * `online` is what the browser knows of its network: `false` is certain, `true` is not. `visible` says whether the page
- * is in sight; one that is not may be slowed down.
+ * `online` is what the browser knows about its network: `false` is certain, `true` is not. `visible` says whether the
+ * page is visible; the browser may slow down a page that is not.
  *
  * @since 0.1.0
  * @category models
@@ -22,7 +22,7 @@ export interface Connectivity {
 }
 
 /**
- * As it is now.
+ * The current state.
  *
  * @since 0.1.0
  * @category accessors
@@ -30,7 +30,7 @@ export interface Connectivity {
 export const current: Effect.Effect<Connectivity> = Effect.sync(PageSignals.read)
 
 /**
- * As it is now, and whenever the browser tells of a change, or that the page woke up.
+ * The current state, and a new one whenever the browser reports a change or that the page woke up.
  *
  * @since 0.1.0
  * @category streams
@@ -46,8 +46,8 @@ export const changes: Stream.Stream<Connectivity> = Stream.asyncPush<Connectivit
 )
 
 /**
- * For as long as the scope, pauses an upload while the browser is offline, and lets it go on afterwards: no attempt is
- * spent on a network that is known to be down. What somebody had paused before stays paused.
+ * Pauses an upload while the browser is offline and resumes it afterwards, for as long as the scope is open. No attempt
+ * is wasted on a network that is known to be down. An upload that was already paused stays paused.
  *
  * @example
  * import { Connectivity } from "@stevedore/browser"

@@ -1,5 +1,6 @@
 /**
- * Handles of files, kept beside the ledger: after a reload the user allows the file again instead of looking for it.
+ * File handles, kept beside the ledger: after a reload, the user allows access to the file again instead of having to
+ * find it.
  *
  * @since 0.1.0
  */
@@ -18,26 +19,25 @@ import type { DatabaseFailure } from "./internal/database.js"
 import * as Databases from "./internal/database.js"
 
 /**
- * Handles by the ids of their uploads. Its operations do not fail: a handle that cannot be kept means that the file has
- * to be chosen again.
+ * Handles by upload id. The operations do not fail: if a handle cannot be kept, the file has to be chosen again.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Service {
-  /** Keeps the handle of a source; a source that the ledger cannot know again has none to keep. */
+  /** Keeps the handle of a source. Keeps nothing for a source that the ledger cannot recognize again. */
   readonly keep: (
     source: Pick<UploadSource, "name" | "fingerprint">,
     handle: FileSystemFileHandle
   ) => Effect.Effect<void, never, ServiceApi>
-  /** The handle of an unfinished upload, by the id that the ledger has for it. */
+  /** The handle of an unfinished upload, by its id in the ledger. */
   readonly find: (id: string) => Effect.Effect<Option.Option<FileSystemFileHandle>>
-  /** Drops a handle. Those of uploads that are gone are dropped by the first page that keeps one a day later. */
+  /** Drops a handle. Handles whose uploads are gone are dropped after a day, by the next page that keeps a handle. */
   readonly forget: (id: string) => Effect.Effect<void>
 }
 
 /**
- * The tag of the kept handles.
+ * The service tag of {@link Service}.
  *
  * @since 0.1.0
  * @category tags
@@ -59,7 +59,7 @@ const isKept = (value: unknown): value is Kept =>
 const oneDay = 24 * 60 * 60 * 1000
 
 /**
- * Handles in the database of the ledger.
+ * Keeps handles in the ledger's database.
  *
  * @since 0.1.0
  * @category constructors
@@ -95,7 +95,7 @@ export const make = (
           if (old && Option.isNone(yield* ledger.find(id))) yield* forget(id)
         }
       })
-    // a read for each of them: not for each file of a folder that is dropped
+    // this reads every kept handle, so it runs once and not for each file of a dropped folder
     const dropOldOnce = yield* Effect.once(Effect.flatMap(UploadLedger.UploadLedger, dropOld))
     return {
       keep: (source, handle) =>
@@ -130,8 +130,9 @@ const hasPermissions = (handle: FileSystemFileHandle): handle is FileSystemFileH
   Predicate.hasProperty(handle, "requestPermission") && Predicate.isFunction(handle.requestPermission)
 
 /**
- * Asks the user to allow a kept file again, which a browser does once after each start of the page and only within a
- * click or a key press. `false` when it is denied, or the browser cannot ask: then the file has to be chosen again.
+ * Asks the user to allow access to a kept file again. A browser asks once after each start of the page, and only within
+ * a click or a key press. Returns `false` if the user denies it or the browser cannot ask: then the file has to be
+ * chosen again.
  *
  * @since 0.1.0
  * @category permissions

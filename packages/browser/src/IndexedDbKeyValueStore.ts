@@ -1,5 +1,5 @@
 /**
- * A store of keys and values in IndexedDB.
+ * A key-value store in IndexedDB.
  *
  * @since 0.1.0
  */
@@ -14,18 +14,18 @@ import type { Database, DatabaseFailure } from "./internal/database.js"
 import * as Databases from "./internal/database.js"
 
 /**
- * Where the values lie.
+ * Where the values are stored.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** The name of the database, within the page's origin. Omitted: `stevedore`. */
+  /** The name of the database, within the page's origin. Defaults to `stevedore`. */
   readonly database?: string | undefined
 }
 
 /**
- * The name of the database where the options give none.
+ * The default name of the database.
  *
  * @since 0.1.0
  * @category constants
@@ -74,7 +74,7 @@ export const removeAll = (
   prefix: string
 ): Effect.Effect<void, PlatformError.PlatformError> =>
   Effect.mapError(
-    // "0" is what follows "/"
+    // "0" is the character after "/"
     database.run(
       "values",
       "readwrite",
@@ -84,8 +84,8 @@ export const removeAll = (
   )
 
 /**
- * A store in IndexedDB. Nothing is opened before it is used; where a page has no IndexedDB, or no room in it, each
- * operation fails with the browser's own name for it, such as `QuotaExceededError`.
+ * A store in IndexedDB. The database is opened on first use. If a page has no IndexedDB, or no room in it, each
+ * operation fails with the browser's own name for the problem, such as `QuotaExceededError`.
  *
  * @since 0.1.0
  * @category constructors
@@ -94,7 +94,7 @@ export const make = (options: Options = {}): Effect.Effect<KeyValueStore.KeyValu
   Effect.map(Databases.make(options.database ?? defaultDatabase), over)
 
 /**
- * {@link make} as a layer, for whatever of Effect keeps keys and values: checkpoints of a walk, for instance.
+ * {@link make} as a layer, for anything in Effect that uses a `KeyValueStore`, such as the checkpoints of a walk.
  *
  * @example
  * import { KeyValueStore } from "@effect/platform"

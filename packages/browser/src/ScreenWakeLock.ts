@@ -1,5 +1,5 @@
 /**
- * Keeps the screen on, and with it the machine awake, while something goes up.
+ * Keeps the screen on, and with it the machine awake, during an upload.
  *
  * @since 0.1.0
  */
@@ -18,9 +18,9 @@ const release = (lock: WakeLockSentinel | undefined): Effect.Effect<void> =>
   lock === undefined ? Effect.void : Effect.ignore(Effect.tryPromise(() => lock.release()))
 
 /**
- * Holds the lock for as long as the scope, where the browser has one and allows it (a page that is served securely, and
- * is in sight; on low battery it may refuse). It takes a lock from a page that goes out of sight, and this takes it up
- * again when the page comes back. Nothing fails when there is none.
+ * Holds the wake lock for as long as the scope is open, if the browser has one and allows it. The page must be served
+ * securely and be visible, and the browser may refuse on low battery. The browser releases the lock when the page is
+ * hidden; it is acquired again when the page is visible again. Nothing fails if there is no lock.
  *
  * @example
  * import { ScreenWakeLock } from "@stevedore/browser"

@@ -1,5 +1,5 @@
 /**
- * The browser's question before a page is left.
+ * The browser's question before the user leaves the page.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 
 const ask = (event: BeforeUnloadEvent) => event.preventDefault()
 
-// Each of those who ask for it has a listener of its own: the last one to leave ends the question.
+// Each scope has its own listener, so the question goes away only with the last one.
 const listen: Effect.Effect<(event: BeforeUnloadEvent) => void> = Effect.sync(() => {
   const listener = (event: BeforeUnloadEvent) => ask(event)
   addEventListener("beforeunload", listener)
@@ -19,8 +19,8 @@ const stop = (listener: (event: BeforeUnloadEvent) => void): Effect.Effect<void>
   Effect.sync(() => removeEventListener("beforeunload", listener))
 
 /**
- * For as long as the scope, whoever closes or leaves the page is asked whether they mean it. Browsers ask only those who
- * have used the page, and in words of their own.
+ * For as long as the scope is open, the browser asks users to confirm that they want to close or leave the page. It
+ * asks only users who have interacted with the page, and in its own words.
  *
  * @since 0.1.0
  * @category guards
@@ -28,7 +28,7 @@ const stop = (listener: (event: BeforeUnloadEvent) => void): Effect.Effect<void>
 export const scoped: Effect.Effect<void, never, Scope.Scope> = Effect.asVoid(Effect.acquireRelease(listen, stop))
 
 /**
- * The same while an effect runs.
+ * Like {@link scoped}, while an effect runs.
  *
  * @example
  * import { UnloadWarning } from "@stevedore/browser"

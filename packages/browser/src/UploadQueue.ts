@@ -1,5 +1,5 @@
 /**
- * A queue of uploads that a view can watch, whatever the view is made with: files go in, states come out.
+ * A queue of uploads that any view can watch, whatever framework it uses: files go in, states come out.
  *
  * @since 0.1.0
  */
@@ -21,21 +21,21 @@ import type { Options, UploadQueue } from "./UploadQueueModel.js"
 export type * from "./UploadQueueModel.js"
 
 /**
- * A queue with a layer of its own: {@link make} for applications without Effect.
+ * A queue with its own layer: {@link make}, for applications without Effect.
  *
  * @since 0.1.0
  * @category models
  */
 export interface OwnedUploadQueue extends UploadQueue {
   /**
-   * Stops everything: what is not over is paused for good, and so is what is added later. What an unfinished upload had
-   * got to is there for the next queue.
+   * Stops everything. Items that have not ended are paused for good, and so is anything added later. The next queue can
+   * resume what an unfinished upload has stored.
    */
   readonly dispose: () => Promise<void>
 }
 
 /**
- * A queue that works for as long as the scope; after it, as after {@link OwnedUploadQueue.dispose}.
+ * A queue that works for as long as the scope is open. Afterwards it behaves as after {@link OwnedUploadQueue.dispose}.
  *
  * @since 0.1.0
  * @category constructors
@@ -53,8 +53,8 @@ export const scoped = (options: Options = {}): Effect.Effect<UploadQueue, never,
   })
 
 /**
- * A queue that builds its layer by itself. It does nothing that a view has to wait for: should the layer fail, each item
- * fails with that. A view that goes does not end it, `dispose` does.
+ * A queue that builds its own layer. It returns at once: if the layer fails to build, each item fails with that error.
+ * The queue outlives the view; only `dispose` ends it.
  *
  * @example
  * import { BrowserStevedore, UploadQueue } from "@stevedore/browser"

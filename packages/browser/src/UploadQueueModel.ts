@@ -1,5 +1,5 @@
 /**
- * What a queue of uploads takes and shows.
+ * The inputs and the state of a queue of uploads.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,8 @@ import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 /**
- * Where an item stands. `needs-file` is an upload that an earlier page left: it goes on when its file is given again.
+ * The state of an item. `needs-file` is an upload that an earlier page left unfinished: it resumes when its file is
+ * given again.
  *
  * @since 0.1.0
  * @category models
@@ -26,7 +27,7 @@ export type ItemState =
   | "needs-file"
 
 /**
- * Why an item failed: the `_tag` of the error, and its message, which says what to do next.
+ * Why an item failed: the error's `_tag`, and its message, which says what to do next.
  *
  * @since 0.1.0
  * @category models
@@ -37,7 +38,7 @@ export interface Failure {
 }
 
 /**
- * One file. An item never changes: what changes is another item of the same `id`.
+ * One file. An item is immutable: a change replaces it with another item that has the same `id`.
  *
  * @since 0.1.0
  * @category models
@@ -49,47 +50,48 @@ export interface Item {
   readonly size: number
   readonly mediaType: string
   readonly state: ItemState
-  /** Bytes handed to the network. It does not fall while the item is uploading. */
+  /** Bytes handed to the network. Never decreases while the item is uploading. */
   readonly sent: number
   /** Bytes that storage has confirmed. */
   readonly confirmed: number
-  /** Bytes a second; `undefined` unless it is uploading and a second of it was measured. */
+  /** Bytes per second; `undefined` unless the item is uploading and has been measured for a second. */
   readonly speed: number | undefined
-  /** How long it still takes at that speed. */
+  /** The time left at that speed. */
   readonly secondsLeft: number | undefined
   /** Whether nothing has moved for ten seconds. */
   readonly stalled: boolean
-  /** Whether `allow` can bring the file of an item that needs it. Once it could not, the file has to be chosen. */
+  /** Whether `allow` can restore the file of an item that needs one. If it has failed to, the file has to be chosen. */
   readonly kept: boolean
-  /** Why it failed; why the file given last is not the one that it needs, or the kept one could not be had. */
+  /** Why the item failed, why the last file given is not the one it needs, or why the kept file is not available. */
   readonly error: Failure | undefined
-  /** The file's record, when it is completed. */
+  /** The file's record, once the item is completed. */
   readonly result: UploadedFile | undefined
 }
 
 /**
- * All items together, without those that were cancelled or need a file.
+ * All items together, except those that were cancelled or need a file.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Totals {
-  /** `uploading` as long as anything goes on by itself. */
+  /** `uploading` as long as anything proceeds on its own. */
   readonly state: "idle" | "uploading" | "paused" | "failed" | "completed"
   readonly files: number
   readonly completed: number
   readonly failed: number
-  /** In bytes, as the next two. */
+  /** In bytes, as are the next two. */
   readonly size: number
   readonly sent: number
   readonly confirmed: number
-  /** Bytes a second. */
+  /** Bytes per second. */
   readonly speed: number | undefined
   readonly secondsLeft: number | undefined
 }
 
 /**
- * One look at the queue. The same object as long as nothing changes, and the same items where nothing of them changed.
+ * The state of the queue at one moment. It is the same object as long as nothing changes, and unchanged items keep
+ * their identity.
  *
  * @since 0.1.0
  * @category models
@@ -103,38 +105,42 @@ export interface Snapshot {
 }
 
 /**
- * A file with what is known of it beside its bytes.
+ * A file, with what is known about it besides its bytes.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Addition {
   readonly file: File
-  /** Omitted: its path in the folder that was chosen, such as `photos/1.jpg`, where it came with one; else its own. */
+  /**
+   * Defaults to the file's path in the chosen folder, such as `photos/1.jpg`, if it has one, or else to its own name.
+   */
   readonly name?: string | undefined
-  /** Of a drop or `showOpenFilePicker`: where the layer has `FileHandles`, it is kept for after a reload. */
+  /** From a drop or from `showOpenFilePicker`. If the layer has `FileHandles`, it is kept for after a reload. */
   readonly handle?: FileSystemFileHandle | undefined
 }
 
 /**
- * What is taken. Sizes are in bytes.
+ * What the queue accepts. Sizes are in bytes.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Limits {
-  /** Files in the queue that are not over. Omitted: any number. */
+  /** The most files in the queue, not counting completed, failed and cancelled ones. Defaults to no limit. */
   readonly files?: number | undefined
-  /** Of one file. Omitted: 10 GB, which the standard profile takes; for another profile give its own. */
+  /**
+   * The largest single file. Defaults to 10 GB, the limit of the standard profile; for another profile, set its own.
+   */
   readonly size?: number | undefined
-  /** Of all files in the queue that are not over. Omitted: any. */
+  /** The largest total size of the files that `files` counts. Defaults to no limit. */
   readonly total?: number | undefined
-  /** As the attribute `accept` of an input: `.pdf`, `image/png`, `video/*`. Omitted: everything. */
+  /** Like the attribute `accept` of an input: `.pdf`, `image/png`, `video/*`. Defaults to everything. */
   readonly accept?: ReadonlyArray<string> | undefined
 }
 
 /**
- * A file that was not taken, and why: for programs and in words.
+ * A file that was not accepted, and why: for programs, and in words.
  *
  * @since 0.1.0
  * @category models
@@ -147,13 +153,13 @@ export interface Refusal {
 }
 
 /**
- * What became of files that were added.
+ * What happened to the files that were added.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Added {
-  /** The ids of those that were taken. */
+  /** The ids of the accepted files. */
   readonly ids: ReadonlyArray<string>
   readonly refused: ReadonlyArray<Refusal>
 }
@@ -165,51 +171,51 @@ export interface Added {
  * @category models
  */
 export interface Options {
-  /** Files that go up at once; one that is paused does not count. Omitted: 3. */
+  /** How many files upload at once; a paused one does not count. Defaults to 3. */
   readonly files?: number | undefined
   readonly limits?: Limits | undefined
-  /** For each upload. */
+  /** Options for each upload. */
   readonly upload?: Omit<UploadOptions, "unfinished"> | undefined
   /**
-   * Held while something goes on, such as a wake lock. Omitted: `UnloadWarning.scoped`, which asks before the page is
-   * left.
+   * Held while anything is in progress, such as a wake lock. Defaults to `UnloadWarning.scoped`, which asks users
+   * before they leave the page.
    */
   readonly during?: Effect.Effect<void, never, Scope.Scope> | undefined
 }
 
 /**
- * A queue, from `UploadQueue`. Its functions need no `this`, so they can be handed to React's `useSyncExternalStore` or a
- * Svelte store as they are. Actions without an id are for every item that they can be done with. What an item is not ready for
- * does nothing.
+ * A queue, from `UploadQueue`. Its functions do not use `this`, so they can be passed directly to React's
+ * `useSyncExternalStore` or used as a Svelte store. Actions without an id apply to every item that they can apply to.
+ * An action that an item is not ready for does nothing.
  *
  * @since 0.1.0
  * @category models
  */
 export interface UploadQueue {
   readonly getSnapshot: () => Snapshot
-  /** Calls back after each change: at once after an action, and at most five times a second as uploads go on. */
+  /** Calls back after each change: at once after an action, and at most five times a second during uploads. */
   readonly subscribe: (listener: () => void) => () => void
-  /** Takes files, which begin to go up by themselves. What an earlier page began with a file goes on. */
+  /** Accepts files, which start uploading on their own. A file that an earlier page began to upload resumes. */
   readonly add: (files: Iterable<File | Addition> | null | undefined) => Added
-  /** Stops the transfers; what storage has stays there. Nothing is asked of the service for it. */
+  /** Stops the transfers; what storage has stays there. The service is not called. */
   readonly pause: (id?: string) => void
   readonly resume: (id?: string) => void
-  /** Stops for good: what was sent is given up, also after a reload. */
+  /** Stops for good: what was sent is discarded, even across a reload. */
   readonly cancel: (id?: string) => void
   /**
-   * Another try of what failed or was cancelled, unless its file was added again meanwhile. Parts that storage has of a
-   * failed one are not sent again.
+   * Tries failed or cancelled items again, unless the same file has been added again since. For a failed item, parts
+   * that storage already has are not sent again.
    */
   readonly retry: (id?: string) => void
-  /** The file of an item that needs it, or another one for an item that failed. */
+  /** Gives an item the file that it needs, or gives a failed item another file. */
   readonly giveFile: (id: string, file: File | Addition) => void
   /**
-   * Asks the user to allow a kept file again. To be called within a click or a key press. When it is denied, or the file
-   * is no longer there, the item says so and is `kept` no longer.
+   * Asks the user to allow access to a kept file again. Call it within a click or a key press. If the user denies it,
+   * or the file no longer exists, the item says so and is no longer `kept`.
    */
   readonly allow: (id: string) => void
-  /** Takes an item off the list. One that is not over is cancelled, one that needs a file is forgotten. */
+  /** Removes an item. One that has not ended is cancelled; one that failed or needs a file is forgotten. */
   readonly remove: (id: string) => void
-  /** Takes off what is completed or cancelled. */
+  /** Removes the completed and cancelled items. */
   readonly clear: () => void
 }

@@ -1,5 +1,6 @@
 /**
- * The changes of a queue as a Stream, for those who use Effect. It is a module of its own so that nobody else loads it.
+ * The changes of a queue as a Stream, for applications that use Effect. It is a separate module so that nobody else
+ * loads it.
  *
  * @since 0.1.0
  */
@@ -8,7 +9,7 @@ import * as Stream from "effect/Stream"
 import type { Snapshot, UploadQueue } from "./UploadQueueModel.js"
 
 /**
- * The present snapshot, and each one after it. Who is slow misses some, never the last.
+ * The current snapshot and every one after it. A slow consumer misses some snapshots, but never the last.
  *
  * @example
  * import { UploadQueue, UploadQueueStream } from "@stevedore/browser"

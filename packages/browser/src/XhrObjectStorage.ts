@@ -1,5 +1,5 @@
 /**
- * The object storage over XMLHttpRequest, the only way to send from a page that tells how far a body has got.
+ * Object storage over XMLHttpRequest, the only way to send from a page that reports upload progress.
  *
  * @since 0.1.0
  */
@@ -27,7 +27,7 @@ import { touch } from "./internal/blobReader.js"
 import type { Answered } from "./internal/xhr.js"
 import * as Xhr from "./internal/xhr.js"
 
-/** Origins that have answered this page: what fails there is no matter of CORS. */
+/** Origins that have answered this page: a failure there is not caused by CORS. */
 type Known = Set<string>
 
 interface Body {
@@ -62,8 +62,8 @@ const bodyOf = (
 const checkLength = (request: PutRequest, { size }: Blob): Effect.Effect<void, SourceChanged> =>
   size === request.section.range.length ? Effect.void : Effect.fail(StorageAttempt.otherLength(request, size))
 
-// A browser does not say why there was no answer. The file is asked first; where no answer of the origin was ever let
-// through, CORS may be the reason.
+// A browser does not say why there was no response. `put` checks the file first. If no response from the origin has
+// ever been readable, CORS may be the reason.
 const unanswered = (
   { attempt, url }: Pick<PutRequest, "attempt" | "url">,
   known: Known
@@ -77,7 +77,8 @@ const unanswered = (
     attempts: attempt
   })
 
-// It cannot be forbidden to follow a redirect, only be seen: what answered is not where the URL was signed for.
+// XMLHttpRequest always follows redirects; they can only be detected. A response from another URL does not come from
+// where the URL was signed for.
 const receiptOf = (answered: Answered, href: string, asked: Asked): Either.Either<PutReceipt, StorageError> =>
   answered.url === "" || answered.url === new URL(href).href
     ? interpretPut(answered, asked)
@@ -143,7 +144,7 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
       return { ...held.value, bytes }
     }
     const answer: StorageAnswer = {
-      // which redirect it is, is not told
+      // the browser does not reveal which redirect it is
       status: response.type === "opaqueredirect" ? 302 : response.status,
       headers,
       body: yield* Effect.tryPromise(() => response.text()).pipe(
@@ -155,14 +156,14 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
   }).pipe(StorageAttempt.tracedGet(request))
 
 /**
- * The storage of a page. A body is a slice of a file, which the browser reads by itself; the checksum of a part is
- * computed beside it from the same slice. No trace headers, no cookies to another origin, and each URL as it was given. A
- * GET has no referrer; that of a PUT is for the page's `Referrer-Policy` to say, its origin alone unless it says more, for
- * XMLHttpRequest cannot leave it out.
+ * Object storage for a page. A body is a slice of a file, which the browser reads by itself; the checksum of a part is
+ * computed alongside from the same slice. Requests carry no trace headers and no cookies to another origin, and each
+ * URL is used exactly as given. A GET sends no referrer. The referrer of a PUT follows the page's `Referrer-Policy`,
+ * which is the page's origin alone unless it says more, because XMLHttpRequest cannot omit it.
  *
- * A request that gets no answer is `ConnectionFailed`: a browser does not say whether it was the network or CORS. The
- * error has `hint: "cors"` as long as nothing from its origin was ever answered. `EtagMissing` says that the bucket's
- * CORS rules do not expose the header `ETag`.
+ * A request without a response fails with `ConnectionFailed`, because a browser does not say whether the network or
+ * CORS was the cause. The error has `hint: "cors"` until a response from that origin has been readable. `EtagMissing`
+ * says that the bucket's CORS rules do not expose the `ETag` header.
  *
  * @since 0.1.0
  * @category constructors

@@ -12,8 +12,8 @@ const reasons: Readonly<Record<string, SourceUnreadable["reason"]>> = {
 }
 
 /**
- * What a failed read means. A browser remembers a file's size and date from when it was chosen, and refuses to read it
- * once they differ: `NotReadableError`.
+ * The error for a failed read. A browser remembers a file's size and date from when it was chosen, and refuses to read
+ * it once they differ: `NotReadableError`.
  */
 export const readFailure = (name: string, cause: unknown): SourceError => {
   if (isSourceError(cause)) return cause
@@ -27,10 +27,10 @@ export const readFailure = (name: string, cause: unknown): SourceError => {
     })
 }
 
-// Small enough that hashing what was read is no work that a person could feel, large enough that asking for it costs little.
+// Small enough that hashing a slice causes no noticeable delay, large enough that the cost of each read is low.
 const sliceSize = 1024 * 1024
 
-// The buffers of all parts in flight stay in a processor's cache, and Chromium keeps several times as much in memory.
+// The buffers of all parts in flight fit into the processor's cache. Chromium keeps several times as much in memory.
 const bufferSize = 256 * 1024
 
 const otherLength = (name: string, expected: string, actual: number): SourceChanged =>
@@ -60,7 +60,8 @@ const readerOf = (blob: Blob): Reader | undefined => {
   }
 }
 
-// Chromium collects a stream of bytes that nobody holds, with the read of it that is under way: that one never ends.
+// Chromium garbage-collects a byte stream that nothing references, together with its pending read, which then never
+// settles.
 const beingRead = new Set<Reader>()
 
 const readIntoOneBuffer = async (
@@ -88,23 +89,24 @@ const readIntoOneBuffer = async (
   if (position !== size && !signal.aborted) throw otherLength(name, `${size} bytes`, position)
 }
 
-/** Reads one byte, if there is one: a file that is not what it was any more refuses that already. */
+/** Reads one byte, if there is one. The browser refuses even that if the file has changed. */
 export const touch = (name: string, blob: Blob): Effect.Effect<void, SourceError> =>
   Effect.tryPromise({
     try: () => readChunk(name, blob, 0, Math.min(1, blob.size)),
     catch: (cause) => readFailure(name, cause)
   })
 
-// A stream says of a file that has changed, and of any other failure, that the network failed (`TypeError`): what it was
-// is told to whoever reads a byte without one.
+// A stream reports a changed file, like any other failure, as a network failure (`TypeError`). A read without a stream
+// reveals the real cause.
 const explained = (name: string, blob: Blob) => (error: SourceError): Effect.Effect<never, SourceError> =>
   error._tag === "SourceUnreadable" && error.reason === "Failed"
     ? Effect.zipRight(touch(name, blob), Effect.fail(error))
     : Effect.fail(error)
 
 /**
- * Reads a Blob from front to back in chunks of up to a MiB, of which one at a time is in memory: always the same one,
- * where the browser can, as it does not free what is thrown away until there are hundreds of MiB of it.
+ * Reads a Blob from front to back in chunks of up to 1 MiB, with one chunk in memory at a time. If the browser supports
+ * it, the same buffer is reused, because browsers do not free discarded buffers until there are hundreds of MiB of
+ * them.
  */
 export const readThrough = (name: string, blob: Blob, observe: ChunkObserver): Effect.Effect<void, SourceError> =>
   Effect.tryPromise({

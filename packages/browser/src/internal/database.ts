@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { nameOf } from "./thrown.js"
 
-/** What went wrong, by the name that the browser gives it, such as `QuotaExceededError`. */
+/** What went wrong, by the browser's name for it, such as `QuotaExceededError`. */
 export interface DatabaseFailure {
   readonly _tag: "DatabaseFailure"
   readonly name: string
@@ -11,7 +11,7 @@ export interface DatabaseFailure {
 export type StoreName = "values" | "handles"
 
 export interface Database {
-  /** One request in a transaction of its own; it is done when the transaction is. */
+  /** Runs one request in its own transaction, and completes when the transaction does. */
   readonly run: <A>(
     store: StoreName,
     mode: "readonly" | "readwrite",
@@ -34,7 +34,7 @@ const opened = (name: string, onClose: () => void): Promise<IDBDatabase> =>
     request.onsuccess = () => {
       const database = request.result
       database.onclose = onClose
-      // another tab deletes the database, or brings a later version of it: this one must not stand in its way
+      // another tab deletes the database or opens a later version of it: this connection must not block that
       database.onversionchange = () => {
         database.close()
         onClose()
@@ -46,9 +46,9 @@ const opened = (name: string, onClose: () => void): Promise<IDBDatabase> =>
 interface Connection {
   readonly opening: Promise<IDBDatabase>
   database: IDBDatabase | undefined
-  /** Somebody has waited for it long enough: nobody else does, until it is there. */
+  /** A request has already timed out waiting for it. Until it is open, no other request waits. */
   isLate: boolean
-  /** Nobody will ask for it any more. */
+  /** No one will use it any more. */
   isOver: boolean
 }
 
@@ -67,13 +67,13 @@ const connect = (name: string, onClose: (connection: Connection) => void): Conne
   return connection
 }
 
-// A database that another tab is about to delete opens when that tab lets go of it, which may be never.
+// A database that another tab is about to delete opens only when that tab releases it, which may be never.
 const openLimit = "3 seconds"
 
 /**
- * A database of keys and values. It is opened with the first request and again when it was closed; it ends with the
- * scope. A page that has no IndexedDB fails with every request. So does one whose database does not open in time, until
- * it does.
+ * A database of keys and values. It is opened by the first request, reopened if it was closed, and closed with the
+ * scope. In a page without IndexedDB, every request fails. The same holds for a database that does not open in time,
+ * until it does.
  */
 export const make = (name: string): Effect.Effect<Database, never, Scope.Scope> =>
   Effect.gen(function*() {

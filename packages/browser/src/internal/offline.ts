@@ -15,7 +15,7 @@ const untilOnline: Effect.Effect<void> = Effect.async<void>((resume) => {
   return Effect.sync(stop)
 })
 
-// Not before it has failed: a browser that is offline still reaches this machine.
+// Checked only after a failure: a browser that is offline can still reach this machine.
 const outlasting =
   (isTheLine: (error: unknown) => boolean) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.catchAll(effect, (error) =>
@@ -32,13 +32,16 @@ const hasNotArrived = (error: unknown): boolean =>
 const repeatable = outlasting(isLineFailure)
 const once = outlasting(hasNotArrived)
 
-/** What fails because the browser is offline waits until it is not, and is done again: it is no attempt. */
+/**
+ * A transfer that fails because the browser is offline waits until it is online again and is repeated. This does not
+ * count as an attempt.
+ */
 export const patientGate = (gate: TransferGate): TransferGate => ({
   ...gate,
   pass: (transfer, passage) => repeatable(gate.pass(transfer, passage))
 })
 
-/** The same for the service; what must not be done twice only where it is certain that it was not done. */
+/** The same for the service. A call that must not be made twice is repeated only if it certainly did not arrive. */
 export const patientApi = (api: ServiceApi): ServiceApi => ({
   ...api,
   initiateUpload: (file) => once(api.initiateUpload(file)),

@@ -1,11 +1,11 @@
-/** What the browser tells of itself, as it is now. */
+/** The current state that the browser reports. */
 export const read = (): { readonly online: boolean; readonly visible: boolean } => ({
   online: navigator.onLine,
   visible: typeof document === "undefined" || document.visibilityState === "visible"
 })
 
 /**
- * Calls back whenever that may have changed, or the page woke up, until it is told to stop.
+ * Calls back whenever the state may have changed or the page woke up. Returns a function that stops it.
  *
  * @internal
  */

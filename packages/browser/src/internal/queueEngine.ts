@@ -24,7 +24,7 @@ export interface Ground<E> {
   readonly provided: <A, E2>(effect: Effect.Effect<A, E2, Requirements>) => Effect.Effect<A, E | E2>
 }
 
-/** A queue, and what is to be called before its ground goes away. */
+/** A queue, and a function to call before its ground goes away. */
 export type Engine = readonly [queue: UploadQueue, end: () => void]
 
 const tickMillis = 200
@@ -34,7 +34,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   const listeners = Listeners.make()
   const atOnce = atLeastOne(options.files, 3)
   const limits = { ...options.limits, size: options.limits?.size ?? SourceLimits.size }
-  // an upload whose lock is tried is not begun in that moment
+  // an upload does not start while its lock is being probed
   const inTurn = Effect.unsafeMakeSemaphore(1).withPermits(1)
   let snapshot = View.empty
   let made = 0
@@ -48,7 +48,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     listeners.tell()
   }
 
-  // while something goes on, the next tick tells it: a view is not told of each of many files
+  // while uploads are in progress, the next tick publishes: a view is not notified for each of many files
   const publishSoon = () => {
     if (!ticking) publish()
   }
@@ -72,11 +72,11 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       })
     } else if (!Cause.isInterruptedOnly(exit.cause)) {
       const error = Entries.failureOf(exit.cause)
-      // another tab has finished or discarded it: the next try begins anew
+      // another tab has finished or discarded it: the next attempt starts over
       if (error.tag === "UnfinishedUploadNotFound") entry.unfinished = undefined
-      // another file was given than the one that is needed
+      // the file given is not the one that is needed
       const needsFile = entry.unfinished !== undefined && error.tag === "SourceChanged"
-      // a kept file that is not the one that is needed has to be looked for
+      // a kept file that is not the one that is needed has to be chosen
       const kept = needsFile && entry.item.kept && entry.addition?.handle === undefined
       entry.item = View.settled(entry.item, { state: needsFile ? "needs-file" : "failed", error, kept })
     }
@@ -84,7 +84,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     publishSoon()
   }
 
-  // The file of an upload that an earlier page left was added like any other: it is one item then.
+  // The file of an upload that an earlier page left was added like any other: the two become one item.
   const claim = (entry: Entry, ledgerId: string | undefined): void => {
     entry.ledgerId = ledgerId
     for (const [id, other] of entries) {
@@ -137,7 +137,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     entry.item = View.settled(entry.item, { state: "paused" })
   }
 
-  /** Begins what there is room for; what was begun before goes on. */
+  /** Starts as many items as there is room for. Items already in progress continue. */
   const schedule = (): void => {
     if (over) return entries.forEach(rest)
     let room = atOnce - Array.from(entries.values()).filter(Entries.goesOn).length
@@ -149,7 +149,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     }
     if (!ticking && Array.from(entries.values()).some(Entries.goesOn)) {
       ticking = true
-      // what takes its time to be held keeps nobody from seeing how files go up
+      // acquiring a slow resource must not delay the display of progress
       const holding = fork(Effect.scoped(Effect.zipRight(held, Effect.never)))
       fork(Effect.ensuring(tick, Fiber.interrupt(holding)))
     }
@@ -182,14 +182,14 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
 
   const stopped = (entry: Entry): Effect.Effect<unknown> => {
     const { fiber, ledgerId } = entry
-    // what another tab is sending stays that tab's, with its file
+    // an upload that another tab is sending stays with that tab, and so does its file
     const forget = ledgerId === undefined
       ? Effect.void
       : Effect.zipRight(Uploads.forget(ledgerId), Entries.ofHandles((handles) => handles.forget(ledgerId)))
     return Effect.zipRight(fiber === undefined ? Effect.void : Fiber.interrupt(fiber), Effect.exit(provided(forget)))
   }
 
-  // Whoever begins it again waits until nothing of the last time is left.
+  // A restart waits until the previous run has stopped completely.
   const stop = (entry: Entry): void => {
     const stopping = fork(stopped(entry))
     entry.ending = Fiber.await(stopping)
@@ -241,7 +241,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   const giveFile = (id: string, file: File | Addition): void =>
     acting((entry) => {
       if (entry.item.state !== "needs-file" && entry.item.state !== "failed") return
-      // by the name that the upload was begun with
+      // under the name that the upload started with
       entry.addition = { ...Entries.additionOf(file), name: entry.item.name }
       const item = entry.unfinished === undefined ? View.given(entry.item, entry.addition) : entry.item
       entry.item = View.changed(item, { state: "queued", error: undefined })
@@ -260,7 +260,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       if (isFree) enter(View.leftOver(nextId(), upload, kept), undefined, upload.id)
     })
 
-  // what another tab is sending is not offered
+  // uploads that another tab is sending are not offered
   const found = Effect.gen(function*() {
     for (const upload of yield* Uploads.unfinished) {
       const handle = yield* Entries.ofHandles((handles) => handles.find(upload.id))
@@ -303,7 +303,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     retry,
     remove: (id) => acting(actions.remove)(id),
     clear: () => {
-      // what has ended since the last snapshot was shown to nobody: its result would be lost
+      // an item that ended since the last snapshot has never been shown: clearing it would lose its result
       const shown = new Set(snapshot.items)
       acting(({ item }) => {
         if (Entries.isToClear(item) && shown.has(item)) entries.delete(item.id)

@@ -12,19 +12,19 @@ import type { Addition, Failure, Item } from "../UploadQueueModel.js"
 import { readFailure } from "./blobReader.js"
 import { textOf } from "./thrown.js"
 
-/** What the engine knows of an item. */
+/** What the engine knows about an item. */
 export interface Entry {
   item: Item
   addition: Addition | undefined
-  /** The upload of the ledger that this one has to go on with. */
+  /** The upload in the ledger that this item must resume. */
   unfinished: string | undefined
-  /** What the ledger calls it, as soon as that is known. */
+  /** Its id in the ledger, once that is known. */
   ledgerId: string | undefined
   fiber: Fiber.RuntimeFiber<void> | undefined
   handle: UploadHandle | undefined
-  /** Waits by the user's wish, or for its turn to go on. */
+  /** Paused by the user, or waiting for its turn to resume. */
   waits: boolean
-  /** What has to be over before it can begin again. */
+  /** What must finish before it can start again. */
   ending: Effect.Effect<unknown>
 }
 
@@ -39,7 +39,7 @@ export const entryOf = (item: Item, addition: Addition | undefined, unfinished: 
   ending: Effect.void
 })
 
-/** Whether its turn is used: a pause that comes while the service is being told stops nothing. */
+/** Whether it takes up a slot: a pause during completion stops nothing. */
 export const goesOn = ({ fiber, item, waits }: Entry): boolean =>
   fiber !== undefined && (!waits || item.state === "finishing")
 
@@ -47,7 +47,7 @@ export const isQueued = ({ item }: Entry): boolean => item.state === "queued"
 
 export const isToClear = ({ state }: Item): boolean => state === "completed" || state === "cancelled"
 
-/** By its path, where it is a file of a chosen folder: a folder holds files of the same name, size and date. */
+/** Named by its path if it comes from a chosen folder: a folder can hold files of the same name, size and date. */
 export const additionOf = (given: File | Addition): Addition & { readonly name: string } => {
   const addition = "file" in given ? given : { file: given }
   const { file: { name, webkitRelativePath } } = addition
@@ -67,7 +67,10 @@ export const sourceOf = ({ file, handle, name }: Addition) => {
   return handle === undefined ? BlobSource.fromFile(file, options) : BlobSource.fromHandle(handle, options)
 }
 
-/** A file of another size is another one than was begun with: what is wrong with that one does not matter. */
+/**
+ * A file of another size is not the one the upload started with. This is reported first, whatever else is wrong with
+ * that file.
+ */
 export const checkSize = ({ name, size }: Item, { file }: Addition): Effect.Effect<void, SourceChanged> =>
   file.size === size ? Effect.void : Effect.fail(
     new SourceChanged({ name, what: "size", expected: `${size} bytes`, actual: `${file.size} bytes` })
@@ -78,7 +81,7 @@ export const ofHandles = <A>(
 ): Effect.Effect<Option.Option<A>, never, ServiceApi> =>
   Effect.flatMap(Effect.serviceOption(FileHandles.FileHandles), Effect.transposeMapOption(use))
 
-/** The file that is kept for an upload of the ledger, if the user allows it. */
+/** The file that is kept for an upload in the ledger, if the user allows it. */
 export const keptFile = (ledgerId: string, name: string): Effect.Effect<Addition, SourceError, ServiceApi> =>
   Effect.gen(function*() {
     const handle = Option.flatten(yield* ofHandles((handles) => handles.find(ledgerId)))

@@ -11,7 +11,7 @@ const spoken = (bytes: number): string =>
     ? `${Number((bytes / megabyte).toFixed(1))} MB`
     : `${Math.ceil(bytes / 1000)} kB`
 
-/** As the attribute `accept` of an input means it: endings, media types, and kinds such as `image/*`. */
+/** Follows the attribute `accept` of an input: extensions, media types, and wildcards such as `image/*`. */
 const isAccepted = ({ name, type }: File, accept: ReadonlyArray<string>): boolean =>
   accept.some((wish) => {
     const wanted = wish.trim().toLowerCase()
@@ -22,7 +22,7 @@ const isAccepted = ({ name, type }: File, accept: ReadonlyArray<string>): boolea
 const identityOf = ({ file: { lastModified, name: own, size }, name = own }: Addition): string =>
   JSON.stringify([name, size, lastModified])
 
-// Looked through once, however many files are added
+// Built once per call, however many files are added.
 class Present {
   files = 0
   bytes = 0
@@ -39,7 +39,7 @@ class Present {
   }
 }
 
-/** What of a queue's files is not over. */
+/** The files of a queue, without those of completed, failed and cancelled items. */
 export const presentOf = (entries: Iterable<Entry>): Present => {
   const present = new Present()
   for (const { addition, item } of entries) {
@@ -48,7 +48,7 @@ export const presentOf = (entries: Iterable<Entry>): Present => {
   return present
 }
 
-/** Why a file is not taken, or nothing. */
+/** Why a file is refused, or `undefined`. */
 export const refusalOf = (
   addition: Addition,
   present: Present,

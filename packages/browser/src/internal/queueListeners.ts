@@ -1,7 +1,10 @@
-/** Who wants to know that the queue has changed. */
+/** The listeners of a queue. */
 export interface Listeners {
   readonly subscribe: (listener: () => void) => () => void
-  /** Calls each of them; the exception of one reaches the page's own handlers, and keeps nobody else from being told. */
+  /**
+   * Calls each listener. An exception in one reaches the page's own handlers and does not keep the others from being
+   * called.
+   */
   readonly tell: () => void
 }
 
@@ -18,7 +21,7 @@ export const make = (): Listeners => {
   const listeners = new Set<() => void>()
   return {
     subscribe: (listener) => {
-      // each subscription is one of its own, though the function be the same
+      // every subscription is separate, even for the same function
       const own = () => listener()
       listeners.add(own)
       return () => listeners.delete(own)

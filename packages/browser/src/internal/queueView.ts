@@ -30,13 +30,13 @@ export const leftOver = (id: string, upload: UnfinishedUpload, kept: boolean): I
   kept
 })
 
-/** The item itself where nothing of it changes, so that whoever compares references sees that. */
+/** Returns the same item if nothing changes, for consumers that compare references. */
 export const changed = (item: Item, changes: Partial<Item>): Item => {
   const next = { ...item, ...changes }
   return Object.entries(next).every(([key, value]) => Object.is(value, Reflect.get(item, key))) ? item : next
 }
 
-/** The file may be another one than before: nothing of it has gone up. */
+/** The file may differ from the previous one, and nothing of it has been sent. */
 export const given = (item: Item, { file }: Addition): Item =>
   changed(item, { size: file.size, mediaType: file.type, sent: 0, confirmed: 0 })
 
@@ -51,13 +51,14 @@ const states: Readonly<Record<UploadProgress["phase"], ItemState>> = {
   cancelled: "cancelled"
 }
 
-// What waits stays as it is until the service is told. Where that is refused and parts have to go again, it waits once more.
+// A paused item keeps its state until completion starts. If completion is refused and parts have to be sent again, it
+// is paused again.
 const shownState = (item: Item, state: ItemState, waits: boolean): ItemState => {
   if (!waits || state === "finishing") return state
   return item.state === "finishing" ? "paused" : item.state
 }
 
-/** What is seen of a running upload. */
+/** The visible state of a running upload. */
 export const progressed = (item: Item, progress: UploadProgress, waits: boolean): Item => {
   const shown = shownState(item, states[progress.phase], waits)
   const moving = shown === "uploading"
@@ -75,7 +76,7 @@ export const progressed = (item: Item, progress: UploadProgress, waits: boolean)
   })
 }
 
-/** Nothing moves any more. */
+/** Sets the state of an item in which nothing moves any more. */
 export const settled = (item: Item, changes: Partial<Item>): Item => changed(item, { ...still, ...changes })
 
 export const isOver = ({ state }: Item): boolean => state === "completed" || state === "failed" || state === "cancelled"
@@ -92,8 +93,8 @@ const stateOf = (items: ReadonlyArray<Item>): Totals["state"] => {
 }
 
 /**
- * What has still to go out. After a pause that is more than what `sent` leaves: what was in flight goes out again, and
- * `sent` does not fall.
+ * The bytes still to send. After a pause they are more than `size - sent`: what was in flight is sent again, and `sent`
+ * does not decrease.
  */
 const leftOf = (item: Item): number => {
   if (isOver(item) || item.state === "finishing") return 0
@@ -126,7 +127,7 @@ const same = (before: ReadonlyArray<Item>, now: ReadonlyArray<Item>): boolean =>
 
 export const empty: Snapshot = { items: [], unfinished: [], totals: totalsOf([]) }
 
-/** The snapshot itself, and each of its lists, where nothing of it changes. */
+/** Returns the same snapshot, and the same lists, if nothing in them changes. */
 export const snapshotOf = (before: Snapshot, all: ReadonlyArray<Item>): Snapshot => {
   const items = all.filter(({ state }) => state !== "needs-file")
   const unfinished = all.filter(({ state }) => state === "needs-file")

@@ -1,6 +1,6 @@
 import * as Predicate from "effect/Predicate"
 
-/** A text that what was thrown has under this name: browsers throw whatever they like. */
+/** A string property of a thrown value: browsers throw all kinds of values. */
 export const textOf = (thrown: unknown, field: string): string | undefined =>
   Predicate.hasProperty(thrown, field) && Predicate.isString(thrown[field]) ? thrown[field] : undefined
 

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { nameOf } from "./thrown.js"
 
-// Held until it is let go, or the tab ends, however it ends; let go as soon as the browser has taken it back. The failure
-// is the browser's name for why it has no locks.
+// The lock is held until it is released or the tab ends, however it ends. Releasing waits until the browser has taken
+// it back. The failure is the browser's name for why it has no locks.
 const take = (name: string): Effect.Effect<Effect.Effect<void> | undefined, string> =>
   Effect.async((resume) => {
     const over: Promise<unknown> = navigator.locks.request(name, { ifAvailable: true }, (lock) => {
@@ -30,8 +30,8 @@ const acrossTabs = (name: string): Effect.Effect<boolean, string, Scope.Scope> =
   ).pipe(Effect.map((letGo) => letGo !== undefined))
 
 /**
- * A lock over all tabs of an origin. A page that is not served securely has no Web Locks, and one in a sandbox is denied
- * them: there it holds within the page alone.
+ * A lock across all tabs of an origin. A page that is not served securely has no Web Locks, and a sandboxed one is
+ * denied them: there the lock holds only within the page.
  */
 export const make = (prefix: string): Effect.Effect<Lock> =>
   Effect.map(makeLock, (page) => {

@@ -2,7 +2,7 @@ import type { StorageAnswer } from "@stevedore/core/StorageAnswer"
 import { longestDocument } from "@stevedore/core/StorageAttempt"
 import * as Effect from "effect/Effect"
 
-/** An answer, and the URL that it came from: another than was asked where a redirect was followed. */
+/** A response and the URL it came from, which differs from the requested one if a redirect was followed. */
 export interface Answered extends StorageAnswer {
   readonly url: string
 }
@@ -14,7 +14,7 @@ export interface Put {
   readonly onSent: (bytes: number) => void
 }
 
-/** No answer: status 0, of which a browser does not tell the reason. */
+/** No response: status 0, for which a browser gives no reason. */
 export type Unanswered = "unanswered"
 
 const headersOf = (xhr: XMLHttpRequest): Readonly<Record<string, string>> =>
@@ -32,7 +32,10 @@ const answerOf = (xhr: XMLHttpRequest): Answered => ({
   url: xhr.responseURL
 })
 
-/** Puts a Blob, once. Interrupted, the request is dead when this returns: none of its events reaches anybody. */
+/**
+ * Puts a Blob once. After an interruption, the request is aborted before this returns, and none of its events reaches
+ * anyone.
+ */
 export const put = ({ body, headers, href, onSent }: Put): Effect.Effect<Answered, Unanswered> =>
   Effect.async((resume) => {
     const xhr = new XMLHttpRequest()
