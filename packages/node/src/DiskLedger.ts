@@ -1,5 +1,5 @@
 /**
- * The ledger of unfinished uploads on disk, in a directory that nobody else can read.
+ * The ledger of unfinished uploads on disk, in a directory that only its owner can read.
  *
  * @since 0.1.0
  */
@@ -19,28 +19,29 @@ import * as PrivateStore from "./internal/privateStore.js"
 import * as ReceiptLines from "./internal/receiptLines.js"
 
 /**
- * Where the ledger lies, and what it keeps.
+ * Where the ledger is stored, and what it keeps.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
   /**
-   * A directory for the ledger alone, on a disk of this machine. Only processes that see each other may share it: from within
-   * a container, one of another container counts as dead, and its uploads are taken over. Omitted: {@link defaultDirectory}.
+   * A directory for the ledger alone, on a disk of this machine. Only processes that can see each other may share it:
+   * to one container, a process in another looks dead, and its uploads are taken over. Defaults to
+   * {@link defaultDirectory}.
    */
   readonly directory?: string | undefined
   /**
-   * Whether part URLs are kept: they are the only way back into a session. Without them an upload that is run again
-   * sends everything again, unless all of it was in storage already. Omitted: yes.
+   * Whether part URLs are kept. They are the only way back into a session. Without them, running an upload again sends
+   * all of it again, unless storage already had every part. Defaults to `true`.
    */
   readonly keepUrls?: boolean | undefined
 }
 
 /**
- * Where the state of programs lies on a platform: `$XDG_STATE_HOME/stevedore`, else `~/.local/state/stevedore`;
- * `~/Library/Application Support/stevedore` on macOS; `%LOCALAPPDATA%\stevedore` on Windows. A variable that is no
- * absolute path does not count, as the XDG Base Directory Specification says.
+ * The platform's directory for program state: `$XDG_STATE_HOME/stevedore`, or else `~/.local/state/stevedore`;
+ * `~/Library/Application Support/stevedore` on macOS; `%LOCALAPPDATA%\stevedore` on Windows. A variable that is not an
+ * absolute path is ignored, as the XDG Base Directory Specification says.
  *
  * @since 0.1.0
  * @category constructors
@@ -67,7 +68,7 @@ export const directoryOf = (machine: {
 }
 
 /**
- * The ledger's directory on this machine; none for a user without a home.
+ * The ledger's directory on this machine, or none if the user has no home directory.
  *
  * @since 0.1.0
  * @category constructors
@@ -77,8 +78,8 @@ export const defaultDirectory: Effect.Effect<Option.Option<string>> = Effect.syn
 )
 
 /**
- * {@link defaultDirectory} as one that is refused where others may enter it: for the command line, which keeps there what
- * went up.
+ * {@link defaultDirectory} as a directory that is refused if others can enter it. The command line keeps its record of
+ * finished uploads there.
  *
  * @internal
  */
@@ -108,7 +109,7 @@ const forgetOld = (ledger: UploadLedger.Service, store: Store, before: number): 
       })), { discard: true })
   )
 
-// Of what fails nobody may ever upload the same file again, and a server would have more of it every day
+// The file of a failed upload may never be uploaded again, and on a server such records would accumulate every day.
 const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger.Service => {
   let lookedAt = Number.NEGATIVE_INFINITY
   const lookDaily = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -120,15 +121,16 @@ const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger
 }
 
 /**
- * A ledger on disk. Nothing is made before the first upload; then the directory is made with mode 0700 and files
- * with 0600. A directory that belongs to somebody else, or that others may enter, is not used: a record could be read
- * or planted there. Whatever goes wrong with it is logged, and the upload goes on without a way back.
+ * A ledger on disk. Nothing is created before the first upload. Then the directory is created with mode 0700 and its
+ * files with 0600. A directory that belongs to another user, or that others can enter, is not used, because a record
+ * could be read or planted there. Failures of the ledger are logged, and the upload continues, but cannot be resumed
+ * later.
  *
- * Each record is a file of its own, written beside its place and then moved there, and each receipt a line that is added
- * to a file: a process that is killed loses at most what it was writing. It is not waited for the disk (`fsync`): a power
- * failure may lose more, and then those parts are sent again.
+ * Each record is its own file, written aside and then moved into place, and each receipt is a line appended to a file:
+ * a killed process loses at most what it was writing. Writes are not synced to disk (`fsync`), so a power failure may
+ * lose more; those parts are then sent again.
  *
- * What nobody has gone on with for 30 days is forgotten when another upload begins.
+ * An upload that has not been resumed for 30 days is forgotten when another upload starts.
  *
  * @since 0.1.0
  * @category constructors
@@ -154,7 +156,7 @@ export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service,
   })
 
 /**
- * The ledger on disk, as a layer. `NodeStevedore.layer` has it already.
+ * The ledger on disk, as a layer. `NodeStevedore.layer` already includes it.
  *
  * @example
  * import { DiskLedger, NodeStevedore } from "@stevedore/node"

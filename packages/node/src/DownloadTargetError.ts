@@ -1,5 +1,5 @@
 /**
- * What can be wrong with the place where a download goes.
+ * The errors of a download's target path.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import * as Recovery from "@stevedore/core/Recovery"
 import * as Schema from "effect/Schema"
 
 /**
- * Something is there already, and overwriting was not asked for. Nothing of it was touched.
+ * Something already exists at the path, and overwriting was not requested. It was not touched.
  *
  * @since 0.1.0
  * @category errors
@@ -28,7 +28,8 @@ export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/n
 }
 
 /**
- * The file cannot be written: no such directory, no permission, no room, or what is there is no file.
+ * The file cannot be written: there is no such directory, no permission or no space, or what exists there is not a
+ * file.
  *
  * @since 0.1.0
  * @category errors
@@ -37,9 +38,9 @@ export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@ste
   "TargetUnwritable",
   {
     path: Schema.String,
-    /** The system's code where there is one, such as `ENOSPC`. */
+    /** The system's error code, such as `ENOSPC`, if there is one. */
     code: Schema.optional(Schema.String),
-    /** What is there: a directory, or a pipe or a device. It stays. */
+    /** What exists there: a directory, or a pipe or a device. It is left alone. */
     occupied: Schema.optional(Schema.Literal("Directory", "NotAFile")),
     attempts: Recovery.noAttempts
   }
@@ -62,7 +63,7 @@ export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@ste
 }
 
 /**
- * What is wrong with the place where a download goes.
+ * Any problem with a download's target path.
  *
  * @since 0.1.0
  * @category errors

@@ -1,5 +1,5 @@
 /**
- * Files on disk as sources of an upload.
+ * Files on disk as upload sources.
  *
  * @since 0.1.0
  */
@@ -23,25 +23,28 @@ import * as Files from "./internal/sourceFile.js"
 import * as SpoolFile from "./internal/spoolFile.js"
 
 /**
- * What the service is told instead of what the path says.
+ * What the service is told about the file, instead of what the path says.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** 1 to 1024 characters. Omitted: the last segment of the path. */
+  /** 1 to 1024 characters. Defaults to the last segment of the path. */
   readonly name?: string | undefined
-  /** Such as `video/mp4`, up to 255 characters. Omitted: by the extension, else `application/octet-stream`. */
+  /**
+   * Such as `video/mp4`, up to 255 characters. Defaults to the type of the extension, or else to
+   * `application/octet-stream`.
+   */
   readonly mediaType?: string | undefined
 }
 
 /**
- * A file as a source that can be read again and again. It is looked at, not read: a directory, a device, a file that
- * is missing or may not be read is `SourceUnreadable`; a name or media type that is too long is `InvalidSource`. An
- * empty file is a source, which the plan of its upload refuses.
+ * A file as a source that can be read repeatedly. This inspects the file without reading it. A directory, a device, or
+ * a file that is missing or not readable fails with `SourceUnreadable`; a name or media type that is too long fails
+ * with `InvalidSource`. An empty file is a valid source, but the plan of its upload refuses it.
  *
- * Its size, its date of change and its identity (device and inode) are its fingerprint. When one of them differs
- * while it is read, what was sent is not completed: `SourceChanged`.
+ * The file's fingerprint is its size, its modification date and its identity (device and inode). If one of them changes
+ * while the file is read, the upload fails with `SourceChanged` and nothing is completed.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -60,7 +63,7 @@ export const fromPath = (path: string, options: Options = {}): Effect.Effect<Rep
   Effect.gen(function*() {
     const name = options.name ?? basename(path)
     const mediaType = options.mediaType ?? mediaTypeOf(name) ?? mediaTypeOf(path) ?? "application/octet-stream"
-    // Looked at before it is opened: to open a device can have an effect of its own.
+    // Inspected before it is opened, because opening a device can have side effects.
     yield* Files.fingerprintAt(path, name)
     yield* SourceLimits.checkDescription(name, mediaType)
     const fingerprint = yield* Effect.scoped(
@@ -85,17 +88,18 @@ export const fromPath = (path: string, options: Options = {}): Effect.Effect<Rep
  * @category models
  */
 export interface DirectoryOptions {
-  /** Whether the folders in it are read too, and those in them. Omitted: only the files in the folder itself. */
+  /** Whether to read subfolders, at any depth. Defaults to only the files in the folder itself. */
   readonly recursive?: boolean | undefined
 }
 
 /**
- * The files in a folder as sources, in the order of their names; each is called by its path from the folder, with
- * slashes. Links are not followed.
+ * The files in a folder as sources, ordered by name. Each is named by its path relative to the folder, with slashes.
+ * Links are not followed.
  *
- * What cannot go up (a link, a pipe, a folder that may not be read, a file that has gone meanwhile) stops nothing: it
- * comes as a source that fails with its `SourceUnreadable` when it is opened, before anything is asked of the service,
- * so that `Uploads.uploadAll` tells it among the outcomes. The stream itself fails only when the folder cannot be read.
+ * An entry that cannot be uploaded (a link, a pipe, a folder without read permission, a file that has disappeared)
+ * stops nothing. It becomes a source that fails with `SourceUnreadable` when it is opened, before any request to the
+ * service, so that `Uploads.uploadAll` reports it as an outcome. The stream itself fails only if the folder cannot be
+ * read.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -126,14 +130,14 @@ export const fromDirectory = (
   )
 
 /**
- * What {@link fromDirectory} finds, before it is looked at: for the command line, which looks at a file at its turn.
+ * What {@link fromDirectory} finds, before the files are inspected: the command line inspects each file in its turn.
  *
  * @internal
  */
 export const entriesOf = FolderEntries.entriesOf
 
 /**
- * {@link fromPath} of what {@link entriesOf} found: no link that has come there since is followed.
+ * {@link fromPath} for what {@link entriesOf} found. A link that has appeared there since is not followed.
  *
  * @internal
  */
@@ -146,7 +150,7 @@ export const fromEntry = (
     fromPath(entry.path, { ...options, name: options.name ?? entry.name })
   )
 
-// A plan needs a size before it looks at anything else; this one is never sent.
+// A plan needs a size before it inspects anything else; this one is never sent.
 const refused = (name: string, error: SourceError): RepeatableSource => ({
   _tag: "RepeatableSource",
   held: false,
@@ -158,24 +162,24 @@ const refused = (name: string, error: SourceError): RepeatableSource => ({
 })
 
 /**
- * How a stream is put on disk.
+ * How a stream is written to disk.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SpoolOptions {
-  /** As of {@link Options}. Omitted: by the name's extension. */
+  /** As in {@link Options}. Defaults to the type of the name's extension. */
   readonly mediaType?: string | undefined
-  /** Where the file is made; the directory must be there. Omitted: the system's directory for temporary files. */
+  /** The directory for the file; it must exist. Defaults to the system's directory for temporary files. */
   readonly directory?: string | undefined
-  /** The most bytes, over which it is `SizeExceeded`. Omitted: as many as an upload may have, 10 GB. */
+  /** The most bytes to accept; more fails with `SizeExceeded`. Defaults to the largest upload, 10 GB. */
   readonly atMost?: number | undefined
 }
 
 /**
- * A stream that can be run only once, or whose size nobody knows, as a source that can be read again and again: it is
- * written to a temporary file first. The file can be read by its owner alone and goes with the scope; spooling that
- * fails or is interrupted leaves nothing.
+ * A stream that can run only once, or whose size is unknown, as a source that can be read repeatedly: it is first
+ * written to a temporary file. Only the owner can read that file, and it is removed with the scope. If spooling fails
+ * or is interrupted, nothing is left behind.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -204,7 +208,7 @@ export const spooled = <E>(
     return yield* fromPath(path, { name, mediaType })
   })
 
-// Only what follows the last separator counts: by itself the library takes a bare "png" for an extension.
+// Only what follows the last separator counts: the library would take a bare "png" for an extension.
 const mediaTypeOf = (name: string): string | null => mime.getType(`/${name}`)
 
 const open = (file: SourceFile): Effect.Effect<OpenSource, SourceError, Scope.Scope> =>
@@ -235,7 +239,7 @@ const opened = (file: SourceFile, handle: FileHandle): OpenSource => {
           },
           catch: (error) => isSourceError(error) ? error : new SourceUnreadable({ name: file.name, reason: "Failed" })
         }))),
-    // The handle tells of writes into the file, the path of another file in its place.
+    // The handle reveals writes to the file; the path reveals another file in its place.
     unchanged: Effect.flatMap(
       Effect.zip(Files.fingerprintOf(handle, file.name), Files.fingerprintAt(file.path, file.name)),
       ([byHandle, byPath]) => Effect.zipRight(Files.checkUnchanged(file, byHandle), Files.checkUnchanged(file, byPath))

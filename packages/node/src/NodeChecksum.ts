@@ -1,5 +1,5 @@
 /**
- * Checksums by Node's own code, which is several times as fast as JavaScript's.
+ * Checksums in native code, several times as fast as in JavaScript.
  *
  * @since 0.1.0
  */
@@ -11,10 +11,10 @@ import { createHash } from "node:crypto"
 import * as FastCrc32 from "./internal/fastCrc32.js"
 
 /**
- * CRC-32 in native code: by `@node-rs/crc32`, which npm installs with this package where there is a build for the platform
- * (0.06 CPU seconds per GiB on a machine where zlib takes 0.33), else by Node's zlib. A bundle of an application leaves the
- * package out; where it cannot be loaded, zlib does the work. `NodeStevedore.layer` has it in the place of the one in
- * JavaScript.
+ * CRC-32 in native code: by `@node-rs/crc32`, which npm installs with this package if there is a build for the platform
+ * (0.06 CPU seconds per GiB on a machine where zlib takes 0.33), and otherwise by Node's zlib. Bundling an application
+ * leaves that package out; if it cannot be loaded, zlib does the work. `NodeStevedore.layer` uses this algorithm in
+ * place of the one in JavaScript.
  *
  * @since 0.1.0
  * @category algorithms
@@ -22,8 +22,9 @@ import * as FastCrc32 from "./internal/fastCrc32.js"
 export const crc32: Checksum.ChecksumAlgorithm = Checksum.crc32With(FastCrc32.update)
 
 /**
- * SHA-256 by OpenSSL: 4.4 CPU seconds per GiB on a machine where CRC-32 by zlib takes 0.33; a tenth of that on one with
- * instructions for it. It cannot be combined: a file of several parts has no checksum as a whole.
+ * SHA-256 by OpenSSL: 4.4 CPU seconds per GiB on a machine where CRC-32 by zlib takes 0.33, and a tenth of that on a
+ * machine with instructions for it. SHA-256 values cannot be combined: a file of several parts has no checksum as a
+ * whole.
  *
  * @example
  * import { Checksum } from "@stevedore/core"
@@ -49,8 +50,8 @@ export const sha256: Checksum.ChecksumAlgorithm = {
 }
 
 /**
- * The algorithm of a checksum, by its name as storage writes it: `crc32`, `crc64nvme`, `sha256`, or the name of the one
- * in force. None for any other.
+ * The algorithm of a checksum, by the name that storage uses for it: `crc32`, `crc64nvme`, `sha256`, or the name of the
+ * algorithm in force. None for any other name.
  *
  * @since 0.1.0
  * @category algorithms
@@ -63,7 +64,7 @@ export const named = (name: string): Effect.Effect<Option.Option<Checksum.Checks
   )
 
 /**
- * The algorithm in force where the layer is built, with the native CRC-32 in the place of the one in JavaScript.
+ * The algorithm in force when the layer is built, with the native CRC-32 in place of the one in JavaScript.
  *
  * @since 0.1.0
  * @category layers

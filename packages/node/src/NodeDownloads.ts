@@ -1,5 +1,5 @@
 /**
- * Downloads to disk: a file is there whole and under its name, or not at all.
+ * Downloads to disk: a file appears complete under its name, or not at all.
  *
  * @since 0.1.0
  */
@@ -29,38 +29,38 @@ import * as PartLock from "./internal/partLock.js"
  */
 export interface Options {
   /**
-   * Whether a file of that name is replaced, by one with the same permissions; what is no file never is. Omitted: it is
-   * not, `TargetExists`.
+   * Whether to replace an existing file. The new one gets the same permissions. Anything other than a file is never
+   * replaced. By default, an existing file is not replaced and the download fails with `TargetExists`.
    */
   readonly overwrite?: boolean | undefined
   /**
-   * Whether what has come is kept, beside the target, when the download fails or is interrupted: the next one goes on
-   * from there if storage still has the same file. It is kept in whole ranges of `partSize`, where the storage gives
-   * ranges and a strong etag. While another one of the same file to the same path is under way, this one goes by itself
-   * and keeps nothing. Omitted: nothing is left behind.
+   * Whether to keep the downloaded bytes, beside the target, if the download fails or is interrupted. The next download
+   * continues from there if storage still has the same file. Bytes are kept in whole ranges of `partSize`, if the
+   * storage supports ranges and strong etags. While another download of the same file to the same path is running, this
+   * one proceeds independently and keeps nothing. By default, nothing is left behind.
    */
   readonly keep?: boolean | undefined
-  /** Told at the end of a download that failed or was interrupted and has left something to go on from. */
+  /** Called at the end of a download that failed or was interrupted and has left something to continue from. */
   readonly onKept?: (() => void) | undefined
-  /** What the size should be, in bytes, such as the record's: another is `DownloadIncomplete`. */
+  /** The expected size in bytes, such as the record's: a different size fails with `DownloadIncomplete`. */
   readonly size?: number | undefined
   /**
-   * What the bytes are compared with while they are written, such as the `sent.checksum` of the upload: others are
-   * `DownloadCorrupted`. Ranges are hashed one by one and their values combined; where the algorithm cannot combine, as
-   * SHA-256, a file that came in several is read once more from disk. Omitted: what the storage tells with the whole
-   * file, if it does.
+   * The checksum to compare the bytes with while they are written, such as the `sent.checksum` of the upload. A
+   * mismatch fails with `DownloadCorrupted`. Ranges are hashed separately and their values combined. If the algorithm
+   * cannot combine, as with SHA-256, a file that arrived in several ranges is read once more from disk. Defaults to the
+   * checksum that storage sends with the whole file, if it does.
    */
   readonly checksum?: Checksum | undefined
-  /** How many ranges at the same time, where the storage gives ranges. Omitted: 4. */
+  /** How many ranges to download at once, if the storage supports ranges. Defaults to 4. */
   readonly concurrency?: number | undefined
-  /** The size of such a range, in bytes. Omitted: 16 MiB. */
+  /** The size of such a range, in bytes. Defaults to 16 MiB. */
   readonly partSize?: number | undefined
-  /** Told with each chunk how many bytes of the file are there, of how many where it is known. */
+  /** Called with each chunk: the number of bytes that have arrived, and the file's size if it is known. */
   readonly onProgress?: ((received: number, size: Option.Option<number>) => void) | undefined
 }
 
 /**
- * A file that is on disk.
+ * A file that has been saved to disk.
  *
  * @since 0.1.0
  * @category models
@@ -70,16 +70,16 @@ export interface DownloadedFile {
   readonly path: string
   /** In bytes. */
   readonly size: number
-  /** Where the storage told it. */
+  /** If storage sent one. */
   readonly etag: Option.Option<string>
-  /** What the bytes were compared with, where there was something. */
+  /** What the bytes were compared with, if anything. */
   readonly checksum: Option.Option<Checksum>
 }
 
 /**
- * Downloads a file to a path. It is written beside it and takes its name when it is whole and on disk; until then
- * nothing is there, and whatever was there before is untouched. Interruption and failure leave nothing behind, unless
- * it is to be kept.
+ * Downloads a file to a path. It is written beside the target and gets its name once it is complete and synced to disk.
+ * Until then nothing appears there, and an existing file stays untouched. Interruption and failure leave nothing
+ * behind, unless `keep` is set.
  *
  * @example
  * import { NodeDownloads } from "@stevedore/node"
@@ -117,7 +117,7 @@ export const toFile = (
       partSize: atLeastOne(partSize, 16_777_216),
       onProgress
     })
-    // to the end also when it is interrupted: a file that is there has nothing that is kept
+    // even if interrupted: a file that is in place has no kept bytes
     yield* Effect.uninterruptible(
       Effect.zipRight(PartFile.commit(file, { overwrite }), keep ? PartFile.remove(journal) : Effect.void)
     )
@@ -127,7 +127,7 @@ export const toFile = (
     Effect.withSpan("NodeDownloads.toFile", { captureStackTrace: false, attributes: { fileId } })
   )
 
-// Beside the target, since a rename does not lead to another disk.
+// Beside the target, because a rename cannot move a file to another disk.
 const partPath = (path: string, own: string): string => join(dirname(path), `.stevedore-${own}.part`)
 
 const freshPath = (path: string): Effect.Effect<string> =>
@@ -136,12 +136,12 @@ const freshPath = (path: string): Effect.Effect<string> =>
     (number) => partPath(path, number.toString(36))
   )
 
-// Found again by its name.
+// A stable name, so that the next download finds it.
 const keptPath = (fileId: string, path: string): string =>
   partPath(path, createHash("sha256").update(`${basename(path)}\0${fileId}`).digest("hex").slice(0, 24))
 
 /**
- * A file and where it goes.
+ * A file and its target path.
  *
  * @since 0.1.0
  * @category models
@@ -149,14 +149,14 @@ const keptPath = (fileId: string, path: string): string =>
 export interface DownloadTarget {
   readonly fileId: string
   readonly path: string
-  /** As of {@link Options}. */
+  /** As in {@link Options}. */
   readonly size?: number | undefined
-  /** As of {@link Options}. */
+  /** As in {@link Options}. */
   readonly checksum?: Checksum | undefined
 }
 
 /**
- * How one of several downloads ended.
+ * The outcome of one of several downloads.
  *
  * @since 0.1.0
  * @category models
@@ -176,12 +176,13 @@ export type DownloadOutcome =
  * @category models
  */
 export interface AllOptions extends Omit<Options, "size" | "checksum" | "onKept" | "onProgress"> {
-  /** How many files at the same time. Omitted: 3. */
+  /** How many files to download at once. Defaults to 3. */
   readonly files?: number | undefined
 }
 
 /**
- * Downloads several files. One that fails does not stop the others; the outcomes come in the order of their end.
+ * Downloads several files. One failure does not stop the others. The outcomes arrive in the order in which the
+ * downloads end.
  *
  * @example
  * import { NodeDownloads } from "@stevedore/node"
@@ -210,7 +211,7 @@ export const downloadAll = <E, R>(
   )
 
 /**
- * {@link downloadAll} with options, for a pipe.
+ * {@link downloadAll} with options, for use in a pipe.
  *
  * @example
  * import { NodeDownloads } from "@stevedore/node"

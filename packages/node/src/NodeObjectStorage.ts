@@ -1,5 +1,5 @@
 /**
- * The object storage over sockets of Node: bytes go between disk and socket in buffers that are used again.
+ * Object storage over Node's sockets: bytes move between disk and socket in reused buffers.
  *
  * @since 0.1.0
  */
@@ -28,15 +28,15 @@ import { requestHead } from "./internal/requestHead.js"
 import { send } from "./internal/sourceBytes.js"
 
 /**
- * Whom to trust.
+ * Which certificates to trust.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
   /**
-   * Certificates in PEM that are trusted beside those that Node comes with, such as a company's own. Omitted: those of
-   * Node and of `NODE_EXTRA_CA_CERTS`.
+   * PEM certificates to trust in addition to Node's own, such as a company's. Defaults to those of Node and of
+   * `NODE_EXTRA_CA_CERTS`.
    */
   readonly ca?: string | ReadonlyArray<string> | undefined
 }
@@ -61,7 +61,7 @@ const begin = (
     return loan
   })
 
-// The whole body is read, so that its connection can be used again, but no more than this is kept.
+// The whole body is read so that the connection can be reused, but no more than this is kept.
 const readStart = (connection: Connection): Effect.Effect<string, Broken> =>
   Effect.suspend(() => {
     const decoder = new TextDecoder()
@@ -90,8 +90,8 @@ const answerOf = (
     (body) => ({ status, headers, body })
   )
 
-// An answer wins over whatever went wrong with the body: it tells why. Sending is a fiber beside, which costs less than a
-// race of two.
+// A response wins over whatever went wrong with the body, because it says why. Sending in a forked fiber costs less
+// than racing the two.
 const answerWhileSending = (
   connection: Connection,
   body: SourceBody,
@@ -172,7 +172,7 @@ const get =
         return {
           ...held.value,
           pull,
-          // a Stream's chunks may be kept: they are not of memory that is used again
+          // chunks of a Stream may be kept, so they must not share the reused buffers
           bytes: Stream.repeatEffectOption(Effect.map(pull, (bytes) => new Uint8Array(bytes)))
         }
       }
@@ -184,11 +184,11 @@ const get =
     )
 
 /**
- * The storage over HTTP/1.1 by Node's own sockets. Each request has a connection for itself, which is used again after
- * it; one that failed is closed, and those that rested beside it. An answer that comes before the body is sent is read,
- * also when storage has closed the connection on it. Interruption closes the connection at once. Nothing is sent but
- * what the request says: no trace headers, no encodings, and the URL as it was signed. A proxy is not supported: for
- * that there is `NodeStevedore.layerWithoutHttpClient` over undici's `ProxyAgent`.
+ * Storage over HTTP/1.1 on Node's own sockets. Each request has its own connection, which is reused afterwards. After a
+ * connection fails, it is closed together with the idle ones to the same origin. A response that arrives before the
+ * whole body has been sent is read, even if storage closes the connection right after it. Interruption closes the
+ * connection at once. Only what the request specifies is sent: no trace headers, no encodings, and the URL as it was
+ * signed. Proxies are not supported; for those, use `NodeStevedore.layerWithoutHttpClient` with undici's `ProxyAgent`.
  *
  * @since 0.1.0
  * @category constructors
@@ -200,7 +200,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
   )
 
 /**
- * {@link make} as a layer. `NodeStevedore.layer` has it already.
+ * {@link make} as a layer. `NodeStevedore.layer` already includes it.
  *
  * @example
  * import { NodeObjectStorage } from "@stevedore/node"

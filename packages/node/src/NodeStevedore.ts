@@ -1,5 +1,5 @@
 /**
- * Everything that the programs need, on Node, as one layer.
+ * Everything the programs need on Node, as one layer.
  *
  * @since 0.1.0
  */
@@ -21,7 +21,7 @@ import * as NodeChecksum from "./NodeChecksum.js"
 import * as NodeObjectStorage from "./NodeObjectStorage.js"
 
 /**
- * What the layers give.
+ * The services that the layers provide.
  *
  * @since 0.1.0
  * @category models
@@ -29,29 +29,29 @@ import * as NodeObjectStorage from "./NodeObjectStorage.js"
 export type NodeStevedore = ServiceApi.ServiceApi | ObjectStorage | TransferGate.TransferGate
 
 /**
- * How uploads are written down, so that they go on when they are run again.
+ * How uploads are recorded, so that running them again resumes them.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LedgerOptions {
-  /** `false` writes nothing down. Omitted: on disk, as `DiskLedger.layer` does. */
+  /** `false` records nothing. Defaults to the disk, as in `DiskLedger.layer`. */
   readonly ledger?: DiskLedger.Options | false | undefined
 }
 
 /**
- * How the object storage is reached.
+ * How object storage is reached.
  *
  * @since 0.1.0
  * @category models
  */
 export interface StorageOptions {
-  /** Omitted: certificates are checked against those that Node trusts. */
+  /** By default, certificates are checked against those that Node trusts. */
   readonly storage?: NodeObjectStorage.Options | undefined
 }
 
 /**
- * How the calls of the service are made; the storage is not concerned.
+ * How the service is called; storage is not affected.
  *
  * @since 0.1.0
  * @category models
@@ -59,7 +59,7 @@ export interface StorageOptions {
 export interface ClientOptions extends Pick<ServiceApi.Options, "transformClient"> {}
 
 /**
- * Where the service is, and by which token. Omitted: the profile is `ServiceProfile.standard`, the base URL the
+ * Where the service is, and its token. The profile defaults to `ServiceProfile.standard`, and the base URL to the
  * profile's own.
  *
  * @since 0.1.0
@@ -70,7 +70,7 @@ export interface Options
 {}
 
 /**
- * Each option as a `Config`. Omitted: the base URL is read from `STEVEDORE_BASE_URL`, the token from
+ * Each option as a `Config`. By default, the base URL is read from `STEVEDORE_BASE_URL` and the token from
  * `STEVEDORE_TOKEN`.
  *
  * @since 0.1.0
@@ -109,9 +109,9 @@ const over = <R>(
   )
 
 /**
- * The service and the storage over Node's sockets, with connections of their own, which end with the layer. Unfinished uploads
- * are written down on disk; checksums are computed by Node. A `RetryPolicy.layer`, `Timeouts.layer` or `Checksum.layer` that is
- * provided to this layer holds for whatever runs with it.
+ * The service and storage over Node's sockets, with their own connections, which are closed with the layer. Unfinished
+ * uploads are recorded on disk, and Node computes the checksums. A `RetryPolicy.layer`, `Timeouts.layer` or
+ * `Checksum.layer` provided to this layer applies to everything that runs with it.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -132,7 +132,7 @@ export const layer = (options: Options): Layer.Layer<NodeStevedore, ConfigError.
   over(ownSockets(options), ServiceConfig.layer(options), options)
 
 /**
- * The same from configuration: by default from the environment.
+ * Like {@link layer}, from configuration: by default from the environment.
  *
  * @example
  * import { RetryPolicy } from "@stevedore/core"
@@ -152,8 +152,8 @@ export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeSteved
   over(ownSockets(options), ServiceConfig.layerConfig(options), options)
 
 /**
- * The same over an HTTP client of yours, service and storage alike, where Node's sockets do not lead there: behind a
- * proxy. The client must take raw bodies and follow no redirects, as that of undici.
+ * Like {@link layer}, with your own HTTP client for both the service and storage, for networks that Node's sockets
+ * cannot cross: behind a proxy. The client must accept raw bodies and not follow redirects, like undici's.
  *
  * @example
  * import { NodeHttpClient, Undici } from "@effect/platform-node"

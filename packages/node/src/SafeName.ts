@@ -1,5 +1,5 @@
 /**
- * Names that came from elsewhere, as names of files here.
+ * Names from elsewhere, made safe as local file names.
  *
  * @since 0.1.0
  */
@@ -9,11 +9,11 @@ const longest = 255
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i
 
 /**
- * A file name that can be created in any directory of Linux, macOS and Windows, and nowhere else: no separators, no
- * device names, no leading dash or dot, no control or invisible direction characters, no dot or space at the end, 255
- * bytes at the most, its extension kept. Never empty: what leaves nothing is `download`.
+ * A file name that can be created in any directory on Linux, macOS and Windows, and that never leads out of it: no
+ * separators, no device names, no leading dash or dot, no control or invisible direction characters, no trailing dot or
+ * space, at most 255 bytes, with its extension kept. It is never empty: if nothing is left, it is `download`.
  *
- * The name of a record and a Content-Disposition are what a stranger wrote; they are never a path.
+ * The name in a record or in a Content-Disposition was written by a stranger; it is never a path.
  *
  * @example
  * import { NodeDownloads, SafeName } from "@stevedore/node"

@@ -1,5 +1,6 @@
 /**
- * The service for the pages of your own users, as an app to mount in your own server: it has the token, they have not.
+ * The service for your own users' pages, as an app to mount in your server, which holds the token so that the pages do
+ * not.
  *
  * @since 0.1.0
  */
@@ -20,7 +21,7 @@ import * as Refusal from "./internal/appRefusal.js"
 import * as Request from "./internal/appRequest.js"
 
 /**
- * What somebody wants to do. Sizes are in bytes.
+ * What a user wants to do. Sizes are in bytes.
  *
  * @since 0.1.0
  * @category models
@@ -34,7 +35,7 @@ export type Call =
   | { readonly operation: "list"; readonly path: string }
 
 /**
- * An upload that the service has opened, and of which file. Later calls name it by this id alone.
+ * An upload that the service has opened, and its file. Later calls refer to it only by this id.
  *
  * @since 0.1.0
  * @category models
@@ -51,23 +52,23 @@ export interface Opened {
  * @category models
  */
 export interface Options<User, E, R, R2 = never, E2 = never, R3 = never> {
-  /** Whoever asks. When it fails, whatever the failure is, the answer is 401. */
+  /** Identifies the user. Any failure results in a 401. */
   readonly authorize: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<User, E, R>
-  /** Whether somebody who was let in may do this: `false` is answered with 403. Omitted: they may. */
+  /** Whether an authorized user may do this: `false` results in a 403. By default, everything is permitted. */
   readonly permit?: ((user: User, call: Call) => Effect.Effect<boolean, never, R2>) | undefined
   /**
-   * Told of each upload that was opened for somebody, before the page is: to write down whose it is, for `permit` to ask.
-   * When it fails, the page gets a 500 and nothing of the upload, and the failure is told to the log.
+   * Called for each upload that was opened for a user, before the page learns of it, to record whose it is for `permit`
+   * to check. If it fails, the page gets a 500 and nothing about the upload, and the failure is logged.
    */
   readonly opened?: ((user: User, upload: Opened) => Effect.Effect<void, E2, R3>) | undefined
   /**
-   * The lists that are passed on, by their paths, such as `/v1/projects`. What they hold is what the token may see, not
-   * what a user may. Omitted: none.
+   * The lists to forward, by path, such as `/v1/projects`. They contain what the token may see, not what a user may
+   * see. Defaults to none.
    */
   readonly lists?: ReadonlyArray<string> | undefined
   /**
-   * Where the app is mounted, such as `/api`, when its requests still have that before their paths. Omitted: it is taken
-   * off already, as `HttpRouter.mountApp` does.
+   * Where the app is mounted, such as `/api`, if the paths of its requests still include that. By default, it is
+   * assumed to be removed already, as `HttpRouter.mountApp` does.
    */
   readonly prefix?: string | undefined
 }
@@ -82,12 +83,12 @@ interface Target {
   readonly search: URLSearchParams
 }
 
-/** A call that is known by its path, and how it is made once it is permitted. */
+/** A call identified by its path, and how to make it once it is permitted. */
 interface Route<R = never> {
   readonly call: Effect.Effect<{ readonly call: Call; readonly run: Answer<R> }, Refused, ServerRequest>
 }
 
-/** What is done with an upload that was opened, before it is told to the page. */
+/** What to do with an opened upload before the page learns of it. */
 type Note<R> = (upload: Opened) => Effect.Effect<void, Refused, R>
 
 const json = (
@@ -99,7 +100,7 @@ const json = (
     headers: { "cache-control": "no-store", ...options.headers }
   })
 
-// The page judges deadlines by the service's clock, which it reads from the answer's date.
+// The page checks deadlines by the service's clock, which it reads from the response's date.
 const created = (
   { clockOffset }: { readonly clockOffset: number },
   data: Readonly<Record<string, unknown>>
@@ -109,7 +110,7 @@ const created = (
     (now) => json({ data }, { status: 201, headers: { date: new Date(now + clockOffset).toUTCString() } })
   )
 
-// Pages know the app by these; where the service has its calls is between it and this server.
+// The paths that pages use. The service's own paths concern only this server.
 const { paths } = ServiceProfile.standard
 
 const initiate = <R>(service: ServiceApiModule.Service, note: Note<R>): Route<R> => ({
@@ -159,7 +160,7 @@ const completeLarge = (service: ServiceApiModule.Service, fileId: string): Route
     run: service.completeLargeUpload({
       fileId,
       uploadId: upload_id,
-      // what else is known of a part does not go over the wire
+      // nothing else about a part is sent on the wire
       parts: parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag, size: 1, attempts: 1 }))
     }).pipe(Effect.map((data) => json({ data })))
   }))
@@ -179,7 +180,7 @@ const list = (service: ServiceApiModule.Service, path: string, search: URLSearch
   }))
 })
 
-// Ids are of letters and digits; whatever else a path has there is not asked for.
+// Ids consist of letters and digits; a path with anything else there is not forwarded.
 const fileIdIn = (template: string, path: string): string | undefined =>
   new RegExp(`^${template.replace("{file_id}", "([A-Za-z0-9_-]{1,128})")}$`).exec(path)?.[1]
 
@@ -205,10 +206,11 @@ const routeOf = <R>(
   }
 }
 
-// Cookies go along with requests that another site makes in the user's name: browsers say where a request is from.
+// A browser sends cookies even with requests that another site makes in the user's name, but it says which site a
+// request comes from.
 const isOfAnotherSite = ({ headers }: ServerRequest): boolean => headers["sec-fetch-site"] === "cross-site"
 
-// A path that begins with two slashes is one all the same, and no host.
+// A path that starts with two slashes is still a path, not a host.
 const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | undefined => {
   const target = url.startsWith("/") ? `http://localhost${url}` : url
   if (!URL.canParse(target)) return undefined
@@ -218,14 +220,15 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | unde
 }
 
 /**
- * An app that opens and completes uploads, tells the record of a file, and walks lists, for the pages of users whom
- * `authorize` knows: `BrowserStevedore.layer({ baseUrl: "/api" })` talks to it. The bytes do not pass through it: they go
- * from the page to storage. It gives no downloads: a page cannot read a file back by it (`verify: "download"`).
+ * An app that opens and completes uploads, returns the record of a file, and walks lists, for the pages of users whom
+ * `authorize` identifies. `BrowserStevedore.layer({ baseUrl: "/api" })` talks to it. The bytes do not pass through it:
+ * they go directly from the page to storage. It does not serve downloads, so a page cannot read a file back through it
+ * (`verify: "download"`).
  *
- * The token of its `ServiceApi` never leaves the server. Requests are checked before anything is asked of the service,
- * errors have the service's own envelope, and what goes wrong between server and service is told to the log. Nothing is
- * repeated here: the page does that. A page that leaves ends its call. Requests that a browser says another site made are
- * refused.
+ * The token of its `ServiceApi` never leaves the server. Requests are checked before the service is called, errors have
+ * the service's own envelope, and problems between server and service are logged. Nothing is retried here: the page
+ * does that. When a page disconnects, its call ends. Requests that, according to the browser, come from another site
+ * are refused.
  *
  * @example
  * import { HttpRouter, HttpServer } from "@effect/platform"
@@ -277,7 +280,7 @@ export const make = <User, E, R, R2 = never, E2 = never, R3 = never>(
   }).pipe(
     Effect.provide(RetryPolicy.none),
     Effect.catchTag("Refused", (refusal) => Effect.succeed(Refusal.answer(refusal))),
-    // Servers let nothing of an app be interrupted by itself, and whoever answers a page that has left waits without an end
+    // Servers run apps uninterruptibly, and a response to a page that has disconnected would wait forever
     Effect.interruptible
   )
 }

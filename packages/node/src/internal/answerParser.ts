@@ -1,22 +1,22 @@
-/** What an answer says before its body. */
+/** What a response says before its body. */
 export interface AnswerHead {
   readonly status: number
-  /** Names in lower case; what is repeated is joined by commas. */
+  /** Names in lower case; repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>
-  /** Each `set-cookie`: they cannot be joined. */
+  /** Each `set-cookie`, since they cannot be joined. */
   readonly cookies: ReadonlyArray<string>
-  /** Whether another request may follow on the same connection. */
+  /** Whether the connection can be reused for another request. */
   readonly persistent: boolean
 }
 
-/** What happens while an answer comes in, in this order. The bytes are those that were pushed, not a copy. */
+/** The events of an incoming response, in this order. The bytes are the ones that were pushed, not a copy. */
 export interface AnswerEvents {
   readonly onHead: (head: AnswerHead) => void
   readonly onBody: (bytes: Uint8Array) => void
   readonly onEnd: () => void
 }
 
-/** The answer is not HTTP/1.1 as RFC 9112 has it. The code stands for all that can be wrong. */
+/** The response is not HTTP/1.1 as defined by RFC 9112. The code covers every way it can be wrong. */
 export class MalformedAnswer extends Error {
   readonly code = "ERR_MALFORMED_ANSWER"
 }
@@ -25,7 +25,7 @@ type State = "status" | "header" | "length" | "close" | "chunkSize" | "chunk" | 
 
 const longestHead = 65_536
 
-// By hand: a regular expression for blanks at the end looks at each run of blanks once for each of them
+// Without a regular expression: one for trailing blanks rescans each run of blanks from every position in it.
 const trimmed = (value: string): string => {
   const isBlank = (index: number): boolean => value[index] === " " || value[index] === "\t"
   let start = 0
@@ -38,11 +38,10 @@ const trimmed = (value: string): string => {
 const isToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 /**
- * One answer of HTTP/1.1, pushed in whatever pieces it comes. It gives the body without copying it, which is why it is
- * here: Node's own copies each piece of a body, and that is a quarter of what a download costs.
+ * Parses one HTTP/1.1 response, pushed in pieces of any size. It passes the body on without copying it, which is the
+ * reason it exists: Node's own parser copies each piece of a body, and that is a quarter of the cost of a download.
  *
- * Nothing that could be read in two ways is let through: a length that is told twice or beside chunks, a line that is
- * folded, bytes behind the end.
+ * It rejects anything ambiguous: a length that is repeated or combined with chunks, a folded line, bytes after the end.
  *
  * @internal
  */
@@ -56,7 +55,7 @@ export class AnswerParser {
   #headers: Record<string, string> = {}
   #cookies: Array<string> = []
 
-  /** `bodiless`: whether it answers a HEAD, to which there is no body whatever the headers say. */
+  /** `bodiless`: whether this is the response to a HEAD, which has no body whatever the headers say. */
   constructor(readonly events: AnswerEvents, readonly bodiless = false) {}
 
   push(bytes: Buffer): void {
@@ -94,7 +93,7 @@ export class AnswerParser {
     }
   }
 
-  /** The other side has closed: whether the answer is whole with that. */
+  /** The other side has closed the connection. Returns whether the response is complete. */
   close(): boolean {
     if (this.#state === "close") this.#end()
     return this.#state === "ended"

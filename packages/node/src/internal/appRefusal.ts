@@ -5,7 +5,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-/** An answer that is no success, in the service's own envelope. */
+/** A response that is not a success, in the service's own envelope. */
 export class Refused extends Data.TaggedError("Refused")<{
   readonly status: number
   readonly issues: readonly [Issue, ...ReadonlyArray<Issue>]
@@ -51,13 +51,13 @@ const passedOn = (
     : new Refused({ status, issues: [first, ...others], retryAfter })
 }
 
-// what names no file is there for every page, unless this server asks in the wrong place
+// paths that name no file exist for every page, unless this server is configured wrongly
 const isAboutAFile = ({ operation }: NotFound): boolean =>
   operation === "completeUpload" || operation === "completeLargeUpload" || operation === "file"
 
 /**
- * What the page is told of a failure of the service. What is the page's own doing is passed on; what is between this
- * server and the service (its token, above all) is a matter of the server and told to its log alone.
+ * What the page is told about a failure of the service. Errors that the page caused are passed on. Errors between this
+ * server and the service (above all, of its token) concern only the server and go only to its log.
  */
 export const fromService = (error: ServiceError): Effect.Effect<never, Refused> => {
   switch (error._tag) {
@@ -74,7 +74,7 @@ export const fromService = (error: ServiceError): Effect.Effect<never, Refused> 
     case "RateLimited":
       return Effect.fail(passedOn(429, error.issues, error.retryAfter))
     case "ServiceUnavailable":
-      // a 502 of Complete says that storage refused the parts: the page has to know it from other failures
+      // a 502 from Complete says that storage refused the parts: the page must be able to distinguish it
       return Effect.fail(passedOn(error.status === 502 ? 502 : 503, error.issues, error.retryAfter))
     case "ConnectionFailed":
     case "TimedOut":
@@ -86,14 +86,14 @@ export const fromService = (error: ServiceError): Effect.Effect<never, Refused> 
   }
 }
 
-/** What the page is told where the application failed, which is told to the log. */
+/** What the page is told if the application failed. The failure goes to the log. */
 export const ofApplication = (error: unknown): Effect.Effect<never, Refused> =>
   Effect.zipRight(
     Effect.logError("The application failed over an upload that was opened", Cause.fail(error)),
     Effect.fail(refused(500))
   )
 
-/** What the page is told where something before the app has read its request. */
+/** What the page is told if something in front of the app has already read its request. */
 export const bodyIsGone: Effect.Effect<never, Refused> = Effect.zipRight(
   Effect.logError(
     "The body of a request was read before StevedoreHttpApp had it: mount it before what reads bodies, such as express.json()"

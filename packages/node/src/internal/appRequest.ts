@@ -43,10 +43,10 @@ export const CompleteLarge = (limits: Limits) =>
     })).pipe(Schema.maxItems(limits.parts))
   })
 
-/** Ten thousand parts with long etags. */
+/** Enough for ten thousand parts with long etags. */
 const longestBody = 4 * 1024 * 1024
 
-// It throws on a value that it cannot show, as one of a great depth.
+// Throws on a value that it cannot format, such as a deeply nested one.
 const issuesOf = Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)
 
 const invalid = (error: ParseResult.ParseError): Refused => {
@@ -54,7 +54,7 @@ const invalid = (error: ParseResult.ParseError): Refused => {
   return refused(400, first === undefined ? {} : { message: first._tag, path: first.path.map(String).join(".") })
 }
 
-// Of a stream of Node that has ended nothing comes any more: a body that is not remembered would be waited for without an end.
+// A Node stream that has ended emits nothing more: if its body was not cached, waiting for it would never end.
 const hasEnded = (source: unknown): boolean =>
   Predicate.hasProperty(source, "readableEnded") && source.readableEnded === true
 
@@ -63,7 +63,7 @@ export const body = <A, I>(
 ): Effect.Effect<A, Refused, HttpServerRequest.HttpServerRequest> =>
   Effect.gen(function*() {
     const { headers, source } = yield* HttpServerRequest.HttpServerRequest
-    // a form of another site cannot send this type
+    // a form on another site cannot send this type
     if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return yield* refused(415)
     if (Number(headers["content-length"] ?? 0) > longestBody) return yield* refused(413)
     const read = HttpServerRequest.schemaBodyJson(schema).pipe(
@@ -73,7 +73,7 @@ export const body = <A, I>(
         RequestError: () => Effect.fail(refused(400))
       })
     )
-    // a server may run its handlers uninterruptible, where no time-out ends
+    // a server may run its handlers uninterruptibly, where a timeout never fires
     return yield* hasEnded(source)
       ? Effect.flatMap(
         Effect.interruptible(Effect.timeoutOption(read, "1 second")),
@@ -84,7 +84,7 @@ export const body = <A, I>(
 
 const isPassedOn = (name: string): boolean => name === "sort" || name.startsWith("filter[")
 
-/** What a page may ask of a list: the page, a sort and filters. Anything else is left here. */
+/** What a page may request from a list: the page, a sort and filters. Anything else is dropped here. */
 export const page = (
   path: string,
   search: URLSearchParams,

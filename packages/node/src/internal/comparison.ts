@@ -10,7 +10,7 @@ import type { PartFile } from "./partFile.js"
 import * as PartFiles from "./partFile.js"
 
 /**
- * What the bytes of a download should be, and how that is computed.
+ * What the bytes of a download should be, and how to compute it.
  *
  * @internal
  */
@@ -29,7 +29,7 @@ const isValueOf = (algorithm: ChecksumAlgorithm, value: string): boolean =>
   )
 
 /**
- * What the caller wants the bytes to be. Refused before any request where it cannot be compared.
+ * The checksum that the caller expects. Refused before any request if it cannot be computed.
  *
  * @internal
  */
@@ -51,7 +51,7 @@ export const wanted = (
 }
 
 /**
- * The first of the storage's checksums that can be computed here.
+ * The first of storage's checksums that can be computed here.
  *
  * @internal
  */
@@ -75,13 +75,13 @@ export const told = (checksums: Readonly<Record<string, string>>): Effect.Effect
  * @internal
  */
 export interface Comparison {
-  /** One for the range from here on: it is told every chunk of it. */
+  /** Starts hashing the range at this offset. It must receive every chunk of the range. */
   readonly begin: (offset: number) => { readonly update: (chunk: Uint8Array) => void }
-  /** Hashes a range that is in the file already. */
+  /** Hashes a range that is already in the file. */
   readonly reread: (
     range: { readonly offset: number; readonly length: number }
   ) => Effect.Effect<void, TargetUnwritable>
-  /** When every byte is in the file: what it was compared with, or `DownloadCorrupted`. */
+  /** Run once every byte is in the file. Gives what it was compared with, or fails with `DownloadCorrupted`. */
   readonly end: Effect.Effect<Option.Option<Checksum>, DownloadCorrupted | TargetUnwritable>
 }
 

@@ -17,7 +17,7 @@ export interface Peer {
   readonly tls: Tls.ConnectionOptions | undefined
 }
 
-/** Why an exchange cannot go on. What it was caused by may hold anything: only its code is to be looked at. */
+/** Why an exchange cannot continue. The cause may contain anything: only its code may be used. */
 export class Broken {
   readonly _tag = "Broken"
   constructor(readonly cause: unknown, readonly answered: boolean) {}
@@ -27,10 +27,10 @@ const small = { count: 2, size: 32_768 }
 
 const large = { count: 2, size: 2_097_152 }
 
-// How long an answer may still come after the other side has stopped to take bytes.
+// How long to wait for a response after the other side has stopped reading, in milliseconds.
 const answerAfterWriteError = 1000
 
-// A timer of Node that is longer ends at once.
+// Node's timers fire at once if they are set to more than this.
 const longestTimer = 2 ** 31 - 1
 
 interface Exchange {
@@ -41,11 +41,11 @@ interface Exchange {
 }
 
 /**
- * One connection for one exchange at a time, HTTP/1.1 by hand over a socket of Node.
+ * A connection for one exchange at a time: HTTP/1.1 written directly on a Node socket.
  *
- * By hand for three reasons. Bytes come from the kernel into buffers that are used again. An answer is read also when
- * the other side has stopped to take the body, where Node's client would throw it away with the connection. And a
- * target is sent as it was signed.
+ * There are three reasons not to use Node's client. Bytes come from the kernel into reused buffers. A response is read
+ * even if the other side has stopped reading the body; Node's client would discard it along with the connection. And a
+ * target is sent exactly as it was signed.
  *
  * @internal
  */
@@ -81,11 +81,11 @@ export class Connection {
       socket.destroy()
     })
     socket.on("close", () => this.#break(this.#writeError ?? hangUp()))
-    // without anybody to read from it a socket does not tell its end
+    // a socket that nobody reads does not report its end
     socket.resume()
   }
 
-  /** Begins an exchange by sending the head of a request. */
+  /** Starts an exchange by sending the head of a request. */
   request(head: string, method: HttpMethod): void {
     const exchange: Exchange = {
       parser: new AnswerParser({
@@ -102,19 +102,19 @@ export class Connection {
       sentAll: false
     }
     this.#exchange = exchange
-    // goes with the first bytes of the body: without this it would be a packet and a system call of its own
+    // leaves with the first bytes of the body: otherwise it would take its own packet and system call
     this.#socket.cork()
-    // as bytes: for text beside bytes the kernel's call is made ready piece by piece
+    // as bytes: with mixed text and bytes, Node assembles the system call piece by piece
     this.#socket.write(Buffer.from(head, "latin1"))
   }
 
-  /** Hands bytes to the kernel. They may be changed when it has them. */
+  /** Hands bytes to the kernel. Once it has them, the buffer may be reused. */
   write(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#broken !== undefined) return reject(this.#broken)
       this.#failWrite = reject
       this.#socket.write(bytes, (error) => {
-        // what is wrong with the connection is told by its end
+        // the end of the connection reports what went wrong
         if (error !== undefined && error !== null) return
         this.#failWrite = undefined
         resolve()
@@ -123,27 +123,27 @@ export class Connection {
     })
   }
 
-  /** Sends a body that is whole, without waiting until the kernel has it. */
+  /** Sends a complete body without waiting for the kernel to accept it. */
   sendAll(body: Uint8Array): void {
     if (body.byteLength > 0) this.#socket.write(body)
     this.sentAll()
   }
 
-  /** The body of the request is whole: after its answer the connection can be used again. */
+  /** Marks the body of the request as complete: after the response, the connection can be reused. */
   sentAll(): void {
     this.#socket.uncork()
     if (this.#exchange !== undefined) this.#exchange.sentAll = true
   }
 
-  /** The source of the body has failed: nobody waits any longer for an answer that has not come. */
+  /** The source of the body has failed: stops waiting for a response that has not arrived. */
   abandon(cause: SourceError): void {
     this.#break(cause)
   }
 
-  /** The beginning of the answer. */
+  /** The head of the response. */
   readonly answered: Effect.Effect<AnswerHead, Broken> = this.#when(() => this.#exchange?.head)
 
-  /** The next bytes of the answer's body, valid until they are asked for again; none at its end. */
+  /** The next bytes of the response's body, valid until the next pull; fails with none at its end. */
   readonly pull: Effect.Effect<Uint8Array, Option.Option<Broken>> = Effect.suspend(() => {
     this.#buffers.giveBack()
     this.#resume()
@@ -158,20 +158,20 @@ export class Connection {
     })
   )
 
-  /** Expects much: larger buffers from here on. */
+  /** Switches to larger buffers, for a large body. */
   expectMuch(): void {
     this.#buffers.resize(large.count, large.size)
   }
 
-  /** For how long the other side keeps the connection when it rests, in milliseconds, by what it told. */
+  /** How long the other side keeps the connection open while it is idle, in milliseconds, if it said so. */
   patience = Infinity
 
-  /** Ends the exchange: whether another may follow on this connection. */
+  /** Ends the exchange. Returns whether the connection can be reused. */
   release(): boolean {
     const exchange = this.#exchange
     this.#exchange = undefined
     const [, seconds] = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(exchange?.head?.headers["keep-alive"] ?? "") ?? []
-    // a second less: it counts from when it has answered, we from when that has come
+    // a second less: the other side counts from when it responded, this side from when the response arrived
     if (seconds !== undefined) this.patience = Math.max(0, Number(seconds) * 1000 - 1000)
     this.#buffers.clear()
     this.#resume()
@@ -179,19 +179,19 @@ export class Connection {
       exchange.head?.persistent === true
   }
 
-  /** Waits for its next exchange, without keeping the process alive. */
+  /** Becomes idle until its next exchange, without keeping the process alive. */
   rest(onEnd: () => void): void {
     this.#onIdleEnd = onEnd
     this.#socket.unref()
   }
 
-  /** Is about to be used again. */
+  /** Prepares an idle connection for reuse. */
   wakeUp(): void {
     this.#onIdleEnd = undefined
     this.#socket.ref()
   }
 
-  /** Closes it at once, whatever is in it: what the kernel has not sent yet is thrown away. */
+  /** Closes it at once, whatever is in transit: what the kernel has not sent yet is discarded. */
   readonly close: Effect.Effect<void> = Effect.async((resume) => {
     const socket = this.#socket
     if (socket.closed) return resume(Effect.void)
@@ -209,7 +209,7 @@ export class Connection {
       this.#break(error)
       this.#socket.destroy()
     }
-    // TLS may hand over more after it was told to stop: that does not make it go on.
+    // TLS may deliver more after being paused: that must not resume it.
     if (!this.#buffers.advance()) this.#paused = true
     this.#notify()
     return !this.#paused
@@ -241,7 +241,7 @@ export class Connection {
     }
     return Effect.suspend(() =>
       settled() ?? Effect.async<A, Broken>((resume) => {
-        // What comes in the same turn of the event loop is taken together.
+        // Everything that arrives in the same turn of the event loop is taken together.
         let turn: NodeJS.Immediate | undefined
         this.#wake = () => {
           if (settled() === undefined) return
@@ -259,7 +259,7 @@ export class Connection {
 
 const hangUp = (): Error => Object.assign(new Error("The other side has closed the connection"), { code: "ECONNRESET" })
 
-// The code is the one by which Node tells of a single address that took too long.
+// Node's code for a single address that took too long to connect.
 const notConnected = (): Error =>
   Object.assign(new Error("It took too long to connect"), { code: "ERR_SOCKET_CONNECTION_TIMEOUT" })
 
@@ -293,9 +293,9 @@ const connectSecurely = (
 }
 
 /**
- * A socket of Node destroys itself when it cannot write, and with it goes an answer that has come but was not read:
- * why storage took no more of the body. So a write that fails does not end; the answer or the end of the connection
- * comes next.
+ * A Node socket destroys itself when a write fails, and with it any response that has arrived but was not read, which
+ * would say why storage stopped reading the body. So a failed write never completes; the response or the end of the
+ * connection comes next.
  */
 const holdWriteErrors = (socket: Net.Socket, onError: (error: Error) => void): void => {
   type Done = (error?: Error | null) => void

@@ -5,7 +5,7 @@ import type { ConnectionOptions } from "node:tls"
 import type { Peer } from "./connection.js"
 import { Connection } from "./connection.js"
 
-// Less than what servers and what lies between keep an idle connection for.
+// Less than servers, and the proxies in between, keep an idle connection open.
 const longestRest = 4000
 
 interface Resting {
@@ -18,7 +18,7 @@ interface Resting {
 interface Origin {
   readonly peer: Peer
   readonly session: { tls: Buffer | undefined }
-  /** The one that was used last is used next. */
+  /** The most recently used connection is reused first. */
   readonly resting: Array<Resting>
 }
 
@@ -29,19 +29,22 @@ interface Origin {
  */
 export interface Loan {
   readonly connection: Connection
-  /** Ends the exchange, once: whether the connection rests for the next one. One that does not is to be closed. */
+  /**
+   * Ends the exchange; later calls return the same result. Returns whether the connection is kept for reuse. If not, it
+   * must be closed.
+   */
   readonly rest: () => boolean
 }
 
 /**
- * Connections by origin: one for each exchange, used again after it if both sides are through with it.
+ * Connections by origin: one per exchange, reused afterwards if both sides have finished.
  *
  * @internal
  */
 export interface ConnectionPool {
-  /** A new one breaks when it takes longer than `limit` to be made. */
+  /** A new connection fails if it takes longer than `limit` to connect. */
   readonly lend: (href: string, limit?: Duration.Duration) => Loan
-  /** After a connection has failed those that rest are taken to be as dead: the next one is a new one. */
+  /** After a failed connection, the idle ones are assumed dead too and are closed: the next one is new. */
   readonly distrust: (href: string) => Effect.Effect<void>
 }
 
@@ -100,7 +103,7 @@ const peerOf = ({ hostname, port, protocol }: URL, tls: ConnectionOptions): Peer
   }
 }
 
-// Timers stand still while the computer sleeps, and the other side's do not
+// Timers stand still while the computer sleeps, but the other side's do not.
 const take = (origin: Origin, now: number): Connection | undefined => {
   const last = origin.resting.pop()
   if (last === undefined) return undefined

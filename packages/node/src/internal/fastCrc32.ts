@@ -2,21 +2,21 @@ import * as Predicate from "effect/Predicate"
 import * as Module from "node:module"
 import * as Zlib from "node:zlib"
 
-/** Goes on from a checksum with more bytes. */
+/** Extends a checksum with more bytes. */
 export type Update = (crc: number, chunk: Uint8Array) => number
 
 const byZlib: Update = (crc, chunk) => Zlib.crc32(chunk, crc)
 
 type Native = (bytes: Uint8Array, crc: number) => number
 
-// the value that every description of CRC-32 gives to check by, reached in two steps
+// the check value that every description of CRC-32 gives, reached in two steps
 const isCrc32 = (candidate: unknown): candidate is Native =>
   Predicate.isFunction(candidate) &&
   candidate(Buffer.from("6789"), candidate(Buffer.from("12345"), 0)) === 0xcbf43926
 
 /**
- * What a package gives for CRC-32, if it can be loaded here and counts right, else zlib's: a package with binaries is
- * there for most platforms and not for all.
+ * Uses a package's CRC-32 if it loads and computes correctly, and otherwise zlib's: a package with binaries exists for
+ * most platforms, but not for all.
  *
  * @internal
  */
@@ -33,7 +33,7 @@ export const from = (load: () => unknown): Update => {
 
 let found: Update | undefined
 
-/** Looked for when the first bytes come: who hashes nothing loads nothing. */
+/** Loaded with the first bytes: programs that hash nothing load nothing. */
 export const update: Update = (crc, chunk) => {
   found ??= from(() => Module.createRequire(import.meta.url)("@node-rs/crc32"))
   return found(crc, chunk)

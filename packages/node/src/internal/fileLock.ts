@@ -12,7 +12,7 @@ import * as ProcessIdentity from "./processIdentity.js"
 const Owner = Schema.parseJson(Schema.Struct({
   pid: Schema.Int.pipe(Schema.positive()),
   startedAt: Schema.optional(Schema.String),
-  /** Tells one taking of a lock from every other. */
+  /** Distinguishes this acquisition of a lock from every other. */
   taking: Schema.NonEmptyString
 }))
 
@@ -34,7 +34,7 @@ interface Found {
 }
 
 /**
- * Where locks lie.
+ * Where lock files are.
  *
  * @internal
  */
@@ -43,9 +43,10 @@ export interface Place extends Pick<PrivateDirectory, "makeDirectory" | "pathOf"
 }
 
 /**
- * One lock file an id, with its owner in it, in a private directory. The file is written aside and linked to its place,
- * which only one can do and which leaves no moment in which it is there without its owner. A lock whose owner is dead
- * is taken over; a lock that cannot be made at all is as good as taken, for an upload is worth more than its lock.
+ * One lock file per id, containing its owner, in a private directory. The file is written aside and hard-linked into
+ * place: only one process can succeed, and the lock file never exists without its owner in it. A lock whose owner is
+ * dead is taken over. If a lock cannot be created at all, it counts as acquired, because the upload matters more than
+ * its lock.
  *
  * @internal
  */
@@ -67,11 +68,12 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
           Effect.ensuring(Effect.ignore(fs.remove(written, { force: true })))
         ))
 
-    // Whoever reads a pipe that nobody writes to waits for ever.
+    // Reading a pipe that nobody writes to would block forever.
     const textOf = (path: string): Effect.Effect<string, PlatformError> =>
       Effect.flatMap(fs.stat(path), ({ type }) => type === "File" ? fs.readFileString(path) : Effect.succeed(""))
 
-    // What is no lock of ours has nobody who could still hold it: by the way it is written it was never half a lock.
+    // A file that is not one of our locks has no owner: a lock is written in one step, so it cannot be a half-written
+    // one.
     const read = (path: string): Effect.Effect<Found, PlatformError> =>
       Effect.flatMap(textOf(path), (text) =>
         Effect.match(Schema.decode(Owner)(text), {
@@ -88,8 +90,8 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
     const replace = ({ path, taking }: Held): Effect.Effect<void, PlatformError> =>
       Effect.flatMap(writeAside(taking), (written) => fs.rename(written, path))
 
-    // Whoever takes over the lock of a dead owner first takes the lock on that very taking, and looks again: so of
-    // several that found the same owner dead only one replaces it, and none the lock of whoever did.
+    // To take over the lock of a dead owner, a process first locks that very acquisition and checks again. If several
+    // find the same dead owner, only one replaces it, and none replaces the lock of the one that did.
     const takeOver = (dead: Held, held: Held): Effect.Effect<Option.Option<Held>, PlatformError> =>
       Effect.acquireUseRelease(
         take(pathOf(`${dead.path} ${dead.taking}`)),
@@ -108,7 +110,7 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
         if (Option.isSome(owner) && (yield* isAlive(owner.value))) return Option.none()
         return yield* takeOver({ path, taking }, held)
       }).pipe(
-        // It was let go after it was found.
+        // It was released after it was found.
         Effect.catchIf(
           (error) => isReason("NotFound")(error) && patience > 0,
           () => Effect.suspend(() => take(path, patience - 1))

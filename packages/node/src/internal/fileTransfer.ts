@@ -13,7 +13,7 @@ import * as PartFile from "./partFile.js"
 import * as PartJournal from "./partJournal.js"
 
 /**
- * One file on its way into a part file.
+ * The transfer of one file into a part file.
  *
  * @internal
  */
@@ -39,7 +39,7 @@ export interface Whole {
 type Failure = DownloadError | TargetUnwritable
 
 /**
- * Brings every byte into the part file: those that are missing of the same file where some were kept, else all.
+ * Gets every byte into the part file: only the missing ones if some of the same file were kept, otherwise all.
  *
  * @internal
  */
@@ -54,7 +54,7 @@ export const run = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
           : Effect.catchTag(goOn(transfer, journal), "SourceChanged", () => fromStart(transfer))
     })
   ).pipe(
-    // nothing of what is damaged is to be gone on with
+    // never continue from damaged bytes
     Effect.tapErrorTag("DownloadCorrupted", () => transfer.keep ? PartJournal.forget(transfer.file) : Effect.void)
   )
 
@@ -62,12 +62,12 @@ const fromStart = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
   Effect.gen(function*() {
     const { download, file, fileId, keep, partSize } = transfer
     const first = yield* download.section({ range: { offset: 0, length: partSize }, orWhole: true }).pipe(
-      // of an empty file there is no range
+      // an empty file has no ranges
       Effect.catchTag("InvalidRange", () => download.section())
     )
     const etag = Option.filter(first.etag, RangedContent.isStrong)
     const size = first.totalLength
-    // what was kept stays when it is the expected size that is wrong
+    // if only the expected size is wrong, the kept bytes stay
     yield* checkSize(fileId, transfer.size, size)
     if (keep) yield* PartJournal.forget(file)
     if (first.ranged && Option.isSome(size) && Option.isSome(etag)) {
@@ -78,7 +78,7 @@ const fromStart = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
   }).pipe(Effect.scoped)
 
 const goOn = (transfer: Transfer, journal: PartJournal.PartJournal): Effect.Effect<Whole, Failure> =>
-  // The last one that came is asked for again: what is there already is proven by the answer.
+  // The last part is requested again: its response proves that storage still has the same file.
   inParts(transfer, { ...journal, parts: journal.parts.slice(0, -1) }, Option.none())
 
 const journalOf = (
@@ -97,7 +97,7 @@ const checkSize = (
       expected === received ? Effect.void : Effect.fail(new DownloadIncomplete({ fileId, expected, received }))
   })
 
-// Whether its etag is the same or nobody compared it: a file of another size is another one.
+// A file of another size is a different one, even if its etag is the same or was not compared.
 const resized = (
   { fileId }: Transfer,
   size: number,
@@ -124,7 +124,7 @@ const comparisonFor = (
     (what) => Comparison.make(fileId, file, what)
   )
 
-// Without ranges, or without a proof that two ranges are of the same file: one section has it all.
+// Without ranges, or without proof that two ranges belong to the same file, one section has to have it all.
 const whole = (transfer: Transfer, first: Downloads.Section): Effect.Effect<Whole, Failure, Scope.Scope> =>
   Effect.gen(function*() {
     const { download, fileId, onProgress } = transfer
@@ -179,7 +179,7 @@ const inParts = (
       )
     const count = Math.ceil(size / partSize)
     let next = 0
-    // Not as a list: storage may tell of a size whose parts no memory can list
+    // Not as a list: storage may report a size with more parts than fit in memory.
     const inTurn: Effect.Effect<void, Failure> = Effect.suspend(() => {
       while (done.has(next)) next++
       return next < count ? Effect.zipRight(get(next++), inTurn) : Effect.void

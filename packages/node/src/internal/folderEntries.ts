@@ -8,7 +8,7 @@ import { dirname, join } from "node:path"
 import { unreadable } from "./sourceFile.js"
 
 /**
- * What is in a folder, by its relative name with slashes: a file, or why it is none that can go up.
+ * An entry of a folder, by its relative name with slashes: a file, or why it cannot be uploaded.
  *
  * @internal
  */
@@ -66,8 +66,8 @@ const inFolder = (
   )
 
 /**
- * The entries of a folder in the order of their names; one that cannot be read is refused by itself. Links are not
- * followed. The names of the folders on the way down to the present one are held, and no more.
+ * The entries of a folder, ordered by name. An entry that cannot be read is refused individually. Links are not
+ * followed. Only the names in the folders on the way down to the current one are in memory.
  *
  * @internal
  */
@@ -76,14 +76,14 @@ export const entriesOf = (
   { recursive }: { readonly recursive: boolean }
 ): Stream.Stream<FolderEntry, SourceError> => inFolder(folder, "", recursive)
 
-// The entry and the folders that it is in, as far as its name goes.
+// The entry and its parent folders, as far as its name reaches.
 const wayTo = (
   { name, path }: { readonly name: string; readonly path: string }
 ): ReadonlyArray<string> => Arr.scan(name.split("/").slice(1), path, (below) => dirname(below))
 
 /**
- * Fails where a link has come in the place of an entry, or of a folder on the way to it, since the folder was read: it may
- * lead to what whoever can write there may not read.
+ * Fails if a link has replaced an entry, or a folder on the way to it, since the folder was read. Such a link could
+ * lead to files that whoever placed it may not read.
  *
  * @internal
  */

@@ -12,7 +12,7 @@ import { TargetExists, TargetUnwritable } from "../DownloadTargetError.js"
 import { readBuffer } from "./readBuffers.js"
 
 /**
- * What a download is written to before it is whole: a file beside its target.
+ * The file beside the target to which a download is written until it is complete.
  *
  * @internal
  */
@@ -20,7 +20,7 @@ export interface PartFile {
   readonly path: string
   readonly target: string
   readonly handle: NodeFs.FileHandle
-  // the kernel lets one write into a file at a time: others would hold its threads, and spin there
+  // the kernel allows one write to a file at a time: concurrent ones would occupy threads that only spin
   readonly writes: Effect.Semaphore
 }
 
@@ -35,7 +35,7 @@ export const attempt = <A>(target: string, run: () => Promise<A>): Effect.Effect
 export const exists = (path: string): Effect.Effect<boolean> =>
   Effect.promise(() => NodeFs.lstat(path).then(() => true, () => false))
 
-// What names a directory, there or not, is a name that no file can take.
+// A path that names a directory, whether or not it exists, cannot be a file.
 const namesDirectory = (target: string): boolean => target === "" || target.endsWith("/") || target.endsWith(sep)
 
 const checkName = (target: string): Effect.Effect<void, TargetUnwritable> =>
@@ -45,8 +45,8 @@ const checkName = (target: string): Effect.Effect<void, TargetUnwritable> =>
   )
 
 /**
- * Fails where a directory, a pipe or a device is in the target's place, also behind a link: none is to be replaced. And
- * where no file can be called so: the part beside it has another name, and would be told of that only at the end.
+ * Fails if a directory, a pipe or a device is at the target, even behind a link: none of them is replaced. Also fails
+ * if no file can have this name: the part beside it has another name, so this would otherwise show only at the end.
  *
  * @internal
  */
@@ -63,7 +63,7 @@ export const checkPlace = (target: string): Effect.Effect<void, TargetUnwritable
 export const remove = (path: string): Effect.Effect<void> => Effect.promise(() => NodeFs.rm(path, { force: true }))
 
 /**
- * Open until the scope ends, and then removed unless it is to be kept. One that is kept may be there already.
+ * Opens the part until the scope ends, and then removes it unless it is kept. A kept one may already exist.
  *
  * @internal
  */
@@ -72,11 +72,14 @@ export const open = (
   target: string,
   options: {
     readonly keep: boolean
-    /** Whether it is worth keeping, when its scope ends with a failure. */
+    /** Whether it is worth keeping if its scope ends with a failure. */
     readonly worth: Effect.Effect<boolean>
-    /** Told when it was kept. */
+    /** Called when it was kept. */
     readonly onKept?: (() => void) | undefined
-    /** Whether it is to replace a file: then nobody may read it who might not read that one. */
+    /**
+     * Whether it will replace a file: then it gets that file's mode, so that nobody can read it who could not read that
+     * one.
+     */
     readonly overwrite: boolean
   }
 ): Effect.Effect<PartFile, TargetUnwritable, Scope.Scope> =>
@@ -102,13 +105,13 @@ const flags = constants.O_RDWR | constants.O_CREAT
 
 const openNew = (path: string): Promise<NodeFs.FileHandle> => NodeFs.open(path, flags | constants.O_EXCL, 0o666)
 
-// A link may lead to any file of whoever downloads, and a pipe that nobody writes to would block its reader for ever.
+// A link may lead to any file of this user, and opening a pipe that nobody writes to would block forever.
 const notElsewhere = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /**
- * Whether a file is one that a download of this user can have left. In a directory that others write to, one of somebody
- * else may have been planted, and could be changed when it has its name. And whoever was killed after the part got its name
- * left it under both: what is written to the one is in the other.
+ * Whether a file can be one that a download of this user left behind. In a directory that others can write to, somebody
+ * else's file may have been planted, and could still be changed after it gets its name. And a process killed just after
+ * linking the part to its target leaves it under both names: writing to one would change the other.
  *
  * @internal
  */
@@ -118,13 +121,13 @@ export const isOwn = (
 ): boolean => stats.isFile() && stats.nlink <= 1 && (user === undefined || stats.uid === user)
 
 /**
- * What is kept beside a target, where this user has left it there.
+ * The kept part beside a target, if this user left it there.
  *
  * @internal
  */
 export const openOwn = async (path: string, access: number): Promise<NodeFs.FileHandle | undefined> => {
   const handle = await NodeFs.open(path, access | notElsewhere, 0o666).catch((cause) => {
-    // by either code systems say that it is a link
+    // systems report a link by either code
     if (["ELOOP", "EMLINK"].includes(codeOf(cause) ?? "")) return undefined
     throw cause
   })
@@ -135,7 +138,7 @@ export const openOwn = async (path: string, access: number): Promise<NodeFs.File
   return undefined
 }
 
-// On a disk of a network or of another system, what this user makes may be owned by another number.
+// On a network disk or another system's disk, this user's files may be owned by another user id.
 const ownerBeside = async (path: string): Promise<number> => {
   const made = `${path}.${randomUUID()}`
   const handle = await openNew(made).catch(() => undefined)
@@ -150,15 +153,16 @@ const openKept = async (path: string): Promise<NodeFs.FileHandle> => {
   return openNew(path)
 }
 
-// Its owner may write it: a part that is kept is opened again. Not every system has modes, and the file is worth more.
+// Always writable by its owner, because a kept part is opened again. Not every system has modes, and the download
+// matters more.
 const takeModeOf = async (handle: NodeFs.FileHandle, target: string): Promise<void> => {
   const there = await NodeFs.stat(target).catch(() => undefined)
   if (there !== undefined) await handle.chmod(there.mode & 0o777 | 0o600).catch(() => undefined)
 }
 
 /**
- * To its end also when it is interrupted: what came later would be in the file that is begun anew by then, from memory that
- * others use.
+ * Finishes even if interrupted: a later write would land in a file that has been started over by then, from memory that
+ * others reuse.
  *
  * @internal
  */
@@ -177,7 +181,7 @@ export const write = (
 const readSize = 1_048_576
 
 /**
- * Reads what has been written, in memory that is used again.
+ * Reads what has been written, into a reused buffer.
  *
  * @internal
  */
@@ -205,7 +209,7 @@ export const read = (
   })
 
 /**
- * Gives the file its name, as a whole and on disk.
+ * Syncs the file to disk, and then gives it its name.
  *
  * @internal
  */
@@ -220,8 +224,8 @@ export const commit = (
     yield* syncDirectory(dirname(file.target))
   }))
 
-// Where no lock can be made, two processes may have kept the same part: the one that comes second must not give its name
-// to what is not its own.
+// If no lock could be created, two processes may have kept the same part: the second must not rename a file that is not
+// its own.
 const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
   Effect.flatMap(
     attempt(target, () => Promise.all([handle.stat({ bigint: true }), NodeFs.lstat(path, { bigint: true })])),
@@ -232,7 +236,7 @@ const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, Targe
 const rename = ({ path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
   attempt(target, () => NodeFs.rename(path, target))
 
-// A rename would take the place of a file that appeared meanwhile; a link does not.
+// A rename would replace a file that has appeared in the meantime; a link does not.
 const renameWithoutOverwriting = (file: PartFile): Effect.Effect<void, DownloadTargetError> =>
   Effect.catchAll(
     attempt(file.target, () => NodeFs.link(file.path, file.target)),
@@ -246,10 +250,10 @@ const renameWithoutOverwriting = (file: PartFile): Effect.Effect<void, DownloadT
     }
   )
 
-// What file systems without links answer.
+// The errors of file systems without hard links.
 const linkless = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EACCES"])
 
-// Not every system lets a directory be synced; the file has its name all the same.
+// Not every system can sync a directory; the file has its name regardless.
 const syncDirectory = (path: string): Effect.Effect<void> =>
   Effect.promise(async () => {
     const handle = await NodeFs.open(path, "r").catch(() => undefined)

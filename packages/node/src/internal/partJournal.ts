@@ -8,7 +8,7 @@ import type { PartFile } from "./partFile.js"
 import { attempt, openOwn } from "./partFile.js"
 
 /**
- * What a part file that was kept is of, and which parts of it are there.
+ * Which file a kept part file belongs to, and which of its parts it has.
  *
  * @internal
  */
@@ -36,7 +36,7 @@ const textOf = async (path: string): Promise<string> => {
 }
 
 /**
- * None when there is no journal, or none that can be trusted: then the download begins anew.
+ * None if there is no journal, or none that can be trusted: then the download starts over.
  *
  * @internal
  */
@@ -52,7 +52,7 @@ const extent = ({ partSize, parts, size }: PartJournal): number =>
   parts.reduce((end, part) => Math.max(end, Math.min(size, (part + 1) * partSize)), 0)
 
 /**
- * Before anything else is written to the file than what the journal tells.
+ * Called before anything is written to the file that the journal does not describe.
  *
  * @internal
  */
@@ -63,8 +63,8 @@ export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
   })
 
 /**
- * After the bytes that it tells of are on disk. To its end also when it is interrupted: a journal that came later would
- * be of a part that is gone, or that another download has by then.
+ * Called after the bytes that it describes have been written; syncs them to disk first. It finishes even if
+ * interrupted: a journal written later would describe a part that is gone, or that belongs to another download by then.
  *
  * @internal
  */
@@ -72,7 +72,7 @@ export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void,
   Effect.uninterruptible(attempt(file.target, async () => {
     const aside = `${pathOf(file.path)}.new`
     await file.handle.datasync()
-    // a link there is not to be written through
+    // never write through a link
     await NodeFs.rm(aside, { force: true })
     await NodeFs.writeFile(aside, Schema.encodeSync(PartJournalJson)(journal), { flag: "wx", flush: true })
     await NodeFs.rename(aside, pathOf(file.path))

@@ -11,7 +11,7 @@ import * as FileLock from "./fileLock.js"
 import { attempt } from "./partFile.js"
 import { writeNew } from "./privateDirectory.js"
 
-// Beside the part, whose directory is there: whoever shares it sees the lock.
+// Beside the part, whose directory exists: every process that shares the directory sees the lock.
 const beside = (fs: FileSystem.FileSystem, part: string): FileLock.Place => ({
   makeDirectory: () => Effect.void,
   pathOf: (path) => `${part}.${basename(path)}`,
@@ -23,8 +23,8 @@ const beside = (fs: FileSystem.FileSystem, part: string): FileLock.Place => ({
 })
 
 /**
- * Takes a part that is kept for a scope: `false` when another download writes into it, here or in another process. Where
- * no lock can be made, as without links, it is as good as taken.
+ * Locks a kept part for a scope. Returns `false` if another download is writing to it, in this process or another one.
+ * If no lock can be created, such as without hard links, it counts as acquired.
  *
  * @internal
  */

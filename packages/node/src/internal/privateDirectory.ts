@@ -9,22 +9,22 @@ import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 
 /**
- * A directory that nobody else can enter.
+ * A directory that only its owner can enter.
  *
  * @internal
  */
 export interface PrivateDirectory {
-  /** Fails where the directory is there and not private; one that is not there is private. */
+  /** Fails if the directory exists and is not private. A directory that does not exist is private. */
   readonly checked: Effect.Effect<void, PlatformError>
-  /** Makes a directory in it after something was written aside: the path below it, with slashes. */
+  /** Creates a subdirectory, by its relative path with slashes. Call it after something was written aside. */
   readonly makeDirectory: (path: string) => Effect.Effect<void, PlatformError>
-  /** The path of something in it. */
+  /** The path of something in the directory. */
   readonly pathOf: (path: string) => string
-  /** Writes a file beside the others, and gives its path: to be moved or linked to its place. */
+  /** Writes a file aside and returns its path, to be moved or linked into place. */
   readonly writeAside: (content: string | Uint8Array) => Effect.Effect<string, PlatformError>
-  /** Adds to a file in a directory that is there. What is added is short, so that it is there as a whole or not at all. */
+  /** Appends to a file in an existing directory. The content is short, so it is written completely or not at all. */
   readonly append: (path: string, content: string) => Effect.Effect<void, PlatformError>
-  /** Moves something aside at once, whatever is in it, and gives its path: to be removed. */
+  /** Moves something aside in one step, whatever it contains, and returns its new path, to be removed. */
   readonly moveAside: (path: string) => Effect.Effect<string, PlatformError>
 }
 
@@ -32,7 +32,7 @@ const directoryMode = 0o700
 const fileMode = 0o600
 
 /**
- * Writes a file under a name that is nobody else's, and leaves nothing of it where that fails.
+ * Writes a file under a unique name, and leaves nothing behind if that fails.
  *
  * @internal
  */
@@ -51,10 +51,10 @@ export const writeNew = (
 
 const aside = "temporary"
 
-// What a process that was killed left aside. Nobody writes one small file for this long.
+// How old the remains of a killed process must be to be removed. No process takes this long to write one small file.
 const longestWrite = Duration.hours(1)
 
-// How long it is taken for as private as it was found.
+// How long a check for privacy stays valid, in milliseconds.
 const trusted = Duration.toMillis("1 second")
 
 /** @internal */
@@ -66,7 +66,7 @@ export const problemOf = (
   user: number | undefined
 ): string | undefined => {
   if (info.type !== "Directory") return "it is no directory"
-  // Windows has no modes: the folders of a user are closed to others by their access lists.
+  // Windows has no modes: access lists protect a user's folders from others.
   if (user === undefined) return undefined
   if (Option.exists(info.uid, (uid) => uid !== user)) return "it belongs to another user: choose another directory"
   return (info.mode & 0o077) === 0 ? undefined : "others may enter it: take that from them with chmod 700"
@@ -90,7 +90,8 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
       )
     })
     const checked = Effect.catchIf(inspected, isMissing, () => Effect.void)
-    // what is read may have been planted, what is written only its owner could have laid open meanwhile
+    // before writing, a recent check is enough: only the owner could have opened the directory to others since; before
+    // reading, it is always checked, because what is read may have been planted
     let checkedAt = Number.NEGATIVE_INFINITY
     const checkedLately = Effect.flatMap(
       Clock.currentTimeMillis,

@@ -7,14 +7,14 @@ import { createHash } from "node:crypto"
 import type { PrivateDirectory } from "./privateDirectory.js"
 import { isMissing } from "./privateDirectory.js"
 
-// Windows takes these for devices, whatever follows a dot.
+// Windows takes these names for devices, whatever follows a dot.
 const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)$/
 
 const isPlain = (segment: string): boolean => /^[a-z0-9][a-z0-9-]{0,63}$/.test(segment) && !devices.test(segment)
 
 /**
- * A segment of a key as a file's name: of bounded length, without a character that any file system minds, and without
- * capital letters, for some file systems take them for small ones.
+ * A segment of a key as a file name: of limited length, without characters that any file system rejects, and in lower
+ * case, because some file systems ignore case.
  *
  * @internal
  */
@@ -23,14 +23,14 @@ export const nameOf = (segment: string): string =>
 
 const directoryName = (segments: ReadonlyArray<string>): string => segments.map(nameOf).join("/")
 
-// No directory ends so: a key may be the beginning of another.
+// No directory name ends like this, so one key can be a prefix of another.
 const suffix = ".json"
 const linesSuffix = ".lines"
 
 /**
- * Keys and values as files of a private directory. A slash in a key is one in the path, so that all keys with the same
- * beginning are removed at once. Beside its value, a key may have lines that are added one at a time: where it has a slash,
- * another key with the same beginning has to be there before.
+ * Keys and values as files in a private directory. A slash in a key is one in the path, so all keys with the same
+ * prefix can be removed at once. Besides its value, a key can have lines, which are appended one at a time. If such a
+ * key has a slash, another key with the same prefix must already exist.
  *
  * @internal
  */
@@ -61,7 +61,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
 
   const linesPath = (key: string): string => `${directoryName(key.split("/"))}${linesSuffix}`
 
-  // Each begins its own line: what a process that was killed left half written spoils none that comes after it.
+  // Each line starts with its own line break: one that a killed process left half-written does not spoil the next.
   const append = (key: string, line: string): Effect.Effect<void, PlatformError> =>
     Effect.uninterruptible(directory.append(linesPath(key), `\n${line}`))
 
@@ -79,7 +79,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
     (names) => names.filter((name) => name.endsWith(suffix))
   )
 
-  // Moved away first, so that it is gone as a whole: a process that is killed leaves no half of it.
+  // Moved away first, so that it disappears in one step: a killed process does not leave half of it.
   const removeAll = (prefix: string): Effect.Effect<void, PlatformError> =>
     Effect.flatMap(
       directory.moveAside(directoryName(prefix.split("/"))),
@@ -97,7 +97,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       Effect.orElseSucceed(() => false)
     )
 
-  // What is added to a key's lines does not count.
+  // Appending to a key's lines does not count.
   const untouchedSince = (time: number): Effect.Effect<ReadonlyArray<string>> =>
     Effect.flatMap(prefixes, Effect.filter(isUntouchedSince(time), { concurrency: 16 })).pipe(
       Effect.orElseSucceed(() => [])

@@ -4,19 +4,19 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 
 /**
- * A process, told from a later one with the same number by the time of its start, where the platform tells it.
+ * A process, distinguished by its start time from a later process with the same id, if the platform reports it.
  *
  * @internal
  */
 export interface ProcessIdentity {
   readonly pid: number
-  /** Opaque. Absent where the platform does not tell. */
+  /** Opaque. Absent if the platform does not report it. */
   readonly startedAt?: string | undefined
 }
 
 /**
- * The state of a process, and its start in ticks since the machine's, from Linux's `/proc/PID/stat`. The command's name
- * comes before them, in brackets, and may hold anything.
+ * A process's state and its start, in clock ticks since boot, from Linux's `/proc/PID/stat`. The command's name
+ * precedes them, in parentheses, and may contain anything.
  *
  * @internal
  */
@@ -34,7 +34,7 @@ const isRunning = (pid: number): boolean => {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // it is there, and belongs to somebody else
+    // the process exists, and belongs to another user
     return Predicate.hasProperty(error, "code") && error.code === "EPERM"
   }
 }
@@ -44,7 +44,7 @@ const ended: ReadonlySet<string> = new Set(["Z", "X", "x"])
 /** @internal */
 export const make = (fs: FileSystem.FileSystem) =>
   Effect.gen(function*() {
-    // Ticks count from the machine's start: with its id they are never the same again.
+    // Ticks count from boot: combined with the boot id they are unique.
     const machineStart = yield* Effect.option(fs.readFileString("/proc/sys/kernel/random/boot_id"))
 
     const lookUp = (pid: number) =>

@@ -2,12 +2,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 
-/** Two buffers that are filled in turns. */
+/** Two buffers that are filled in turn. */
 export type ReadBuffers = readonly [Uint8Array, Uint8Array]
 
 /**
- * The buffers of one open file, used again by its next range. With new ones for every part, what collects them costs as
- * much as the parts do: they live just long enough to grow old.
+ * The buffers of one open file, reused for its next range. With new buffers for every part, garbage collection costs as
+ * much as the parts themselves: buffers live just long enough to reach the old generation.
  *
  * @internal
  */
@@ -17,8 +17,8 @@ export class ReadBufferPool {
   constructor(readonly size: number) {}
 
   /**
-   * Buffers for as long as a scope. They come back only from one that ends well: after any other end, the disk may still be
-   * filling one of them, and the kernel sending from the other.
+   * Buffers for the duration of a scope. They return to the pool only if the scope succeeds: otherwise the disk may
+   * still be writing to one of them, and the kernel sending from the other.
    */
   readonly take: Effect.Effect<ReadBuffers, never, Scope.Scope> = Effect.acquireRelease(
     Effect.sync((): ReadBuffers => this.#resting.pop() ?? [readBuffer(this.size), readBuffer(this.size)]),
@@ -29,12 +29,12 @@ export class ReadBufferPool {
   )
 }
 
-// On processors of AMD the kernel copies at a third of its speed to where a large block of malloc begins, which is the
-// first 16 bytes of a page. This far behind it begins a line of the cache.
+// On AMD processors, the kernel copies at a third of its speed to the start of a large malloc block, which is the first
+// 16 bytes of a page. This offset is the start of a cache line.
 const lead = 48
 
 /**
- * Memory for what is read from a file.
+ * Memory for reading from a file.
  *
  * @internal
  */

@@ -15,12 +15,12 @@ const decode = Schema.decodeOption(Line)
 
 const byPart = Order.mapInput(Order.number, ({ partNumber }: PartReceipt) => partNumber)
 
-// By the session's own file id: receipts of one session can never be taken for another's.
+// Includes the session's own file id, so receipts of one session can never be taken for another's.
 const keyOf = ({ id, session }: UploadRecord): string => `${id}/${session.fileId}`
 
 /**
- * The receipts of a session as lines of one file: a file for each would have to be made, and moved to its place, and would
- * cost more than the transfer of a small part.
+ * The receipts of a session as lines of one file. A separate file for each would have to be created and moved into
+ * place, which costs more than the transfer of a small part.
  *
  * @internal
  */

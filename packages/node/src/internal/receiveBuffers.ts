@@ -1,7 +1,7 @@
 interface Block {
   readonly bytes: Buffer
   filled: number
-  /** How many pieces of it are to be taken, or are in use. */
+  /** How many pieces of it are queued or in use. */
   wanted: number
 }
 
@@ -11,13 +11,12 @@ interface Piece {
   end: number
 }
 
-// A record of TLS. With less room than that it is better to go on in another block.
+// The size of a TLS record. With less room than this, reading continues in another block.
 const leastRoom = 16_384
 
 /**
- * Memory for what a socket reads, used again and again: the kernel writes into one block while what is in the others
- * is on its way to wherever it is wanted. Pieces that lie side by side are taken as one, so that a slow taker gets
- * large ones.
+ * Reused memory for reading from a socket: the kernel writes to one block while the contents of the others are being
+ * consumed. Adjacent pieces are merged, so a slow consumer gets large ones.
  *
  * @internal
  */
@@ -32,7 +31,10 @@ export class ReceiveBuffers {
     this.#blocks = [this.#current, ...blocksOf(count - 1, size)]
   }
 
-  /** Other blocks from the next one on. What is in those before stays valid until it is given back. */
+  /**
+   * Switches to blocks of another size, from the next one on. The contents of the previous blocks stay valid until they
+   * are given back.
+   */
   resize(count: number, size: number): void {
     if (this.#blocks[0]?.bytes.byteLength !== size) this.#blocks = blocksOf(count, size)
   }
@@ -42,14 +44,14 @@ export class ReceiveBuffers {
     return this.#current.bytes.subarray(this.#current.filled)
   }
 
-  /** What was read, by its length. */
+  /** The bytes of a read of this length. */
   read(length: number): Buffer {
     const start = this.#current.filled
     this.#current.filled += length
     return this.#current.bytes.subarray(start, start + length)
   }
 
-  /** Holds some of what was read last until it is taken and given back. */
+  /** Keeps some of the bytes read last until they are taken and given back. */
   hold(bytes: Uint8Array): void {
     const block = this.#current
     const start = bytes.byteOffset - block.bytes.byteOffset
@@ -61,18 +63,18 @@ export class ReceiveBuffers {
     }
   }
 
-  /** Makes room for the next read; false when there is none for the one after it. */
+  /** Makes room for the next read. Returns `false` if there is none for the one after it. */
   advance(): boolean {
     if (this.#current.bytes.byteLength - this.#current.filled >= leastRoom) return true
     if (this.#current.wanted > 0 || !this.#blocks.includes(this.#current)) {
-      // TLS hands over what it has decrypted though it was told to stop: there is always room for that.
+      // TLS delivers what it has decrypted even when paused: there must always be room for that.
       this.#current = this.#blocks.find(this.#isFree) ?? blockOf(this.#current.bytes.byteLength)
     }
     this.#current.filled = 0
     return this.hasFree
   }
 
-  /** Whether there is a block beside the one that is read into. */
+  /** Whether a block is free besides the one being read into. */
   get hasFree(): boolean {
     return this.#blocks.some(this.#isFree)
   }
@@ -81,7 +83,7 @@ export class ReceiveBuffers {
     return this.#queue.length === 0
   }
 
-  /** The next bytes, to be used until the next are taken. */
+  /** The next bytes, valid until the next call. */
   take(): Buffer | undefined {
     this.giveBack()
     this.#taken = this.#queue.shift()
@@ -93,7 +95,7 @@ export class ReceiveBuffers {
     this.#taken = undefined
   }
 
-  /** Nothing of what was read is wanted any more. */
+  /** Discards everything that was read. */
   clear(): void {
     this.giveBack()
     for (const { block } of this.#queue) block.wanted--

@@ -2,7 +2,7 @@ import type { HttpMethod } from "@effect/platform/HttpMethod"
 import { validateHeaderName, validateHeaderValue } from "node:http"
 
 /**
- * Path and query as they were signed: nothing is resolved, and nothing encoded but what cannot be sent.
+ * Path and query exactly as they were signed: nothing is resolved, and only what cannot be sent is encoded.
  *
  * @internal
  */
@@ -16,7 +16,7 @@ export const targetOf = (href: string): string => {
 }
 
 /**
- * The head of a request, as it goes over the wire. Throws on a header that would be another one there.
+ * The head of a request as sent on the wire. Throws on a header that would be read as something else there.
  *
  * @internal
  */

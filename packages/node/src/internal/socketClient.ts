@@ -38,9 +38,9 @@ const headOf = ({ headers, method }: HttpClientRequest, href: string, length: nu
   )
 
 /**
- * A client over Node's sockets for requests whose bodies are in memory; others are refused. A redirect is an answer like
- * any other. The connection of a request is free for the next one when its signal says that it is over. To connect may
- * take as long as `Timeouts.connect` says.
+ * An HTTP client over Node's sockets for requests with bodies in memory; others are refused. A redirect is a response
+ * like any other. A request's connection becomes free for the next one when its signal aborts. Connecting may take as
+ * long as `Timeouts.connect` says.
  *
  * @internal
  */
@@ -56,7 +56,7 @@ export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient
       const { connect } = yield* Timeouts
       const loan = pool.lend(url.href, connect)
       const { connection } = loan
-      // not by giveBack: nearly every connection rests, and needs no fiber for it
+      // not by giveBack: nearly every connection is reused and needs no fiber for it
       signal.addEventListener("abort", () => {
         if (!loan.rest()) Effect.runFork(connection.close)
       }, { once: true })
@@ -74,7 +74,7 @@ export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient
   )
 
 /**
- * The body of an answer of this client without a Stream; none for that of another one.
+ * The body of one of this client's responses, without a Stream; `undefined` for another client's.
  *
  * @internal
  */

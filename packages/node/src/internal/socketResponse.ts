@@ -15,8 +15,8 @@ import type { AnswerHead } from "./answerParser.js"
 import type { Connection } from "./connection.js"
 
 /**
- * The most bytes of an answer that is taken as a whole, three times those of ten thousand signed URLs. One that does not end
- * would take all memory, and no string is as long as some.
+ * The most bytes of a response that is read as a whole, three times the size of ten thousand signed URLs. A response
+ * that never ends would take all memory, and some are longer than a string can be.
  *
  * @internal
  */
@@ -29,7 +29,7 @@ class AnswerTooLong extends Error {
 type Pull = Effect.Effect<Uint8Array, Option.Option<ResponseError>>
 
 /**
- * An answer whose body is still on its connection.
+ * A response whose body is still on its connection.
  *
  * @internal
  */
@@ -41,7 +41,7 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
   readonly #signal: AbortSignal
   #whole: Deferred.Deferred<ArrayBuffer, ResponseError> | undefined
 
-  /** `signal` tells when the connection is not its own any more. */
+  /** `signal` aborts once the connection no longer belongs to this response. */
   constructor(readonly request: HttpClientRequest, head: AnswerHead, connection: Connection, signal: AbortSignal) {
     super()
     this.#head = head
@@ -65,7 +65,7 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
     return Option.none()
   }
 
-  /** The next bytes, valid until they are asked for again; none at the end. */
+  /** The next bytes, valid until the next pull; fails with none at the end. */
   get pull(): Pull {
     return Effect.suspend(() =>
       this.#signal.aborted
@@ -84,7 +84,7 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
     return Stream.repeatEffectOption(Effect.map(this.pull, (bytes) => new Uint8Array(bytes)))
   }
 
-  // Effect.cached could only be run here in a fiber of its own, an eighth of the steps of a call
+  // Effect.cached would need a fiber of its own here, which is an eighth of the steps of a call
   get arrayBuffer(): Effect.Effect<ArrayBuffer, ResponseError> {
     return Effect.suspend(() => {
       if (this.#whole !== undefined) return Deferred.await(this.#whole)
@@ -115,8 +115,8 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
   }
 
   /**
-   * No body, which would be taken from whoever reads it, and no headers: in both there may be a signed URL, and in those
-   * of the request is the token.
+   * Contains no body, which would be taken from its reader, and no headers: either may contain a signed URL, and the
+   * request's headers contain the token.
    */
   override toJSON(): unknown {
     return { _id: "@effect/platform/HttpClientResponse", method: this.request.method, status: this.status }
@@ -149,5 +149,5 @@ const readWhole = (pull: Pull, tooLong: () => ResponseError): Effect.Effect<Arra
     return read
   })
 
-// a copy: what a Buffer lies in may hold the bytes of others too
+// a copy: the memory of a Buffer may also hold the bytes of others
 const joined = (chunks: ReadonlyArray<Uint8Array>): ArrayBuffer => new Uint8Array(Buffer.concat(chunks)).buffer

@@ -11,8 +11,8 @@ import { Broken } from "./connection.js"
 import { WritePace } from "./writePace.js"
 
 /**
- * Sends a body, no faster than the kernel takes it, and not a byte more than was declared. It is told to `onSent` when
- * the kernel has it.
+ * Sends a body no faster than the kernel accepts it, and not a byte more than was declared. Calls `onSent` once the
+ * kernel has the bytes.
  *
  * @internal
  */

@@ -9,15 +9,15 @@ import type { SourceFile } from "./sourceFile.js"
 import { assertUnchanged, unreadable } from "./sourceFile.js"
 import { WritePace } from "./writePace.js"
 
-/** One read. Larger ones are not faster, smaller ones cost more system calls. */
+/** The size of one read. Larger reads are not faster; smaller ones cost more system calls. */
 export const readSize = 1_048_576
 
 /**
- * One range of an open file for one attempt, made for undici: a chunk is valid until the next one is asked for.
+ * One range of an open file for one attempt, designed for undici: a chunk is valid until the next one is requested.
  *
- * No Readable and no Stream: undici takes the next chunk of an async iterable when the socket has taken the one
- * before (each is larger than the socket's buffer, so each waits for its drain), which lets two buffers serve a range
- * of any length. With a new buffer a read, collecting them costs as much as the transfer.
+ * It is not a Readable or a Stream. undici requests the next chunk of an async iterable once the socket has taken the
+ * previous one (each is larger than the socket's buffer, so each waits for its drain), so two buffers can serve a range
+ * of any length. With a new buffer for every read, garbage collection costs as much as the transfer.
  *
  * @internal
  */
@@ -36,7 +36,7 @@ export async function* chunksOf(
     const bytes = await read
     position += bytes.byteLength
     if (position < end) read = readAhead(file, handle, nextBuffer(), position, end)
-    // Before the last bytes leave, so that storage never has the whole of something else.
+    // Checked before the last bytes are sent, so that storage never has all of a changed file.
     else await checked(file, () => assertUnchanged(file, handle))
     for (const chunk of pace.pieces(bytes)) {
       observe(chunk)
@@ -45,7 +45,7 @@ export async function* chunksOf(
   }
 }
 
-// Where a chunk is not waited for, the next must not be where it still is
+// If the client does not wait for a chunk to drain, the next one must not reuse its buffer
 const inTurns = ([next, other]: ReadBuffers): () => Uint8Array => {
   if (getDefaultHighWaterMark(false) >= WritePace.least) return () => readBuffer(next.byteLength)
   return () => {
@@ -69,12 +69,13 @@ const readAhead = (
   end: number
 ): Promise<Uint8Array> => {
   const bytes = checked(file, () => fill(file, handle, buffer.subarray(0, end - position), position))
-  // When the attempt is given up nobody awaits this, and a rejection that nobody awaits ends the process.
+  // If the attempt is abandoned, nobody awaits this, and an unhandled rejection would end the process.
   bytes.catch(() => undefined)
   return bytes
 }
 
-// Full but at the end of the range: a short chunk would not wait for its drain, and its buffer would be used too soon.
+// Full except at the end of the range: a short chunk would not wait for its drain, and its buffer would be reused too
+// soon.
 const fill = async (file: SourceFile, handle: FileHandle, buffer: Uint8Array, position: number) => {
   let filled = 0
   while (filled < buffer.byteLength) {

@@ -60,7 +60,7 @@ export const fingerprintOf = (
 ): Effect.Effect<SourceFingerprint, SourceError> =>
   attempt(name, async () => fingerprint(name, await handle.stat({ bigint: true })))
 
-// A pipe that took the file's place since it was looked at would block its opener for ever.
+// Opening a pipe that has replaced the file since it was inspected would block forever.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /** @internal */
@@ -92,7 +92,7 @@ export const checkUnchanged = (file: SourceFile, now: SourceFingerprint): Either
 }
 
 /**
- * For the byte path, which has no Effect in it: throws what {@link checkUnchanged} fails with.
+ * For the byte path, which does not use Effect: throws what {@link checkUnchanged} fails with.
  *
  * @internal
  */

@@ -54,8 +54,8 @@ const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array
   })
 
 /**
- * Everything that a stream gives in a file of its own, which nobody else may read and which goes with the scope; or,
- * when that fails or is interrupted, nothing at all. The path of the file.
+ * Writes everything that a stream emits to a file of its own, which only its owner can read and which is removed with
+ * the scope. If that fails or is interrupted, nothing is left behind. Returns the path of the file.
  *
  * @internal
  */

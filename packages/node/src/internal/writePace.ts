@@ -1,27 +1,30 @@
-// Small enough that on a thin line progress and stalls are seen by it: a whole read would look like a stall.
+// Small enough to show progress and stalls on a slow connection: a whole read would look like a stall.
 const least = 262_144
 
-// Larger ones gain little, and with TLS each is in memory twice.
+// Larger pieces gain little, and with TLS each is in memory twice.
 const most = 524_288
 
-// Milliseconds. A piece that takes longer than the second would be noticed by whoever watches the progress.
+// Milliseconds. A piece that takes longer than `slow` would be noticeable in the progress display.
 const quick = 50
 const slow = 200
 
 /**
- * How large the pieces are in which bytes go to the kernel: small at first, larger as long as they are taken quickly.
+ * The sizes of the pieces in which bytes go to the kernel: small at first, larger as long as they are accepted quickly.
  *
  * @internal
  */
 export class WritePace {
-  /** The smallest piece, but for the last one of some bytes. */
+  /** The smallest piece, except for the remainder at the end. */
   static readonly least = least
 
   #size = least
 
   constructor(readonly now: () => number = () => performance.now()) {}
 
-  /** The bytes in pieces. The next one is to be asked for when the one before has been taken: that tells the pace. */
+  /**
+   * The bytes in pieces. Request the next one only when the previous one has been accepted: that is how the pace is
+   * measured.
+   */
   *pieces(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
     for (let offset = 0; offset < bytes.byteLength;) {
       const piece = bytes.subarray(offset, offset + this.#size)
