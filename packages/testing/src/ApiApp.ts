@@ -71,7 +71,7 @@ const isAscending = (parts: ReadonlyArray<{ readonly partNumber: number }>): boo
   parts.every(({ partNumber }, index) => partNumber > (parts[index - 1]?.partNumber ?? 0))
 
 /**
- * What the app is made of.
+ * The parts that the app is built from.
  *
  * @since 0.1.0
  * @category models
@@ -149,7 +149,7 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
       if (!isAscending(parts)) {
         tools.recording.breach("PartsOutOfOrder", "The parts are not in ascending order, each once")
       }
-      // a store that serves its own URLs answers the client itself
+      // a store that serves its own URLs responds to the client directly, so the sandbox does not know the etags
       if (store.presign === undefined) {
         tools.recording.listed(parts)
       }
@@ -280,7 +280,7 @@ export const make = (parts: Parts): Effect.Effect<HttpApp.Default<Connection.Con
           guarded(endpoint, id ?? "")
         )
       }),
-      // as interruptible as whoever runs the app wants it
+      // interruptible exactly where the program that runs the app allows it
       { uninterruptible: true }
     )
 

@@ -1,5 +1,5 @@
 /**
- * What clients send to the service, read and checked: every refusal names the field.
+ * Reads and checks what clients send to the service. Every refusal names the field.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import type { Settings } from "./SandboxOptions.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
 /**
- * The largest single upload and the largest upload at all, in bytes: decimal gigabytes (service contract).
+ * The largest single upload, and the largest upload of any kind, in bytes: decimal gigabytes (service contract).
  *
  * @since 0.1.0
  * @category constants
@@ -48,7 +48,7 @@ const CompleteBody = Schema.Struct({
 
 const Json = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
-// It throws on a value that it cannot show, as one of a great depth.
+// Throws on a value that it cannot format, such as a deeply nested one.
 const issuesOf = Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)
 
 const invalid =
@@ -75,7 +75,7 @@ const parseObject = (text: string) =>
 
 interface Parsed<A> {
   readonly value: A
-  /** Fields that the service does not know. It takes them without a word. */
+  /** Fields that the service does not know. It accepts them silently. */
   readonly unknownFields: ReadonlyArray<string>
 }
 
@@ -103,7 +103,7 @@ const toDeclaration = (body: typeof SingleBody.Type): Declaration => ({
 })
 
 /**
- * The body of an initiate of a single upload.
+ * Parses the body of an initiate request for a single upload.
  *
  * @since 0.1.0
  * @category constructors
@@ -118,7 +118,7 @@ export const parseInitiate = (
   )
 
 /**
- * The body of an initiate of a multipart upload.
+ * Parses the body of an initiate request for a multipart upload.
  *
  * @since 0.1.0
  * @category constructors
@@ -136,7 +136,7 @@ export const parseInitiateLarge = (
   )
 
 /**
- * The body of a complete of a multipart upload.
+ * Parses the body of a complete request for a multipart upload.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * Arbitraries of the domain, for properties: sources, plans, sessions, pages and fault scripts. Each gives only what core
- * itself would take, shrinks towards the plain case, and prints as what it is.
+ * Arbitraries of the domain, for properties: sources, plans, sessions, pages and fault scripts. Each generates only
+ * values that core itself would accept, shrinks towards the simple case, and prints readably.
  *
  * @since 0.1.0
  */
@@ -21,12 +21,12 @@ import type { ListPage } from "./ListPage.js"
 
 const mediaType = FastCheck.constantFrom("text/plain", "video/mp4", "application/octet-stream", "image/png")
 
-// of any script, without what no wire carries: a half of a surrogate pair
+// any script, but no lone surrogates, which cannot be sent
 const fileName = FastCheck.string({ unit: "binary", minLength: 1, maxLength: 40 })
 
 /**
- * Bytes in memory, or a stream of them in chunks of any size, with a name and a media type: 1 to `largest` bytes, 256 when
- * omitted.
+ * Bytes in memory, or a stream of them in chunks of any size, with a name and a media type: 1 to `largest` bytes
+ * (default 256).
  *
  * @since 0.1.0
  * @category arbitraries
@@ -50,8 +50,8 @@ export const source = (options?: { readonly largest?: number | undefined }): Fas
 type Limits = ServiceProfile.ServiceProfile["limits"]
 
 /**
- * Plans that core makes itself, of any size that can be uploaded within the limits (omitted: those of the standard profile),
- * with the sizes around which plans change.
+ * Plans made by core itself, for any size that can be uploaded within the limits (default: those of the standard
+ * profile), with an emphasis on the sizes at which plans change.
  *
  * @since 0.1.0
  * @category arbitraries
@@ -106,8 +106,8 @@ const presigned = (path: string, at: number, signature: string, signedHeaders: s
 const FIRST_SECOND = Date.UTC(2024, 0, 1) / 1000
 
 /**
- * Sessions as the service opens them: a single one, or one of up to `parts` parts (8 when omitted), with URLs that say what
- * they are signed over and when they end, three hours after they were opened.
+ * Sessions as the service opens them: a single one, or one of up to `parts` parts (default 8). Their URLs say what they
+ * are signed over and that they expire three hours after the session was opened.
  *
  * @since 0.1.0
  * @category arbitraries
@@ -139,9 +139,8 @@ export const session = (
   }).filter(Option.isSome).map(({ value }) => value)
 
 /**
- * A walk of a list that changes while it is walked. `pages` are the service's answers, one after the other, each to the
- * cursor of the one before. A walk of them has to meet every id of `steady` exactly once: those records were there from the
- * beginning to the end.
+ * A walk of a list that changes during the walk. `pages` are the service's responses in order, each to the cursor of
+ * the previous one. A walk must return every id in `steady` exactly once: those records exist from beginning to end.
  *
  * @since 0.1.0
  * @category models
@@ -152,8 +151,8 @@ export interface Walk {
 }
 
 /**
- * Lists of up to `records` projects (40 when omitted) in pages of 1 to 10, between which records appear, vanish, and empty
- * pages come in.
+ * Lists of up to `records` projects (default 40) in pages of 1 to 10. Between the pages, records appear and vanish, and
+ * empty pages occur.
  *
  * @since 0.1.0
  * @category arbitraries

@@ -1,6 +1,6 @@
 /**
- * Where the bytes of one write stay: in memory, or in a file. The object store is made of this port, so both of its
- * adapters obey the same rules of multipart, etags and ranges.
+ * Where the bytes of one write are kept: in memory, or in a file. The object store is built on this port, so both
+ * adapters follow the same rules for multipart, etags and ranges.
  *
  * @since 0.1.0
  */
@@ -21,22 +21,22 @@ import * as StorageRefused from "./StorageRefused.js"
  */
 export interface Blob {
   readonly size: number
-  /** The `length` bytes from `offset` on. Lazy, and may be run more than once. */
+  /** The `length` bytes from `offset`. Lazy, and can be run repeatedly. */
   readonly read: (offset: number, length: number) => Stream.Stream<Uint8Array, StorageRefused.StorageRefused>
-  /** Gives the room back. Reading after it fails or is empty. */
+  /** Frees the space. Reading afterwards fails or is empty. */
   readonly remove: Effect.Effect<void>
 }
 
 /**
- * Takes streams of bytes and keeps each as a blob.
+ * Stores streams of bytes, each as a blob.
  *
  * @since 0.1.0
  * @category models
  */
 export interface BlobStore {
   /**
-   * Takes a stream to its end and gives the blob. When the stream fails, or the writer is interrupted, nothing stays
-   * behind. The chunks may be re-used by their owner once they were taken.
+   * Reads a stream to its end and returns the blob. If the stream fails or the write is interrupted, nothing is left
+   * behind. The owner of a chunk may reuse it once it has been read.
    */
   readonly write: <E, R>(
     body: Stream.Stream<Uint8Array, E, R>
@@ -58,7 +58,7 @@ const slice = (chunks: ReadonlyArray<Uint8Array>, offset: number, length: number
 }
 
 /**
- * Blobs in memory: for tests.
+ * Blobs in memory, for tests.
  *
  * @since 0.1.0
  * @category constructors
@@ -66,7 +66,7 @@ const slice = (chunks: ReadonlyArray<Uint8Array>, offset: number, length: number
 export const memory: BlobStore = {
   write: (body) =>
     Stream.runFold(body, { chunks: Chunk.empty<Uint8Array>(), size: 0 }, (blob, chunk) => ({
-      // a copy by construction: slice() of a Node Buffer would be a view of memory that its owner re-uses
+      // always a copy: slice() of a Node Buffer would be a view of memory that its owner reuses
       chunks: Chunk.append(blob.chunks, new Uint8Array(chunk)),
       size: blob.size + chunk.byteLength
     })).pipe(Effect.map(({ chunks, size }) => {
@@ -84,7 +84,7 @@ export const memory: BlobStore = {
 
 const failed = () => StorageRefused.make("InternalError")
 
-// Node hands bodies over in chunks of 64 KiB; a write a MiB costs a sixteenth of the system calls
+// Node delivers bodies in chunks of 64 KiB; one write per MiB costs a sixteenth of the system calls
 const BUFFER_BYTES = 1024 * 1024
 
 const writeAll = <E, R>(file: FileSystem.File, body: Stream.Stream<Uint8Array, E, R>) =>
@@ -124,8 +124,8 @@ const writeAll = <E, R>(file: FileSystem.File, body: Stream.Stream<Uint8Array, E
   })
 
 /**
- * Blobs as files in a folder of its own below `directory`, which is removed when the scope closes. A write holds one
- * buffer of 1 MiB, whatever it writes.
+ * Blobs as files in a new folder below `directory`, which is removed when the scope closes. A write holds one buffer of
+ * 1 MiB, whatever its size.
  *
  * @since 0.1.0
  * @category constructors

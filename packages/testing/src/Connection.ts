@@ -1,5 +1,5 @@
 /**
- * Breaking a connection. In process the client sees a transport error; over a socket the socket goes away.
+ * Breaks connections. In process, the client sees a transport error; over a socket, the socket is closed.
  *
  * @since 0.1.0
  */
@@ -11,8 +11,8 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 /**
- * The connection is broken, so no answer goes out. `code` is what the operating system would call it; `cause` is there when it
- * broke because the body could not be read on.
+ * The connection is broken, so no response is sent. `code` is the operating system's name for it; `cause` is set if it
+ * broke because reading the body failed.
  *
  * @since 0.1.0
  * @category errors
@@ -42,11 +42,11 @@ const call = (target: unknown, method: string): boolean => {
 }
 
 /**
- * Breaks the connection under a request, as far as the platform lets one: it is done by the request's own socket, which is
- * recognized by its methods, so that this module runs where there are no sockets too. Gives whether it was broken.
+ * Breaks the connection of a request, if the platform allows it. It uses the request's own socket, which it recognizes
+ * by its methods, so this module also runs where there are no sockets. Returns whether the connection was broken.
  *
- * `how` is `reset` for a connection that is gone at once, with everything on its way, and `flush` for one that ends after
- * what was already written has arrived.
+ * `how` is `reset` to drop the connection at once with everything in transit, and `flush` to end it after what was
+ * already written has arrived.
  *
  * @since 0.1.0
  * @category combinators
@@ -62,8 +62,8 @@ export const destroy = (
   })
 
 /**
- * Makes an app that breaks connections one that a socket server can serve. The handler stays interruptible, so a client that
- * goes away ends it. Where the socket cannot be reached, the client gets an empty 502.
+ * Turns an app that breaks connections into one that a socket server can serve. The handler stays interruptible, so it
+ * ends when the client disconnects. If the socket is not reachable, the client gets an empty 502.
  *
  * @since 0.1.0
  * @category combinators
@@ -74,7 +74,7 @@ export const overSockets = <R>(
   Effect.catchTag(Effect.interruptible(app), "ConnectionBroken", () =>
     HttpServerRequest.HttpServerRequest.pipe(
       Effect.flatMap((request) => destroy(request, "reset")),
-      // the server interrupts the handler of a closed connection by itself
+      // the server itself interrupts the handler of a closed connection
       Effect.flatMap((broken) =>
         broken ? Effect.interruptible(Effect.never) : HttpServerResponse.empty({ status: 502 })
       )

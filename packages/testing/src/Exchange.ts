@@ -1,5 +1,5 @@
 /**
- * One request and its answer, as the sandbox sees it, and the port through which something may interfere with it.
+ * One request and its response as the sandbox sees them, and the port through which a fault can interfere.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,8 @@ import * as Schema from "effect/Schema"
 import type * as Fault from "./Fault.js"
 
 /**
- * What a request asks for. `initiate`, `put` and `complete` belong to the single upload; `initiateLarge`, `putPart` and
- * `completeLarge` to the multipart one; `get` reads at the storage, `download` at the service.
+ * What a request asks for. `initiate`, `put` and `complete` belong to single uploads; `initiateLarge`, `putPart` and
+ * `completeLarge` to multipart uploads; `get` reads from storage, `download` from the service.
  *
  * @since 0.1.0
  * @category models
@@ -36,8 +36,8 @@ export const Operation = Schema.Literal(
 export type Operation = typeof Operation.Type
 
 /**
- * A request that has just arrived. `attempt` counts from 1 for requests of the same operation on the same file and part;
- * `contentLength` is in bytes, as the request declares it.
+ * A request that has just arrived. `attempt` counts from 1 for requests of the same operation on the same file and
+ * part; `contentLength` is in bytes, as the request declares it.
  *
  * @since 0.1.0
  * @category models
@@ -47,14 +47,14 @@ export interface Exchange {
   readonly fileId: string | undefined
   readonly part: number | undefined
   readonly attempt: number
-  /** Whether a list is asked to go on from a cursor. */
+  /** Whether a list request continues from a cursor. */
   readonly continued: boolean
   readonly contentLength: number | undefined
 }
 
 /**
- * Asked once for every request before it is handled. `None` lets it pass; a fault says what happens to it, before, while
- * or after it is handled.
+ * Called once for every request before it is handled. `None` lets it pass; a fault says what happens to it before,
+ * during or after handling.
  *
  * @since 0.1.0
  * @category models

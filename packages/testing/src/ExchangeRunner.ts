@@ -1,6 +1,6 @@
 /**
- * Leads every request through the same gate: it is recorded, the interceptor is asked, the fault is done to it, and the
- * headers that every answer has are set.
+ * Runs every request through the same gate: it is recorded, the interceptor is called, the fault is applied, and the
+ * headers that every response has are set.
  *
  * @since 0.1.0
  */
@@ -23,7 +23,7 @@ import type { Settings } from "./SandboxOptions.js"
 import type * as SandboxRecorder from "./SandboxRecorder.js"
 
 /**
- * What an app says of a request. `continued` is for lists.
+ * What an app says about a request. `continued` is for lists.
  *
  * @since 0.1.0
  * @category models
@@ -36,7 +36,7 @@ export interface Described {
 }
 
 /**
- * What a handler works with. `body` is the request's body as far as it comes; `serverTime` is in milliseconds.
+ * What a handler works with. `body` is the request's body, as much of it as arrives; `serverTime` is in milliseconds.
  *
  * @since 0.1.0
  * @category models
@@ -61,7 +61,7 @@ export type Handler = (
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Connection.ConnectionBroken>
 
 /**
- * One of the two servers: its name, the header in which it sends its request ids, and how it writes a refusal.
+ * One of the two servers: its name, the header for its request ids, and how it renders a refusal.
  *
  * @since 0.1.0
  * @category models
@@ -73,7 +73,7 @@ export interface Server {
 }
 
 /**
- * Leads one request through the gate: recorded, interfered with, handled, answered.
+ * Runs one request through the gate: recorded, interfered with, handled, answered.
  *
  * @since 0.1.0
  * @category models
@@ -147,10 +147,10 @@ const passedAnswer = (
   return response
 }
 
-// it is judged by when it arrived, and stored when nobody waits for it any more
+// judged as of its arrival, and stored when nobody is waiting for it any more
 const landLate = (tools: Tools, handler: Handler, { duration }: Fault.LandLate) =>
   tools.body.pipe(
-    // the memory of a chunk may be used again by its owner
+    // the owner of a chunk may reuse its memory
     Stream.map((chunk) => new Uint8Array(chunk)),
     Stream.runCollect,
     Effect.flatMap((chunks) =>
@@ -201,7 +201,8 @@ export const make = (
     const interrupted = (body: Bytes, { bytes, happens }: BodyFault.BodyFault) =>
       BodyFault.interruptAfter(body, bytes, happens === "silence" ? Effect.never : breakConnection)
 
-    // who answers met no fault in the request's body: it has none, or no more bytes, or it was not read
+    // a handler that responds met no fault in the request's body: there is none, or it has no more bytes, or it was not
+    // read
     const faultyAnswer = (
       response: HttpServerResponse.HttpServerResponse,
       { bytes, happens }: BodyFault.BodyFault

@@ -1,6 +1,6 @@
 /**
- * What a test expects of a sandbox, and how it is told that it was wrong: typed errors whose message shows the difference, for
- * any test runner.
+ * What a test expects of a sandbox, and how it learns that it was wrong: typed errors whose message shows the
+ * difference, for any test runner.
  *
  * @since 0.1.0
  */
@@ -24,7 +24,7 @@ export class NothingStored extends Schema.TaggedError<NothingStored>("@stevedore
   "NothingStored",
   {
     name: Schema.String,
-    /** The names of the files that are finalized. */
+    /** The names of the finalized files. */
     finalized: Schema.Array(Schema.String)
   }
 ) {
@@ -37,8 +37,8 @@ export class NothingStored extends Schema.TaggedError<NothingStored>("@stevedore
 }
 
 /**
- * What is stored is not the source. Sizes and `offset` are in bytes; `expected` and `stored` are up to eight bytes from
- * there on, in hexadecimal.
+ * The stored bytes differ from the source. Sizes and `offset` are in bytes; `expected` and `stored` are up to eight
+ * bytes from there, in hexadecimal.
  *
  * @since 0.1.0
  * @category errors
@@ -50,7 +50,7 @@ export class StoredDiffers extends Schema.TaggedError<StoredDiffers>("@stevedore
     fileId: Schema.String,
     expectedSize: Schema.NonNegativeInt,
     storedSize: Schema.NonNegativeInt,
-    /** Of the first byte that differs, or that one of the two does not have. */
+    /** The first byte that differs, or that only one of the two has. */
     offset: Schema.NonNegativeInt,
     expected: Schema.String,
     stored: Schema.String
@@ -78,7 +78,7 @@ export class ContractBroken extends Schema.TaggedError<ContractBroken>("@stevedo
   "ContractBroken",
   {
     breaches: Schema.NonEmptyArray(SandboxReport.Breach),
-    /** For each breach the request that it is about. */
+    /** For each breach, the request that caused it. */
     requests: Schema.Array(Schema.String)
   }
 ) {
@@ -91,7 +91,7 @@ export class ContractBroken extends Schema.TaggedError<ContractBroken>("@stevedo
 }
 
 /**
- * Whatever a test can have been wrong about.
+ * Everything that an expectation can fail with.
  *
  * @since 0.1.0
  * @category errors
@@ -99,7 +99,7 @@ export class ContractBroken extends Schema.TaggedError<ContractBroken>("@stevedo
 export type ExpectationFailed = NothingStored | StoredDiffers | ContractBroken
 
 /**
- * A stored file, to be compared. `size` is in bytes.
+ * A stored file to compare. `size` is in bytes.
  *
  * @since 0.1.0
  * @category models
@@ -112,7 +112,7 @@ export interface Stored {
   ) => Stream.Stream<Uint8Array, StorageRefused.StorageRefused>
 }
 
-// of both sides so much is held at once
+// this much of each side is in memory at once
 const WINDOW_BYTES = 1024 * 1024
 const SHOWN_BYTES = 8
 
@@ -197,7 +197,7 @@ const requestLine = (request: SandboxReport.SeenRequest | undefined): string =>
     ].join(", ").replace(", of", " of")
 
 /**
- * Fails with every breach of a report.
+ * Fails with every breach in a report.
  *
  * @since 0.1.0
  * @category assertions

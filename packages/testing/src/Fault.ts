@@ -1,5 +1,5 @@
 /**
- * What can go wrong in one exchange, as data: a fault can be written into a file, and two faults can be compared.
+ * What can go wrong in one exchange, as data: faults can be written to a file and compared.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,8 @@ const Bytes = Schema.NonNegativeInt
 const Status = Schema.Int.pipe(Schema.between(200, 599))
 
 /**
- * The request is not handled; this is answered instead. Without `code` the usual one of the status is taken. The body is
- * XML from the storage and JSON from the service. `retryAfter` is sent as it stands, well-formed or not.
+ * The request is not handled; this response is sent instead. Without `code`, the status's usual code is used. Storage
+ * sends XML, the service JSON. `retryAfter` is sent verbatim, well-formed or not.
  *
  * @since 0.1.0
  * @category models
@@ -22,7 +22,7 @@ export class Answer extends Schema.TaggedClass<Answer>("@stevedore/testing/Fault
 }) {}
 
 /**
- * The request is not handled; a gateway's page is answered instead.
+ * The request is not handled; a gateway's HTML page is sent instead.
  *
  * @since 0.1.0
  * @category models
@@ -30,7 +30,7 @@ export class Answer extends Schema.TaggedClass<Answer>("@stevedore/testing/Fault
 export class Html extends Schema.TaggedClass<Html>("@stevedore/testing/Fault/Html")("Html", { status: Status }) {}
 
 /**
- * The request is handled, and the connection breaks before the answer goes out.
+ * The request is handled, and the connection breaks before the response is sent.
  *
  * @since 0.1.0
  * @category models
@@ -40,10 +40,10 @@ export class LoseAnswer
 {}
 
 /**
- * The connection breaks before the request is handled; with `afterBytes`, after that many bytes of the request's body. A
- * request without a body, or with one of no more bytes, is handled, and the connection breaks in the body of its answer:
- * after that many bytes, before the last one at the latest. Where there is no answer's body either, it breaks instead of
- * the answer.
+ * The connection breaks before the request is handled, or with `afterBytes`, after that many bytes of the request's
+ * body. A request without a body, or whose body is not longer than that, is handled, and the connection breaks in the
+ * body of the response: after that many bytes, but at the latest before the last byte. If the response has no body
+ * either, the connection breaks instead of the response.
  *
  * @since 0.1.0
  * @category models
@@ -53,8 +53,8 @@ export class Reset extends Schema.TaggedClass<Reset>("@stevedore/testing/Fault/R
 }) {}
 
 /**
- * The three times at which a server can stop: before it reads anything, while a body is on its way (the request's or else
- * the answer's, as for {@link Reset}), and after it did everything but answer.
+ * The three moments at which a server can stop: before it reads anything, while a body is being transferred (the
+ * request's, or else the response's, as for {@link Reset}), and after it has done everything except respond.
  *
  * @since 0.1.0
  * @category models
@@ -68,7 +68,7 @@ export const StallPhase = Schema.Literal("connect", "body", "answer")
 export type StallPhase = typeof StallPhase.Type
 
 /**
- * The server goes silent and the connection stays open, for ever. `afterBytes` counts for the phase `body` only.
+ * The server goes silent and the connection stays open, forever. `afterBytes` applies only to the phase `body`.
  *
  * @since 0.1.0
  * @category models
@@ -79,7 +79,7 @@ export class Stall extends Schema.TaggedClass<Stall>("@stevedore/testing/Fault/S
 }) {}
 
 /**
- * The request is handled as usual, later.
+ * The request is handled as usual, but later.
  *
  * @since 0.1.0
  * @category models
@@ -89,7 +89,7 @@ export class Delay extends Schema.TaggedClass<Delay>("@stevedore/testing/Fault/D
 }) {}
 
 /**
- * The bytes are stored, and the answer has no etag, as when CORS does not expose it.
+ * The bytes are stored, but the response has no etag, as when CORS does not expose it.
  *
  * @since 0.1.0
  * @category models
@@ -97,7 +97,7 @@ export class Delay extends Schema.TaggedClass<Delay>("@stevedore/testing/Fault/D
 export class OmitEtag extends Schema.TaggedClass<OmitEtag>("@stevedore/testing/Fault/OmitEtag")("OmitEtag", {}) {}
 
 /**
- * The URL counts as too old, whatever the time is.
+ * The URL counts as expired, whatever the time.
  *
  * @since 0.1.0
  * @category models
@@ -105,8 +105,8 @@ export class OmitEtag extends Schema.TaggedClass<OmitEtag>("@stevedore/testing/F
 export class Expire extends Schema.TaggedClass<Expire>("@stevedore/testing/Fault/Expire")("Expire", {}) {}
 
 /**
- * A storm: from the first request that meets it on, for so long, every one is answered 503 `SlowDown`. A turn of a rule is a
- * whole storm.
+ * A storm: for this long, starting with the first request that meets it, every request is answered with 503 `SlowDown`.
+ * One turn of a rule is a whole storm.
  *
  * @since 0.1.0
  * @category models
@@ -116,8 +116,8 @@ export class SlowDown extends Schema.TaggedClass<SlowDown>("@stevedore/testing/F
 }) {}
 
 /**
- * The body arrives whole, the connection breaks, and only so much later the bytes are stored: over those of a repeat that
- * was faster. The last write of a part wins, whoever believes to have been the last.
+ * The body arrives completely and the connection breaks, but the bytes are stored only this much later, over those of a
+ * faster retry. The last write of a part wins, whatever the client believes.
  *
  * @since 0.1.0
  * @category models
@@ -127,7 +127,8 @@ export class LandLate extends Schema.TaggedClass<LandLate>("@stevedore/testing/F
 }) {}
 
 /**
- * The page's `next_cursor` is the cursor that asked for it. The first page was asked for without one, so it stays as it is.
+ * The page's `next_cursor` is the cursor that requested it. The first page was requested without a cursor, so it is
+ * unchanged.
  *
  * @since 0.1.0
  * @category models
@@ -137,7 +138,7 @@ export class RepeatCursor
 {}
 
 /**
- * A page without items and with a next cursor, behind which the list goes on where it was: no item is lost.
+ * A page without items but with a next cursor, from which the list continues where it was: no item is lost.
  *
  * @since 0.1.0
  * @category models
@@ -145,7 +146,7 @@ export class RepeatCursor
 export class EmptyPage extends Schema.TaggedClass<EmptyPage>("@stevedore/testing/Fault/EmptyPage")("EmptyPage", {}) {}
 
 /**
- * The page says that there is more and has no next cursor.
+ * The page says that there is more, but has no next cursor.
  *
  * @since 0.1.0
  * @category models
@@ -155,7 +156,7 @@ export class DropCursor
 {}
 
 /**
- * The first record of the page has lost its id and its title.
+ * The first record of the page is missing its id and its title.
  *
  * @since 0.1.0
  * @category models
@@ -165,8 +166,8 @@ export class CorruptPage
 {}
 
 /**
- * The page says that there is no more, and has a next cursor all the same. The list goes on behind it; behind the last
- * page comes an empty one, which stays as it is.
+ * The page says that there is no more, but has a next cursor, from which the list continues. The last page is followed
+ * by an empty one, which is unchanged.
  *
  * @since 0.1.0
  * @category models
@@ -174,8 +175,8 @@ export class CorruptPage
 export class DenyMore extends Schema.TaggedClass<DenyMore>("@stevedore/testing/Fault/DenyMore")("DenyMore", {}) {}
 
 /**
- * The cursor is refused, as one that has become too old: 400 `ValidationError` at `page.start_cursor`. The first page is
- * asked for without one, so it stays as it is.
+ * The cursor is refused as too old: 400 `ValidationError` at `page.start_cursor`. The first page is requested without a
+ * cursor, so it is unchanged.
  *
  * @since 0.1.0
  * @category models
@@ -185,7 +186,7 @@ export class RejectCursor
 {}
 
 /**
- * The page holds no more than `items`, whatever was asked for. Nothing is lost behind it.
+ * The page has at most `items` items, whatever was requested. Nothing after it is lost.
  *
  * @since 0.1.0
  * @category models
@@ -195,8 +196,8 @@ export class ShortPage extends Schema.TaggedClass<ShortPage>("@stevedore/testing
 }) {}
 
 /**
- * Before the page is made, a record appears in the list: a copy of its first one with an id of its own, created a second
- * after the newest. An empty list stays empty.
+ * Before the page is made, a record appears in the list: a copy of its first one with a new id, created a second after
+ * the newest. An empty list stays empty.
  *
  * @since 0.1.0
  * @category models
@@ -206,8 +207,8 @@ export class ItemAppears
 {}
 
 /**
- * Before the page is made, the record vanishes behind which the page begins: the last one that the client has seen. The
- * first page begins behind none, so it stays as it is.
+ * Before the page is made, the record that it starts after vanishes: the last one that the client has seen. The first
+ * page starts after no record, so it is unchanged.
  *
  * @since 0.1.0
  * @category models
@@ -217,7 +218,7 @@ export class ItemVanishes
 {}
 
 /**
- * Faults that make sense for a page of a list only.
+ * Faults that apply only to a page of a list.
  *
  * @since 0.1.0
  * @category models

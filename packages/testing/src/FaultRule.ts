@@ -8,8 +8,9 @@ import * as Exchange from "./Exchange.js"
 import * as Fault from "./Fault.js"
 
 /**
- * What a rule is about: an operation, or a family of them. `put` is the single PUT and the part PUT, `initiate` and
- * `complete` are both of theirs; `putSingle`, `initiateSingle` and `completeSingle` leave the large ones out.
+ * What a rule applies to: an operation, or a family of them. `put` is both the single PUT and the part PUT; `initiate`
+ * and `complete` likewise include both kinds of upload. `putSingle`, `initiateSingle` and `completeSingle` exclude the
+ * multipart ones.
  *
  * @since 0.1.0
  * @category models
@@ -48,7 +49,7 @@ const are = (target: Target, operations: ReadonlyArray<Exchange.Operation>): boo
 const isPut = (target: Target): boolean => are(target, ["put", "putPart"])
 
 /**
- * Whether the requests of a target go to the storage rather than to the service.
+ * Whether the requests of a target go to storage rather than to the service.
  *
  * @since 0.1.0
  * @category predicates
@@ -78,8 +79,8 @@ export const isFitting = (target: Target, fault: Fault.Fault): boolean => {
 }
 
 /**
- * One rule: the fault that the next `times` requests for `target` meet, after `skip` of them have passed. `times` is null for
- * a rule that never ends. `part` is for `put` and `putPart`.
+ * One rule: the fault that the next `times` requests for `target` meet, after `skip` of them have passed. `times` is
+ * null for a rule that never ends. `part` is for `put` and `putPart`.
  *
  * @since 0.1.0
  * @category models
@@ -104,12 +105,12 @@ export const Rule = Schema.Struct({
  */
 export type Rule = typeof Rule.Type
 
-// the first page has no cursor that could be repeated or refused, and begins behind no record
+// the first page has no cursor to repeat or refuse, and starts after no record
 const needsCursor = ({ _tag }: Fault.Fault): boolean =>
   _tag === "RepeatCursor" || _tag === "RejectCursor" || _tag === "ItemVanishes"
 
 /**
- * Whether a rule is about a request. Those about a cursor wait for a request that has one.
+ * Whether a rule applies to a request. Rules about a cursor wait for a request that has one.
  *
  * @since 0.1.0
  * @category predicates

@@ -1,6 +1,6 @@
 /**
- * A small language for what goes wrong, and when. A script reads as a sentence, is a value, can be written into a file, and
- * prints as the sentence that it is.
+ * A small language for what goes wrong, and when. A script is a value that reads as a sentence, can be written to a
+ * file, and prints as that sentence.
  *
  * @example
  * import { FaultScript } from "@stevedore/testing"
@@ -24,9 +24,9 @@ import * as Sentences from "./internal/faultSentence.js"
 import * as FaultTurns from "./internal/faultTurns.js"
 
 /**
- * Rules in order. A request meets the first rule that is about it and has turns left, so rules about the same operation
- * happen one after the other. `clockSkewMillis` is how far the servers' clocks are ahead of the client's; negative when they
- * are behind.
+ * Rules in order. A request meets the first rule that applies to it and has turns left, so rules about the same
+ * operation take effect one after the other. `clockSkewMillis` is how far the servers' clocks are ahead of the
+ * client's; negative if they are behind.
  *
  * @since 0.1.0
  * @category models
@@ -36,7 +36,7 @@ export class FaultScript extends Schema.Class<FaultScript>("@stevedore/testing/F
   clockSkewMillis: Schema.optionalWith(Schema.Int, { default: () => 0 })
 }) {
   /**
-   * This script, and then the other. Skews of the clock add up.
+   * This script, then the other. Clock skews add up.
    *
    * @since 0.1.0
    */
@@ -71,7 +71,7 @@ export class FaultScript extends Schema.Class<FaultScript>("@stevedore/testing/F
 export const empty: FaultScript = new FaultScript({ rules: [] })
 
 /**
- * One script after the other. Skews of the clock add up.
+ * Combines scripts, one after the other. Clock skews add up.
  *
  * @since 0.1.0
  * @category combinators
@@ -85,7 +85,7 @@ export const all = (scripts: Iterable<FaultScript>): FaultScript => {
 }
 
 /**
- * The clocks of the service and of its storage differ from the client's, from the beginning on.
+ * The clocks of the service and of its storage differ from the client's from the start.
  *
  * @example
  * import { FaultScript } from "@stevedore/testing"
@@ -101,27 +101,27 @@ export const clockSkew = (by: Duration.DurationInput, direction: "ahead" | "behi
 }
 
 /**
- * What a random script is made of.
+ * What a random script consists of.
  *
  * @since 0.1.0
  * @category models
  */
 export interface RandomOptions {
-  /** What its rules are about. Default: everything that an upload asks for. */
+  /** What its rules apply to. Defaults to every operation of an upload. */
   readonly targets?: ReadonlyArray<FaultRule.Target> | undefined
-  /** The most rules. Default 4. */
+  /** The most rules. Defaults to 4. */
   readonly rules?: number | undefined
-  /** Rules about one part name one of the first so many. Default 4. */
+  /** A rule about one part names one of the first `parts` parts. Defaults to 4. */
   readonly parts?: number | undefined
-  /** Bodies break or stop within their first so many bytes. Default 64. */
+  /** A body breaks or stops within its first `bytes` bytes. Defaults to 64. */
   readonly bytes?: number | undefined
-  /** The longest delay or storm. Default 30 seconds. */
+  /** The longest delay or storm. Defaults to 30 seconds. */
   readonly longest?: Duration.DurationInput | undefined
 }
 
 /**
- * Random scripts, for properties. Each ends: it has no rule that is for always. One that fails a property is shrunk to the
- * rules that matter, and printed as the sentence that it is.
+ * Random scripts, for properties. Every script ends: none has a rule that lasts forever. One that fails a property is
+ * shrunk to the rules that matter and printed as a sentence.
  *
  * @since 0.1.0
  * @category arbitraries
@@ -130,8 +130,8 @@ export const arbitrary = (options?: RandomOptions): FastCheck.Arbitrary<FaultScr
   FaultArbitrary.rules(options).map((rules) => new FaultScript({ rules }))
 
 /**
- * A random script: the same for the same seed and options. Print it (`String(script)`) where a test fails: the sentence can
- * be pasted into a test of its own.
+ * A random script, always the same for the same seed and options. Print it (`String(script)`) when a test fails: the
+ * sentence can be pasted into a new test.
  *
  * @example
  * import { FaultScript } from "@stevedore/testing"
@@ -198,8 +198,8 @@ const requests = (rule: Omit<FaultRule.Rule, "fault">): AllRequests => {
 }
 
 /**
- * Begins a sentence: the requests that it is about. Which faults can end it depends on them: a page fault of a PUT does not
- * compile.
+ * Starts a sentence with the requests that it applies to. They determine which faults can end it: a page fault of a PUT
+ * does not compile.
  *
  * @since 0.1.0
  * @category constructors
@@ -213,7 +213,7 @@ export const on: {
 } = (target: FaultRule.Target) => requests({ target, skip: 0, times: 1 })
 
 /**
- * Makes a script work: an interceptor that counts its turns from now on.
+ * Turns a script into an interceptor that counts its turns from now on.
  *
  * @since 0.1.0
  * @category conversions

@@ -1,6 +1,6 @@
 /**
- * The two halves of a sentence of a fault script: which requests, and what happens to them. Which faults can end a sentence
- * depends on how it begins: a page fault of a PUT does not compile.
+ * The two halves of a fault script's sentence: which requests, and what happens to them. The first half determines
+ * which faults can end it: a page fault of a PUT does not compile.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import type * as Fault from "./Fault.js"
  * @category models
  */
 export interface Aim<Self> {
-  /** The next `count` requests. Default 1. */
+  /** The next `count` requests. Defaults to 1. */
   readonly times: (count: number) => Self
   /** Every request from here on. */
   readonly always: () => Self
@@ -23,89 +23,95 @@ export interface Aim<Self> {
 }
 
 /**
- * The second half: what happens to them, whatever they ask for.
+ * The second half: what happens to the requests, whatever they ask for.
  *
  * @since 0.1.0
  * @category models
  */
 export interface AnyFault<Script> {
-  /** Not handled; `status` is answered, with a code that the table of errors has, or any other. */
+  /** Not handled; the response has this `status`, and a code from the table of errors or any other. */
   readonly answer: (
     status: number,
     code?: string,
     options?: { readonly retryAfter?: number | string | undefined }
   ) => Script
-  /** Not handled; 429 from the service, 503 from the storage, with `Retry-After`: seconds, a date, or nonsense. */
+  /**
+   * Not handled; the response is 429 from the service or 503 from storage, with `Retry-After`: seconds, a date, or
+   * nonsense.
+   */
   readonly retryAfter: (value: number | string) => Script
-  /** Not handled; a gateway's HTML page is answered. */
+  /** Not handled; the response is a gateway's HTML page. */
   readonly html: (status: number) => Script
-  /** Handled, and then the connection breaks before the answer. */
+  /** Handled, and then the connection breaks before the response. */
   readonly loseAnswer: () => Script
   /** The connection breaks before anything is handled. */
   readonly reset: () => Script
-  /** The connection breaks after so many bytes of the request's body, or of the answer's where that has no more. */
+  /**
+   * The connection breaks after this many bytes of the request's body, or of the response's if the request's is not
+   * longer.
+   */
   readonly resetAfter: (bytes: number) => Script
-  /** Silence for ever: before anything, after `afterBytes` of the same body, or instead of the answer. */
+  /** Silence forever: before anything, after `afterBytes` of that same body, or instead of the response. */
   readonly stall: (phase: Fault.StallPhase, options?: { readonly afterBytes?: number | undefined }) => Script
-  /** Handled as usual, so much later. */
+  /** Handled as usual, but this much later. */
   readonly delay: (duration: Duration.DurationInput) => Script
 }
 
 /**
- * What happens to requests at the storage only.
+ * What happens only to requests at storage.
  *
  * @since 0.1.0
  * @category models
  */
 export interface StorageFault<Script> {
-  /** The answer has no etag. */
+  /** The response has no etag. */
   readonly omitEtag: () => Script
   /** The URL counts as expired. */
   readonly expire: () => Script
-  /** A storm: for so long, from the first of these requests on, every one is answered 503 `SlowDown`. */
+  /** A storm: for this long, starting with the first of these requests, every one is answered with 503 `SlowDown`. */
   readonly slowDown: (duration: Duration.DurationInput) => Script
 }
 
 /**
- * What happens to PUTs only.
+ * What happens only to PUTs.
  *
  * @since 0.1.0
  * @category models
  */
 export interface PutFault<Script> {
-  /** The connection breaks, and so much later the bytes are stored all the same: over those of a repeat. */
+  /** The connection breaks, but this much later the bytes are stored anyway, over those of a retry. */
   readonly landLate: (after: Duration.DurationInput) => Script
 }
 
 /**
- * What happens to pages of a list only.
+ * What happens only to pages of a list.
  *
  * @since 0.1.0
  * @category models
  */
 export interface ListFault<Script> {
-  /** The page's next cursor is the one that asked for it. Waits for a request that has a cursor. */
+  /** The page's next cursor is the one that requested it. Waits for a request that has a cursor. */
   readonly repeatCursor: () => Script
-  /** A page without items in between; nothing is lost behind it. */
+  /** An extra page without items; nothing after it is lost. */
   readonly emptyPage: () => Script
-  /** The page says that there is more, without a cursor. */
+  /** The page says that there is more, but has no cursor. */
   readonly dropCursor: () => Script
   /** The page's first record has no id and no title. */
   readonly corruptPage: () => Script
-  /** The page says that there is no more, and has a cursor behind which the list goes on. */
+  /** The page says that there is no more, but has a cursor from which the list continues. */
   readonly denyMore: () => Script
   /** The cursor is refused as too old. Waits for a request that has one. */
   readonly rejectCursor: () => Script
-  /** No more than so many items on the page; nothing is lost behind it. */
+  /** At most this many items on the page; nothing after it is lost. */
   readonly shortPage: (items: number) => Script
   /** A new record appears in the list before the page is made. */
   readonly itemAppears: () => Script
-  /** The record behind which the page begins vanishes before. Waits for a request that has a cursor. */
+  /** The record that the page starts after vanishes before the page is made. Waits for a request that has a cursor. */
   readonly itemVanishes: () => Script
 }
 
 /**
- * Requests at the service that are no lists.
+ * Requests at the service other than lists.
  *
  * @since 0.1.0
  * @category models
@@ -113,7 +119,7 @@ export interface ListFault<Script> {
 export interface Requests<Script> extends Aim<Requests<Script>>, AnyFault<Script> {}
 
 /**
- * Reads at the storage.
+ * Reads from storage.
  *
  * @since 0.1.0
  * @category models
@@ -139,7 +145,7 @@ export interface PutRequests<Script>
 export interface PartRequests<Script>
   extends Aim<PartRequests<Script>>, AnyFault<Script>, StorageFault<Script>, PutFault<Script>
 {
-  /** Of this part only. */
+  /** Only this part. */
   readonly part: (number: number) => PartRequests<Script>
 }
 

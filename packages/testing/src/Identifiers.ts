@@ -1,5 +1,5 @@
 /**
- * The identifiers that the sandbox gives out. All of them come from Effect's `Random`, so a seeded `Random` makes a run
+ * The identifiers that the sandbox issues. All of them come from Effect's `Random`, so a seeded `Random` makes a run
  * repeatable to the last character.
  *
  * @since 0.1.0
@@ -26,7 +26,7 @@ const fromAlphabet = (alphabet: string, length: number): Effect.Effect<string> =
 export const recordId: Effect.Effect<string> = fromAlphabet(BASE62, 22)
 
 /**
- * The id of a multipart upload. Opaque to every client; as long as the ones that S3 gives.
+ * The id of a multipart upload. Opaque to every client, and as long as S3's.
  *
  * @since 0.1.0
  * @category constructors
@@ -34,7 +34,7 @@ export const recordId: Effect.Effect<string> = fromAlphabet(BASE62, 22)
 export const uploadId: Effect.Effect<string> = fromAlphabet(BASE62, 96)
 
 /**
- * A request id as the service and the storage send it: 16 upper-case hexadecimal digits.
+ * A request id as the service and storage send it: 16 upper-case hexadecimal digits.
  *
  * @since 0.1.0
  * @category constructors
@@ -42,8 +42,8 @@ export const uploadId: Effect.Effect<string> = fromAlphabet(BASE62, 96)
 export const requestId: Effect.Effect<string> = Effect.map(fromAlphabet(HEX, 16), (id) => id.toUpperCase())
 
 /**
- * An etag: 32 hexadecimal digits in quotes, new for every write. It is no checksum of the bytes, as an etag under KMS is
- * none: a client that takes it for an MD5 fails here as it would fail in the field.
+ * An etag: 32 hexadecimal digits in quotes, new for every write. Like an etag under KMS, it is not a checksum of the
+ * bytes: a client that takes it for an MD5 fails here as it would in production.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * Messages that go from a client to an app within one process: no socket, no buffering, no copying. A body is pulled by the
- * handler itself, so time, interruption and failure behave as Effect's do.
+ * Passes messages from a client to an app within one process: no socket, no buffering, no copying. The handler itself
+ * pulls the body, so time, interruption and failure behave as in Effect.
  *
  * @since 0.1.0
  */
@@ -44,8 +44,8 @@ const toBytes = (chunk: unknown): Effect.Effect<Uint8Array, BodyRefused> =>
     : Effect.fail(new BodyRefused({ message: "A chunk of the body is neither bytes nor text" }))
 
 /**
- * The bytes of a body of whatever kind a platform has: bytes, text, a `Blob`, a web stream, or an async iterable such as a
- * Node stream.
+ * The bytes of a body of any kind that a platform has: bytes, text, a `Blob`, a web stream, or an async iterable such
+ * as a Node stream.
  *
  * @since 0.1.0
  * @category conversions
@@ -60,7 +60,7 @@ export const rawBody = (body: unknown): Stream.Stream<Uint8Array, unknown> => {
   if (body instanceof ReadableStream) {
     return Stream.mapEffect(Stream.fromReadableStream(() => body, (cause) => cause), toBytes)
   }
-  // a Node stream is one
+  // a Node stream is an async iterable
   return isAsyncIterable(body)
     ? Stream.mapEffect(Stream.fromAsyncIterable(body, (cause) => cause), toBytes)
     : Stream.fromEffect(toBytes(body))
@@ -126,7 +126,7 @@ export const collect = <E>(stream: Stream.Stream<Uint8Array, E>): Effect.Effect<
   })
 
 /**
- * A request as an app receives it. The body can be read once, as from a socket.
+ * A request as an app receives it. As with a socket, its body can be read only once.
  *
  * @since 0.1.0
  * @category constructors
@@ -220,7 +220,7 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
     return Effect.flatMap(this.text, (body) => read(this.web(body)))
   }
 
-  // the platform's own request does what no handler of the sandbox asks for
+  // the platform's own request covers what no handler of the sandbox uses
   private web(body?: string): HttpServerRequest.HttpServerRequest {
     return HttpServerRequest.fromWeb(
       new Request("http://in-process", { method: "POST", ...(body === undefined ? {} : { body }) })
@@ -230,7 +230,7 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
 }
 
 /**
- * An answer as a client receives it. The body can be read once, as from a socket; a HEAD has none.
+ * A response as a client receives it. As with a socket, its body can be read only once; a HEAD has none.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,8 +1,8 @@
 /**
- * One page of a list: filtered, sorted, cut, with an opaque cursor to the next.
+ * One page of a list: filtered, sorted and cut, with an opaque cursor to the next.
  *
- * A cursor says behind which record the next page begins, not at which number: records that appear or vanish between two
- * pages neither repeat nor hide others.
+ * A cursor names the record that the next page starts after, not its position. Records that appear or vanish between
+ * two pages therefore neither repeat nor hide others.
  *
  * @since 0.1.0
  */
@@ -17,7 +17,7 @@ import type { ListRecord } from "./SandboxOptions.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
 /**
- * A page as it goes over the wire. `next_cursor` is absent when the whole list fits on one page, and null on the last of
+ * A page as sent on the wire. `next_cursor` is absent if the whole list fits on one page, and null on the last of
  * several (service contract: pagination).
  *
  * @since 0.1.0
@@ -79,7 +79,7 @@ interface Ordered {
   readonly all: ReadonlyArray<Keyed>
 }
 
-// A walk asks for the same order again with each page: without this a list of a million would be sorted ten thousand times.
+// A walk requests the same order with every page: without this, a list of a million would be sorted ten thousand times.
 const lastOrder = new WeakMap<ReadonlyArray<ListRecord>, Ordered>()
 
 const ordered = (records: ReadonlyArray<ListRecord>, query: ListQuery): ReadonlyArray<Keyed> => {
@@ -106,7 +106,8 @@ const placeBehind = (all: ReadonlyArray<Keyed>, after: ReadonlyArray<string>, qu
 }
 
 /**
- * The page that a query asks for. `largestPage` is how many records the server gives at most, whatever the query wishes.
+ * The page that a query asks for. `largestPage` is the most records that the server returns, whatever the query asks
+ * for.
  *
  * @since 0.1.0
  * @category constructors
@@ -158,8 +159,8 @@ const isSameKey = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): b
   left.every((key, index) => key === right[index])
 
 /**
- * What becomes of a list before a page of it is made. Faults that do not change the list leave it as it is. `number` makes
- * the id of a record that appears: no two of a list may have the same one.
+ * What happens to a list before a page of it is made. Faults that do not change the list leave it as it is. `number`
+ * makes the id of a record that appears: it must be unique within the list.
  *
  * @since 0.1.0
  * @category combinators
@@ -181,7 +182,7 @@ export const changeList = (
     }
   })
 
-// the last page has a cursor then too, behind which there is nothing
+// the last page then has a cursor too, with nothing after it
 const cursorBehind = ({ data, page }: ListPage, query: ListQuery): string | null => {
   const last = data.at(-1)
   return page.next_cursor ?? (last === undefined

@@ -1,5 +1,5 @@
 /**
- * The query of a list request: `page[...]`, `sort` and `filter[...]`, read and checked.
+ * The query of a list request, read and checked: `page[...]`, `sort` and `filter[...]`.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,7 @@ import type { ListRecord } from "./SandboxOptions.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
 /**
- * One field to sort by, and in which direction.
+ * One field to sort by, and the direction.
  *
  * @since 0.1.0
  * @category models
@@ -20,8 +20,8 @@ export interface Sort {
 }
 
 /**
- * A list request that is well-formed. `signature` is the same for two requests that walk the same list, whatever page they
- * ask for.
+ * A well-formed list request. `signature` is the same for two requests that walk the same list, whatever page they ask
+ * for.
  *
  * @since 0.1.0
  * @category models
@@ -63,7 +63,7 @@ const parseSort = (resource: Resource, texts: ReadonlyArray<string>): Refusable<
 }
 
 /**
- * The values at a path of a record; a list on the way stands for all its elements. What is not there is `null`.
+ * The values at a path in a record. A list on the way stands for all its elements. A missing value is `null`.
  *
  * @since 0.1.0
  * @category combinators
@@ -133,7 +133,7 @@ const toPredicate = (
       return refuse(`filter.${name}.${operator}`, "A date and time of ISO 8601")
     }
   }
-  // several values of an id are alternatives; the two ends of a time are both to hold
+  // several values of an id are alternatives; both ends of a time range must hold
   const test = (record: ListRecord) => ({ operator, wanted }: Condition) =>
     valuesAt(record, filter.field).some((value) => operators[operator]?.(value, wanted) ?? false)
   return Either.right(
@@ -167,8 +167,8 @@ const parseFilters = (
 }
 
 /**
- * Reads the query of a list request: `search` is what stands behind the question mark. Unknown parameters and filters, and
- * values out of range, are refused with 400 `ValidationError` that names the parameter.
+ * Reads the query of a list request: `search` is the part after the question mark. Unknown parameters and filters, and
+ * values out of range, are refused with a 400 `ValidationError` that names the parameter.
  *
  * @since 0.1.0
  * @category constructors

@@ -6,8 +6,9 @@
 import type { ListRecord } from "./SandboxOptions.js"
 
 /**
- * How a filter compares. `id`: one value or several, equal to the field (or to the `id` of the object there); `null` for a
- * record that has none. `text`: `contains` or `equal_to`. `time`: `gt` or `gte`, `lt` or `lte`. `flag`: `true` or `false`.
+ * How a filter compares. `id`: one value or several, equal to the field (or to the `id` of the object there); `null`
+ * for a record that has none. `text`: `contains` or `equal_to`. `time`: `gt` or `gte`, `lt` or `lte`. `flag`: `true` or
+ * `false`.
  *
  * @since 0.1.0
  * @category models
@@ -22,12 +23,12 @@ export type FilterKind = "id" | "text" | "time" | "flag"
  */
 export interface Filter {
   readonly kind: FilterKind
-  /** Where the compared value stands in a record: fields joined by dots. */
+  /** Where the compared value is in a record: fields joined by dots. */
   readonly field: string
 }
 
 /**
- * One list endpoint. Of the filters in `exclusive` a request may name one.
+ * One list endpoint. A request may name only one of the filters in `exclusive`.
  *
  * @since 0.1.0
  * @category models
@@ -56,7 +57,7 @@ const byTitle = ["created_at", "title"]
 const byName = ["created_at", "name"]
 
 /**
- * The list endpoints by the last part of their path below `/v1`; `folders/{id}/contents` is the one that has an id in it.
+ * The list endpoints by the end of their path, after `/v1`. Only `folders/{id}/contents` contains an id.
  *
  * @since 0.1.0
  * @category constants
@@ -86,7 +87,8 @@ export const resources: Readonly<Record<string, Resource>> = {
 }
 
 /**
- * The list endpoints of a sandbox: {@link resources}, and whatever else it was given records for, which has no filters.
+ * The list endpoints of a sandbox: {@link resources}, and any others that it was given records for, which have no
+ * filters.
  *
  * @since 0.1.0
  * @category constructors
@@ -99,7 +101,8 @@ export const withOthers = (given: Iterable<string>): Readonly<Record<string, Res
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /**
- * A 22-character Base62 id made of a word and a number: the same for the same two, so tests can name it.
+ * A 22-character Base62 id made of a word and a number. The same arguments always give the same id, so tests can name
+ * it.
  *
  * @since 0.1.0
  * @category constructors
@@ -116,7 +119,7 @@ const FIRST_PROJECT_MILLIS = Date.UTC(2024, 0, 1)
 const MINUTE_MILLIS = 60_000
 
 /**
- * `count` projects, one created a minute after the other; the default sort gives the last one first.
+ * `count` projects, created a minute apart; the default sort puts the last one first.
  *
  * @since 0.1.0
  * @category constructors

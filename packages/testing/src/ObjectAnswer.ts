@@ -1,5 +1,5 @@
 /**
- * The answer to a read of an object: whole or a range, under conditions. The storage and the service's download give the
+ * The response to a read of an object: whole or a range, under conditions. Storage and the service's download give the
  * same one.
  *
  * @since 0.1.0
@@ -10,7 +10,7 @@ import type * as ObjectStore from "./ObjectStore.js"
 import * as StorageRefused from "./StorageRefused.js"
 
 /**
- * A part of an object: `length` bytes from `offset` on.
+ * A section of an object: `length` bytes from `offset`.
  *
  * @since 0.1.0
  * @category models
@@ -25,8 +25,8 @@ type RequestHeaders = Readonly<Record<string, string | undefined>>
 const RANGE = /^bytes=(\d*)-(\d*)$/
 
 /**
- * Reads a `Range` header for an object of `size` bytes. A header that is not understood, or that names several ranges, is
- * ignored, as RFC 9110 and S3 have it; one that lies outside the object is refused with 416.
+ * Parses a `Range` header for an object of `size` bytes. A header that is not understood, or that names several ranges,
+ * is ignored, as in RFC 9110 and S3; one that lies outside the object is refused with 416.
  *
  * @since 0.1.0
  * @category constructors
@@ -55,7 +55,7 @@ const names = (header: string, etag: string): boolean =>
   header.split(",").some((candidate) => candidate.trim() === "*" || candidate.trim() === etag)
 
 /**
- * Decides what a read is answered with, from the request's headers and what the store knows of the object: `If-Match`,
+ * Decides the response to a read from the request's headers and what the store knows about the object: `If-Match`,
  * `If-None-Match`, `If-Range` and `Range`.
  *
  * @since 0.1.0
@@ -89,7 +89,7 @@ export const make = (
       contentType: object.contentType ?? "binary/octet-stream",
       headers: {
         ...answer,
-        // set by hand: the platform leaves a length of 0 out
+        // set explicitly: the platform omits a length of 0
         "content-length": String(length),
         ...(range === undefined
           ? {}

@@ -1,8 +1,8 @@
 /**
- * The object store that the sandbox's storage stands on: whole objects, multipart uploads, ranged reads.
+ * The object store behind the sandbox's storage: whole objects, multipart uploads, ranged reads.
  *
- * The port says what a store does, not how a request for it looks: a store that signs and serves URLs of its own (a real
- * S3) says so with `presign`, and the sandbox then hands out that store's URLs instead of signing its own.
+ * The port says what a store does, not what a request for it looks like. A store that signs and serves its own URLs (a
+ * real S3) says so with `presign`, and the sandbox then hands out that store's URLs instead of signing its own.
  *
  * @since 0.1.0
  */
@@ -16,8 +16,8 @@ import * as Identifiers from "./Identifiers.js"
 import * as StorageRefused from "./StorageRefused.js"
 
 /**
- * What a store knows of an object. `size` is in bytes, `lastModified` in milliseconds of the Unix epoch, `etag` as it goes
- * over the wire, quotes included.
+ * What a store knows about an object. `size` is in bytes, `lastModified` in milliseconds of the Unix epoch, and `etag`
+ * as sent on the wire, including the quotes.
  *
  * @since 0.1.0
  * @category models
@@ -31,7 +31,7 @@ export interface StoredObject {
 }
 
 /**
- * A part that a multipart upload holds at the moment. `size` is in bytes.
+ * A part that a multipart upload currently holds. `size` is in bytes.
  *
  * @since 0.1.0
  * @category models
@@ -43,8 +43,8 @@ export interface StoredPart {
 }
 
 /**
- * What the sandbox needs a pre-signed URL for. `headers` are those that the client must send and the signature covers;
- * `expiresIn` is in seconds.
+ * What the sandbox needs a pre-signed URL for. `headers` are those that the client must send and that the signature
+ * covers; `expiresIn` is in seconds.
  *
  * @since 0.1.0
  * @category models
@@ -58,7 +58,7 @@ export interface PresignRequest {
 }
 
 /**
- * What an object store does. Every refusal carries the code and the status that S3 has for it.
+ * What an object store does. Every refusal carries S3's code and status for it.
  *
  * @since 0.1.0
  * @category models
@@ -70,7 +70,7 @@ export interface ObjectStoreService {
     body: Stream.Stream<Uint8Array, E, R>,
     options?: { readonly contentType?: string | undefined }
   ) => Effect.Effect<StoredObject, E | StorageRefused.StorageRefused, R>
-  /** Opens a multipart upload and gives its id. */
+  /** Opens a multipart upload and returns its id. */
   readonly createUpload: (
     key: string,
     options?: { readonly contentType?: string | undefined }
@@ -87,28 +87,31 @@ export interface ObjectStoreService {
     key: string,
     uploadId: string
   ) => Effect.Effect<ReadonlyArray<StoredPart>, StorageRefused.StorageRefused>
-  /** Makes one object of the listed parts: `InvalidPart`, `InvalidPartOrder`, `EntityTooSmall` when they do not fit. */
+  /**
+   * Combines the listed parts into one object. Fails with `InvalidPart`, `InvalidPartOrder` or `EntityTooSmall` if they
+   * do not fit.
+   */
   readonly completeUpload: (
     key: string,
     uploadId: string,
     parts: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>
   ) => Effect.Effect<StoredObject, StorageRefused.StorageRefused>
-  /** Drops an upload and its parts. One that is not there is no error. */
+  /** Drops an upload and its parts. A missing upload is not an error. */
   readonly abortUpload: (key: string, uploadId: string) => Effect.Effect<void, StorageRefused.StorageRefused>
   readonly head: (key: string) => Effect.Effect<StoredObject, StorageRefused.StorageRefused>
-  /** `length` bytes from `offset` on; without a range the whole object. */
+  /** `length` bytes from `offset`; without a range, the whole object. */
   readonly get: (
     key: string,
     range?: { readonly offset: number; readonly length: number }
   ) => Stream.Stream<Uint8Array, StorageRefused.StorageRefused>
-  /** Removes an object. One that is not there is no error. */
+  /** Removes an object. A missing object is not an error. */
   readonly remove: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
-  /** Given by a store that signs and serves URLs of its own; without it the sandbox does both. */
+  /** Provided by a store that signs and serves its own URLs; without it, the sandbox does both. */
   readonly presign?: ((request: PresignRequest) => Effect.Effect<string, StorageRefused.StorageRefused>) | undefined
 }
 
 /**
- * The tag of the object store that a sandbox stands on.
+ * The service tag of the object store behind a sandbox.
  *
  * @since 0.1.0
  * @category tags
@@ -116,7 +119,7 @@ export interface ObjectStoreService {
 export class ObjectStore extends Context.Tag("@stevedore/testing/ObjectStore")<ObjectStore, ObjectStoreService>() {}
 
 /**
- * The least size of every part but the last, in bytes: 5 MiB. Storage tells it only when the upload is completed.
+ * The minimum size of every part but the last, in bytes: 5 MiB. Storage reports it only when the upload is completed.
  *
  * @since 0.1.0
  * @category constants
@@ -124,20 +127,20 @@ export class ObjectStore extends Context.Tag("@stevedore/testing/ObjectStore")<O
 export const MINIMUM_PART_BYTES = 5 * 1024 * 1024
 
 /**
- * What can be chosen of a store.
+ * The options of a store.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** In bytes. Default {@link MINIMUM_PART_BYTES}; a smaller one lets a test send parts of a few bytes. */
+  /** In bytes. Defaults to {@link MINIMUM_PART_BYTES}; a smaller one lets a test send parts of a few bytes. */
   readonly minimumPartSize?: number | undefined
 }
 
 /**
- * The stored parts that a list of part numbers and etags names, or how S3 refuses that list: not ascending
+ * The stored parts that a list of part numbers and etags names, or S3's refusal of that list: not ascending
  * (`InvalidPartOrder`), unknown or with another etag (`InvalidPart`), too small and not the last (`EntityTooSmall`).
- * Etags are compared verbatim, quotes included.
+ * Etags are compared verbatim, including the quotes.
  *
  * @since 0.1.0
  * @category combinators
@@ -202,8 +205,8 @@ const readBlobs = (blobs: ReadonlyArray<BlobStore.Blob>, offset: number, length:
 }
 
 /**
- * An object store over blobs. A finished multipart upload is not copied together: the object is the list of its parts, so
- * finishing takes no time and no room, whatever the size.
+ * An object store over blobs. Completing a multipart upload copies nothing: the object is the list of its parts, so
+ * completion takes no time and no space, whatever the size.
  *
  * @since 0.1.0
  * @category constructors
@@ -260,7 +263,7 @@ export const make = (blobs: BlobStore.BlobStore, options?: Options): ObjectStore
       Effect.gen(function*() {
         yield* findUpload(key, uploadId)
         const blob = yield* blobs.write(body)
-        // asked again: the upload may have been completed or aborted while the body came in
+        // checked again: the upload may have been completed or aborted while the body was arriving
         const upload = yield* Effect.tapError(findUpload(key, uploadId), () => blob.remove)
         const before = upload.parts.get(partNumber)
         const part: HeldPart = { partNumber, size: blob.size, etag: yield* Identifiers.etag, blob }

@@ -1,8 +1,8 @@
 /**
- * The object store in a directory: its memory does not grow with what it stores.
+ * An object store in a directory: its memory use does not grow with what it stores.
  *
- * Every write becomes a file in a folder of its own below the directory. What is stored lives as long as the layer: the
- * folder goes away with it.
+ * Every write becomes a file in a new folder below the directory. That folder is removed with the layer, and everything
+ * stored with it.
  *
  * @since 0.1.0
  */
@@ -15,18 +15,18 @@ import * as ObjectStore from "./ObjectStore.js"
 import type * as StorageRefused from "./StorageRefused.js"
 
 /**
- * Where the store keeps its files, and what can be chosen of any store.
+ * Where the store keeps its files, and the options of any store.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options extends ObjectStore.Options {
-  /** Made when it is not there. */
+  /** Created if it does not exist. */
   readonly directory: string
 }
 
 /**
- * Fails with `InternalError` when the directory cannot be made or written to.
+ * Fails with `InternalError` if the directory cannot be created or written to.
  *
  * @since 0.1.0
  * @category layers

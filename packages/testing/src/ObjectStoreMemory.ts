@@ -1,5 +1,5 @@
 /**
- * The object store in memory: for tests, under `TestClock`, without a file system.
+ * An object store in memory: for tests, under `TestClock`, without a file system.
  *
  * @since 0.1.0
  */

@@ -1,11 +1,12 @@
 /**
- * The service's rate limit: so many requests in a window, over everything that asks.
+ * The service's rate limit: a number of requests per window, across all clients.
  *
  * @since 0.1.0
  */
 
 /**
- * What a request finds: whether it may pass, and the headers that say so. Times are in milliseconds of the Unix epoch.
+ * What a request is told: whether it may pass, and the headers that say so. Times are in milliseconds of the Unix
+ * epoch.
  *
  * @since 0.1.0
  * @category models
@@ -18,7 +19,7 @@ export interface Admission {
 }
 
 /**
- * Makes the limiter. A window begins with the first request after the one before has ended.
+ * Makes the limiter. A window starts with the first request after the previous one has ended.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * Writes down whatever a program shows: its logs at every level, its spans, what it prints, its metrics. A test can then ask
- * for what was logged, and prove that no secret is anywhere in it.
+ * Records everything that a program shows: its logs at every level, its spans, its console output, its metrics. A test
+ * can then ask what was logged, and prove that no secret appears in any of it.
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ import * as Tracer from "effect/Tracer"
 import { everyForm } from "./internal/everyForm.js"
 
 /**
- * Where something was shown. `value` is what a test gave to {@link record}.
+ * Where something was shown. `value` is what a test passed to {@link record}.
  *
  * @since 0.1.0
  * @category models
@@ -33,7 +33,7 @@ export const Place = Schema.Literal("log", "span", "console", "metric", "value")
 export type Place = typeof Place.Type
 
 /**
- * A line of a log: its level, such as `WARN`, and its message.
+ * One log entry: its level, such as `WARN`, and its message.
  *
  * @since 0.1.0
  * @category models
@@ -59,7 +59,7 @@ export class SecretShown extends Schema.TaggedError<SecretShown>("@stevedore/tes
 }
 
 /**
- * Nothing was recorded, so nothing is proven: the program ran outside of the recorder's layer.
+ * Nothing was recorded, so nothing is proven: the program ran outside the recorder's layer.
  *
  * @since 0.1.0
  * @category errors
@@ -74,22 +74,22 @@ export class NothingRecorded extends Schema.TaggedError<NothingRecorded>("@steve
 }
 
 /**
- * What was written down until now.
+ * What has been recorded so far.
  *
  * @since 0.1.0
  * @category models
  */
 export interface RecorderService {
   readonly logs: Effect.Effect<ReadonlyArray<Log>>
-  /** The names of the spans that have begun, in order. */
+  /** The names of the spans that have started, in order. */
   readonly spans: Effect.Effect<ReadonlyArray<string>>
-  /** Everything, as text: a value has as many as there are ways to print it. */
+  /** Everything, as text: a value has one text for each way to print it. */
   readonly texts: Effect.Effect<ReadonlyArray<{ readonly place: Place; readonly text: string }>>
   readonly record: (value: unknown) => Effect.Effect<void>
 }
 
 /**
- * The tag of the recorder.
+ * The service tag of the recorder.
  *
  * @since 0.1.0
  * @category tags
@@ -204,8 +204,8 @@ const metrics = Effect.map(
 )
 
 /**
- * Records whatever runs with it: every log at every level, every span, and what goes to the `Console`, which is then not
- * printed. The tracer in force gets its spans as before.
+ * Records everything that runs with it: every log at every level, every span, and `Console` output, which is then not
+ * printed. The tracer in force still gets its spans.
  *
  * @example
  * import { Uploads, UploadSources } from "@stevedore/core"
@@ -241,7 +241,7 @@ export const layer: Layer.Layer<Recorder> = Layer.unwrapEffect(Effect.gen(functi
 }))
 
 /**
- * Writes a value down in every form in which it could be printed: an exit, an error, a record of a ledger.
+ * Records a value in every form in which it could be printed: an exit, an error, a record of a ledger.
  *
  * @since 0.1.0
  * @category accessors
@@ -250,7 +250,7 @@ export const record = (value: unknown): Effect.Effect<void, never, Recorder> =>
   Effect.flatMap(Recorder, (recorder) => recorder.record(value))
 
 /**
- * What was logged until now.
+ * What has been logged so far.
  *
  * @since 0.1.0
  * @category accessors
@@ -261,7 +261,7 @@ export const logs: Effect.Effect<ReadonlyArray<Log>, never, Recorder> = Effect.f
 )
 
 /**
- * The names of the spans that have begun, in order.
+ * The names of the spans that have started, in order.
  *
  * @since 0.1.0
  * @category accessors
@@ -296,8 +296,8 @@ const find = (
 const AROUND = 40
 
 /**
- * Fails with `SecretShown` when a secret, plain, percent-encoded or in Base64, or the signed query of a pre-signed URL is in
- * anything that was recorded; and with `NothingRecorded` when there is nothing.
+ * Fails with `SecretShown` if anything that was recorded contains a secret (plain, percent-encoded or in Base64) or the
+ * signed query of a pre-signed URL, and with `NothingRecorded` if nothing was recorded.
  *
  * @since 0.1.0
  * @category assertions

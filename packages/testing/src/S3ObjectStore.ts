@@ -1,9 +1,9 @@
 /**
- * An object store that is somebody else's: a real S3, or what speaks its dialect. The sandbox then hands out that store's
- * own pre-signed URLs, and its Complete drives the store's, so the bytes go where they would go in production.
+ * An external object store: a real S3, or one that speaks its dialect. The sandbox hands out that store's own
+ * pre-signed URLs, and its Complete calls the store's, so the bytes go where they would go in production.
  *
- * Needs `@aws-sdk/client-s3` and `@aws-sdk/s3-request-presigner`, which nothing else here does: it is imported by its own
- * name, `@stevedore/testing/S3ObjectStore`, and is not in the package's index.
+ * It needs `@aws-sdk/client-s3` and `@aws-sdk/s3-request-presigner`, which nothing else here does. It is therefore not
+ * in the package's index: import it from `@stevedore/testing/S3ObjectStore`.
  *
  * @since 0.1.0
  */
@@ -39,32 +39,34 @@ import type * as StorageRefused from "./StorageRefused.js"
 import type * as UrlSigner from "./UrlSigner.js"
 
 /**
- * Which store it is, and how it is to encrypt.
+ * Which store to use, and how it should encrypt.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** Where it is reached, such as `http://127.0.0.1:7480`. Omitted: AWS's own endpoint of the region. */
+  /** The store's address, such as `http://127.0.0.1:7480`. Defaults to AWS's own endpoint for the region. */
   readonly endpoint?: string | undefined
   readonly bucket: string
   readonly credential: UrlSigner.Credential
-  /** Whether the bucket stands in the path (default) or in the host name. */
+  /** Whether the bucket is in the path (default) or in the host name. */
   readonly pathStyle?: boolean | undefined
   /**
-   * The headers by which the store encrypts what is not sent through a pre-signed URL: they go with the opening of a
-   * multipart upload, whose parts then need none. Default `x-amz-server-side-encryption: aws:kms`. The headers of the single
-   * PUT are the sandbox's option of the same name: give both the same.
+   * The headers that make the store encrypt what is not sent through a pre-signed URL. They are sent when a multipart
+   * upload is opened, so its parts need none. Defaults to `x-amz-server-side-encryption: aws:kms`. The headers of the
+   * single PUT are the sandbox's option of the same name: give both the same value.
    */
   readonly encryptionHeaders?: Readonly<Record<string, string>> | undefined
-  /** Makes the bucket where it is not there, and lets pages of any origin send to it and read etags. Default: no. */
+  /**
+   * Creates the bucket if it does not exist, and lets pages of any origin send to it and read etags. Defaults to no.
+   */
   readonly createBucket?: boolean | undefined
 }
 
 const collect = <E, R>(body: Stream.Stream<Uint8Array, E, R>): Effect.Effect<Uint8Array, E, R> =>
   Effect.map(Stream.runCollect(body), (chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks)))
 
-// as the sandbox's own storage has it
+// the same as for the sandbox's own storage
 const CORS_RULES = [{
   AllowedOrigins: ["*"],
   AllowedMethods: [...StorageCors.METHODS],
@@ -108,7 +110,7 @@ const storeOver = (
       }
     })
 
-  // page by page, as the store gives a thousand at most
+  // page by page, because the store returns at most a thousand at a time
   const parts: ObjectStore.ObjectStoreService["parts"] = (key, uploadId) =>
     Stream.paginateChunkEffect(undefined, (marker: string | undefined) =>
       Effect.gen(function*() {
@@ -134,7 +136,7 @@ const storeOver = (
       const options = {
         expiresIn: request.expiresIn,
         signingDate: new Date(yield* Clock.currentTimeMillis),
-        // in the headers, where the client sends them, and not in the query
+        // in the headers, where clients send them, and not in the query
         unhoistableHeaders: names,
         signableHeaders: names
       }
@@ -190,7 +192,7 @@ const storeOver = (
           MultipartUpload: { Parts: listed.map(({ etag, partNumber }) => ({ PartNumber: partNumber, ETag: etag })) }
         })
         yield* call((abortSignal) => client.send(command, { abortSignal }))
-        // asked for: not every store tells the etag in its answer, and none the size
+        // requested separately: not every store returns the etag in its response, and none the size
         return yield* head(key)
       }),
     abortUpload: (key, uploadId) =>
@@ -225,14 +227,15 @@ const config = (options: Options): S3ClientConfig => ({
     secretAccessKey: Redacted.value(options.credential.secretAccessKey)
   },
   forcePathStyle: options.pathStyle ?? true,
-  // else every URL would ask its client for a checksum, and stores of another make know none
+  // otherwise every URL would require a checksum from its client, and stores of other vendors know none
   requestChecksumCalculation: "WHEN_REQUIRED",
   responseChecksumValidation: "WHEN_REQUIRED"
 })
 
 /**
- * The store over a client of its own, which ends with the scope. `put` and `putPart` hold their body in memory: the sandbox
- * does not call them, its clients send to the store themselves. Fails when the bucket is to be made and cannot be.
+ * The store over its own client, which is closed with the scope. `put` and `putPart` hold their body in memory: the
+ * sandbox does not call them, because its clients send to the store directly. Fails if the bucket has to be created and
+ * cannot be.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * The sandbox: a whole service and its storage, made for tests and for trying things out. It is a real implementation, not a
- * recording: it signs its URLs and verifies them, keeps the bytes, and refuses what the real ones refuse.
+ * The sandbox: a whole service and its storage, for tests and experiments. It is a real implementation, not a
+ * recording: it signs and verifies its URLs, keeps the bytes, and refuses what the real ones refuse.
  *
  * @since 0.1.0
  */
@@ -30,37 +30,37 @@ import * as StorageApp from "./StorageApp.js"
 import type * as StorageRefused from "./StorageRefused.js"
 
 /**
- * A sandbox: its two servers, and what it knows that no client of it could.
+ * A sandbox: its two servers, and what it knows that none of its clients could.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxService {
-  /** What a client of the service needs: where it is, and the token that it lets in. */
+  /** What a client of the service needs: its address, and the token that it accepts. */
   readonly baseUrl: string
   readonly token: Redacted.Redacted
   readonly apiOrigin: string
   readonly storageOrigin: string
-  /** The two servers. They break connections by failing: `SandboxHttp` makes them fit for sockets, or for a client. */
+  /** The two servers. They break connections by failing: `SandboxHttp` adapts them for sockets or for a client. */
   readonly api: HttpApp.Default<Connection.ConnectionBroken>
   readonly storage: HttpApp.Default<Connection.ConnectionBroken>
   /** The bytes that storage holds for a file, finalized or not. */
   readonly stored: (fileId: string) => Effect.Effect<Uint8Array, StorageRefused.StorageRefused>
-  /** Every finalized file, in the order of their initiates. */
+  /** Every finalized file, in the order in which the uploads were initiated. */
   readonly files: Effect.Effect<ReadonlyArray<FileRecord>>
-  /** {@link expectStored} of this sandbox. */
+  /** {@link expectStored} for this sandbox. */
   readonly expectStored: (
     source: UploadSource
   ) => Effect.Effect<
     void,
     Expectation.NothingStored | Expectation.StoredDiffers | SourceError | StorageRefused.StorageRefused
   >
-  /** What the sandbox saw until now. */
+  /** What the sandbox has seen so far. */
   readonly report: Effect.Effect<SandboxReport.SandboxReport>
 }
 
 /**
- * The tag of the sandbox: tests ask it what was stored and what it saw.
+ * The service tag of the sandbox: tests ask it what was stored and what it saw.
  *
  * @since 0.1.0
  * @category tags
@@ -98,7 +98,7 @@ const expectStoredIn = (
         )
       })
     }
-    // of several with the name one has to be it; of none that is, the last one's difference says most
+    // of several files with that name, one must match; if none does, the last one's difference says most
     return yield* Effect.catchTag(last, "StoredDiffers", (difference) =>
       Effect.firstSuccessOf([...earlier, Effect.fail(difference)]))
   })
@@ -156,7 +156,7 @@ export const layerMemory = (options?: SandboxOptions.Options): Layer.Layer<Sandb
   Layer.provide(layer(options), ObjectStoreMemory.layer({ minimumPartSize: options?.minimumPartSize }))
 
 /**
- * The bytes that storage holds for a file, finalized or not. Fails with `NoSuchKey` when there are none.
+ * The bytes that storage holds for a file, finalized or not. Fails with `NoSuchKey` if there are none.
  *
  * @since 0.1.0
  * @category accessors
@@ -165,7 +165,7 @@ export const stored = (fileId: string): Effect.Effect<Uint8Array, StorageRefused
   Effect.flatMap(Sandbox, (sandbox) => sandbox.stored(fileId))
 
 /**
- * Everything that the sandbox saw until now, and the breaches of the contract that it noticed.
+ * Everything that the sandbox has seen so far, and the breaches of the contract that it noticed.
  *
  * @since 0.1.0
  * @category accessors
@@ -176,7 +176,7 @@ export const report: Effect.Effect<SandboxReport.SandboxReport, never, Sandbox> 
 )
 
 /**
- * Every finalized file, in the order of their initiates, as the service would tell of it.
+ * Every finalized file, in the order in which the uploads were initiated, as the service would report it.
  *
  * @since 0.1.0
  * @category accessors
@@ -187,8 +187,9 @@ export const files: Effect.Effect<ReadonlyArray<FileRecord>, never, Sandbox> = E
 )
 
 /**
- * Fails unless a finalized file has the source's name and its bytes: with `NothingStored`, or with `StoredDiffers`, which
- * shows the first difference. Reads the source: one that can be read only once is used up by its upload.
+ * Fails unless a finalized file has the source's name and its bytes: with `NothingStored`, or with `StoredDiffers`,
+ * which shows the first difference. This reads the source, so it does not work for one that can be read only once and
+ * that its upload has used up.
  *
  * @example
  * import { Uploads, UploadSources } from "@stevedore/core"
@@ -215,8 +216,8 @@ export const expectStored = (
 > => Effect.flatMap(Sandbox, (sandbox) => sandbox.expectStored(source))
 
 /**
- * Fails with `ContractBroken` when the client broke the contract in any way that the sandbox noticed. Its message names each
- * breach and the request that it is about.
+ * Fails with `ContractBroken` if the client broke the contract in any way that the sandbox noticed. The message names
+ * each breach and the request that caused it.
  *
  * @since 0.1.0
  * @category assertions

@@ -1,5 +1,5 @@
 /**
- * What the sandbox says of uploads and files over the wire, and the rules that need no state.
+ * What the sandbox says on the wire about uploads and files, and the rules that need no state.
  *
  * @since 0.1.0
  */
@@ -18,7 +18,7 @@ export interface Declaration {
 }
 
 /**
- * The file record, as it goes over the wire.
+ * The file record, as sent on the wire.
  *
  * @since 0.1.0
  * @category models
@@ -45,7 +45,7 @@ export interface SingleSession {
 }
 
 /**
- * An upload that waits for its parts: a URL for each, in the order of their numbers.
+ * An upload that waits for its parts: a URL for each, ordered by part number.
  *
  * @since 0.1.0
  * @category models
@@ -59,8 +59,8 @@ export interface MultipartSession {
 const LARGEST_PART_COUNT = 10_000
 
 /**
- * How many parts a server chooses for a size when the client leaves it open: as many as make parts of the recommended size,
- * but never parts under the minimum nor more than 10000 of them. Sizes are in bytes.
+ * How many parts a server chooses for a size if the client leaves it open: parts of the recommended size, but never
+ * below the minimum size and never more than 10000. Sizes are in bytes.
  *
  * @since 0.1.0
  * @category combinators
@@ -70,13 +70,13 @@ export const chooseParts = (
   settings: Pick<Settings, "recommendedPartSize" | "minimumPartSize">
 ): number => {
   const partSize = Math.max(settings.recommendedPartSize, Math.ceil(size / LARGEST_PART_COUNT))
-  // clients make the parts equal: more than this many of them would all be too small
+  // clients make equal parts: with more than this, all of them would be too small
   const most = Math.max(1, Math.floor(size / settings.minimumPartSize))
   return Math.min(Math.ceil(size / partSize), most)
 }
 
 /**
- * The key under which a file's bytes stand in the bucket.
+ * The key of a file's bytes in the bucket.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,6 +1,6 @@
 /**
- * Ways to reach a sandbox: within the process by an `HttpClient`, or over sockets by two HTTP apps that someone serves. Both
- * are the same apps.
+ * Ways to reach a sandbox: within the process through an `HttpClient`, or over sockets as two HTTP apps to serve. Both
+ * use the same apps.
  *
  * @since 0.1.0
  */
@@ -19,8 +19,8 @@ import * as Sandbox from "./Sandbox.js"
 import type * as SandboxOptions from "./SandboxOptions.js"
 
 /**
- * The two apps, for a server over sockets. They have to be served at the origins that the sandbox was given, or the
- * signatures of its URLs do not hold.
+ * The two apps, for a server over sockets. They must be served at the origins that the sandbox was given, or the
+ * signatures of its URLs are invalid.
  *
  * @since 0.1.0
  * @category constructors
@@ -37,16 +37,16 @@ const originOf = (address: HttpServer.Address): string | undefined => {
   if (address._tag === "UnixAddress") {
     return undefined
   }
-  // a server that listens everywhere is reached on the loopback
+  // a server that listens on every address is reachable on the loopback
   const host = address.hostname === "0.0.0.0" || address.hostname === "::" ? "127.0.0.1" : address.hostname
   return `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`
 }
 
 /**
- * Makes a sandbox and serves it on two servers that listen already, until the scope closes. Its origins are the servers'
- * addresses, unless the options name others (behind a proxy, say).
+ * Makes a sandbox and serves it on two servers that are already listening, until the scope closes. Its origins are the
+ * servers' addresses, unless the options name others (such as behind a proxy).
  *
- * A Node server ends every request after five minutes by default: give it `requestTimeout: 0`, or large uploads break.
+ * By default, a Node server ends every request after five minutes: set `requestTimeout: 0`, or large uploads break.
  *
  * @since 0.1.0
  * @category constructors
@@ -68,8 +68,8 @@ export const serve = (
   })
 
 /**
- * A client that reaches the sandbox's two origins, and nothing else, within the process. There are no sockets and no waiting
- * but what Effect's `Clock` gives, so `TestClock` drives it. A broken connection, and a host that is not the sandbox's, are a
+ * A client that reaches only the sandbox's two origins, within the process. There are no sockets, and the only waiting
+ * is on Effect's `Clock`, so `TestClock` drives it. A broken connection, or a host that is not the sandbox's, is a
  * `RequestError` with the reason `Transport`.
  *
  * @since 0.1.0
@@ -77,7 +77,7 @@ export const serve = (
  */
 export const client = (sandbox: Sandbox.SandboxService): HttpClient.HttpClient =>
   HttpClient.make((request, url) => {
-    // a body that fails is the client's own error, and it gets it back as it was
+    // if the body fails, that is the client's own error, and it gets it back unchanged
     const failed = (broken: Connection.ConnectionBroken) =>
       new HttpClientError.RequestError({
         request,

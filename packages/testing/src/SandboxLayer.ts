@@ -1,6 +1,6 @@
 /**
- * Everything that the programs of `@stevedore/core` need, over a sandbox in process: an application that uses Stevedore is
- * tested without a network, without waiting, and against whatever goes wrong in the field.
+ * Everything the programs of `@stevedore/core` need, over an in-process sandbox: an application that uses Stevedore is
+ * tested without a network, without waiting, and against everything that can go wrong in production.
  *
  * @since 0.1.0
  */
@@ -25,7 +25,7 @@ import * as SandboxHttp from "./SandboxHttp.js"
 import * as SandboxOptions from "./SandboxOptions.js"
 
 /**
- * What the layers give: the services of core, and the sandbox behind them.
+ * The services that the layers provide: those of core, and the sandbox behind them.
  *
  * @since 0.1.0
  * @category models
@@ -33,19 +33,20 @@ import * as SandboxOptions from "./SandboxOptions.js"
 export type SandboxLayer = Sandbox.Sandbox | ServiceApi.ServiceApi | ObjectStorage | TransferGate.TransferGate
 
 /**
- * How the sandbox behaves, and how the client does that talks to it. What both have to agree on (the encryption headers, the
- * form of a download, the paths, the names of fields, the least part size) is taken from the sandbox, unless a whole profile is given.
+ * How the sandbox behaves, and the client that talks to it. What both must agree on (the encryption headers, the form
+ * of a download, the paths, the names of fields, the minimum part size) is taken from the sandbox, unless you give a
+ * whole profile.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options extends SandboxOptions.Options, TransferGate.Options {
-  /** The client's profile. A test of a client that disagrees with its service gives one. */
+  /** The client's profile, for testing a client that disagrees with its service. */
   readonly profile?: ServiceProfile.ServiceProfile | undefined
   /**
-   * Whether a request that failed waits before it is made again, as the retry policy in force says. Omitted: it does not, so
-   * that no test has to advance the clock. A `Retry-After` of the sandbox is kept to in any case, and so is the policy that
-   * an effect is given for itself, with its waits: `VirtualTime.run` lets them pass.
+   * Whether a failed request waits before it is retried, as the retry policy in force says. By default it does not, so
+   * no test has to advance the clock. A `Retry-After` of the sandbox is always followed, and so is a policy that an
+   * effect is given for itself, with its waits: `VirtualTime.run` lets them pass.
    */
   readonly backOff?: boolean | undefined
 }
@@ -73,7 +74,7 @@ const config = (options: Options | undefined) =>
       baseUrl: sandbox.baseUrl,
       token: sandbox.token,
       profile: options?.profile ?? profileOf(options),
-      // nothing travels
+      // nothing leaves the process
       allowInsecureHttp: true
     })))
 
@@ -108,13 +109,13 @@ export const layer = (
     Timeouts.layerInForce
   ).pipe(Layer.provideMerge(Sandbox.layer({
     ...options,
-    // the gate's own limit: whoever goes around the gate is seen
+    // the gate's own limit: transfers that bypass the gate are noticed
     inFlightLimit: options?.inFlightLimit ?? options?.limit ?? 32
   })))
 
 /**
  * The services of core over a sandbox that keeps everything in memory. Time is Effect's `Clock`, so `TestClock` drives
- * expiry, back-off and stalls. Every layer is a sandbox of its own.
+ * expiry, back-off and stalls. Every layer is its own sandbox.
  *
  * @example
  * import { Uploads, UploadSources } from "@stevedore/core"

@@ -12,7 +12,7 @@ import * as ObjectStore from "./ObjectStore.js"
 import type * as UrlSigner from "./UrlSigner.js"
 
 /**
- * A record of a list, as it goes over the wire. Every record has an `id` and a `created_at`.
+ * A record of a list, as sent on the wire. Every record has an `id` and a `created_at`.
  *
  * @since 0.1.0
  * @category models
@@ -20,78 +20,95 @@ import type * as UrlSigner from "./UrlSigner.js"
 export type ListRecord = Readonly<Record<string, unknown>>
 
 /**
- * What can be chosen of a sandbox. Every option has a default.
+ * The options of a sandbox. All of them have defaults.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** The one bearer token that is let in. Default `api.sandbox`. */
+  /** The only bearer token that is accepted. Defaults to `api.sandbox`. */
   readonly token?: Redacted.Redacted | string | undefined
-  /** Where the service is reached, without a path. Default `https://api.sandbox.test`. */
+  /** The origin of the service. Defaults to `https://api.sandbox.test`. */
   readonly apiOrigin?: string | undefined
-  /** Where the storage is reached, without a path. Another origin than the service's. Default `https://storage.sandbox.test`. */
+  /** The origin of storage, which must differ from the service's. Defaults to `https://storage.sandbox.test`. */
   readonly storageOrigin?: string | undefined
-  /** A path before every path of the service, such as `/api`. Default none. */
+  /** A prefix of every path of the service, such as `/api`. Defaults to none. */
   readonly apiBasePath?: string | undefined
-  /** Default `stevedore-sandbox`. */
+  /** Defaults to `stevedore-sandbox`. */
   readonly bucket?: string | undefined
-  /** The credential that URLs are signed with. Default one that is worth nothing anywhere else. */
+  /** The credential that signs URLs. Defaults to one that is worthless anywhere else. */
   readonly credential?: UrlSigner.Credential | undefined
-  /** How long the URLs of an upload are valid. Default 3 hours (service contract). */
+  /** How long the URLs of an upload are valid. Defaults to 3 hours (service contract). */
   readonly urlLifetime?: Duration.DurationInput | undefined
-  /** How long the URL of a download is valid. Default 1 hour (service contract). */
+  /** How long the URL of a download is valid. Defaults to 1 hour (service contract). */
   readonly downloadLifetime?: Duration.DurationInput | undefined
-  /** After how long an unfinished upload is forgotten. Default 24 hours (service contract). */
+  /** How long until an unfinished upload is forgotten. Defaults to 24 hours (service contract). */
   readonly orphanLifetime?: Duration.DurationInput | undefined
-  /** How long a finalized file stays `pending`. Default none: it is `completed` at once. */
+  /** How long a finalized file stays `pending`. By default it is `completed` at once. */
   readonly processing?: Duration.DurationInput | undefined
-  /** The part size, in bytes, that the server aims at when the client leaves the number of parts open. Default 16 MiB. */
+  /**
+   * The part size, in bytes, that the server aims at if the client leaves the number of parts open. Defaults to 16 MiB.
+   */
   readonly recommendedPartSize?: number | undefined
-  /** The least size of all parts but the last, in bytes. Default 5 MiB. Honoured by the stores that the layers make. */
+  /**
+   * The minimum size of all parts but the last, in bytes. Defaults to 5 MiB. Honoured by the stores that the layers
+   * make.
+   */
   readonly minimumPartSize?: number | undefined
-  /** The headers that the single PUT has to carry and its URL signs. Default `x-amz-server-side-encryption: aws:kms`. */
+  /**
+   * The headers that the single PUT must carry and its URL signs. Defaults to `x-amz-server-side-encryption: aws:kms`.
+   */
   readonly encryptionHeaders?: Readonly<Record<string, string>> | undefined
-  /** Whether the single PUT's URL signs the declared media type too. Default no. */
+  /** Whether the single PUT's URL also signs the declared media type. Defaults to no. */
   readonly signContentType?: boolean | undefined
   /**
-   * What a download answers: the content (default), JSON with a pre-signed URL (the live service), or a redirect to that
-   * URL.
+   * What a download returns: the content (default), JSON with a pre-signed URL (the live service), or a redirect to
+   * that URL.
    */
   readonly download?: "content" | "link" | "redirect" | undefined
-  /** The paths of the calls, of which any may be another than the contract's. The lists stay where they are. */
+  /** The paths of the calls; any of them may differ from the contract's. Lists keep theirs. */
   readonly paths?: ServiceProfile.Changes["paths"]
-  /** What the fields of an initiate are called. Default `name` and `type`. */
+  /** The names of an initiate request's fields. Defaults to `name` and `type`. */
   readonly initiateFields?: { readonly name: string; readonly type: string } | undefined
-  /** How an answer of initiate is written, where the contract leaves it open. */
+  /** The shape of the response to an initiate request, where the contract leaves it open. */
   readonly sessionShape?: {
-    /** Where the file id stands. Default `id`. */
+    /** The field of the file id. Defaults to `id`. */
     readonly fileId?: "id" | "file_id" | undefined
-    /** Whether the answer stands in `data`. Default yes. */
+    /** Whether the response is wrapped in `data`. Defaults to yes. */
     readonly envelope?: boolean | undefined
-    /** What the elements of `urls` are: strings (default), or objects of `url` and `part_number`. */
+    /** The elements of `urls`: strings (default), or objects with `url` and `part_number`. */
     readonly urls?: "strings" | "objects" | undefined
   } | undefined
-  /** Requests that the service takes in a window, over all of it. Default no limit. The contract's is 200 in a minute. */
+  /**
+   * How many requests the service accepts per window, in total. Defaults to no limit. The contract's is 200 per minute.
+   */
   readonly rateLimit?: { readonly limit: number; readonly window: Duration.DurationInput } | undefined
-  /** How far the servers' clocks are ahead of Effect's `Clock`, in milliseconds; negative when they are behind. Default 0. */
+  /**
+   * How far the servers' clocks are ahead of Effect's `Clock`, in milliseconds; negative if they are behind. Defaults
+   * to 0.
+   */
   readonly clockOffsetMillis?: number | undefined
-  /** How many PUTs may be in flight at once: more are a breach in the report, and are served all the same. Default any number. */
+  /**
+   * How many PUTs may be in flight at once. More are a breach in the report, but are still served. Defaults to no
+   * limit.
+   */
   readonly inFlightLimit?: number | undefined
-  /** The largest page that the service gives, whatever is asked for. Default 100. */
+  /** The largest page that the service returns, whatever is requested. Defaults to 100. */
   readonly largestPage?: number | undefined
-  /** How many projects there are, or the projects themselves. Default none. */
+  /** How many projects there are, or the projects themselves. Defaults to none. */
   readonly projects?: number | ReadonlyArray<ListRecord> | undefined
   /**
-   * Records of the other lists, by what follows `/v1/` in their path: `tags`, `contacts`, `folders/{id}/contents`, and any
-   * that only you know of, such as `projects/templates`, which is then served without filters.
+   * Records of the other lists, by the rest of their path after `/v1/`: `tags`, `contacts`, `folders/{id}/contents`,
+   * and any of your own, such as `projects/templates`, which is served without filters.
    */
   readonly lists?: Readonly<Record<string, ReadonlyArray<ListRecord>>> | undefined
-  /** CORS at the storage. `exposeEtag: false` hides the etag from pages. Default: allowed, with the etag exposed. */
+  /**
+   * CORS at storage. `exposeEtag: false` hides the etag from pages. By default, CORS is allowed and the etag exposed.
+   */
   readonly cors?: false | { readonly exposeEtag: boolean } | undefined
-  /** What goes wrong, as a script. Default nothing. */
+  /** What goes wrong, as a script. Defaults to nothing. */
   readonly faults?: FaultScript.FaultScript | undefined
-  /** What interferes with the requests, when a script does not do: asked where the script has nothing to say. Default nothing. */
+  /** Interferes with requests in code. It is called when the script has nothing to say. Defaults to nothing. */
   readonly interceptor?: Exchange.Interceptor | undefined
 }
 

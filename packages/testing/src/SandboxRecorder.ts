@@ -1,5 +1,5 @@
 /**
- * Takes down what the sandbox sees, for the report.
+ * Records what the sandbox sees, for the report.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import type * as Exchange from "./Exchange.js"
 import * as SandboxReport from "./SandboxReport.js"
 
 /**
- * A request as it arrives. `target` is path and query: the query is needed to know a URL again, and goes nowhere.
+ * A request as it arrives. `target` is path and query. The query is needed to recognize a URL, and is not passed on.
  *
  * @since 0.1.0
  * @category models
@@ -25,7 +25,7 @@ export interface Arrival {
 }
 
 /**
- * How a request was answered: its status, and the etag that the client was told.
+ * How a request was answered: its status, and the etag that the client received.
  *
  * @since 0.1.0
  * @category models
@@ -48,21 +48,21 @@ export interface Recording {
   readonly sent: (bytes: number) => void
   readonly breach: (rule: SandboxReport.Rule, message: string) => void
   readonly urlExpired: () => void
-  /** The storage refused the request, by this code. */
+  /** Storage refused the request, with this code. */
   readonly refused: (status: number, code: string) => void
-  /** The media type of an upload, as its initiate declared it. */
+  /** The media type of an upload, as its initiate request declared it. */
   readonly declared: (fileId: string, mediaType: string | undefined) => void
-  /** What a complete names. */
+  /** The parts that a complete request names. */
   readonly listed: (parts: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>) => void
-  /** The request's file is whole now. */
+  /** The request's file is finalized now. */
   readonly finalized: () => void
-  /** `seconds` from now, in which the client was told not to ask again. */
+  /** The client was told not to ask again for `seconds` from now. */
   readonly retryAfter: (seconds: number, now: number) => void
   readonly finish: (outcome: typeof SandboxReport.Outcome.Type, answered?: Answered | undefined) => void
 }
 
 /**
- * Takes requests down, and gives what it has taken down.
+ * Records requests, and reports what it has recorded.
  *
  * @since 0.1.0
  * @category models
@@ -114,7 +114,7 @@ const isFinal = (status: number, code: string): boolean =>
 const signedHeadersOf = (target: string): ReadonlyArray<string> =>
   new URLSearchParams(target.slice(target.indexOf("?") + 1)).get("X-Amz-SignedHeaders")?.split(";") ?? []
 
-/** What one request says of itself alone, whatever came before. */
+/** The rules that one request breaks by itself, whatever came before. */
 const inItself = (arrival: Arrival): ReadonlyArray<readonly [SandboxReport.Rule, string]> => {
   if (arrival.server === "api" || arrival.operation === "preflight") {
     return []
@@ -152,9 +152,9 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
   const openPuts = new Map<string, number>()
   const declaredTypes = new Map<string, string>()
   const finalizedFiles = new Set<string>()
-  // by file and part, the etag of the attempt that began last: an older one may end after it
+  // by file and part, the etag of the attempt that started last: an older one may end after it
   const etags = new Map<string, { readonly etag: string; readonly request: number }>()
-  // the service waits as a whole, the storage by URL
+  // a wait applies to the whole service, but at storage only to the URL
   const waits = new Map<string, number>()
   const limit = options?.inFlightLimit ?? Number.POSITIVE_INFINITY
   let inFlight = 0

@@ -1,5 +1,6 @@
 /**
- * Everything that a sandbox saw, and the breaches of the contract that it noticed. No token, no query and no body is in it.
+ * Everything that a sandbox saw, and the breaches of the contract that it noticed. It contains no token, no query and
+ * no body.
  *
  * @since 0.1.0
  */
@@ -7,24 +8,24 @@ import * as Schema from "effect/Schema"
 import * as Exchange from "./Exchange.js"
 
 /**
- * The rules that a client can break while every single answer looks well.
+ * The rules that a client can break without any single response revealing it.
  *
- * - `BearerAtStorage`: an `Authorization` header was sent to the storage.
- * - `TraceHeadersAtStorage`: `traceparent`, `tracestate`, `b3` or `x-b3-*` were sent to the storage.
- * - `UnknownInitiateFields`: an initiate had fields that the service does not know.
- * - `ExpiredUrlRetried`: a URL was used again after the storage had called it expired.
- * - `OverlappingAttempts`: a part, or an object, was put while an earlier attempt of it was still going on.
- * - `RefusalRetried`: a URL was put to again after the storage had refused it for a reason that no repeat changes.
+ * - `BearerAtStorage`: an `Authorization` header was sent to storage.
+ * - `TraceHeadersAtStorage`: `traceparent`, `tracestate`, `b3` or `x-b3-*` were sent to storage.
+ * - `UnknownInitiateFields`: an initiate request had fields that the service does not know.
+ * - `ExpiredUrlRetried`: a URL was used again after storage had reported it expired.
+ * - `OverlappingAttempts`: a part, or an object, was put while an earlier attempt of it was still running.
+ * - `RefusalRetried`: a URL was put to again after storage had refused it for a reason that no retry changes.
  * - `CompleteBeforeAllParts`: an upload was completed before its body, or every part of it, was stored.
- * - `PartsLeftOut`: every part was stored, and the complete did not name all of them.
- * - `PartsOutOfOrder`: the parts of a complete were not in ascending order, each once.
- * - `WrongEtag`: a complete named an etag that is not the one that was last answered for that part, verbatim.
- * - `PutAfterFinalized`: bytes were put to an upload that was finalized already.
+ * - `PartsLeftOut`: every part was stored, but the Complete did not name all of them.
+ * - `PartsOutOfOrder`: the parts of a Complete were not in ascending order, each once.
+ * - `WrongEtag`: a Complete named an etag that is not, verbatim, the last one returned for that part.
+ * - `PutAfterFinalized`: bytes were put to an upload that was already finalized.
  * - `EncryptionHeaderOnPart`: a part carried an encryption header that its URL does not sign.
- * - `MediaTypeDiffers`: the single PUT did not carry the media type that was declared when it was initiated.
+ * - `MediaTypeDiffers`: the single PUT did not carry the media type that its initiate request declared.
  * - `TooManyInFlight`: more PUTs were in flight at once than the sandbox's `inFlightLimit`.
- * - `EarlierThanRetryAfter`: the service was asked again before the time that its `Retry-After` named; or the storage was, on
- *   the same URL.
+ * - `EarlierThanRetryAfter`: a request was sent to the service before the time that its `Retry-After` named, or to
+ *   storage on the same URL.
  *
  * @since 0.1.0
  * @category models
@@ -66,7 +67,7 @@ export class Breach extends Schema.Class<Breach>("@stevedore/testing/SandboxRepo
 }) {}
 
 /**
- * How a request ended: it was answered, the sandbox broke the connection, the client went away, or it is still open.
+ * How a request ended: it was answered, the sandbox broke the connection, the client disconnected, or it is still open.
  *
  * @since 0.1.0
  * @category models
@@ -74,8 +75,8 @@ export class Breach extends Schema.Class<Breach>("@stevedore/testing/SandboxRepo
 export const Outcome = Schema.Literal("answered", "broken", "aborted", "open")
 
 /**
- * A request and how it ended. `at` is the server's time in milliseconds of the Unix epoch; `bytesReceived` and `bytesSent`
- * count bodies; `path` has no query; `headerNames` are in lower case, without values.
+ * A request and how it ended. `at` is the server's time in milliseconds of the Unix epoch; `bytesReceived` and
+ * `bytesSent` count bodies; `path` has no query; `headerNames` are in lower case, without values.
  *
  * @since 0.1.0
  * @category models
@@ -97,8 +98,8 @@ export class SeenRequest extends Schema.Class<SeenRequest>("@stevedore/testing/S
 }) {}
 
 /**
- * The requests in the order in which they arrived, and the breaches in the order in which they were noticed. `mostInFlight`
- * is how many PUTs there were at once, at the most.
+ * The requests in the order in which they arrived, and the breaches in the order in which they were noticed.
+ * `mostInFlight` is the most PUTs that were in flight at once.
  *
  * @since 0.1.0
  * @category models

@@ -1,8 +1,8 @@
 /**
  * The uploads and the files of a sandbox: a state machine over an object store.
  *
- * An upload waits for its bytes, and then is finalized (it is a file) or has failed. Nothing else is remembered of it: what
- * was stored is asked of the store when the client says that it is done.
+ * An upload waits for its bytes, and then is finalized (it is a file) or has failed. Nothing else is remembered about
+ * it: when the client says that it is done, the store is asked what it holds.
  *
  * @since 0.1.0
  */
@@ -37,7 +37,7 @@ interface Upload {
 }
 
 /**
- * The transitions of the state machine. Each fails with what the service or the storage answers.
+ * The transitions of the state machine. Each fails with what the service or storage responds.
  *
  * @since 0.1.0
  * @category models
@@ -46,7 +46,7 @@ export interface SandboxUploads {
   readonly initiate: (
     declared: Declaration
   ) => Effect.Effect<SingleSession, ServiceRefused.ServiceRefused | StorageRefused.StorageRefused>
-  /** `parts` is what the client wishes for; without it the server chooses. */
+  /** `parts` is what the client asks for; without it, the server chooses. */
   readonly initiateLarge: (
     declared: Declaration,
     parts: number | undefined
@@ -59,11 +59,11 @@ export interface SandboxUploads {
   ) => Effect.Effect<FileRecord, ServiceRefused.ServiceRefused>
   /** A finalized file. */
   readonly file: (fileId: string) => Effect.Effect<FileRecord, ServiceRefused.ServiceRefused>
-  /** Every finalized file, in the order of their initiates. */
+  /** Every finalized file, in the order in which the uploads were initiated. */
   readonly files: Effect.Effect<ReadonlyArray<FileRecord>>
   /**
-   * How many parts an upload has in the store, and how many it was given URLs for; `undefined` for what does not wait for
-   * bytes. A single upload has one part.
+   * How many parts of an upload are in the store, and how many it was given URLs for; `undefined` if it is not waiting
+   * for bytes. A single upload has one part.
    */
   readonly progress: (
     fileId: string
@@ -89,7 +89,7 @@ const toRecord = (upload: Upload, settings: Settings, now: number): FileRecord =
 })
 
 /**
- * A state machine that knows no upload yet.
+ * A state machine without any uploads yet.
  *
  * @since 0.1.0
  * @category constructors
@@ -178,7 +178,7 @@ export const make = (settings: Settings, store: ObjectStore.ObjectStoreService):
       )
     })
 
-  // finished whether the client waits or not: the service has the request, so a lost connection changes nothing
+  // finished whether or not the client waits: the service has the request, so a lost connection changes nothing
   const finalize = (
     upload: Upload,
     stored: Effect.Effect<ObjectStore.StoredObject, ServiceRefused.ServiceRefused>

@@ -1,5 +1,5 @@
 /**
- * How the service says no: one table of codes, and the envelope that carries them.
+ * How the service refuses: one table of codes, and the envelope that carries them.
  *
  * @since 0.1.0
  */
@@ -68,7 +68,7 @@ export class ServiceRefused extends Schema.TaggedError<ServiceRefused>("@stevedo
 }
 
 /**
- * A refusal with one error, whose title is the table's.
+ * A refusal with one error, whose title comes from the table.
  *
  * @since 0.1.0
  * @category constructors
@@ -94,7 +94,7 @@ export const make = (
   })
 
 /**
- * The request's `path` is not what it has to be: 400 `ValidationError`.
+ * The request's `path` is not valid: 400 `ValidationError`.
  *
  * @since 0.1.0
  * @category constructors
@@ -103,7 +103,7 @@ export const invalid = (path: string, message: string): ServiceRefused =>
   make(400, "ValidationError", { path, message })
 
 /**
- * `what` is not there, or not any more: 404 `NotFound`.
+ * `what` does not exist, or no longer does: 404 `NotFound`.
  *
  * @since 0.1.0
  * @category constructors
@@ -122,7 +122,7 @@ const usualCodes: Readonly<Record<number, ServiceCode>> = {
 }
 
 /**
- * A refusal with any status; without a code the usual one of the status.
+ * A refusal with any status; without a code, the status's usual one.
  *
  * @since 0.1.0
  * @category constructors

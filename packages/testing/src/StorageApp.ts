@@ -1,5 +1,5 @@
 /**
- * The storage: an HTTP app that speaks S3's dialect as far as pre-signed URLs need it. PUT of an object and of a part, GET
+ * Storage: an HTTP app that speaks S3's dialect as far as pre-signed URLs need it. PUT of an object and of a part, GET
  * with ranges, HEAD, and CORS.
  *
  * @since 0.1.0
@@ -57,7 +57,7 @@ const server: ExchangeRunner.Server = {
     )
 }
 
-// before the signature is checked a path is a claim; it is good enough to say which exchange this is
+// until the signature is checked, a path is only a claim; that is enough to identify the exchange
 const describe = (request: HttpServerRequest.HttpServerRequest, bucket: string): ExchangeRunner.Described => {
   const [path = "", search = ""] = request.url.split("?")
   const prefix = `/${bucket}/`
@@ -127,7 +127,7 @@ const partNumberOf = (text: string): Effect.Effect<number, StorageRefused.Storag
 }
 
 /**
- * The storage as an app. It fails where a fault script breaks the connection.
+ * Storage as an app. It fails where a fault script breaks the connection.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * CORS as a bucket has it: what a page of another origin may send, and what it may read.
+ * The CORS rules of a bucket: what a page of another origin may send, and what it may read.
  *
  * @since 0.1.0
  */
@@ -15,8 +15,8 @@ import type { Settings } from "./SandboxOptions.js"
 export const METHODS: ReadonlyArray<string> = ["GET", "HEAD", "PUT"]
 
 /**
- * The headers that a page may send: what an upload or a download needs and no more. A page that sends a bearer or trace
- * headers is stopped by its own preflight. `x-amz-*` is any that begins so.
+ * The headers that a page may send: only what an upload or a download needs. A page that sends a bearer token or trace
+ * headers is stopped by its own preflight. `x-amz-*` is any header with that prefix.
  *
  * @since 0.1.0
  * @category constants
@@ -34,7 +34,7 @@ export const ALLOWED_HEADERS: ReadonlyArray<string> = [
 const isAllowedHeader = (name: string): boolean => ALLOWED_HEADERS.includes(name) || name.startsWith("x-amz-")
 
 /**
- * The headers that a page may read beside `ETag`.
+ * The headers that a page may read besides `ETag`.
  *
  * @since 0.1.0
  * @category constants
@@ -48,7 +48,7 @@ export const EXPOSED: ReadonlyArray<string> = [
 ]
 
 /**
- * The answer to a preflight, or `undefined` when the bucket does not allow what the page asks for.
+ * The response to a preflight, or `undefined` if the bucket does not allow what the page asks for.
  *
  * @since 0.1.0
  * @category constructors
@@ -80,7 +80,7 @@ export const preflight = (
 }
 
 /**
- * The CORS headers of an answer; none when the request came from no page, or the bucket has no CORS.
+ * The CORS headers of a response; none if the request did not come from a page, or the bucket has no CORS.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,12 +1,12 @@
 /**
- * How object storage says no: one table of codes, statuses and messages, and the XML that carries them.
+ * How object storage refuses: one table of codes, statuses and messages, and the XML that carries them.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
 /**
- * What storage answers for each code when nothing more particular is known: the HTTP status and the message that S3 sends.
+ * What storage responds for each code if nothing more specific is known: the HTTP status and the message that S3 sends.
  *
  * @since 0.1.0
  * @category constants
@@ -88,8 +88,8 @@ export const refusals = {
 export type RefusalCode = keyof typeof refusals
 
 /**
- * A refusal of the object store. `code` is open, because a store of another kind may send codes that S3 does not have.
- * `details` become elements of the XML beside `<Code>` and `<Message>`; they never hold a signature or a credential.
+ * A refusal of the object store. `code` is open, because another kind of store may send codes that S3 does not have.
+ * `details` become elements of the XML beside `<Code>` and `<Message>`; they never contain a signature or a credential.
  *
  * @since 0.1.0
  * @category errors
@@ -131,8 +131,8 @@ export const make = (
 const isKnown = (code: string): code is RefusalCode => Object.hasOwn(refusals, code)
 
 /**
- * A refusal with any status and code, for faults and for stores with codes of their own. The message of a known code is
- * the table's.
+ * A refusal with any status and code, for faults and for stores with their own codes. A known code has the table's
+ * message.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * Pre-signed URLs, signed as AWS Signature Version 4 asks (query signing, payload not signed), path style.
+ * Pre-signed URLs with AWS Signature Version 4 (query signing, payload not signed), path style.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 
 /**
- * The credential that URLs are signed with, and the scope they are signed for.
+ * The credential that signs URLs, and the scope they are signed for.
  *
  * @since 0.1.0
  * @category models
@@ -22,8 +22,8 @@ export interface Credential {
 }
 
 /**
- * What is to be signed. `host` is always among the signed headers; `headers` are those that the client has to send
- * besides, exactly as they stand here. `at` is in milliseconds of the Unix epoch, `expiresIn` in seconds.
+ * What to sign. `host` is always among the signed headers; `headers` are the others that the client must send, exactly
+ * as given. `at` is in milliseconds of the Unix epoch, `expiresIn` in seconds.
  *
  * @since 0.1.0
  * @category models
@@ -39,7 +39,7 @@ export interface UnsignedUrl {
 }
 
 /**
- * A query parameter's value is a list when the parameter stands more than once.
+ * A query parameter's value is a list if the parameter occurs more than once.
  *
  * @since 0.1.0
  * @category models
@@ -64,7 +64,7 @@ export const signedQuery = (credential: Credential, unsigned: UnsignedUrl): Effe
         secretAccessKey: Redacted.value(credential.secretAccessKey)
       },
       sha256: Sha256,
-      // S3 alone signs the path as it is sent, encoded once
+      // only S3 signs the path as it is sent, encoded once
       uriEscapePath: false,
       applyChecksum: false
     })
@@ -79,7 +79,7 @@ export const signedQuery = (credential: Credential, unsigned: UnsignedUrl): Effe
         path: unsigned.path,
         query: Object.fromEntries(query),
         headers,
-        // neither absent nor text: that is how the library is told that the payload is not signed
+        // neither absent nor text: this tells the library that the payload is not signed
         body: {}
       }),
       {

@@ -1,6 +1,6 @@
 /**
- * Whether a request at the storage is what a pre-signed URL allows. The signature is computed again from what was received
- * and compared; nothing is remembered between signing and verifying.
+ * Checks whether a request at storage is what a pre-signed URL allows. The signature is recomputed from what was
+ * received and compared; nothing is remembered between signing and verifying.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as StorageRefused from "./StorageRefused.js"
 import * as UrlSigner from "./UrlSigner.js"
 
 /**
- * A request as it arrived. `target` is path and query as they stood in the request line; header names are in lower case.
+ * A request as it arrived. `target` is path and query as in the request line; header names are in lower case.
  *
  * @since 0.1.0
  * @category models
@@ -22,7 +22,7 @@ export interface ReceivedRequest {
 }
 
 /**
- * What a valid request may do: the path it was signed for and the query parameters beside the signature's own.
+ * What a valid request may do: the path it was signed for, and the query parameters besides the signature's own.
  *
  * @since 0.1.0
  * @category models
@@ -32,7 +32,7 @@ export interface VerifiedRequest {
   readonly query: Readonly<Record<string, string>>
 }
 
-// a URL signed further ahead than this is refused, as S3 allows for that much skew of the signer's clock
+// a URL signed further in the future than this is refused; S3 allows this much skew of the signer's clock
 const TOLERATED_SKEW_MILLIS = 15 * 60 * 1000
 const LONGEST_LIFETIME_SECONDS = 7 * 24 * 60 * 60
 
@@ -141,7 +141,7 @@ const checkCredential = (
 }
 
 /**
- * How storage refuses a URL whose time is over.
+ * How storage refuses an expired URL.
  *
  * @since 0.1.0
  * @category constructors
@@ -246,9 +246,9 @@ const checkMechanism = (
 }
 
 /**
- * Checks a request against its own signature, in the order in which S3 does: one mechanism of authorization, all
- * parameters there, the credential and its scope, the time, headers that were not signed, and the signature last.
- * `serverTime` is in milliseconds of the Unix epoch.
+ * Checks a request against its own signature, in the same order as S3: a single authorization mechanism, all parameters
+ * present, the credential and its scope, the time, unsigned headers, and the signature last. `serverTime` is in
+ * milliseconds of the Unix epoch.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,5 +1,5 @@
 /**
- * Time that passes as fast as the machine can: a program that waits for hours is over in milliseconds.
+ * Time that passes as fast as the machine can: a program that waits for hours finishes in milliseconds.
  *
  * @since 0.1.0
  */
@@ -56,16 +56,17 @@ const turn = Effect.async<void>((resume) => {
   }
 })
 
-// some turns of the event loop let everything run that does not wait for the clock, bodies of answers too
+// after a few turns of the event loop, everything that does not wait for the clock has run, including bodies of
+// responses
 const settle = Effect.repeatN(turn, 4)
 
 const MOST_IDLE_TURNS = 2000
 
 /**
- * Runs an effect to its end with a clock of its own, which goes on from one sleep to the next whenever nothing else is left
- * to do. Time-outs, back-offs, delays, storms and stalls then take no time. For programs that stay within the process, such
- * as one over `SandboxLayer.memory`: what waits for a socket or a file is not seen by the clock. The clock begins at `start`,
- * in milliseconds of the Unix epoch; omitted, at the time of the clock in force.
+ * Runs an effect to its end with its own clock, which jumps from one sleep to the next whenever nothing else is left to
+ * do. Timeouts, back-offs, delays, storms and stalls then take no time. It is for programs that stay within the
+ * process, such as one over `SandboxLayer.memory`: the clock does not see what waits for a socket or a file. The clock
+ * starts at `start`, in milliseconds of the Unix epoch; it defaults to the time of the clock in force.
  *
  * A program in which nothing sleeps and nothing moves is a defect.
  *

@@ -6,13 +6,13 @@ import type { Fault } from "../Fault.js"
 
 export type Bytes = Stream.Stream<Uint8Array, ConnectionBroken>
 
-/** What happens to a body on its way: after so many bytes the connection breaks, or nothing more comes. */
+/** What happens to a body in transit: after this many bytes the connection breaks, or nothing more arrives. */
 export interface BodyFault {
   readonly bytes: number
   readonly happens: "break" | "silence"
 }
 
-/** The part of a fault that is about a body; none for a fault of another kind. */
+/** The part of a fault that concerns a body; `undefined` for other kinds of fault. */
 export const of = (fault: Fault | undefined): BodyFault | undefined => {
   if (fault?._tag === "Reset") {
     return fault.afterBytes === undefined ? undefined : { bytes: fault.afterBytes, happens: "break" }
@@ -22,7 +22,10 @@ export const of = (fault: Fault | undefined): BodyFault | undefined => {
     : undefined
 }
 
-/** Lets so many bytes through, and then this happens instead of the others. A body of no more goes through whole. */
+/**
+ * Lets this many bytes through, and then runs the interruption instead of the rest. A body that is not longer passes
+ * completely.
+ */
 export const interruptAfter = (
   body: Bytes,
   bytes: number,
@@ -34,12 +37,12 @@ export const interruptAfter = (
       return [total, { chunk: chunk.subarray(0, Math.max(0, bytes - passed)), over: total > bytes }]
     }),
     Stream.flatMap(({ chunk, over }) =>
-      // a chunk without bytes is of use too: with it a server over sockets sends the head of its answer
+      // even an empty chunk matters: it makes a server over sockets send the head of its response
       over ? Stream.concat(Stream.succeed(chunk), Stream.fromEffect(interruption)) : Stream.succeed(chunk)
     )
   )
 
-/** The bytes that an answer has, in a body that can break; 0 where it has none. */
+/** The number of bytes of a response whose body can break; 0 if it has none. */
 export const answerLength = (
   method: string,
   { body, headers }: HttpServerResponse.HttpServerResponse

@@ -23,7 +23,7 @@ const printed = (value: object): ReadonlyArray<string> => [
 
 const isBytes = (value: object): boolean => ArrayBuffer.isView(value) || value instanceof ArrayBuffer
 
-// What the platform's own classes hold is in none of their properties, and consoles print it all the same
+// The contents of the platform's own classes are in none of their properties, but consoles print them
 const withinPlatformClass = (value: object): ReadonlyArray<unknown> => {
   if (value instanceof Map || value instanceof Headers || value instanceof FormData) return [...value.entries()].flat()
   if (value instanceof Set) return [...value]
@@ -32,8 +32,8 @@ const withinPlatformClass = (value: object): ReadonlyArray<unknown> => {
 }
 
 /**
- * Everything that a logger, a tracer or an inspector could print of a value: the value in its own words, and all that its
- * properties hold, hidden ones included.
+ * Everything that a logger, a tracer or an inspector could print of a value: the value's own rendering, and everything
+ * its properties contain, including hidden ones.
  */
 export const everyForm = (value: unknown): ReadonlyArray<string> => {
   const seen = new Set<object>()
@@ -51,7 +51,7 @@ export const everyForm = (value: unknown): ReadonlyArray<string> => {
       return
     }
     seen.add(one)
-    // what is inside is visited by itself
+    // nested values are visited on their own
     if (depth === 0 || one instanceof Error) {
       printed(one).forEach((text) => texts.push(text))
     }

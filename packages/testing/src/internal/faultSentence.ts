@@ -4,7 +4,7 @@ import * as FaultRule from "../FaultRule.js"
 
 const units = [["hours", 3_600_000], ["minutes", 60_000], ["seconds", 1000]] as const
 
-/** A duration as `Duration.decode` takes it, in the largest unit that gives a whole number. */
+/** A duration as `Duration.decode` accepts it, in the largest unit that gives a whole number. */
 export const durationWords = (duration: Duration.Duration): string => {
   const millis = Duration.toMillis(duration)
   const unit = millis === 0 ? undefined : units.find(([, size]) => millis % size === 0)

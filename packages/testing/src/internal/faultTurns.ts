@@ -9,7 +9,7 @@ interface Turns {
   readonly rule: FaultRule.Rule
   skip: number
   left: number
-  /** When the storm of a `SlowDown` is over. */
+  /** When the storm of a `SlowDown` ends. */
   stormUntil: number
 }
 

@@ -8,7 +8,7 @@ import type { ListRecord } from "../SandboxOptions.js"
 
 export const sorts = ["created_at:asc", "created_at:desc", "title:asc"] as const
 
-/** What happens before a page is made; undefined for nothing. */
+/** What happens before a page is made; `undefined` for nothing. */
 export const changes: ReadonlyArray<Fault.PageFault | undefined> = [
   undefined,
   new Fault.ItemAppears(),
@@ -51,7 +51,7 @@ const step = (options: Options, records: ReadonlyArray<ListRecord>, cursor: stri
 
 const idOf = (record: ListRecord): string => String(record["id"])
 
-/** The pages of a list that changes as the options say, each the answer to the cursor of the one before. */
+/** The pages of a list that changes as the options say, each the response to the cursor of the previous one. */
 export const walk = (options: Options) => {
   const before = ListResources.seedProjects(options.records)
   const next = (records: ReadonlyArray<ListRecord>, cursor: string | undefined, index: number): Step =>

@@ -1,6 +1,4 @@
-/**
- * Calls of the AWS SDK as effects that fail as storage does.
- */
+/** Calls of the AWS SDK as effects that fail as storage does. */
 import type { $Command, S3ClientResolvedConfig, ServiceInputTypes, ServiceOutputTypes } from "@aws-sdk/client-s3"
 import { S3ServiceException } from "@aws-sdk/client-s3"
 import { HttpRequest } from "@smithy/protocol-http"
@@ -17,10 +15,10 @@ export type S3Command<Input extends ServiceInputTypes, Output extends ServiceOut
   ServiceOutputTypes
 >
 
-// what the SDK calls an answer to HEAD, which has no body to say its code in
+// the SDK's name for a response to HEAD, which has no body to carry the code
 const codes: Readonly<Record<string, string>> = { NotFound: "NoSuchKey" }
 
-/** What went wrong, without the request: that one holds the signature. */
+/** What went wrong, without the request, which contains the signature. */
 export const refusalOf = (error: unknown): StorageRefused.StorageRefused => {
   if (error instanceof S3ServiceException) {
     const status = error.$metadata.httpStatusCode ?? 500
@@ -35,12 +33,12 @@ export const refusalOf = (error: unknown): StorageRefused.StorageRefused => {
   return StorageRefused.make("ServiceUnavailable", { reason: `The store cannot be reached (${code})` })
 }
 
-/** A call that ends when it is interrupted. */
+/** A call that is aborted when it is interrupted. */
 export const call = <A>(
   send: (abortSignal: AbortSignal) => Promise<A>
 ): Effect.Effect<A, StorageRefused.StorageRefused> => Effect.tryPromise({ try: send, catch: refusalOf })
 
-/** What an answer has to have. */
+/** A value that a response must have. */
 export const required = <A>(
   value: A | undefined,
   name: string
@@ -49,7 +47,7 @@ export const required = <A>(
     ? StorageRefused.make("InternalError", { reason: `The store's answer has no ${name}` })
     : Effect.succeed(value)
 
-/** The command with headers, also such as the SDK has no name for. */
+/** The command with additional headers, including ones that the SDK has no name for. */
 export const withHeaders = <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: S3Command<Input, Output>,
   headers: Readonly<Record<string, string>>
