@@ -6,7 +6,7 @@ export class Minutes extends Effect.Service<Minutes>()("Minutes", {
   effect: Effect.gen(function*() {
     const services = yield* Effect.context<Uploads.Requirements>()
 
-    // what the caller has counts before what the layer had: its span, its RetryPolicy, its Timeouts
+    // the caller's context takes precedence over the layer's: its span, its RetryPolicy, its Timeouts
     const withServices = (caller: Context.Context<never>) => Context.merge(services, caller)
 
     const archive = (title: string, text: string) =>

@@ -2,20 +2,20 @@ import { SourceError, type UploadPlan } from "@stevedore/core"
 import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import { Effect, Stream } from "effect"
 
-/** An object of another storage, which can be read by ranges. */
+/** An object in another storage that can be read by range. */
 export interface StoredObject {
   readonly key: string
   readonly mediaType: string
   /** In bytes. */
   readonly size: number
-  /** Differs as soon as the bytes do: an etag, or the id of a version. */
+  /** Changes whenever the bytes do: an etag, or the id of a version. */
   readonly version: string
-  /** The version that is there now. */
+  /** The current version. */
   readonly current: Effect.Effect<string, Error>
   readonly read: (range: UploadPlan.ByteRange) => Stream.Stream<Uint8Array, Error>
 }
 
-/** What lies in another storage goes up from there, without a copy on disk. */
+/** Uploads an object directly from another storage, without a copy on disk. */
 export const fromObject = ({ current, key: name, mediaType, read, size, version }: StoredObject): RepeatableSource => {
   const unreadable = () => new SourceError.SourceUnreadable({ name, reason: "Failed" })
 
@@ -45,7 +45,7 @@ export const fromObject = ({ current, key: name, mediaType, read, size, version 
     mediaType,
     size,
     held: false,
-    // by its identity it is known again after a crash
+    // the identity by which it is recognized after a crash
     fingerprint: { kind: "object", size, identity: version },
     open: Effect.as(opened.unchanged, opened)
   }

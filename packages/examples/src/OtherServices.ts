@@ -2,7 +2,7 @@ import { RetryPolicy, ServiceProfile, Uploads, type UploadSource } from "@steved
 import { NodeStevedore } from "@stevedore/node"
 import { Config, Effect, Layer } from "effect"
 
-/** Another service with the same protocol: storage signs the key's id too, and a download answers with a link. */
+/** Another service with the same protocol: storage also signs the key's id, and a download returns a link. */
 export const profile = ServiceProfile.extend(ServiceProfile.standard, {
   encryptionHeaders: {
     "x-amz-server-side-encryption": "aws:kms",
@@ -17,5 +17,5 @@ export const Live = NodeStevedore.layerConfig({
   profile: Config.succeed(profile)
 }).pipe(Layer.provide(RetryPolicy.layer({ attempts: 8, base: "250 millis", cap: "20 seconds" })))
 
-/** No repeats for this one call. */
+/** No retries for this one call. */
 export const once = (source: UploadSource) => Uploads.upload(source).pipe(Effect.provide(RetryPolicy.none))

@@ -1,4 +1,4 @@
-/** A queue of uploads in React: what happens is in the queue, which outlives any view of it. */
+/** A queue of uploads in React. All state is in the queue, which outlives every view of it. */
 import type { UploadQueue } from "@stevedore/browser"
 import { useSyncExternalStore } from "react"
 

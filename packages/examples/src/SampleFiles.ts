@@ -4,7 +4,7 @@ import { createCipheriv, createHash } from "node:crypto"
 
 const chunkSize = 1_000_000
 
-/** The key stream of a cipher: the same bytes for the same seed on every machine, and nothing in them to compress. */
+/** The key stream of a cipher: the same bytes for the same seed on every machine, and incompressible. */
 export const content = (seed: string, size: number): Stream.Stream<Uint8Array> =>
   Stream.suspend(() => {
     const key = createHash("sha256").update(seed).digest()
@@ -15,7 +15,7 @@ export const content = (seed: string, size: number): Stream.Stream<Uint8Array> =
     })
   })
 
-/** Writes a file of so many bytes. */
+/** Writes a file of this many bytes. */
 export const write = (path: string, options: { readonly seed: string; readonly size: number }) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => Stream.run(content(options.seed, options.size), fs.sink(path)))
 
@@ -30,7 +30,7 @@ const fill = (file: FileSystem.File, buffer: Uint8Array) =>
     return buffer.subarray(0, filled)
   })
 
-/** Compares two files, piece by piece: where they differ first, counted from 0, or none when they are the same. */
+/** Compares two files piece by piece. Returns the offset of the first difference, or none if they are equal. */
 export const firstDifference = (one: string, other: string) =>
   Effect.scoped(Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem

@@ -1,11 +1,11 @@
-/** A queue of uploads as a Svelte store, which listens for as long as somebody looks at it. */
+/** A queue of uploads as a Svelte store, which listens as long as it has subscribers. */
 import type { UploadQueue } from "@stevedore/browser"
 import { readable } from "svelte/store"
 
 export const uploadsOf = (queue: UploadQueue.UploadQueue) =>
   readable(queue.getSnapshot(), (set) => {
     const update = () => set(queue.getSnapshot())
-    // what happened while nobody looked
+    // what happened while it had no subscribers
     update()
     return queue.subscribe(update)
   })

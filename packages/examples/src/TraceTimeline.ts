@@ -1,4 +1,4 @@
-/** A span as far as a picture of it needs it; times in milliseconds from the beginning of the trace. */
+/** What a picture of a span needs. Times are in milliseconds from the start of the trace. */
 export interface Bar {
   readonly name: string
   readonly depth: number
@@ -15,7 +15,7 @@ const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceA
 
 const seconds = (millis: number): string => `${(millis / 1000).toFixed(1)} s`
 
-/** A picture of one trace, a line a span, that can be read on light and on dark. */
+/** A picture of one trace, one line per span, readable on light and on dark backgrounds. */
 export const draw = (bars: ReadonlyArray<Bar>): string => {
   const whole = Math.max(1, ...bars.map(({ to }) => to))
   const at = (millis: number): number => Math.round(nameWidth + (millis / whole) * (width - nameWidth - 70))

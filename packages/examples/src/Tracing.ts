@@ -6,7 +6,7 @@ import { Uploads } from "@stevedore/core"
 import { FileSource, NodeStevedore } from "@stevedore/node"
 import { Effect, Layer } from "effect"
 
-/** Spans and metrics of whatever runs with it: Stevedore's own need nothing but this. */
+/** Exports the spans and metrics of everything that runs with it. Stevedore's own need nothing else. */
 export const telemetry = (exporter: SpanExporter, metricReader?: MetricReader) =>
   NodeSdk.layer(() => ({
     resource: { serviceName: "interviews" },
@@ -14,7 +14,7 @@ export const telemetry = (exporter: SpanExporter, metricReader?: MetricReader) =
     metricReader
   }))
 
-/** An upload within a span of the application's own. */
+/** An upload within one of the application's own spans. */
 export const published = (path: string, exporter: SpanExporter, metricReader?: MetricReader) =>
   Effect.flatMap(FileSource.fromPath(path), (source) => Uploads.upload(source)).pipe(
     Effect.withSpan("publish interview"),

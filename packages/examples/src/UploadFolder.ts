@@ -2,7 +2,7 @@ import { Uploads } from "@stevedore/core"
 import { FileSource } from "@stevedore/node"
 import { Effect, Stream } from "effect"
 
-/** Uploads every file of a directory and gives the number of those that failed: one bad file does not stop the others. */
+/** Uploads every file of a directory and returns how many failed: one bad file does not stop the others. */
 export const folder = (directory: string) =>
   FileSource.fromDirectory(directory).pipe(
     Uploads.uploadAll,

@@ -1,4 +1,4 @@
-/** A queue of uploads in Vue: a component that is rendered on a server is never unmounted, so only a mounted one listens. */
+/** A queue of uploads in Vue. A component rendered on a server is never unmounted, so only a mounted one listens. */
 import type { UploadQueue } from "@stevedore/browser"
 import { onMounted, onUnmounted, shallowReadonly, shallowRef } from "vue"
 
@@ -10,7 +10,7 @@ export const useUploads = (queue: UploadQueue.UploadQueue) => {
   let stop = () => {}
   onMounted(() => {
     stop = queue.subscribe(update)
-    // what happened since the component was set up
+    // what has happened since the component was set up
     update()
   })
   onUnmounted(() => stop())

@@ -14,5 +14,5 @@ export const watched = (source: UploadSource) =>
     return yield* upload.await
   }))
 
-// the caller's time-out is a cancel: every request is stopped and its socket closed
+// a timeout cancels the upload: every request is stopped and its socket closed
 export const bounded = (source: UploadSource) => watched(source).pipe(Effect.timeout("2 hours"))

@@ -97,7 +97,7 @@ const demo = Effect.gen(function*() {
     yield* walk
   })
   const stevedore = NodeStevedore.layer({ baseUrl: sandbox.baseUrl, token: sandbox.token })
-  // what is uploaded here is gone at the end: nothing of it is to be written down
+  // these uploads are deleted at the end, so nothing is recorded in a ledger
   yield* Effect.provide(program, Layer.merge(stevedore, UploadLedger.none))
 
   const { breaches } = yield* sandbox.report

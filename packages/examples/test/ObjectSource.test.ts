@@ -8,7 +8,7 @@ const partSize = 5 * 1024 * 1024
 
 const bytes = new Uint8Array(4 * partSize).map((_, index) => index % 251)
 
-/** An object of another storage; what was read of it, and a way to put another in its place. */
+/** An object in another storage, with what was read of it, and a way to replace it. */
 const makeObject = () => {
   const read: Array<number> = []
   let current = "one"

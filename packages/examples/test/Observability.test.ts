@@ -33,7 +33,10 @@ const onceAgain = FaultScript.on("putPart").part(2).answer(503)
   .and(FaultScript.on("get").answer(503))
   .and(FaultScript.on("list").corruptPage())
 
-/** What reports where time passes: both kinds of upload, a download, a record, a list with an item that is left out. */
+/**
+ * Operations that report telemetry and wait only for time: both kinds of upload, a download, a record, a list with an
+ * invalid item that is skipped.
+ */
 const waiting = Effect.gen(function*() {
   const file = yield* Uploads.upload(source, { strategy: "multipart", parts: 4 })
   yield* Uploads.upload(source, { strategy: "single" })
@@ -49,7 +52,7 @@ const waiting = Effect.gen(function*() {
   rateLimit: { limit: 3, window: "1 minute" }
 })))
 
-/** And what waits for a disk, which virtual time does not. */
+/** Operations that also wait for a disk, which virtual time does not cover. */
 const onDisk = Effect.gen(function*() {
   const directory = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
   const file = yield* Uploads.upload(source)
@@ -60,13 +63,13 @@ const spans = Effect.suspend(() => {
   const exporter = new InMemorySpanExporter()
   return VirtualTime.run(waiting).pipe(
     Effect.zipRight(onDisk),
-    // the exporter forgets when it is shut down with its layer
+    // the exporter forgets its spans when it is shut down with its layer
     Effect.zipRight(Effect.sync(() => exporter.getFinishedSpans())),
     Effect.provide(telemetry(exporter))
   )
 })
 
-/** Every name that spans had, with every attribute that one of them had. */
+/** Every span name, with every attribute that any span of that name had. */
 const attributesByName = (all: ReadonlyArray<ReadableSpan>): Readonly<Record<string, ReadonlyArray<string>>> => {
   const byName = new Map<string, Set<string>>()
   for (const { attributes, name } of all) {
@@ -74,7 +77,7 @@ const attributesByName = (all: ReadonlyArray<ReadableSpan>): Readonly<Record<str
     const known = byName.get(kind) ?? new Set()
     byName.set(kind, known)
     for (const key of Object.keys(attributes)) known.add(key)
-    // written by the router of the sandbox, which runs in the same process
+    // set by the router of the sandbox, which runs in the same process
     known.delete("http.route")
   }
   return Object.fromEntries([...byName].map(([name, keys]) => [name, [...keys].sort()]))
@@ -85,7 +88,7 @@ describe("the page about spans, metrics and logs", () => {
     Effect.gen(function*() {
       const documented = rowsOf(yield* section("Spans")).flatMap(([names = "", attributes = ""]) =>
         inBackticks(names).map((name) =>
-          // `part` is told of a part alone
+          // only spans of a part have `part`
           [name, inBackticks(attributes).filter((key) => key !== "part" || name.endsWith("Part")).sort()] as const
         )
       )

@@ -5,19 +5,19 @@ import { Effect, TestClock } from "effect"
 
 /** What a framework shows of a queue. */
 export interface View {
-  /** Of each time it was rendered: what two readers of the queue saw. */
+  /** For each render, what two readers of the queue saw. */
   readonly renders: ReadonlyArray<readonly [UploadQueue.Snapshot, UploadQueue.Snapshot]>
-  /** Ends when what has changed is rendered. */
+  /** Resolves when every change has been rendered. */
   readonly rendered: () => Promise<void>
   readonly unmount: () => void
 }
 
-/** What an application makes once of its queue, and then a view of it as often as it likes. */
+/** What an application creates once for its queue, and then as many views of it as needed. */
 export type Recipe = (queue: UploadQueue.UploadQueue) => () => View
 
 export const notes = (): File => new File(["hello"], "notes.txt", { type: "text/plain" })
 
-/** A queue that knows its listeners. */
+/** A queue that counts its listeners. */
 export const listenedTo = Effect.map(UploadQueue.scoped({ during: Effect.void }), (queue) => {
   const listeners = new Set<symbol>()
   return {
@@ -39,13 +39,13 @@ export const listenedTo = Effect.map(UploadQueue.scoped({ during: Effect.void })
 
 const stateOf = (view: View) => view.renders.at(-1)?.[0].items.map(({ state }) => state).join()
 
-/** Lets the queue work until `state` is reached, and gives every state that was shown on the way. */
+/** Lets the queue work until `state` is reached, and returns every state that was shown on the way. */
 const shownUntil = (state: string, queue: UploadQueue.UploadQueue, view: View) =>
   Effect.gen(function*() {
     const shown: Array<string | undefined> = []
     for (let ticks = 0; ticks < 500 && shown.at(-1) !== state; ticks++) {
       yield* TestClock.adjust("200 millis")
-      // a Blob is read by the platform, which the test's clock does not move
+      // a Blob is read by the platform, which the test's clock does not control
       yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       yield* Effect.promise(view.rendered)
       assert.strictEqual(view.renders.at(-1)?.[0], queue.getSnapshot())
@@ -57,7 +57,7 @@ const shownUntil = (state: string, queue: UploadQueue.UploadQueue, view: View) =
 
 const slowly = SandboxLayer.memory({ faults: FaultScript.on("put").always().delay("10 seconds") })
 
-/** What holds of a view of a queue, whatever the framework. */
+/** The laws for a view of a queue, whatever the framework. */
 export const queueLaws = (recipe: Recipe): void => {
   it.scoped("shows each snapshot of the queue, from the moment a file is added until it is up", () =>
     Effect.gen(function*() {

@@ -8,7 +8,7 @@ import { Uploads } from "../src/ReactQueue.js"
 
 const notes = new File(["hello"], "notes.txt", { type: "text/plain" })
 
-/** What is shown of a queue when nothing goes on in it any more. */
+/** What is shown of a queue once nothing happens in it any more. */
 const shownAtTheEnd = (layer: Parameters<typeof UploadQueue.make>[0]["layer"]) =>
   Effect.acquireUseRelease(
     Effect.sync(() => UploadQueue.make({ layer, during: Effect.void })),

@@ -16,7 +16,7 @@ const readme = read("../../../README.md")
 
 interface Failure {
   readonly tag: string
-  /** Whether it is one of what is refused before a request was made. */
+  /** Whether it is refused before any request is made. */
   readonly isRefusal: boolean
 }
 

@@ -7,7 +7,7 @@ import { vi } from "vitest"
 import { useUploads } from "../src/SolidQueue.js"
 import { listenedTo, notes, queueLaws } from "./QueueLaws.js"
 
-// in Node its name leads to what renders on a server, where nothing changes
+// in Node, this name resolves to the server build, where nothing is reactive
 vi.mock("solid-js", () => vi.importActual("solid-js/dist/solid.js"))
 
 describe("the queue in Solid", () => {
@@ -27,7 +27,7 @@ describe("the queue in Solid", () => {
       const shown = createRoot(() => {
         const uploads = useUploads(queue)
         const states: Array<Array<string>> = []
-        // what <Index each={uploads().items}> is made of
+        // what <Index each={uploads().items}> is built on
         const rows = indexArray(() => uploads().items, (item) => {
           const own: Array<string> = []
           states.push(own)

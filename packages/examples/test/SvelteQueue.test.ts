@@ -7,7 +7,7 @@ import { uploadsOf } from "../src/SvelteQueue.js"
 import { listenedTo, notes, queueLaws } from "./QueueLaws.js"
 
 describe("the queue in Svelte", () => {
-  // `$uploads` in a component is a subscription for as long as the component is there
+  // `$uploads` in a component is a subscription for as long as the component exists
   queueLaws((queue) => {
     const uploads = uploadsOf(queue)
     return () => {

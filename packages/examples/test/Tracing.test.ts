@@ -11,7 +11,7 @@ import { Recordings } from "../testing/Recordings.js"
 
 const millis = ([seconds, nanos]: readonly [number, number]): number => seconds * 1000 + nanos / 1e6
 
-/** Each span below its parent, in the order in which they began. */
+/** Each span below its parent, in the order in which they started. */
 const barsOf = (spans: ReadonlyArray<ReadableSpan>): ReadonlyArray<Bar> => {
   const begin = Math.min(...spans.map(({ startTime }) => millis(startTime)))
   const below = (parent: string | undefined, depth: number): ReadonlyArray<Bar> =>
@@ -53,7 +53,7 @@ describe("Tracing", () => {
       const [file, spans] = yield* VirtualTime.run(
         Uploads.upload(UploadSources.fromBytes("interview.mp4", bytes), { strategy: "multipart", parts: 4 }).pipe(
           Effect.withSpan("publish interview"),
-          // the exporter forgets when it is shut down with its layer
+          // the exporter forgets its spans when it is shut down with its layer
           Effect.zip(Effect.sync(() => exporter.getFinishedSpans())),
           Effect.withRandom(Random.make("a trace")),
           Effect.provide(Layer.merge(

@@ -7,7 +7,7 @@ import { renderToString } from "vue/server-renderer"
 import { useUploads } from "../src/VueQueue.js"
 import { listenedTo, notes, queueLaws } from "./QueueLaws.js"
 
-// Vue's own renderer, over a page that keeps nothing
+// Vue's own renderer, over a page that stores nothing
 const { createApp } = createRenderer<object, object>({
   createElement: () => ({}),
   createText: () => ({}),
@@ -21,7 +21,7 @@ const { createApp } = createRenderer<object, object>({
   nextSibling: () => null
 })
 
-/** A component that shows what it sees, and one within it that sees the queue for itself. */
+/** A component that shows what it sees, and one inside it that reads the queue on its own. */
 const mount = (queue: UploadQueue.UploadQueue, whileMounting: () => void = () => {}) => {
   const renders: Array<readonly [UploadQueue.Snapshot, UploadQueue.Snapshot]> = []
   const Inner = defineComponent((props: { readonly outer: UploadQueue.Snapshot }) => {

@@ -31,7 +31,7 @@ describe("WatchUpload", () => {
     Effect.gen(function*() {
       const running = yield* bounded(source).pipe(
         Effect.flip,
-        // a line a second for two hours says nothing more
+        // a line per second for two hours adds nothing
         withLog(() => Effect.never),
         Effect.fork
       )

@@ -5,8 +5,9 @@ import { Arbitraries, FaultScript, Recorder, Sandbox, SandboxLayer, VirtualTime 
 import { Duration, Effect, Either, Layer, Stream } from "effect"
 import { Recordings } from "./Recordings.js"
 
-// Everything that can go wrong for a while, and what must hold all the same. `minimumPartSize` lets files of a few bytes go
-// up in parts; with `backOff` the client waits as it would in the field, and `VirtualTime` lets these hours pass at once.
+// Everything that can go wrong for a while, and what must hold regardless. `minimumPartSize` lets files of a few bytes
+// upload in parts; with `backOff` the client waits as it would in production, and `VirtualTime` lets these hours pass
+// at once.
 
 const on = FaultScript.on
 

@@ -9,7 +9,7 @@ const interview = UploadSources.fromBytes("interview.txt", new TextEncoder().enc
   mediaType: "text/plain"
 })
 
-// the application as it is, over a service that fails as the script says
+// the unchanged application, over a service that fails as the script says
 const failing = (faults: FaultScript.FaultScript = FaultScript.empty) =>
   Recordings.Default.pipe(
     Layer.provideMerge(SandboxLayer.memory({ faults, projects: 25 })),

@@ -4,19 +4,19 @@ import { Context, Effect, Option, Schema, Stream } from "effect"
 
 const Recording = Schema.Struct({ fileId: Schema.String, name: Schema.String, bytes: Schema.Number })
 
-/** An application: recordings go into storage, and into a database of its own, by project. */
+/** An application that puts recordings into storage and lists them, by project, in its own database. */
 export class Recordings extends Effect.Service<Recordings>()("Recordings", {
   effect: Effect.gen(function*() {
     const services = yield* Effect.context<Uploads.Requirements>()
     const database = (yield* KeyValueStore.KeyValueStore).forSchema(Schema.Array(Recording))
     const lock = yield* Effect.makeSemaphore(1)
 
-    // what the caller has counts before what the layer had: its span, its RetryPolicy, its Timeouts
+    // the caller's context takes precedence over the layer's: its span, its RetryPolicy, its Timeouts
     const withServices = (caller: Context.Context<never>) => Context.merge(services, caller)
 
     const of = (projectId: string) => Effect.map(database.get(projectId), Option.getOrElse(() => []))
 
-    /** Storage first: a row of the database never points at a file that is not there. */
+    /** Storage first, so that a row of the database never points at a missing file. */
     const save = (projectId: string, source: UploadSource, options?: UploadOptions.UploadOptions) =>
       Effect.gen(function*() {
         const file = yield* Uploads.upload(source, options)
@@ -26,7 +26,7 @@ export class Recordings extends Effect.Service<Recordings>()("Recordings", {
         return recording
       }).pipe(lock.withPermits(1), Effect.mapInputContext(withServices))
 
-    /** Every project of the service with what was recorded for it. */
+    /** Every project of the service, with its recordings. */
     const overview = Lists.projects({ sort: "title:asc" }).pipe(
       Stream.mapEffect(({ id, title }) => Effect.map(of(id), (recordings) => ({ title, recordings }))),
       Stream.mapInputContext(withServices)

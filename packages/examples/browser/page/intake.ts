@@ -1,9 +1,9 @@
-// Every way in which files come: chosen, dropped (folders too), pasted.
+// Every way for files to arrive: chosen, dropped (including folders), pasted.
 import type { UploadQueue } from "@stevedore/browser"
 
 type Addition = UploadQueue.Addition
 
-/** What came, and the names of what came and cannot be had. */
+/** The files that arrived, and the names of those that could not be read. */
 export interface Intake {
   readonly additions: ReadonlyArray<Addition>
   readonly lost: ReadonlyArray<string>
@@ -30,14 +30,14 @@ const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => 
 
 const pathOf = (entry: FileSystemEntry): string => entry.fullPath.replace(/^\//, "")
 
-// One that cannot be had keeps none of the others from being taken.
+// An entry that cannot be read does not keep the others from being added.
 const within = async (entry: FileSystemEntry): Promise<Intake> => {
   const found: Array<Intake> = []
   try {
     if (isFile(entry)) found.push(taken([{ file: await fileOf(entry), name: pathOf(entry) }]))
     if (isFolder(entry)) {
       const reader = entry.createReader()
-      // a browser lists a hundred at a time
+      // a browser lists a hundred entries at a time
       for (let batch = await listed(reader); batch.length > 0; batch = await listed(reader)) {
         for (const inner of batch) found.push(await within(inner))
       }
@@ -55,7 +55,7 @@ interface WithHandle {
 const isFileHandle = (handle: FileSystemHandle | null): handle is FileSystemFileHandle => handle?.kind === "file"
 
 const dropped = async (item: DataTransferItem & WithHandle): Promise<Intake> => {
-  // both have to be asked for before anything is waited for: afterwards the drop is over
+  // both must be requested before the first await: afterwards the drop is over
   const entry = item.webkitGetAsEntry()
   const file = item.getAsFile()
   const asked = item.getAsFileSystemHandle?.().catch(() => null)
@@ -83,7 +83,7 @@ export const listen = (
   addEventListener("paste", ({ clipboardData }) => {
     if (clipboardData !== null) void intakeOf(clipboardData).then(take)
   })
-  // the whole page takes a drop: who misses the box does not lose the page
+  // the whole page accepts drops, so missing the box does not navigate away
   let inside = 0
   const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") === true
   const show = () => drop.classList.toggle("over", inside > 0)

@@ -12,7 +12,7 @@ const find = <E extends HTMLElement>(selector: string, type: new() => E): E => {
 }
 
 const queue = UploadQueue.make({
-  // the server of this page: the token of the service is there, not here
+  // this page's own server: it has the service's token, the page does not
   layer: Layer.merge(BrowserStevedore.layer({ baseUrl: "/api" }), FileHandles.layer()),
   files: 3,
   during: Effect.zipRight(UnloadWarning.scoped, ScreenWakeLock.scoped)
@@ -47,7 +47,7 @@ Intake.listen(find("#drop", HTMLElement), [filesInput, folderInput], ({ addition
   showRefused([...unreadable, ...queue.add(additions).refused])
 })
 
-// the file of an upload that an earlier page left, or that was changed
+// the item that needs its file again: an earlier page left it unfinished, or its file has changed
 let wanted: string | undefined
 againInput.addEventListener("change", () => {
   const file = againInput.files?.item(0) ?? undefined
@@ -68,7 +68,7 @@ const list = (section: HTMLElement) => {
     const kept = new Set(items.map(({ id }) => id))
     for (const [id, row] of rows) {
       if (kept.has(id)) continue
-      // whoever worked with the keyboard stays in the list
+      // keyboard users stay in the list
       const next = row.element.nextElementSibling ?? row.element.previousElementSibling
       const hadFocus = row.element.contains(document.activeElement)
       row.element.remove()
@@ -92,7 +92,7 @@ const bar = find("#queue .bar", HTMLDivElement)
 const showItems = list(section)
 const showUnfinished = list(find("#unfinished", HTMLElement))
 
-// what was cancelled was not meant to be sent
+// cancelled items were not meant to be sent
 const retryFailed = (): void => {
   for (const { id, state } of queue.getSnapshot().items) if (state === "failed") queue.retry(id)
 }

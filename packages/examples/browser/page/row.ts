@@ -1,4 +1,4 @@
-// One file of the list. Its elements are made once; what changes is their text, so that focus stays where it is.
+// One file of the list. Its elements are created once and only their text changes, so that focus stays where it is.
 import type { UploadQueue } from "@stevedore/browser"
 import * as Words from "./words.js"
 
@@ -7,7 +7,7 @@ type Item = UploadQueue.Item
 export interface Row {
   readonly element: HTMLLIElement
   readonly update: (item: Item) => void
-  /** The first of its buttons that can be used. */
+  /** Focuses the first enabled button. */
   readonly focus: () => void
 }
 
@@ -84,7 +84,7 @@ export const make = (
   let current: Item | undefined
   const element = document.createElement("li")
   const name = text("p", "name")
-  // one that is written from right to left ends on its left
+  // a right-to-left name is cut off on its left
   name.dir = "auto"
   const state = text("p", "state")
   const error = text("p", "error")
@@ -133,7 +133,7 @@ export const make = (
         break
       case "finishing":
       case "completed":
-        // a button that hides takes the focus with it
+        // a button that is hidden loses the focus
         if (first.element === document.activeElement) last.element.focus()
         first.hide()
         break
@@ -157,7 +157,7 @@ export const make = (
       name.title = item.name
       state.textContent = Words.state(item)
       const told = Words.failure(item)
-      // said once, not with each change
+      // announced once, not with every change
       if (error.textContent !== told) error.textContent = told
       error.hidden = told === ""
       bar.ariaLabel = item.name

@@ -1,4 +1,4 @@
-// What a person reads: sizes, times, states and errors in words.
+// Everything that users read: sizes, times, states and errors in words.
 import type { UploadQueue } from "@stevedore/browser"
 
 type Item = UploadQueue.Item
@@ -9,7 +9,7 @@ export const bytes = (count: number): string => {
   if (count < 1000) return `${count} bytes`
   let value = count / 1000
   let unit = 0
-  // what rounds to a thousand of one unit is one of the next
+  // a value that rounds to a thousand of one unit is one of the next
   while (value >= 999.5 && unit < units.length - 1) {
     value /= 1000
     unit++
@@ -46,7 +46,7 @@ const reasons: Readonly<Record<string, string>> = {
   StorageForbidden: "The storage refused the file. Try again, or ask whoever runs this page."
 }
 
-/** Whether another try of a failed item needs its file again. */
+/** Whether a retry of a failed item needs its file again. */
 export const needsFile = ({ error }: Pick<Item, "error">): boolean =>
   error?.tag === "SourceChanged" || error?.tag === "SourceUnreadable"
 
@@ -94,7 +94,7 @@ export const state = (item: Item): string => {
   }
 }
 
-/** What a screen reader says of a bar, such as "42 %, 3 minutes left". */
+/** What a screen reader says for a progress bar, such as "42 %, 3 minutes left". */
 export const progress = (item: Item): string =>
   item.state === "uploading"
     ? `${percent(item)} %${item.secondsLeft === undefined ? "" : `, ${timeLeft(item.secondsLeft)}`}`
@@ -110,7 +110,7 @@ export const totals = (now: UploadQueue.Totals): string =>
     now.failed > 0 ? `${now.failed} not sent` : undefined
   )
 
-/** What is said once, when it begins, at each quarter, and at the end. */
+/** What is announced once: at the start, at each quarter, and at the end. */
 export const announcement = (now: UploadQueue.Totals, quarter: number): string => {
   switch (now.state) {
     case "idle":

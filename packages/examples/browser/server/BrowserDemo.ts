@@ -12,7 +12,7 @@ const types: Readonly<Record<string, string>> = { html: "text/html", js: "text/j
 
 const typeOf = (file: string): string => types[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream"
 
-/** The page as Vite builds it, by its files. */
+/** The page as Vite builds it, by file name. */
 export const built = Effect.promise(async () => {
   const bundles = await build({
     configFile: fileURLToPath(new URL("../vite.config.ts", import.meta.url)),
@@ -25,7 +25,7 @@ export const built = Effect.promise(async () => {
 
 type Files = Effect.Effect.Success<typeof built>
 
-// Who has been served the page is known by its cookie: a page of yours has a sign-in there.
+// A cookie identifies each visitor of the page. A page of your own has a sign-in there.
 const session = "session=visitor; Path=/; HttpOnly; SameSite=Strict"
 
 const page = (files: Files) =>
@@ -54,7 +54,7 @@ const app = (files: Files) =>
     Effect.catchTag("RouteNotFound", () => HttpServerResponse.empty({ status: 404 }))
   )
 
-/** The page, the server behind it that has the token, and a sandbox of the service: all on this machine. */
+/** The page, its server with the token, and a sandbox of the service, all on this machine. */
 export const start = (
   options: { readonly files: Files; readonly port?: number | undefined },
   behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}
@@ -66,7 +66,7 @@ export const start = (
     )
     const sockets = createServer({ keepAliveTimeout: 65_000 })
     const server = yield* NodeHttpServer.make(() => sockets, { host: "127.0.0.1", port: options.port ?? 0 })
-    // the end of the server waits for its connections, and a browser keeps them
+    // closing the server waits for its connections, and browsers keep them open
     yield* Effect.addFinalizer(() => Effect.sync(() => sockets.closeAllConnections()))
     const services = yield* Layer.build(
       NodeStevedore.layer({ baseUrl: sandbox.baseUrl, token: sandbox.token, ledger: false })

@@ -3,7 +3,7 @@ import { FaultScript } from "@stevedore/testing"
 import { Console, Effect } from "effect"
 import * as BrowserDemo from "./BrowserDemo.js"
 
-// on one machine a file is up before anybody has seen it go
+// on a single machine, uploads finish before anyone can watch them
 const slow = FaultScript.on("putPart").always().delay("500 millis").and(
   FaultScript.on("put").always().delay("2 seconds")
 )

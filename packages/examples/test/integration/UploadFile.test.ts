@@ -11,7 +11,7 @@ const fromRoot = (path: string) => fileURLToPath(new URL(`../../../../${path}`, 
 
 const text = <E>(stream: Stream.Stream<Uint8Array, E>) => Stream.mkString(Stream.decodeText(stream))
 
-// Runs the file as a user does: in the directory of the recording, configured by the environment
+// Runs the file as a user would: in the recording's directory, configured by the environment.
 const run = (directory: string, sandbox: Sandbox.SandboxService) =>
   Effect.scoped(Effect.gen(function*() {
     const running = yield* Command.make(
@@ -25,7 +25,7 @@ const run = (directory: string, sandbox: Sandbox.SandboxService) =>
       Command.env({
         STEVEDORE_BASE_URL: sandbox.baseUrl,
         STEVEDORE_TOKEN: Redacted.value(sandbox.token),
-        // nothing is written down in the home of whoever runs the tests
+        // writes nothing to the home directory of the user who runs the tests
         HOME: directory,
         XDG_STATE_HOME: directory,
         LOCALAPPDATA: directory
