@@ -1,5 +1,5 @@
 /**
- * Watches one attempt to put bytes: it ends when nothing moves any more, and when the computer has slept.
+ * Watches one PUT attempt. The attempt ends when nothing moves any more, or when the computer has slept.
  *
  * @since 0.1.0
  */
@@ -11,14 +11,17 @@ import { TimedOut } from "./ConnectionError.js"
 import type { AttemptTimers } from "./internal/attemptTimers.js"
 import type { ServerClock } from "./ServerClock.js"
 
-/** The slowest line that is served, in bytes a second: a chunk may take this long to leave, unseen, from a buffer. */
+/**
+ * The slowest connection that is supported, in bytes per second: a chunk may take this long to leave a buffer, out of
+ * our sight.
+ */
 const slowestLine = 32_768
 
-/** How often an attempt is looked at, beside its timers. */
+/** An attempt is checked at least this often, in milliseconds. */
 const lookMillis = 5000
 
 /**
- * What is watched.
+ * What to watch.
  *
  * @since 0.1.0
  * @category models
@@ -30,19 +33,22 @@ export interface Watch<A, E, E2> {
   /** Which attempt it is, from 1. */
   readonly attempts: number
   readonly serverClock: ServerClock
-  /** How long nothing may happen in each phase, and what learns from how long it took, or from that it took too long. */
+  /** How long each phase may go without progress. Learns from how long attempts took, and from timeouts. */
   readonly timers: AttemptTimers
-  /** Runs every five seconds while the attempt is under way; its failure ends the attempt. */
+  /** Runs at least every five seconds during the attempt; its failure ends the attempt. */
   readonly look: Effect.Effect<void, E2>
-  /** Takes what drops the attempt without a failure, to be called whenever it shall be; gives what takes it back. */
+  /**
+   * Registers a function that drops the attempt without a failure, to be called at any time. Returns a function that
+   * unregisters it.
+   */
   readonly onCut: (cut: () => void) => () => void
 }
 
-// As an exit: of a fiber that fails, Effect's log says that its error is unhandled.
+// Forked as an Exit, because Effect logs the failure of a forked fiber as unhandled.
 const started = <A, E>(runner: Effect.Effect<A, E>) => Effect.fork(Effect.exit(Effect.interruptible(runner)))
 
-// A race of three, by hand: those of Effect take two fibers and a hundred steps for each two, for every part. Who loses can
-// be interrupted wherever this runs: an upload that may not be is not to wait for its timer.
+// A hand-written race of three: Effect's races take two fibers and about a hundred steps per pair, for every part. The
+// losers are interruptible wherever this runs, so that an uninterruptible upload does not wait for its timer.
 const firstOf = <A, E>(
   put: Effect.Effect<Option.Option<A>, E>,
   timer: Effect.Effect<Option.Option<never>, E>,
@@ -69,9 +75,10 @@ const firstOf = <A, E>(
   )
 
 /**
- * Fails with `TimedOut` when an attempt makes no progress: until its first bytes are taken, while the body is on its
- * way, and from its last byte to the answer, each with a limit of its own. None when it was cut, or the computer slept
- * meanwhile: the connection is dropped, since the other side has long given it up.
+ * Fails with `TimedOut` when an attempt makes no progress. Each phase has its own limit: until the first bytes are
+ * taken, while the body is in transit, and from the last byte to the response. Succeeds with `None` when the attempt
+ * was cut, or when the computer slept meanwhile: the connection is then dropped, since the other side has long given it
+ * up.
  *
  * @since 0.1.0
  * @category timers
@@ -101,7 +108,7 @@ export const watched = <A, E, E2>(
     const timer: Effect.Effect<Option.Option<never>, E2 | TimedOut> = Effect.suspend(() => {
       if (sleeps() !== sleepsBefore) return Effect.succeedNone
       const { limit, phase } = current()
-      // Whole milliseconds: a rest too small to move the clock would be slept for ever.
+      // Rounded up to whole milliseconds: a sleep too short to move the clock would repeat forever.
       const left = Math.ceil(Duration.toMillis(limit) - (monotonic() - progressAt))
       if (left <= 0) {
         timers.timedOut(phase)

@@ -1,5 +1,6 @@
 /**
- * Where a walk stands: small, plain, and made to be stored, so that a crash loses nothing of a long walk.
+ * The position of a walk: small, plain data made to be stored, so that a crash does not lose the progress of a long
+ * walk.
  *
  * @since 0.1.0
  */
@@ -8,10 +9,10 @@ import * as Schema from "effect/Schema"
 import { textHash } from "./internal/textHash.js"
 
 /**
- * A place in a list, behind an item. Store it with its Schema, for instance by `KeyValueStore.forSchema`, and give it
- * back as `from`.
+ * A position in a list, right after an item. Store it with its Schema, for instance through `KeyValueStore.forSchema`,
+ * and pass it back as `from`.
  *
- * Cursors end some time: a checkpoint is for going on after a crash or a pause, not for keeping.
+ * Cursors expire eventually: use a checkpoint to continue after a crash or a pause, not as a permanent bookmark.
  *
  * @example
  * import { KeyValueStore } from "@effect/platform"
@@ -35,11 +36,11 @@ export const Checkpoint = /* #__PURE__ */ Schema.Struct({
   version: Schema.Literal(1),
   /** The list, such as `/v1/projects`. */
   path: Schema.String,
-  /** Of the filters and the sort: a walk goes on with the same only. */
+  /** Identifies the filters and the sort: a walk continues only with the same ones. */
   fingerprint: Schema.String,
   /** The cursor of the page; absent for the first. */
   cursor: Schema.optionalWith(Schema.String, { exact: true }),
-  /** The number of the page in the walk, from 0. */
+  /** The index of the page in the walk, from 0. */
   page: Schema.NonNegativeInt,
   /** How many items of the page have been passed. */
   position: Schema.NonNegativeInt,
@@ -47,17 +48,15 @@ export const Checkpoint = /* #__PURE__ */ Schema.Struct({
   receivedAt: Schema.NonNegativeInt,
   /** When the checkpoint was taken, in milliseconds of Unix time. */
   takenAt: Schema.NonNegativeInt,
-  /**
-   * Whether `earlier` is known too. A walk with `onCursorRejected: "restart"` remembers the whole.
-   */
+  /** Whether `earlier` is known too. A walk with `onCursorRejected: "restart"` remembers the whole walk. */
   remembers: Schema.Literal("page", "walk"),
   /**
-   * Hashes of the ids of the items that have been passed and that this cursor may bring again, the last first: those of
-   * this page, and those that an earlier resumption has not met again yet. By them, and not by counting, a resumed walk
-   * leaves out what it has given: a page may have changed meanwhile.
+   * Hashes of the ids of items that have been passed and that this cursor may return again, the latest first: those of
+   * this page, and those from before an earlier resumption that have not come up again yet. A resumed walk skips items
+   * by these hashes rather than by counting, because a page may have changed meanwhile.
    */
   passed: Schema.List(Schema.NonNegativeInt),
-  /** The same of the pages before it: left out too where the walk begins again. */
+  /** The same for the pages before this one. These are skipped too if the walk starts over. */
   earlier: Schema.optionalWith(Schema.List(Schema.NonNegativeInt), { default: () => List.empty() })
 }).annotations({ identifier: "Checkpoint" })
 
@@ -70,7 +69,7 @@ export const Checkpoint = /* #__PURE__ */ Schema.Struct({
 export type Checkpoint = typeof Checkpoint.Type
 
 /**
- * An item, and the place behind it.
+ * An item, and the position right after it.
  *
  * @since 0.1.0
  * @category models
@@ -81,7 +80,7 @@ export interface Marked<out A> {
 }
 
 /**
- * What tells one walk from another: its list, its filters and its sort, as they go over the wire.
+ * Tells one walk from another by its list, its filters and its sort, as they are sent over the wire.
  *
  * @since 0.1.0
  * @category constructors
@@ -90,7 +89,7 @@ export const fingerprint = (path: string, query: ReadonlyArray<readonly [string,
   textHash(JSON.stringify([path, query])).toString(36)
 
 /**
- * The place before the first item of a list.
+ * The position before the first item of a list.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * Checksums of what is sent: of each part while it is on its way, and of the whole file, combined from its parts
- * without a second pass.
+ * Checksums of what is sent: of each part while it is sent, and of the whole file, combined from its parts without a
+ * second pass.
  *
  * @since 0.1.0
  */
@@ -13,20 +13,20 @@ import type { Crc64 } from "./internal/crc64.js"
 import * as Crc64s from "./internal/crc64.js"
 
 /**
- * A checksum as storage writes it.
+ * A checksum in storage's notation.
  *
  * @since 0.1.0
  * @category models
  */
 export const Checksum = /* #__PURE__ */ Schema.Struct({
-  /** As in the storage's header `x-amz-checksum-<algorithm>`, such as `crc32`. */
+  /** The suffix of storage's header `x-amz-checksum-<algorithm>`, such as `crc32`. */
   algorithm: Schema.NonEmptyString,
   /** The bytes of the checksum, most significant first, in base64. */
   value: Schema.NonEmptyString
 }).annotations({ identifier: "Checksum" })
 
 /**
- * A checksum as storage writes it: its algorithm and its value in base64.
+ * A checksum in storage's notation: its algorithm, and its value in base64.
  *
  * @since 0.1.0
  * @category models
@@ -34,7 +34,7 @@ export const Checksum = /* #__PURE__ */ Schema.Struct({
 export type Checksum = typeof Checksum.Type
 
 /**
- * A checksum that is being computed.
+ * A checksum in progress.
  *
  * @since 0.1.0
  * @category models
@@ -46,7 +46,7 @@ export interface RunningChecksum {
 }
 
 /**
- * A way to compute checksums. Which one is in force is told by {@link Algorithm}.
+ * A way to compute checksums. {@link Algorithm} holds the one in force.
  *
  * @since 0.1.0
  * @category models
@@ -55,8 +55,8 @@ export interface ChecksumAlgorithm {
   readonly name: string
   readonly begin: () => RunningChecksum
   /**
-   * The value of two runs of bytes one after the other, from the value of each and the second's length in bytes.
-   * Absent where the algorithm cannot: then a file of several parts has no checksum as a whole.
+   * The checksum of two consecutive runs of bytes, from the checksum of each and the length of the second in bytes.
+   * Absent if the algorithm cannot combine: a file of several parts then has no checksum as a whole.
    */
   readonly combine?: ((first: string, second: string, secondLength: number) => string) | undefined
 }
@@ -75,7 +75,7 @@ const isBase64 = (value: string): boolean => value.length % 4 === 0 && /^[A-Za-z
 const decodedBytes = (value: string): Uint8Array =>
   Uint8Array.from(isBase64(value) ? atob(value) : "", (character) => character.charCodeAt(0))
 
-// Every platform has base64 built in, and a page need not load tables for it
+// Every platform has base64 built in, so a page need not load tables for it
 const encodedBytes = (bytes: ReadonlyArray<number>): string => btoa(String.fromCharCode(...bytes))
 
 const encode = (crc: number): string => encodedBytes(bytesOf(crc))
@@ -90,7 +90,7 @@ const decode64 = (value: string): Crc64 => {
 }
 
 /**
- * CRC-32 as of zlib, PNG and S3, over a function that goes on from a checksum with more bytes.
+ * CRC-32 as in zlib, PNG and S3, on top of a function that continues a checksum with more bytes.
  *
  * @since 0.1.0
  * @category algorithms
@@ -110,7 +110,7 @@ export const crc32With = (update: (crc: number, chunk: Uint8Array) => number): C
 })
 
 /**
- * CRC-32 in JavaScript, for every platform. Node's layer has a native one in its place.
+ * CRC-32 in JavaScript, for every platform. The Node layer uses a native one instead.
  *
  * @since 0.1.0
  * @category algorithms
@@ -118,9 +118,9 @@ export const crc32With = (update: (crc: number, chunk: Uint8Array) => number): C
 export const crc32: ChecksumAlgorithm = crc32With(Crc32.update)
 
 /**
- * CRC-64/NVME, which S3 keeps for a whole object whatever its parts. In JavaScript on every platform, at
- * 7.0 CPU seconds per GiB on a machine where CRC-32 takes 4.3 in JavaScript and 0.33 by zlib: for where it is what the
- * store keeps and compares.
+ * CRC-64/NVME, which S3 keeps for a whole object whatever its parts. It is JavaScript on every platform, at 7.0 CPU
+ * seconds per GiB on a machine where CRC-32 takes 4.3 in JavaScript and 0.33 with zlib. Use it where the store keeps
+ * and compares this checksum.
  *
  * @example
  * import { Checksum, Uploads, type UploadSource } from "@stevedore/core"
@@ -147,7 +147,7 @@ export const crc64nvme: ChecksumAlgorithm = {
 }
 
 /**
- * The algorithm in force, read when an upload begins.
+ * The algorithm in force, read when an upload starts.
  *
  * @since 0.1.0
  * @category references
@@ -158,7 +158,7 @@ export class Algorithm extends Context.Reference<Algorithm>()<"@stevedore/core/C
 ) {}
 
 /**
- * Another algorithm, for an application or for one effect.
+ * Uses another algorithm, for an application or for a single effect.
  *
  * @since 0.1.0
  * @category layers
@@ -166,7 +166,7 @@ export class Algorithm extends Context.Reference<Algorithm>()<"@stevedore/core/C
 export const layer = (algorithm: ChecksumAlgorithm): Layer.Layer<never> => Layer.succeed(Algorithm, algorithm)
 
 /**
- * Hands the algorithm in force where a layer is built on to what runs with that layer.
+ * Captures the algorithm in force where a layer is built, and provides it to whatever runs with that layer.
  *
  * @since 0.1.0
  * @category layers
@@ -186,8 +186,8 @@ export const ofBytes = (algorithm: ChecksumAlgorithm, bytes: Uint8Array): Checks
 }
 
 /**
- * The checksum of a whole file from those of its parts, in their order; none when the algorithm cannot combine, or a
- * part has none.
+ * The checksum of a whole file, from those of its parts in order. None if the algorithm cannot combine checksums, or if
+ * a part has none.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,5 +1,5 @@
 /**
- * What can happen to any request before there is an answer, to the service as to the storage.
+ * What can go wrong with any request, to the service or to storage, before there is a response.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
 
 /**
- * Whom a request was for: the service (JSON, with the token) or the object storage (pre-signed URLs, never a token).
+ * Whom a request is for: the service (JSON, with the token) or the object storage (pre-signed URLs, never a token).
  *
  * @since 0.1.0
  * @category models
@@ -27,8 +27,8 @@ const describePage = (page: PagePosition.PagePosition | undefined): string =>
   page === undefined ? "" : ` (${PagePosition.describe(page)})`
 
 /**
- * The connection could not be made, or broke before the answer was complete. Whether the request arrived is unknown
- * unless `arrived` says "no".
+ * The connection could not be established, or broke before the response was complete. Whether the request arrived is
+ * unknown unless `arrived` is "no".
  *
  * @since 0.1.0
  * @category errors
@@ -39,16 +39,16 @@ export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@ste
     peer: Peer,
     /** The origin that was called, such as `https://host:443`. Never a path or a query. */
     origin: Schema.String,
-    /** The system's code where there is one, such as `ECONNRESET`. */
+    /** The system error code, if there is one, such as `ECONNRESET`. */
     code: Schema.optional(Schema.String),
-    /** `no` when the connection was never made; otherwise the request may have been carried out. */
+    /** `no` if the connection was never established; otherwise the request may have been carried out. */
     arrived: Schema.Literal("no", "unknown"),
     /**
-     * What else it may be, where the platform does not tell: in a browser a request that CORS forbids looks like a
-     * network that is down. Only where no request to the origin has ever succeeded.
+     * What else may be the cause, where the platform does not tell: in a browser, a request that CORS forbids looks
+     * like a network failure. Present only if no request to the origin has ever succeeded.
      */
     hint: Schema.optional(Schema.Literal("cors")),
-    /** In a walk of a list: the page that could not be had. */
+    /** In a walk of a list: the page that could not be fetched. */
     page: Schema.optional(PagePosition.PagePosition),
     attempts: Recovery.attempts
   }
@@ -77,9 +77,9 @@ const hints: Record<NonNullable<ConnectionFailed["hint"]>, string> = {
 }
 
 /**
- * The phases of a request, each with a time-out of its own: until the connection is made and the first byte is
- * taken, while the body makes progress, from the last byte to the answer, one attempt of a call (`call`), and all its
- * attempts (`total`).
+ * The phases of a request, each with its own timeout: until the connection is established and the first byte is taken
+ * (`connect`), while the body makes progress (`body`), from the last byte to the response (`answer`), one attempt of a
+ * call (`call`), and all its attempts (`total`).
  *
  * @since 0.1.0
  * @category models
@@ -93,7 +93,7 @@ export const Phase = Schema.Literal("connect", "body", "answer", "call", "total"
 export type Phase = typeof Phase.Type
 
 /**
- * Nothing happened for too long in one phase of a request.
+ * A phase of a request made no progress for too long.
  *
  * @since 0.1.0
  * @category errors
@@ -101,9 +101,9 @@ export type Phase = typeof Phase.Type
 export class TimedOut extends Schema.TaggedError<TimedOut>("@stevedore/core/TimedOut")("TimedOut", {
   peer: Peer,
   phase: Phase,
-  /** How long nothing happened. Encoded in milliseconds. */
+  /** How long there was no progress. Encoded in milliseconds. */
   after: Recovery.FiniteDuration,
-  /** In a walk of a list: the page that could not be had. */
+  /** In a walk of a list: the page that could not be fetched. */
   page: Schema.optional(PagePosition.PagePosition),
   attempts: Recovery.attempts
 }) {
@@ -133,7 +133,7 @@ const noConnectionWasMade = new Set([
 ])
 
 /**
- * Whether a system code says that the request cannot have arrived.
+ * Whether a system error code proves that the request never arrived.
  *
  * @since 0.1.0
  * @category constructors
@@ -142,7 +142,7 @@ export const arrival = (code: string | undefined): "no" | "unknown" =>
   code !== undefined && noConnectionWasMade.has(code) ? "no" : "unknown"
 
 /**
- * An error and what it was caused by, from the outside in. Bounded: a chain may lead back to itself.
+ * An error and its causes, from the outside in. Bounded, because a chain of causes may be circular.
  *
  * @since 0.1.0
  * @category destructors
@@ -160,8 +160,8 @@ export const causes = (error: unknown): ReadonlyArray<unknown> => {
 const isSystemCode = (code: unknown): code is string => typeof code === "string" && /^[A-Z][A-Z0-9_]+$/.test(code)
 
 /**
- * The first system code in a chain of causes, such as `ECONNRESET`. Nothing else of the chain is kept: it may hold a
- * signed URL or a token.
+ * The first system error code in a chain of causes, such as `ECONNRESET`. Nothing else of the chain is kept, because it
+ * may hold a signed URL or a token.
  *
  * @since 0.1.0
  * @category destructors

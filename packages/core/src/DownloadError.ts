@@ -1,5 +1,5 @@
 /**
- * Everything that a download can end with, beside the bytes.
+ * Every way a download can fail.
  *
  * @since 0.1.0
  */
@@ -10,8 +10,8 @@ import { SourceChanged } from "./SourceError.js"
 import { StorageError } from "./StorageError.js"
 
 /**
- * The bytes ended before the length that was declared for them, or went on behind it. A download that can take up where
- * it broke does so; this is what is left when it cannot.
+ * The bytes ended before their declared length, or went on beyond it. A download that can be resumed is resumed; this
+ * error means that it could not be.
  *
  * @since 0.1.0
  * @category errors
@@ -20,7 +20,7 @@ export class DownloadIncomplete extends Schema.TaggedError<DownloadIncomplete>("
   "DownloadIncomplete",
   {
     fileId: Schema.String,
-    /** In bytes. At least so many, where the size of the file was not told. A record may tell what is no whole number. */
+    /** In bytes. A minimum, if the size of the file was not known. A record may hold a number that is not whole. */
     expected: Recovery.AnyNumber,
     /** In bytes. */
     received: Schema.Int,
@@ -41,7 +41,7 @@ export class DownloadIncomplete extends Schema.TaggedError<DownloadIncomplete>("
 }
 
 /**
- * The range has nothing in the file: it begins at its end or after it, or it is not a range of whole bytes.
+ * The range selects no bytes of the file: it starts at the end or after it, or it is not in whole bytes.
  *
  * @since 0.1.0
  * @category errors
@@ -50,7 +50,7 @@ export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/c
   fileId: Schema.String,
   offset: Recovery.AnyNumber,
   length: Schema.optional(Recovery.AnyNumber),
-  /** The size of the file in bytes, where it was told. */
+  /** The size of the file in bytes, if known. */
   totalLength: Schema.optional(Schema.Int),
   attempts: Recovery.noAttempts
 }) {
@@ -70,7 +70,7 @@ export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/c
 }
 
 /**
- * The bytes came whole, but they are not those that the checksum is of: they were damaged in storage or on the way.
+ * All bytes arrived, but they do not match the checksum: they were damaged in storage or in transit.
  *
  * @since 0.1.0
  * @category errors
@@ -84,14 +84,14 @@ export class DownloadCorrupted
       algorithm: Schema.String,
       /** The checksum of the file, in base64. */
       expected: Schema.String,
-      /** The checksum of what came. */
+      /** The checksum of the bytes that arrived. */
       received: Schema.String,
       attempts: Recovery.attempts
     }
   )
 {
   /**
-   * The same file again may arrive whole.
+   * A second download of the same file may arrive intact.
    *
    * @since 0.1.0
    */
@@ -105,8 +105,8 @@ export class DownloadCorrupted
 }
 
 /**
- * The checksum that a download was to be compared with cannot be: nothing here computes its algorithm, or its value is
- * none of that algorithm. Nothing was asked for.
+ * The checksum to compare a download with cannot be used: its algorithm is not available, or its value is malformed for
+ * that algorithm. Nothing was requested.
  *
  * @since 0.1.0
  * @category errors

@@ -1,5 +1,5 @@
 /**
- * Files on their way down: as a Stream of bytes, whole or a range, taken up again where a connection broke.
+ * Downloads files as a Stream of bytes, whole or a range, and resumes where a connection broke.
  *
  * @since 0.1.0
  */
@@ -19,59 +19,64 @@ import { ObjectStorage } from "./ObjectStorage.js"
 import { ServiceApi } from "./ServiceApi.js"
 
 /**
- * Which bytes, and what happens when the connection breaks.
+ * Which bytes to download, and what to do when the connection breaks.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** `offset` from 0; without `length` to the last byte. A range may reach over the end. Omitted: the whole file. */
+  /**
+   * `offset` counts from 0; without `length`, the range ends with the last byte. A range may extend past the end.
+   * Defaults to the whole file.
+   */
   readonly range?: { readonly offset: number; readonly length?: number | undefined } | undefined
   /**
-   * Whether a download that was cut is taken up where it broke, as the retry policy in force allows. It needs an etag,
-   * which proves that the rest is of the same file. Omitted: true.
+   * Whether a download that was cut resumes where it broke, as the retry policy in force allows. This takes an etag,
+   * which proves that the rest belongs to the same file. Defaults to true.
    */
   readonly resume?: boolean | undefined
 }
 
 /**
- * Which bytes of a file that is being downloaded in several sections.
+ * Which bytes to download, for a file that is downloaded in several sections.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SectionOptions extends Options {
-  /** The etag that other bytes of the file came with: the section is of the same file, or `SourceChanged`. */
+  /**
+   * The etag that came with other bytes of the file: the section is of the same file, or fails with `SourceChanged`.
+   */
   readonly etag?: string | undefined
-  /** Takes everything from `offset` on when the server does not know ranges, and sends everything anyway. */
+  /** If the server does not support ranges and sends the whole file, take everything from `offset` on. */
   readonly orWhole?: boolean | undefined
 }
 
 /**
- * Bytes on their way, to be read once and in one of two forms, within their scope.
+ * Bytes in transit. Read them within their scope, once, and in one of the two forms.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Section {
-  /** The place of the first byte in the file. */
+  /** The position of the first byte in the file. */
   readonly offset: number
-  /** How many bytes there will be, where it is known. */
+  /** How many bytes there will be, if known. */
   readonly length: Option.Option<number>
-  /** The size of the file, where it is known. */
+  /** The size of the file, if known. */
   readonly totalLength: Option.Option<number>
-  /** Opaque. Equal ones that are not weak mean equal bytes. */
+  /** Opaque. Equal etags that are not weak mean equal bytes. */
   readonly etag: Option.Option<string>
-  /** The checksums of the file that the storage told with it, in base64 by algorithm such as `crc32`: mostly none. */
+  /** The checksums of the file that storage sent with it, in base64, by algorithm such as `crc32`. Usually empty. */
   readonly checksums: Readonly<Record<string, string>>
-  /** Who sends them: the service, whose requests are counted, or the storage. */
+  /** Who sends the bytes: the service, whose requests count against the rate limit, or storage. */
   readonly peer: "service" | "storage"
-  /** Whether ranges of the file can be had: whether this one was given as it was asked for. */
+  /** Whether ranges of the file are available: whether this one came as it was requested. */
   readonly ranged: boolean
   readonly bytes: Stream.Stream<Uint8Array, DownloadError>
   /**
-   * Hands the same bytes to a sink, one chunk after the other, without a Stream in between: where there are many of
-   * them that costs a fraction. The memory of a chunk is valid until the sink is done with it.
+   * Passes the same bytes to a sink, chunk by chunk, without a Stream in between: for large amounts, this costs a
+   * fraction. The memory of a chunk is valid until the sink is done with it.
    */
   readonly drain: <E, R>(
     sink: (chunk: Uint8Array) => Effect.Effect<void, E, R>
@@ -79,7 +84,8 @@ export interface Section {
 }
 
 /**
- * A file whose sections can be asked for, also at the same time. Its link is asked for once, and again when it is dead.
+ * A file whose sections can be requested, also concurrently. Its link is requested once, and again when it no longer
+ * works.
  *
  * @since 0.1.0
  * @category models
@@ -89,7 +95,7 @@ export interface OpenDownload {
 }
 
 /**
- * What downloads need.
+ * The services that a download needs.
  *
  * @since 0.1.0
  * @category models
@@ -97,13 +103,13 @@ export interface OpenDownload {
 export type Requirements = ServiceApi | ObjectStorage
 
 /**
- * The bytes of a file, whole or a range of it. A redirect or a link is followed by hand, without the token. The length
- * is checked: fewer bytes than declared, or more than a range has, are `DownloadIncomplete`. A connection that breaks or
- * stalls is taken up again where it broke, on the same file or not at all: `SourceChanged`.
+ * The bytes of a file, or of a range of it. Redirects and links are followed without the token. The length is checked:
+ * fewer bytes than declared, or more than the range has, fail with `DownloadIncomplete`. When a connection breaks or
+ * stalls, the download resumes where it broke, and fails with `SourceChanged` if the file is no longer the same.
  *
- * The bytes are those that are stored, as long as the transport leaves them so, as Node's does. Fetch decodes what is
- * stored with a `Content-Encoding`: the length is unknown then, what breaks is not taken up again, and of ranges there
- * are only those from the start.
+ * The bytes are those in storage, as long as the transport does not decode them; Node's does not. Fetch decodes what is
+ * stored with a `Content-Encoding`: the length is then unknown, a broken download is not resumed, and only ranges from
+ * the start are available.
  *
  * @example
  * import { Downloads } from "@stevedore/core"
@@ -129,8 +135,8 @@ export const stream = (
   )
 
 /**
- * A file whose sections are asked for one by one, in any order and also at the same time. Nothing is asked of the service
- * before the first one. For a file from front to back there is {@link stream}.
+ * A file whose sections are requested one by one, in any order and also concurrently. Nothing is requested before the
+ * first section. To read a file from front to back, use {@link stream}.
  *
  * @example
  * import { Downloads } from "@stevedore/core"
@@ -139,7 +145,7 @@ export const stream = (
  * const atOnce = Effect.gen(function*() {
  *   const file = yield* Downloads.open("1kf00nQk9yfWKfsTDni8aO")
  *   const first = yield* file.section({ range: { offset: 0, length: 1_000_000 } })
- *   // of the same file, or `SourceChanged`
+ *   // the same file, or it fails with `SourceChanged`
  *   const rest = yield* file.section({ range: { offset: 1_000_000 }, etag: Option.getOrUndefined(first.etag) })
  *   yield* Effect.forEach(
  *     [first, rest],

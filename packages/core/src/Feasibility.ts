@@ -1,25 +1,25 @@
 /**
- * Whether an upload can end before its URLs do, at the speed that was measured. Ten gigabytes in three hours need
- * 7.4 Mbit/s: on a slower line that is known after half a minute.
+ * Whether an upload can finish before its URLs expire, at the measured speed. Ten gigabytes in three hours need 7.4
+ * Mbit/s; on a slower connection, this is known after half a minute.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
 const rates = {
-  /** Bytes a second that are needed. */
+  /** The bytes per second that are needed. */
   needs: Schema.JsonNumber,
-  /** Bytes a second that the line gave over the last minute. */
+  /** The bytes per second of the connection over the last minute. */
   has: Schema.JsonNumber
 }
 
 /**
- * What is known of it:
+ * The verdict:
  *
  * - `Unknown`: too little was sent
- * - `Feasible`: it ends in time
- * - `AtRisk`: it may, or a new session has to be opened for it
- * - `Impossible`: it does not, nor does it in a new session, unless the line becomes faster
+ * - `Feasible`: the upload finishes in time
+ * - `AtRisk`: it may finish in time, or may need a new session
+ * - `Impossible`: it does not finish in time, not even in a new session, unless the connection becomes faster
  *
  * @since 0.1.0
  * @category models
@@ -32,7 +32,7 @@ export const Feasibility = /* #__PURE__ */ Schema.Union(
 ).annotations({ identifier: "Feasibility" })
 
 /**
- * What is known of whether an upload can end in time.
+ * Whether an upload can finish in time, as far as is known.
  *
  * @since 0.1.0
  * @category models
@@ -40,7 +40,7 @@ export const Feasibility = /* #__PURE__ */ Schema.Union(
 export type Feasibility = typeof Feasibility.Type
 
 /**
- * Nothing is known.
+ * Nothing is known yet.
  *
  * @since 0.1.0
  * @category constructors
@@ -48,7 +48,7 @@ export type Feasibility = typeof Feasibility.Type
 export const unknown: Feasibility = { _tag: "Unknown" }
 
 /**
- * What was measured.
+ * The measurements to judge.
  *
  * @since 0.1.0
  * @category models
@@ -56,28 +56,31 @@ export const unknown: Feasibility = { _tag: "Unknown" }
 export interface Measured {
   /** The source's size in bytes. */
   readonly size: number
-  /** Bytes of this session that were sent since it began. */
+  /** Bytes sent in this session so far. */
   readonly sent: number
-  /** Bytes that are still to be sent. */
+  /** Bytes still to send. */
   readonly remaining: number
-  /** Until the first URL that is needed ends, in seconds. */
+  /** Seconds until the first URL that is still needed expires. */
   readonly secondsLeft: number
-  /** How long the URLs of a session live, in seconds: what a new session would have. */
+  /** How long the URLs of a session live, in seconds: the time that a new session would have. */
   readonly sessionSeconds: number
   /** Seconds during which bytes were being sent. */
   readonly secondsSending: number
-  /** In bytes a second; `most` is the best that the line gave for a while, and 0 says nothing about a line. */
+  /**
+   * In bytes per second. `most` is the best that the connection sustained for a while; 0 means that this is not known.
+   */
   readonly speed: { readonly likely: number; readonly least: number; readonly most: number }
 }
 
-// A line that is still warming up may get half as fast again; one that was watched for two minutes hardly does.
+// A connection that is still warming up may become half as fast again; after two minutes of watching, it hardly does.
 const hope = (secondsSending: number): number => secondsSending < 120 ? 1.5 : 1.1
 
 const isKnown = ({ secondsSending, sent, size, speed }: Measured): boolean =>
   speed.most > 0 && (secondsSending >= 30 || (secondsSending >= 10 && sent >= size / 20))
 
 /**
- * Judges what was measured: known from 30 seconds of sending, or from 5 % of the file when that took 10.
+ * Judges the measurements. The verdict is known after 30 seconds of sending, or after 5 % of the file if that took 10
+ * seconds.
  *
  * @since 0.1.0
  * @category constructors
@@ -94,7 +97,7 @@ export const assess = (measured: Measured): Feasibility => {
   return needs > Math.min(least, likely * 0.85) ? { _tag: "AtRisk", ...rates } : { _tag: "Feasible", ...rates }
 }
 
-// Two digits, but never in powers of ten, which `toPrecision` takes to from 100 on
+// Two significant digits, but never in exponential notation, to which `toPrecision` switches from 100 on
 const megabits = (bytesPerSecond: number): string => {
   const rate = (bytesPerSecond * 8) / 1_000_000
   return rate < 99.5 ? rate.toPrecision(2) : rate.toFixed(0)

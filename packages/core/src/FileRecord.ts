@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { serviceRecord } from "./internal/serviceRecord.js"
 
 /**
- * Where processing stands. A file that is finalized may still be `pending`; its download does not depend on it.
+ * The state of processing. A finalized file may still be `pending`; it can be downloaded regardless.
  *
  * @since 0.1.0
  * @category models
@@ -21,7 +21,7 @@ export const FileStatus = Schema.Literal("pending", "completed", "failed").annot
 export type FileStatus = typeof FileStatus.Type
 
 /**
- * Who made a thing.
+ * Who created something.
  *
  * @since 0.1.0
  * @category models
@@ -32,8 +32,8 @@ export const Author = Schema.Struct({
 }).annotations(serviceRecord("Author"))
 
 /**
- * A file as the service keeps it. Fields that are not named here are kept too, also through this Schema: who stores a
- * record by it loses nothing.
+ * A file as the service keeps it. Fields that are not named here are kept too, and survive this Schema, so storing a
+ * record with it loses nothing.
  *
  * @since 0.1.0
  * @category models
@@ -58,8 +58,8 @@ export const FileRecord = Schema.Struct({
 export type FileRecord = typeof FileRecord.Type
 
 /**
- * Whether a record is of a file of so many bytes that the service has: it has not failed on it, and its size, where the
- * record tells one, is this.
+ * Whether a record shows a file of this size that the service has: it has not failed, and its size, if the record has
+ * one, is the same.
  *
  * @since 0.1.0
  * @category predicates

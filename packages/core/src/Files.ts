@@ -1,5 +1,5 @@
 /**
- * What the service knows of a file.
+ * What the service knows about a file.
  *
  * @since 0.1.0
  */
@@ -26,7 +26,8 @@ export const inspect = (fileId: string): Effect.Effect<FileRecord, ServiceError,
   Effect.flatMap(ServiceApi, (service) => service.file(fileId))
 
 /**
- * When to look again: after 1 second at first, after 15 at the most, in no step with others who wait.
+ * When to look again: after 1 second at first, then at growing intervals up to 15 seconds, with jitter so that clients
+ * do not poll in step.
  *
  * @since 0.1.0
  * @category schedules
@@ -37,8 +38,9 @@ export const defaultSchedule: Schedule.Schedule<Duration.Duration> = Schedule.ex
 )
 
 /**
- * The record of a file as soon as its processing has ended: its status is `completed` or `failed`. A file can be
- * downloaded before that. The schedule says when to look again; when it ends first, the record is still `pending`.
+ * The record of a file as soon as its processing has ended, with status `completed` or `failed`. A file can be
+ * downloaded before that. The schedule says when to look again; if the schedule ends first, the record is still
+ * `pending`.
  *
  * @example
  * import { Files } from "@stevedore/core"

@@ -37,12 +37,12 @@ const bodyOf = (body: SourceBody, contentLength: number): HttpBody.HttpBody => {
     case "BlobBody":
       return HttpBody.raw(body.blob, { contentLength })
     case "StreamBody":
-      // without a media type of its own: what is sent is what `putHeaders` gave
+      // no media type here: only the headers from `putHeaders` are sent
       return HttpBody.stream(body.stream, "", contentLength)
   }
 }
 
-// The whole body is read, so that its connection can be used again, but no more than this is kept.
+// The whole body is read, so that its connection can be reused, but no more than this is kept.
 const readStart = <E>(
   response: HttpClientResponse.HttpClientResponse,
   mapError: (error: HttpClientError.HttpClientError) => E
@@ -137,7 +137,7 @@ const get =
 
 /**
  * The storage over any HTTP client that takes raw bodies and follows no redirects. Trace headers are switched off:
- * storage refuses what is not signed, and they are nobody's business there.
+ * storage rejects unsigned headers, and it has no business with traces.
  *
  * @since 0.1.0
  * @category constructors

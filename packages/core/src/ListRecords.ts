@@ -1,6 +1,6 @@
 /**
  * The records of the lists (service contract: list endpoints). Dates are as the service wrote them, in ISO 8601. Fields
- * that are not named here are kept too: they are in the value, though not in its type.
+ * that are not named here are kept too: they are in the value, but not in its type.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import { serviceRecord } from "./internal/serviceRecord.js"
 const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
 
 /**
- * A thing that another belongs to, by its id.
+ * Something that another record refers to, by its id.
  *
  * @since 0.1.0
  * @category models
@@ -25,7 +25,7 @@ export const Reference = Schema.Struct({ id: Schema.String }).annotations(servic
 export type Reference = typeof Reference.Type
 
 /**
- * The same with its title.
+ * The same, with the record's title.
  *
  * @since 0.1.0
  * @category models
@@ -136,7 +136,7 @@ export const Highlight = Schema.Struct({
   type: Schema.String,
   created_at: Schema.String,
   updated_at: Schema.String,
-  /** Where in a recording, as the service counts. */
+  /** The position in a recording, in the service's units. */
   start_time: nullable(Schema.Number),
   end_time: nullable(Schema.Number)
 }).annotations(serviceRecord("Highlight"))
@@ -247,8 +247,8 @@ export const FolderContent = Schema.Struct({
 export type FolderContent = typeof FolderContent.Type
 
 /**
- * A record of `/v1/users`. The service's reference does not show it, so only the id, which every record has, is
- * promised; for the rest give `Lists.make` a Schema of your own.
+ * A record of `/v1/users`. The service's reference does not show it, so only `id` is promised, which every record has.
+ * For more, give `Lists.make` your own Schema.
  *
  * @since 0.1.0
  * @category records

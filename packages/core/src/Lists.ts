@@ -1,6 +1,6 @@
 /**
- * The lists of the service, each as one value: called, it is a stream of all items; its members are the other ways to
- * walk it. A walk that does not come to the end of a list never looks as if it had: it fails.
+ * The lists of the service, each as one value: call it for a stream of all items; its members are the other ways to
+ * walk it. A walk that does not reach the end of its list fails; it never looks complete.
  *
  * @since 0.1.0
  */
@@ -15,8 +15,8 @@ import * as Filters from "./ListFilters.js"
 import * as Records from "./ListRecords.js"
 
 /**
- * Any list of the service, by its path and a Schema of its items. Fields that the Schema does not name are kept; a
- * filter that `filters` does not name is refused before a request.
+ * Any list of the service, from its path and a Schema of its items. Fields that the Schema does not name are kept. A
+ * filter that `filters` does not name is refused before any request.
  *
  * @example
  * import { ListFilters, Lists } from "@stevedore/core"
@@ -109,7 +109,7 @@ export const docs = make({
 })
 
 /**
- * `GET /v1/insights`. The service has deprecated it: see `ServiceApi.deprecations`.
+ * `GET /v1/insights`. Deprecated by the service: see `ServiceApi.deprecations`.
  *
  * @since 0.1.0
  * @category lists
@@ -122,7 +122,7 @@ export const insights = make({
 })
 
 /**
- * `GET /v1/highlights`. Only one of `project_id`, `tag_id` and `highlight_id` at a time.
+ * `GET /v1/highlights`. Takes only one of `project_id`, `tag_id` and `highlight_id`.
  *
  * @since 0.1.0
  * @category lists
@@ -174,7 +174,7 @@ export const contacts = make({
 })
 
 /**
- * `GET /v1/folders`. `parent_folder_id: null` gives the folders that are in no other.
+ * `GET /v1/folders`. `parent_folder_id: null` selects the folders that are in no other.
  *
  * @since 0.1.0
  * @category lists
@@ -187,7 +187,7 @@ export const folders = make({
 })
 
 /**
- * `GET /v1/folders/{id}/contents`: what is in a folder.
+ * `GET /v1/folders/{id}/contents`: the contents of a folder.
  *
  * @example
  * import { Lists } from "@stevedore/core"

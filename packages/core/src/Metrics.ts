@@ -1,8 +1,8 @@
 /**
- * What is counted and measured of transfers, for whoever watches an application: under any name that is here, in any
- * registry that reads Effect's metrics. None has a file's name, an address or an id in its tags.
+ * What is counted and measured about transfers. Any registry that reads Effect's metrics can use any name here. No tag
+ * contains a file's name, an address or an id.
  *
- * Beside these, `TransferGate` has the gauges `stevedore_transfers_in_flight`, `_waiting`, `_width` and
+ * Besides these, `TransferGate` has the gauges `stevedore_transfers_in_flight`, `_waiting`, `_width` and
  * `_buffered_bytes`, `RateLimit` the histogram `stevedore_rate_limit_wait`, and lists the counter
  * `stevedore_items_skipped`.
  *
@@ -26,7 +26,7 @@ import type { Recovery } from "./Recovery.js"
 export const uploads = Metric.counter("stevedore_uploads", { description: "Uploads that ended", incremental: true })
 
 /**
- * How long uploads took that were completed, in milliseconds.
+ * How long completed uploads took, in milliseconds.
  *
  * @since 0.1.0
  * @category metrics
@@ -38,7 +38,7 @@ export const uploadDuration = Metric.timerWithBoundaries(
 )
 
 /**
- * Bytes that storage has confirmed. What a new session sends again counts again.
+ * Bytes that storage has confirmed. What a new session resends counts again.
  *
  * @since 0.1.0
  * @category metrics
@@ -49,7 +49,7 @@ export const bytesConfirmed = Metric.counter("stevedore_bytes_confirmed", {
 })
 
 /**
- * Bytes that were received in downloads.
+ * Bytes received in downloads.
  *
  * @since 0.1.0
  * @category metrics
@@ -60,7 +60,7 @@ export const bytesReceived = Metric.counter("stevedore_bytes_received", {
 })
 
 /**
- * Parts that storage has confirmed; a file that goes up whole is one.
+ * Parts that storage has confirmed; a single PUT counts as one.
  *
  * @since 0.1.0
  * @category metrics
@@ -71,7 +71,7 @@ export const partsConfirmed = Metric.counter("stevedore_parts_confirmed", {
 })
 
 /**
- * Requests that were made, by `operation`: `put`, `putPart`, `get`, or the service's operation; repeats included.
+ * Requests made, by `operation`: `put`, `putPart`, `get`, or the service's operation. Includes retries.
  *
  * @since 0.1.0
  * @category metrics
@@ -82,7 +82,7 @@ export const attempts = Metric.counter("stevedore_attempts", {
 })
 
 /**
- * Requests that are made again, by `category`, which is the `recovery` of the error before.
+ * Retried requests, by `category`, which is the `recovery` of the preceding error.
  *
  * @since 0.1.0
  * @category metrics
@@ -93,7 +93,7 @@ export const retries = Metric.counter("stevedore_retries", {
 })
 
 /**
- * How long the PUTs took that storage confirmed, in milliseconds, without the wait for their turn.
+ * How long PUTs that storage confirmed took, in milliseconds, without the wait for their turn.
  *
  * @since 0.1.0
  * @category metrics
@@ -105,7 +105,7 @@ export const putDuration = Metric.timerWithBoundaries(
 )
 
 /**
- * What one connection carried in a PUT that storage confirmed, in bytes a second.
+ * The throughput of one connection in a PUT that storage confirmed, in bytes per second.
  *
  * @since 0.1.0
  * @category metrics
@@ -126,7 +126,7 @@ export const countAttempt = (operation: string): Effect.Effect<void> =>
   Metric.increment(Metric.tagged(attempts, "operation", operation))
 
 /**
- * Counts one repeat.
+ * Counts one retry.
  *
  * @since 0.1.0
  * @category recording
@@ -135,7 +135,7 @@ export const countRetry = (category: Recovery): Effect.Effect<void> =>
   Metric.increment(Metric.tagged(retries, "category", category))
 
 /**
- * Measures what storage confirmed.
+ * Records a PUT that storage confirmed.
  *
  * @since 0.1.0
  * @category recording
@@ -159,7 +159,7 @@ const outcomeOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string 
   })
 
 /**
- * Counts an upload by its outcome, and measures how long it took when it was completed.
+ * Counts an upload by its outcome, and records how long it took if it completed.
  *
  * @since 0.1.0
  * @category recording

@@ -1,6 +1,6 @@
 /**
- * The port to the object storage: pre-signed URLs, no bearer token, no trace headers, no redirect followed. Its answer
- * is a receipt or one typed error.
+ * The port to the object storage: pre-signed URLs, no bearer token, no trace headers, no redirect followed. A PUT
+ * results in a receipt or in one typed error.
  *
  * @since 0.1.0
  */
@@ -21,7 +21,7 @@ import type { PutReceipt } from "./StorageResponse.js"
 import type { SourceSection } from "./UploadSource.js"
 
 /**
- * One attempt to put bytes.
+ * One attempt to PUT bytes.
  *
  * @since 0.1.0
  * @category models
@@ -33,16 +33,16 @@ export interface PutRequest {
   readonly name: string
   /** From {@link putHeaders}. */
   readonly headers: Readonly<Record<string, string>>
-  /** The server's clock less ours, in milliseconds. */
+  /** The server's clock minus ours, in milliseconds. */
   readonly clockOffset: number
   /** From 1. */
   readonly attempt: number
-  /** Told the number of bytes each time that some were handed to the network. */
+  /** Called with the number of bytes each time some are handed to the network. */
   readonly onSent: (bytes: number) => void
 }
 
 /**
- * One attempt to get bytes.
+ * One attempt to GET bytes.
  *
  * @since 0.1.0
  * @category models
@@ -53,7 +53,7 @@ export interface GetRequest extends RangedContent.Asked {
 }
 
 /**
- * Bytes on their way down, to be read within the scope of the call.
+ * The bytes of a response. Read them within the scope of the call.
  *
  * @since 0.1.0
  * @category models
@@ -61,27 +61,28 @@ export interface GetRequest extends RangedContent.Asked {
 export interface GetAnswer extends RangedContent.Held {
   readonly bytes: Stream.Stream<Uint8Array, StorageError>
   /**
-   * The same bytes for who takes them one after the other and keeps none: the memory of a chunk is valid until the next
-   * one is asked for. None at the end. Absent where an adapter has only the Stream. One of the two is to be used, once.
+   * The same bytes for a consumer that takes them one chunk at a time and keeps none: the memory of a chunk is valid
+   * until the next one is requested. Fails with `None` at the end. Absent if an adapter has only the Stream. Use one of
+   * the two, once.
    */
   readonly pull?: Effect.Effect<Uint8Array, Option.Option<StorageError>> | undefined
 }
 
 /**
- * The port to an object storage. Node and tests have it over an HTTP client, browsers over XHR.
+ * The port to an object storage. On Node and in tests it is an HTTP client, in browsers XHR.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Service {
-  /** Puts one section, once. A URL that has ended is refused before anything is sent. */
+  /** PUTs one section, once. An expired URL is refused before anything is sent. */
   readonly put: (request: PutRequest) => Effect.Effect<PutReceipt, StorageError | SourceError>
-  /** Gets an object or a range of it, once. */
+  /** GETs an object or a range of it, once. */
   readonly get: (request: GetRequest) => Effect.Effect<GetAnswer, StorageError, Scope.Scope>
 }
 
 /**
- * The tag of the object storage: uploads and downloads by link ask for it.
+ * The tag of the object storage. Uploads and downloads by link require it.
  *
  * @since 0.1.0
  * @category tags
@@ -89,24 +90,24 @@ export interface Service {
 export class ObjectStorage extends Context.Tag("@stevedore/core/ObjectStorage")<ObjectStorage, Service>() {}
 
 /**
- * What decides the headers of a PUT.
+ * What determines the headers of a PUT.
  *
  * @since 0.1.0
  * @category models
  */
 export interface PutHeaders {
   readonly url: PresignedUrl.PresignedUrl
-  /** A single PUT carries the file's media type and the encryption headers; a part carries what is signed, no more. */
+  /** A single PUT carries the file's media type and the encryption headers; a part carries only what is signed. */
   readonly kind: "single" | "part"
   readonly mediaType: string
-  /** The profile's, names in lower case. */
+  /** The encryption headers of the profile, with names in lower case. */
   readonly encryptionHeaders: Readonly<Record<string, string>>
 }
 
 /**
- * The headers of a PUT, `Content-Length` excepted. The encryption headers belong to the single PUT: on a part storage
- * refuses them, unless that URL's signed headers list them. A signed header that we do not have is an error before
- * anything is sent.
+ * The headers of a PUT, except `Content-Length`. The encryption headers belong to the single PUT: on a part, storage
+ * rejects them unless the URL's signed headers list them. A signed header that the profile does not provide is an error
+ * before anything is sent.
  *
  * @since 0.1.0
  * @category constructors
@@ -126,7 +127,7 @@ export const putHeaders = (
 }
 
 /**
- * Refuses a URL that has ended: it would only be refused by storage, after the whole body.
+ * Refuses an expired URL: storage would refuse it too, but only after receiving the whole body.
  *
  * @since 0.1.0
  * @category validation
@@ -150,8 +151,7 @@ export const checkDeadline = (
 }
 
 /**
- * A storage without storage, for tests of what stands on one: it has what it is given. Any other call is a defect that
- * names it.
+ * A stub for tests: it has the operations that it is given. Any other call is a defect that names the operation.
  *
  * @since 0.1.0
  * @category layers

@@ -6,13 +6,13 @@
 import * as Schema from "effect/Schema"
 
 /**
- * The place of a page in its list.
+ * The position of a page in its list.
  *
  * @since 0.1.0
  * @category models
  */
 export const PageInfo = Schema.Struct({
-  /** How many items the list has; it may change between pages. */
+  /** How many items the list has. It may change between pages. */
   total_count: Schema.optional(Schema.NullOr(Schema.Number)),
   has_more: Schema.optional(Schema.NullOr(Schema.Boolean)),
   /** Opaque, sent back exactly as received. */
@@ -26,7 +26,7 @@ export const PageInfo = Schema.Struct({
 export type PageInfo = typeof PageInfo.Type
 
 /**
- * A page whose items have not been looked at yet: each is decoded on its own, so that one broken item can be named.
+ * A page whose items are not decoded yet: each is decoded on its own, so that an invalid item can be named.
  *
  * @since 0.1.0
  * @category models
@@ -50,13 +50,13 @@ export type RawPage = typeof RawPage.Type
  */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
-  /** How many items were left out, because their Schema did not take them. */
+  /** How many items were skipped because they do not match their Schema. */
   readonly skipped: number
-  /** Counted from 0 in this walk. */
+  /** The index in this walk, from 0. */
   readonly index: number
-  /** The cursor that gave this page; absent for the first. */
+  /** The cursor that fetched this page; absent for the first. */
   readonly cursor: string | undefined
-  /** The cursor of the next page; absent after the last, and where the service gave none that leads on. */
+  /** The cursor of the next page; absent on the last page, and when the service gave no usable one. */
   readonly nextCursor: string | undefined
   /** Whether the list ends with this page. */
   readonly isLast: boolean

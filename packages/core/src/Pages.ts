@@ -1,5 +1,5 @@
 /**
- * The cursor walk: the pages of a list, one after the other, to an end that is known to be one.
+ * The cursor walk: the pages of a list, one after the other, up to a proven end.
  *
  * @since 0.1.0
  */
@@ -20,36 +20,36 @@ import type { RequestRejected, ServiceError } from "./ServiceError.js"
 import { onPage } from "./ServiceError.js"
 
 /**
- * One walk: which list, and how.
+ * One walk: which list to walk, and how.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Walk extends Omit<PageRequest, "cursor"> {
-  /** Where to begin. Omitted: at the start of the list. */
+  /** Where to start. Defaults to the start of the list. */
   readonly from?: Start | undefined
-  /** How many empty pages in a row are taken for an accident. Omitted: 100. */
+  /** How many empty pages in a row to tolerate. Defaults to 100. */
   readonly emptyPages?: number | undefined
-  /** How many pages are fetched before they are asked for. Omitted: 0. */
+  /** How many pages to fetch ahead of demand. Defaults to 0. */
   readonly ahead?: 0 | 1 | 2 | undefined
 }
 
 /**
- * A page that a walk begins with.
+ * A page that a walk starts with.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Start {
   readonly cursor: string | undefined
-  /** The number of the page, from 0. */
+  /** The index of the page, from 0. */
   readonly index: number
   /** When the cursor was received, in milliseconds of our clock. */
   readonly receivedAt: number
 }
 
 /**
- * What a page says about the one after it.
+ * What a page says about the next one.
  *
  * @since 0.1.0
  * @category models
@@ -60,8 +60,8 @@ export type Verdict =
   | { readonly _tag: "Broken"; readonly problem: "cursorRepeated" | "moreWithoutCursor" }
 
 /**
- * Whether a page is followed by another. The cursor decides (service contract: repeat until `next_cursor` is null);
- * `has_more` can only say that the cursor is missing. The length of a page says nothing.
+ * Whether another page follows. The cursor decides (service contract: repeat until `next_cursor` is null); `has_more`
+ * can only show that the cursor is missing. The length of a page says nothing.
  *
  * @since 0.1.0
  * @category verdicts
@@ -91,7 +91,7 @@ const isAboutCursor = (error: RequestRejected): boolean =>
     /cursor/i.test(code) || /cursor/i.test(typeof path === "string" ? path : path?.join(".") ?? "")
   )
 
-// A service that names no place means the cursor: all else that the page is asked for with was taken for the one before.
+// A service that names no field means the cursor: everything else in the request was accepted for the page before.
 const rejectsCursor = (error: RequestRejected, turn: Turn): boolean =>
   turn.cursor !== undefined && [400, 410, 422].includes(error.status) &&
   (isAboutCursor(error) || error.issues.every(({ path }) => !path?.length))
@@ -166,17 +166,17 @@ const stepOf =
       attributes: { path: walk.path, limit: walk.limit, ...("index" in turn ? { index: turn.index } : {}) }
     }))
 
-// What nobody has asked for yet must not take the last of the limit from what somebody has
+// A page that nobody has asked for yet must not use up the limit that somebody else needs
 const mayHurry = Effect.flatMap(
   ServiceApi,
   (api) => Effect.map(api.rateLimit, (status) => !Option.exists(status, RateLimit.isNearEnd))
 )
 
 /**
- * The pages of a list, their items as they came. A page is requested when it is asked for, so that `Stream.take` never
- * makes a request too many; it is made again by itself as the retry policy says, and a page that cannot be had ends the
- * stream with an error that names it and its cursor. Pages that lead nowhere end it with {@link PaginationBroken}, after
- * their items. Memory: one page, and 8 bytes for each cursor.
+ * The pages of a list, with their items as received. A page is requested only on demand, so `Stream.take` never makes
+ * an unneeded request. Each page is retried on its own, as the retry policy says; a page that cannot be fetched ends
+ * the stream with an error that names the page and its cursor. If the pages do not lead to the end of the list, the
+ * stream fails with {@link PaginationBroken} after their items. Memory: one page, plus 8 bytes per cursor.
  *
  * @example
  * import { Pages } from "@stevedore/core"

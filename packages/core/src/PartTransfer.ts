@@ -1,6 +1,6 @@
 /**
- * One part (or the whole of a small file) on its way to storage: attempts, each with its timers, until there is a
- * receipt or an error that no repeat helps against.
+ * Sends one part (or the whole of a small file) to storage: attempts, each with its timers, until there is a receipt or
+ * an error that no retry helps against.
  *
  * @since 0.1.0
  */
@@ -26,7 +26,7 @@ import type { UploadRun } from "./UploadRun.js"
 import type { OpenSource, SourceSection, UploadSource } from "./UploadSource.js"
 
 /**
- * What goes where.
+ * What to send, and where.
  *
  * @since 0.1.0
  * @category models
@@ -40,7 +40,7 @@ export interface PartTransfer {
   readonly url: PresignedUrl
   readonly kind: "single" | "part"
   readonly encryptionHeaders: Readonly<Record<string, string>>
-  /** Fails when it is known that the upload cannot end in time. */
+  /** Fails once it is known that the upload cannot finish in time. */
   readonly look: Effect.Effect<void, DeadlineUnreachable>
 }
 
@@ -51,14 +51,14 @@ export interface PartTransfer {
  * @category models
  */
 export interface Transferred extends PutReceipt {
-  /** How many attempts were made: a part that took more than one may have been stored twice. */
+  /** How many attempts were made. A part that took more than one may have been stored twice. */
   readonly attempts: number
-  /** Of the bytes as they were sent, in base64; absent where they could not be seen on their way. */
+  /** Of the bytes as sent, in base64; absent if they could not be observed. */
   readonly checksum: string | undefined
 }
 
 /**
- * What can go wrong with one part.
+ * Every way a part can fail.
  *
  * @since 0.1.0
  * @category errors
@@ -84,11 +84,12 @@ const hashed = (section: SourceSection, begin: () => RunningChecksum) => {
   return { section: observed, checksum: () => seen === section.range.length ? running.value() : undefined }
 }
 
-// The whole of a stream that is longer goes through unheld.
+// A whole stream that is longer than this passes through without being held.
 const isHeld = ({ kind, range, source }: PartTransfer): boolean =>
   source.held && (kind === "part" || range.length <= SequentialReader.longestHeldWhole)
 
-// The whole line, at its fastest and half as fast again: what cannot end in time even so is not begun.
+// Even with all of the bandwidth, at 1.5 times the best measured speed, it would not finish in time: such a part is not
+// started.
 const cannotEndInTime = ({ range, run, url }: PartTransfer): boolean =>
   Option.exists(
     Option.zipWith(url.deadline, run.monitor.speed(), (deadline, speed) => {
@@ -137,7 +138,7 @@ const accepted = (
     )
 }
 
-/** An attempt was cut by a pause or by the computer's sleep. */
+/** An attempt was cut by a pause, or because the computer slept. */
 interface Cut {
   readonly _tag: "Cut"
 }
@@ -147,7 +148,7 @@ const cut: Effect.Effect<never, Cut> = Effect.fail({ _tag: "Cut" })
 interface Attempt {
   readonly section: SourceSection
   readonly headers: Readonly<Record<string, string>>
-  /** Which attempt it is for the retry policy, from 1. */
+  /** The number of the attempt for the retry policy, from 1. */
   readonly number: number
 }
 
@@ -160,7 +161,7 @@ const attempt = (
     const storage = yield* ObjectStorage.ObjectStorage
     const algorithm = yield* Checksum.Algorithm
     yield* transfer.opened.unchanged
-    // A pause may have come while it waited for its turn, or for the source just now
+    // It may have been paused while it waited for its turn, or just now, for the source
     if (run.transferSwitch.isOff()) return yield* cut
     yield* transfer.look
     if (cannotEndInTime(transfer)) return yield* tooLate(transfer, number - 1)
@@ -202,8 +203,8 @@ const attempt = (
     )
   })
 
-// What was cut is made again: it was nobody's failure. Only the receipt counts it, since storage may have had its bytes
-// all the same.
+// A cut attempt is made again: it was nobody's failure. Only the receipt counts it, because storage may have received
+// its bytes all the same.
 const uncut = <R>(
   run: UploadRun,
   attempt: Effect.Effect<Receipt, PartError | Cut, R>
@@ -214,8 +215,8 @@ const uncut = <R>(
   )
 
 /**
- * Puts one part. Each attempt waits for its turn at the gate, and its connection is closed before the next begins;
- * a SlowDown holds everybody's parts for as long as this one waits.
+ * PUTs one part. Each attempt waits for its turn at the gate, and its connection is closed before the next one starts.
+ * A SlowDown holds back the parts of all uploads for as long as this one waits.
  *
  * @since 0.1.0
  * @category transfer

@@ -1,5 +1,5 @@
 /**
- * Why there is no plan for an upload. Nothing was sent.
+ * Why an upload cannot be planned. Nothing was sent.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import * as Recovery from "./Recovery.js"
 import type { EmptySource, InvalidSource } from "./SourceError.js"
 
 /**
- * The file is larger than the service takes on that way.
+ * The file is larger than the service accepts this way.
  *
  * @since 0.1.0
  * @category errors
@@ -19,7 +19,7 @@ export class SizeExceeded extends Schema.TaggedError<SizeExceeded>("@stevedore/c
   size: Schema.Int,
   /** In bytes. */
   limit: Schema.Int,
-  /** Which way has the limit. */
+  /** Which way has this limit. */
   path: Schema.Literal("single", "multipart"),
   attempts: Recovery.noAttempts
 }) {
@@ -39,7 +39,7 @@ export class SizeExceeded extends Schema.TaggedError<SizeExceeded>("@stevedore/c
 }
 
 /**
- * The number of parts asked for cannot be: outside 1 to 10000, or it would give parts that storage refuses.
+ * The requested number of parts is not possible: it is outside 1 to 10000, or leads to parts that storage rejects.
  *
  * @since 0.1.0
  * @category errors
@@ -50,11 +50,11 @@ export class InvalidPartCount extends Schema.TaggedError<InvalidPartCount>("@ste
     parts: Recovery.AnyNumber,
     /** The file's size in bytes. */
     size: Schema.Int,
-    /** The least that would be right. */
+    /** The smallest number that is possible. */
     atLeast: Schema.Int,
-    /** The most that would be right. */
+    /** The largest number that is possible. */
     atMost: Schema.Int,
-    /** Whether the user asked for it, or the service gave it. */
+    /** Whether the caller asked for this number, or the service returned it. */
     origin: Schema.Literal("asked", "given"),
     attempts: Recovery.noAttempts
   }
@@ -74,7 +74,7 @@ export class InvalidPartCount extends Schema.TaggedError<InvalidPartCount>("@ste
 }
 
 /**
- * Why there is no plan. Nothing was sent.
+ * Why an upload cannot be planned. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors

@@ -1,7 +1,7 @@
 /**
- * A pre-signed URL is a value that reads itself: when it ends, which headers are signed, which part it is for.
- * Its query is a secret. Printed in any way it shows its origin and path only; the whole string comes out by
- * {@link reveal} alone.
+ * A pre-signed URL is a value that parses itself: when it expires, which headers are signed, which part it is for. Its
+ * query is a secret. However it is printed, it shows only its origin and path; only {@link reveal} returns the whole
+ * string.
  *
  * @since 0.1.0
  */
@@ -27,9 +27,9 @@ export const TypeId: unique symbol = Symbol.for("@stevedore/core/PresignedUrl")
 export type TypeId = typeof TypeId
 
 /**
- * A pre-signed URL of http or https. What is safe to print is public; the signed query is not reachable but by
- * {@link reveal}. Two of them are equal when their strings are. Made by {@link fromString}: the constructor throws on
- * what is no URL.
+ * A pre-signed http or https URL. What is safe to print is public; only {@link reveal} gives access to the signed
+ * query. Two are equal if their strings are. Create one with {@link fromString}: the constructor throws if its argument
+ * is not a URL.
  *
  * @since 0.1.0
  * @category models
@@ -46,19 +46,19 @@ export class PresignedUrl implements Equal.Equal {
    */
   readonly origin: string
   /**
-   * The path as it was given; safe to print.
+   * The path as given; safe to print.
    *
    * @since 0.1.0
    */
   readonly path: string
   /**
-   * When the URL was signed, in the signer's time.
+   * When the URL was signed, by the signer's clock.
    *
    * @since 0.1.0
    */
   readonly signedAt: Option.Option<Date>
   /**
-   * When the URL ends, in the signer's time; none where the URL does not say and nothing is assumed.
+   * When the URL expires, by the signer's clock; none if the URL does not say and nothing is assumed.
    *
    * @since 0.1.0
    */
@@ -70,13 +70,13 @@ export class PresignedUrl implements Equal.Equal {
    */
   readonly signedHeaders: ReadonlyArray<string>
   /**
-   * The part that the URL is for, from 1.
+   * The number of the part that the URL is for, from 1.
    *
    * @since 0.1.0
    */
   readonly partNumber: Option.Option<number>
   /**
-   * The whole string, for {@link reveal} alone.
+   * The whole string, only for {@link reveal}.
    *
    * @since 0.1.0
    */
@@ -159,8 +159,8 @@ const basicDate = (text: string): Option.Option<Date> =>
 const ifValid = (date: Date): Option.Option<Date> => Number.isNaN(date.getTime()) ? Option.none() : Option.some(date)
 
 /**
- * A URL of http or https from its string, kept byte-identical; none when it is not one. What it says of itself is read
- * from `X-Amz-*` and `X-Goog-*`; any other URL has an unknown deadline and no signed headers.
+ * An http or https URL from its string, kept byte for byte; none if it is not one. Its properties are read from
+ * `X-Amz-*` and `X-Goog-*`; any other URL has an unknown deadline and no signed headers.
  *
  * @example
  * import { PresignedUrl } from "@stevedore/core"
@@ -181,7 +181,7 @@ export const fromString = (href: string): Option.Option<PresignedUrl> => {
 }
 
 /**
- * The same URL, taken to end at a time of the server's clock if it does not say itself when it ends.
+ * The same URL, assumed to expire at a time of the server's clock, unless it says itself when it expires.
  *
  * @since 0.1.0
  * @category combinators
@@ -196,7 +196,7 @@ export const endingBy: {
 )
 
 /**
- * The whole string with its signature. To be called where the request is made, and nowhere else.
+ * The whole string with its signature. Call this where the request is made, and nowhere else.
  *
  * @since 0.1.0
  * @category destructors
@@ -204,7 +204,7 @@ export const endingBy: {
 export const reveal: (self: PresignedUrl) => string = PresignedUrl.reveal
 
 /**
- * Whether the URL has ended at a time of the server's clock, in milliseconds. A URL that does not say when it ends
+ * Whether the URL has expired at a time of the server's clock, in milliseconds. A URL that does not say when it expires
  * has not.
  *
  * @since 0.1.0
@@ -220,7 +220,7 @@ export const hasEnded: {
 )
 
 /**
- * The schema of a value that is a {@link PresignedUrl} already.
+ * The Schema of a value that already is a {@link PresignedUrl}.
  *
  * @since 0.1.0
  * @category schemas
@@ -231,8 +231,8 @@ export const PresignedUrlFromSelf: Schema.Schema<PresignedUrl> = Schema.instance
 })
 
 /**
- * Decodes a string of the wire. A string that is no URL is an error that does not repeat it. Encoding gives the
- * secret: only a private store may hold it.
+ * Decodes a string. The error for a string that is not a URL does not repeat it. The encoded form is the secret, so
+ * keep it only in a private store.
  *
  * @since 0.1.0
  * @category schemas

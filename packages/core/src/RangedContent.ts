@@ -1,48 +1,49 @@
 /**
- * Asking for a range of something, and reading which bytes the answer holds: the same for the service and the storage.
+ * Requests a range of something, and reads which bytes the response holds: the same for the service and for storage.
  *
  * @since 0.1.0
  */
 import * as Option from "effect/Option"
 
 /**
- * What is asked for.
+ * What to request.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Asked {
-  /** From `start` to `end`, both included; without `end` to the last byte. Omitted: everything. */
+  /** From `start` to `end`, both inclusive; without `end`, to the last byte. Defaults to everything. */
   readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined
-  /** Only while the content has this etag. */
+  /** Only if the content still has this etag. */
   readonly ifMatch?: string | undefined
 }
 
 /**
- * What an answer holds.
+ * What a response holds.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Held {
-  /** Whether it is the range that was asked for; else it is the whole. */
+  /** Whether it is the requested range; otherwise it is the whole. */
   readonly partial: boolean
-  /** The place of its first byte in the whole: 0 when a server does not know ranges and gives everything. */
+  /** The position of its first byte in the whole: 0 if a server does not support ranges and sends everything. */
   readonly start: number
-  /** The number of its bytes, where it is told. */
+  /** How many bytes it has, if known. */
   readonly length: Option.Option<number>
-  /** The number of bytes of the whole, where it is told. */
+  /** How many bytes the whole has, if known. */
   readonly totalLength: Option.Option<number>
   readonly etag: Option.Option<string>
   /**
-   * What `x-amz-checksum-*` tells of the whole, in base64 by algorithm such as `crc32`. Only where the answer is the
-   * whole: of a range it may be a part's. One that is composed of the parts' checksums tells nothing of the bytes.
+   * The checksums in `x-amz-checksum-*` of the whole, in base64, by algorithm such as `crc32`. Present only if the
+   * response is the whole: on a range they may be those of a part. Composite checksums, made from those of the parts,
+   * are left out because they say nothing about the bytes.
    */
   readonly checksums: Readonly<Record<string, string>>
 }
 
 /**
- * The headers that ask for it.
+ * The request headers for it.
  *
  * @since 0.1.0
  * @category constructors
@@ -53,7 +54,7 @@ export const headers = ({ ifMatch, range }: Asked): Readonly<Record<string, stri
 })
 
 /**
- * An answer's head, its header names in lower case.
+ * The head of a response, header names in lower case.
  *
  * @since 0.1.0
  * @category models
@@ -64,11 +65,11 @@ export interface Head {
 }
 
 /**
- * What a 200 or a 206 holds; none when it is neither, or a part that was not asked for.
+ * What a 200 or a 206 holds; none for any other status, and for a range that was not requested.
  *
- * A transport may decode what came with a `Content-Encoding`, as fetch does, and what the headers tell is of the bytes
- * before that. Of such an answer there is no length, no checksum, an etag that proves nothing, and no part but one from
- * the start. `asSent` says that the transport decodes nothing.
+ * A transport may decode a `Content-Encoding`, as fetch does, while the headers describe the bytes before decoding.
+ * Such a response has no length and no checksums, its etag proves nothing, and it can hold only a range from the start.
+ * `asSent` says that the transport decodes nothing.
  *
  * @since 0.1.0
  * @category interpreters
@@ -85,7 +86,7 @@ export const held = (
 }
 
 /**
- * The size of what has no byte in the range that was asked for, where a 416 tells it.
+ * The total size, if a 416 reports it: no byte is in the requested range.
  *
  * @since 0.1.0
  * @category interpreters
@@ -117,7 +118,7 @@ const heldAsSent = (answer: Head, asked: Asked): Option.Option<Held> => {
   if (answer.status !== 206 || part === null || asked.range === undefined) return Option.none()
   const [, first, last, total] = part
   const start = Number(first)
-  // A server may give less than was asked for, but not from another place, nor from behind the end it tells.
+  // A server may return less than requested, but not from another position, nor from beyond the end that it reports.
   return start === asked.range.start && Number(last) >= start && Number(last) <= (asked.range.end ?? Infinity) &&
       (total === "*" || Number(last) < Number(total))
     ? Option.some({
@@ -139,7 +140,7 @@ const checksumsOf = (headers: Readonly<Record<string, string | undefined>>): Hel
     : Object.fromEntries(
       Object.entries(headers).flatMap(([name, value]) => {
         const algorithm = checksumHeader.exec(name)?.[1]
-        // a composed one ends in the number of its parts
+        // a composite checksum ends in the number of its parts
         return algorithm === undefined || value === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)
           ? []
           : [[algorithm, value] as const]
@@ -150,7 +151,7 @@ const integer = (text: string | undefined): Option.Option<number> =>
   text === undefined || !/^\d{1,15}$/.test(text) ? Option.none() : Option.some(Number(text))
 
 /**
- * Whether an etag promises equal bytes: a weak one does not, and cannot be asked for with `If-Match`.
+ * Whether an etag promises equal bytes. A weak one does not, and cannot be used with `If-Match`.
  *
  * @since 0.1.0
  * @category predicates

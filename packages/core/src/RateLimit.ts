@@ -1,6 +1,6 @@
 /**
- * One gate for all calls of a token: it lets them through as the service's rate limit allows, so that the service need
- * not refuse any.
+ * One gate for all calls of a token. It lets them pass as the service's rate limit allows, so that the service need not
+ * reject any.
  *
  * @since 0.1.0
  */
@@ -24,16 +24,16 @@ import type { ServiceProfile } from "./ServiceProfile.js"
  * @category models
  */
 export interface Status {
-  /** Calls of a window. */
+  /** Calls per window. */
   readonly limit: number
-  /** Calls that may still be made, those on their way taken off. */
+  /** Calls that may still be made, not counting those in flight. */
   readonly remaining: number
-  /** When the window ends, in milliseconds of our clock; undefined until the service has told. */
+  /** When the window ends, in milliseconds of our clock; undefined until the service has said so. */
   readonly resetsAt: number | undefined
 }
 
 /**
- * An answer, as far as the gate reads it.
+ * What the gate reads of a response.
  *
  * @since 0.1.0
  * @category models
@@ -45,28 +45,28 @@ export interface Answer {
 }
 
 /**
- * The gate. It reads `X-RateLimit-*` (Unix time in seconds or milliseconds) and `Retry-After`; what it cannot read says
- * nothing, and a service that sends none of them is never slowed.
+ * The gate. It reads `X-RateLimit-*` (Unix time in seconds or milliseconds) and `Retry-After`. Headers that it cannot
+ * parse are ignored, and a service that sends none of them is never slowed down.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Service {
   /**
-   * Makes a call when the limit allows it, in the order in which they came. The call is given a function for its answer,
-   * which tells all others what it says. Where the wait would be longer than the retry policy allows, it fails at once
-   * with `RateLimited` and the wait.
+   * Makes a call when the limit allows it, in order of arrival. The call receives a function to pass its response to,
+   * which informs all other calls. If the wait would be longer than the retry policy allows, it fails at once with
+   * `RateLimited` and the wait.
    */
   readonly pass: <A, E, R>(
     call: (answered: (answer: Answer) => Effect.Effect<void>) => Effect.Effect<A, E, R>,
     asked: { readonly operation: string; readonly attempt: number }
   ) => Effect.Effect<A, E | RateLimited, R>
-  /** None where no limit is known. */
+  /** None if no limit is known. */
   readonly status: Effect.Effect<Option.Option<Status>>
 }
 
 /**
- * Whether so little is left that nothing should be asked that can wait: less than a tenth.
+ * Whether so little is left (less than a tenth) that requests that can wait should not be made.
  *
  * @since 0.1.0
  * @category predicates
@@ -86,10 +86,11 @@ interface Asked {
   readonly patience: number
 }
 
-// The end of a window is known to a second or two: a limit of a minute must not be longer than a patience of a minute
+// The end of a window is known only to within a second or two, and a one-minute window must still fit into a one-minute
+// patience
 const slack = Duration.toMillis("2500 millis")
 
-// The wall clock may be set back while a window is under way, or a closure is: both would be longer by as much
+// Setting the wall clock back during a window or a closure would make both longer by as much
 const makeTime = (): Effect.Effect<{ readonly now: number; readonly wall: number }> => {
   let known: { readonly clock: Clock.Clock; readonly held: ServerClock.ServerClock } | undefined
   return Effect.map(Effect.clock, (clock) => {
@@ -99,7 +100,7 @@ const makeTime = (): Effect.Effect<{ readonly now: number; readonly wall: number
 }
 
 /**
- * A gate for one token. `rule` holds until the first answer with headers: `ServiceProfile.dovetail` has one (200 a
+ * A gate for one token. `rule` holds until the first response with headers: `ServiceProfile.dovetail` has one (200 per
  * minute), `standard` has none.
  *
  * @since 0.1.0
@@ -117,7 +118,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
         operation: asked.operation,
         status: 429,
         issues: [],
-        // the policy's own limit is exceeded, so it does not ask again either
+        // this exceeds the policy's own limit, so the policy does not retry either
         retryAfter: Duration.millis(wait),
         attempts: asked.attempt - 1
       })
@@ -165,7 +166,7 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
         Effect.gen(function*() {
           const { now: came } = yield* time
           const patience = Duration.toMillis((yield* RetryPolicy.RetryPolicy).longestRetryAfter)
-          // Most calls wait for nobody: they are spared the turnstile, a tenth of what a call costs
+          // Most calls need not wait: skipping the turnstile saves a tenth of what a call costs
           if (waiting > 0 || decide(came, patience)._tag === "Wait") yield* enterInTurn(restore, { ...asked, patience })
           const { now: enteredAt } = yield* time
           let isAnswered = false

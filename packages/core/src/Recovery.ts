@@ -1,6 +1,6 @@
 /**
- * What a repeat can do about a failure. Every error of Stevedore carries one, so retrying is decided by a category
- * and never by reading messages.
+ * What a retry can do about a failure. Every error of Stevedore has one, so retries are decided by category, never by
+ * parsing messages.
  *
  * @since 0.1.0
  */
@@ -10,11 +10,11 @@ import * as Schema from "effect/Schema"
 /**
  * What can help against a failure:
  *
- * - `retry`: the same request again, after a back-off
- * - `retryOnce`: the same request again, one time, on a new connection
+ * - `retry`: the same request again, after a backoff
+ * - `retryOnce`: the same request again, once, on a new connection
  * - `slowDown`: the same request again, after everything has slowed down
- * - `newSession`: nothing but a new upload session
- * - `none`: no repeat; the request, the source or the set-up has to change
+ * - `newSession`: only a new upload session
+ * - `none`: no retry helps; the request, the source or the setup has to change
  *
  * @since 0.1.0
  * @category models
@@ -31,7 +31,7 @@ export const Recovery = /* #__PURE__ */ Schema.Literal("retry", "retryOnce", "sl
 export type Recovery = typeof Recovery.Type
 
 /**
- * What the retry policy reads of an error.
+ * What the retry policy reads from an error.
  *
  * @since 0.1.0
  * @category models
@@ -41,12 +41,12 @@ export interface Recoverable {
   readonly recovery: Recovery
   /** How many times the request was made. */
   readonly attempts: number
-  /** How long the server asked to wait, where it did. */
+  /** How long the server asked to wait, if it did. */
   readonly retryAfter?: Duration.Duration | undefined
 }
 
 /**
- * The field that every error has: how many times the request was made, from 0 (refused before any request).
+ * The field that every error has: how many times the request was made; 0 if it was refused before any request.
  *
  * @since 0.1.0
  * @category fields
@@ -68,8 +68,8 @@ export const noAttempts = Schema.NonNegativeInt.pipe(
 )
 
 /**
- * A number of the caller's that an error repeats: it may be NaN or infinite, and JSON has neither, but the error has to
- * cross wires all the same.
+ * A number from the caller that an error repeats. It may be NaN or infinite, which JSON cannot represent, but the error
+ * must still be encodable.
  *
  * @since 0.1.0
  * @category fields
@@ -86,7 +86,7 @@ export const AnyNumber = Schema.transform(
 ).annotations({ identifier: "AnyNumber" })
 
 /**
- * A time that ends, encoded in milliseconds. An infinite one has no form in JSON, and errors cross wires.
+ * A finite duration, encoded in milliseconds. JSON cannot represent an infinite one, and errors are sent as JSON.
  *
  * @since 0.1.0
  * @category fields
@@ -96,7 +96,7 @@ export const FiniteDuration = Schema.DurationFromMillis.pipe(
 ).annotations({ identifier: "FiniteDuration" })
 
 /**
- * The field of errors that can carry a wait asked for by the server. Encoded in milliseconds.
+ * The field of errors that can carry a wait requested by the server. Encoded in milliseconds.
  *
  * @since 0.1.0
  * @category fields
@@ -104,8 +104,8 @@ export const FiniteDuration = Schema.DurationFromMillis.pipe(
 export const retryAfter = Schema.optional(FiniteDuration)
 
 /**
- * Whether the same request may be made again at all. `failures`: how many of the attempts failed with what one repeat may
- * help against, this one included. Omitted: all of them.
+ * Whether the same request may be made again at all. `failures` is how many attempts failed with an error that one
+ * retry may help against, including this one. Defaults to all of them.
  *
  * @since 0.1.0
  * @category predicates
@@ -127,7 +127,7 @@ export const describeAttempts = (error: Recoverable): string =>
     : `after ${error.attempts} attempts`
 
 /**
- * A sentence about the wait that the server asked for, for messages; empty where it asked for none.
+ * A sentence about the wait that the server requested, for messages; empty if it requested none.
  *
  * @since 0.1.0
  * @category formatting

@@ -1,5 +1,5 @@
 /**
- * The `Retry-After` header, in its two forms.
+ * The `Retry-After` header, in both its forms.
  *
  * @since 0.1.0
  */
@@ -7,8 +7,8 @@ import * as Duration from "effect/Duration"
 import { httpDate } from "./internal/httpDate.js"
 
 /**
- * How long a server asks to wait: seconds, or an HTTP date (RFC 9110, 10.2.3) taken against the server's own `Date`
- * where the answer has one. What cannot be read, or lies in the past, is no hint.
+ * How long a server asks to wait: seconds, or an HTTP date (RFC 9110, 10.2.3) relative to the server's own `Date` if
+ * the response has one. A value that cannot be parsed, or lies in the past, is ignored.
  *
  * @since 0.1.0
  * @category constructors

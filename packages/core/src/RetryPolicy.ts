@@ -1,6 +1,6 @@
 /**
- * How often and how soon a request is made again. One policy over typed errors, for the service and the storage; the
- * only place that decides to repeat.
+ * How often and how soon a request is retried. One policy over typed errors, for the service and for storage; the only
+ * place that decides to retry.
  *
  * @since 0.1.0
  */
@@ -17,27 +17,33 @@ import { isRepeatable } from "./Recovery.js"
 import type { RetryBudget } from "./RetryBudget.js"
 
 /**
- * How often a request is made, and how long the waits between are. From {@link make}.
+ * How often a request is made, and how long the waits in between are. Created by {@link make}.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Policy {
   /**
-   * How many times a request is made at the most, the first included. A part may be put twice as often once three of its
-   * upload are in storage, unless this is 1: `RetryBudget.forUpload` says why.
+   * How many times a request is made at most, including the first. A part may be sent twice as often once three parts
+   * of its upload are in storage, unless this is 1: `RetryBudget.forUpload` explains why.
    */
   readonly attempts: number
-  /** The longest wait before the second attempt; it doubles with each. The wait itself is random below it (full jitter). */
+  /**
+   * The upper limit of the wait before the second attempt; it doubles with each further one. The wait itself is random
+   * below it (full jitter).
+   */
   readonly base: Duration.Duration
-  /** The longest back-off. */
+  /** The longest backoff. */
   readonly cap: Duration.Duration
-  /** A server that asks to wait longer than this is not waited for: the error says how long it asked. */
+  /**
+   * If a server asks to wait longer than this, the request is not retried: the error says how long the server asked
+   * for.
+   */
   readonly longestRetryAfter: Duration.Duration
 }
 
 /**
- * What may be changed in the policy; what is left out is as {@link make} says.
+ * What can be changed in the policy. What is omitted defaults to what {@link make} says.
  *
  * @since 0.1.0
  * @category models
@@ -50,8 +56,8 @@ export interface Options {
 }
 
 /**
- * A policy: 5 attempts, from 500 milliseconds to 30 seconds, waits of up to 60 seconds on the server's word, unless
- * the options say otherwise. Attempts below 1 count as 1.
+ * A policy. Defaults to 5 attempts, backoffs from 500 milliseconds to 30 seconds, and waits of up to 60 seconds if the
+ * server asks for them. Attempts below 1 count as 1.
  *
  * @since 0.1.0
  * @category constructors
@@ -64,7 +70,7 @@ export const make = (options: Options = {}): Policy => ({
 })
 
 /**
- * The policy in force: read when an operation runs, so that it can be replaced for one effect.
+ * The policy in force. It is read when an operation runs, so it can be replaced for a single effect.
  *
  * @since 0.1.0
  * @category references
@@ -75,7 +81,7 @@ export class RetryPolicy extends Context.Reference<RetryPolicy>()<"@stevedore/co
 ) {}
 
 /**
- * Replaces the policy, for an application (given to its layer) or for one effect.
+ * Replaces the policy, for an application (provided to its layer) or for a single effect.
  *
  * @example
  * import { RetryPolicy, Uploads, UploadSources } from "@stevedore/core"
@@ -93,7 +99,7 @@ export class RetryPolicy extends Context.Reference<RetryPolicy>()<"@stevedore/co
 export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(RetryPolicy, make(options))
 
 /**
- * No repeats.
+ * No retries.
  *
  * @since 0.1.0
  * @category layers
@@ -101,8 +107,8 @@ export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(Ret
 export const none: Layer.Layer<never> = /* #__PURE__ */ layer({ attempts: 1 })
 
 /**
- * Hands the policy in force where a layer is built on to what runs with that layer. Ready-made layers include it, so
- * that a policy given to them holds for the uploads that use them.
+ * Captures the policy in force where a layer is built, and provides it to whatever runs with that layer. Ready-made
+ * layers include it, so a policy provided to them holds for the uploads that use them.
  *
  * @since 0.1.0
  * @category layers
@@ -112,7 +118,7 @@ export const layerInForce: Layer.Layer<never> = Layer.effectContext(
 )
 
 /**
- * The longest back-off after an attempt, from 1, without jitter.
+ * The longest backoff after an attempt, counted from 1, without jitter.
  *
  * @since 0.1.0
  * @category waits
@@ -121,14 +127,15 @@ export const longestBackOff = (policy: Policy, attempt: number): Duration.Durati
   Duration.min(Duration.times(policy.base, 2 ** Math.min(attempt - 1, 30)), policy.cap)
 
 /**
- * How long to wait after a failed attempt: what the server asks exactly, else a random time below the back-off.
+ * How long to wait after a failed attempt: exactly as long as the server asks, otherwise a random time below the
+ * backoff.
  *
  * @since 0.1.0
  * @category waits
  */
 export const wait = (policy: Policy, error: Recoverable): Effect.Effect<Duration.Duration> =>
   error.retryAfter === undefined
-    // whole milliseconds: parts of one no timer keeps, and the test clock cannot tell them in nanoseconds
+    // whole milliseconds: no timer is more precise, and the test clock cannot represent fractions in nanoseconds
     ? Effect.map(
       Random.next,
       (random) => Duration.millis(Math.round(random * Duration.toMillis(longestBackOff(policy, error.attempts))))
@@ -136,7 +143,7 @@ export const wait = (policy: Policy, error: Recoverable): Effect.Effect<Duration
     : Effect.succeed(error.retryAfter)
 
 /**
- * Whether the policy makes the request again after this error. `failures`: as of `Recovery.isRepeatable`.
+ * Whether the policy retries the request after this error. `failures`: see `Recovery.isRepeatable`.
  *
  * @since 0.1.0
  * @category predicates
@@ -147,8 +154,8 @@ export const repeats = (policy: Policy, error: Recoverable, failures = error.att
   (error.retryAfter === undefined || Duration.lessThanOrEqualTo(error.retryAfter, policy.longestRetryAfter))
 
 /**
- * Makes a request again as the policy in force says. The request is given the number of its attempt, from 1, and its
- * error must carry it.
+ * Retries a request as the policy in force says. The request receives the number of its attempt, from 1, and its error
+ * must carry that number.
  *
  * @example
  * import { ConnectionError, RetryPolicy } from "@stevedore/core"
@@ -173,11 +180,11 @@ export const repeats = (policy: Policy, error: Recoverable, failures = error.att
 export const retry = <A, E extends Recoverable, R>(
   request: (attempt: number) => Effect.Effect<A, E, R>,
   options: {
-    /** Narrows what is repeated, for calls that are not harmless to repeat. */
+    /** Narrows what is retried, for calls that are not safe to repeat. */
     readonly while?: ((error: E) => boolean) | undefined
-    /** Runs before each wait: to log, to count, to slow the others down. */
+    /** Runs before each wait: to log, to count, or to slow down others. */
     readonly onRetry?: ((error: E, wait: Duration.Duration) => Effect.Effect<void>) | undefined
-    /** Pays for the repeats, gets back from what succeeds, and may allow more attempts than the policy. */
+    /** Pays for the retries, is refunded by successes, and may allow more attempts than the policy. */
     readonly budget?: RetryBudget | undefined
   } = {}
 ): Effect.Effect<A, E, R> =>
@@ -188,7 +195,7 @@ export const retry = <A, E extends Recoverable, R>(
     const allowed = (): Policy =>
       budget === undefined ? policy : { ...policy, attempts: budget.attempts(policy.attempts) }
     const repeating = Schedule.recurWhile<E>((error) => {
-      // a connection that was reset before has not used up the one repeat of another failure
+      // an earlier connection reset has not used up the one retry of another failure
       if (error.recovery === "retryOnce") failuresOfOnce += 1
       return repeats(allowed(), error, failuresOfOnce) && (options.while?.(error) ?? true) &&
         (budget?.spend(error) ?? true)
@@ -202,7 +209,7 @@ export const retry = <A, E extends Recoverable, R>(
     const once = Effect.suspend(() => request(++attempt)).pipe(
       Effect.tap(() => Effect.sync(() => budget?.refund(attempt)))
     )
-    // Effect.retry would also provide where the schedule stands to each attempt, which none of them asks for
+    // Effect.retry would also provide the schedule's state to each attempt, and none of them needs it
     return Effect.flatMap(Schedule.driver(delayed), (driver) => {
       const repeated: Effect.Effect<A, E, R> = Effect.catchAll(once, (error) =>
         Effect.matchEffect(driver.next(error), {

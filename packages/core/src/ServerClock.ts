@@ -1,6 +1,6 @@
 /**
- * The server's time, held on our monotonic clock: a wall clock that is wrong, or is set, changes nothing. A wall clock
- * that jumps ahead of the monotonic one is how a computer that slept is recognized.
+ * The server's time, kept on our monotonic clock: a wall clock that is wrong, or is adjusted, changes nothing. If the
+ * wall clock jumps ahead of the monotonic one, the computer has slept.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
 /**
- * The server's time as one upload knows it. All times are in milliseconds.
+ * The server's time, as one upload knows it. All times are in milliseconds.
  *
  * @since 0.1.0
  * @category models
@@ -16,19 +16,19 @@ import * as Effect from "effect/Effect"
 export interface ServerClock {
   /** The time of the server. */
   readonly now: () => number
-  /** The server's time less our wall clock's. */
+  /** The server's time minus our wall clock's. */
   readonly offset: () => number
-  /** A session was opened whose answer said that the server's clock is so far ahead of our wall clock. */
+  /** A session was opened, and its response showed that the server's clock is this far ahead of our wall clock. */
   readonly opened: (clockOffset: number) => void
-  /** Storage told its time. It is storage that judges whether a URL has ended, so its word stands from now on. */
+  /** Storage reported its time. Storage decides whether a URL has expired, so its time counts from now on. */
   readonly told: (storageTime: number) => void
-  /** How often the computer was found to have slept. */
+  /** How many times the computer was found to have slept. */
   readonly sleeps: () => number
-  /** Our monotonic clock, for measuring how long something takes. */
+  /** Our monotonic clock, to measure durations. */
   readonly monotonic: () => number
 }
 
-/** Clocks are adjusted by less than this without anybody having slept. */
+/** Clock adjustments are smaller than this, so a larger jump means that the computer slept. */
 const shortestSleep = 5000
 
 /**
@@ -40,7 +40,7 @@ const shortestSleep = 5000
 export const monotonicMillis = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
 
 /**
- * The server's time by a clock of ours, taken to be what that says until a session says otherwise.
+ * The server's time kept on one of our clocks, assumed to be equal until a session says otherwise.
  *
  * @since 0.1.0
  * @category constructors
@@ -61,7 +61,7 @@ export const by = (clock: Clock.Clock): ServerClock => {
     if (slept) sleeps += 1
     wallThen = wall
     monotonicThen += passed
-    // A monotonic clock stands still while a computer sleeps, and the server's does not.
+    // A monotonic clock stands still while the computer sleeps; the server's clock does not.
     serverThen += passed + (slept ? jumped : 0)
   }
 
@@ -92,7 +92,7 @@ export const by = (clock: Clock.Clock): ServerClock => {
 }
 
 /**
- * The server's time, taken to be ours until a session says otherwise.
+ * The server's time, assumed to equal ours until a session says otherwise.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * What an answer of the service means: one table from status to typed error, and decoding that names the place in the
- * answer but never repeats a value of it.
+ * What a response of the service means: one table from status to typed error, and decoding that names the place in the
+ * response but never repeats a value from it.
  *
  * @since 0.1.0
  */
@@ -30,7 +30,7 @@ import {
 } from "./ServiceError.js"
 
 /**
- * An answer, read whole.
+ * A response, read in full.
  *
  * @since 0.1.0
  * @category models
@@ -43,11 +43,11 @@ export interface ServiceAnswer {
   readonly body: string
   /** When its request was sent, in milliseconds of our clock. */
   readonly sentAt: number
-  /** When it came, in milliseconds of our clock. */
+  /** When it arrived, in milliseconds of our clock. */
   readonly receivedAt: number
   /** Which attempt it was, from 1. */
   readonly attempts: number
-  /** Whether files may travel over a URL of `http:` in it. Omitted: no. */
+  /** Whether files may be sent over an `http:` URL in the response. Defaults to false. */
   readonly allowInsecureHttp?: boolean | undefined
 }
 
@@ -55,7 +55,7 @@ const asEnvelope = Schema.decodeUnknownOption(Schema.parseJson(Schema.Struct({ e
 
 const asIssue = Schema.decodeUnknownOption(Issue)
 
-// Each by itself: one that is not as it should be hides none of the others
+// Each on its own: a malformed issue hides none of the others
 const readIssues = (body: string): ReadonlyArray<Issue> =>
   Arr.filterMap(
     Option.match(asEnvelope(body), { onNone: () => [], onSome: ({ errors }) => errors }),
@@ -76,7 +76,7 @@ const waiting = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({
 })
 
 /**
- * The typed error of a status that is not a success.
+ * The typed error for a status that is not a success.
  *
  * @since 0.1.0
  * @category interpreters
@@ -103,7 +103,7 @@ export const errorOf = (answer: ServiceAnswer): ServiceError => {
 }
 
 /**
- * An answer of the wrong shape, with the place of the first problem.
+ * The error for a response of the wrong shape, with the place of the first problem.
  *
  * @since 0.1.0
  * @category constructors
@@ -112,7 +112,7 @@ export const invalid = (answer: ServiceAnswer, path: string, problem: string): I
   new InvalidResponse({ ...told(answer, []), path, problem })
 
 /**
- * A pre-signed URL of an answer, unless the file would travel in clear over it.
+ * A pre-signed URL from a response, refused if the file would be sent in clear text.
  *
  * @since 0.1.0
  * @category interpreters
@@ -130,7 +130,7 @@ export const encrypted =
       )
 
 /**
- * Decodes the JSON body of a success; what its schema does not name is kept.
+ * Decodes the JSON body of a success. Fields that the Schema does not name are kept.
  *
  * @since 0.1.0
  * @category interpreters
@@ -139,7 +139,7 @@ export const decode = <A, I>(answer: ServiceAnswer, schema: Schema.Schema<A, I>)
   Either.flatMap(parse(answer), (json) => decodeAt(answer, "", json, schema))
 
 /**
- * Decodes a single resource: in its envelope `{ "data": ... }`, or without one.
+ * Decodes a single resource, with or without its envelope `{ "data": ... }`.
  *
  * @since 0.1.0
  * @category interpreters
@@ -166,16 +166,17 @@ const decodeAt = <A, I>(
 ): Either.Either<A, ServiceError> =>
   Either.mapLeft(Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json), (error) => {
     const issues = readIssues(answer.body)
-    // Who has sent the status before the work was done has only the body left to tell that it failed: as a 5xx.
+    // A server that sent its status before the work was done can report a failure only in the body: this counts as a
+    // 5xx.
     if (issues.length > 0) return new ServiceUnavailable(waiting(answer, issues))
     const { path, problem } = decodeProblem(error, at)
     return invalid(answer, path, problem)
   })
 
 /**
- * The server's clock less ours, in milliseconds, by the answer's `Date`; 0 where it has none. The header counts whole
- * seconds, so half of one is added. Nobody knows when on its way an answer was dated, so it is taken to be as old as it
- * can be: one that was long in coming makes deadlines come sooner, and never later than they are.
+ * The server's clock minus ours, in milliseconds, from the response's `Date`; 0 if it has none. The header has whole
+ * seconds, so half a second is added. When exactly the server dated the response is unknown, so the earliest moment is
+ * assumed: after a slow response, deadlines seem to come sooner than they do, but never later.
  *
  * @since 0.1.0
  * @category interpreters

@@ -1,5 +1,5 @@
 /**
- * The client of the service: JSON, the bearer token, one typed error for whatever is not a success.
+ * The client of the service: JSON, the bearer token, and one typed error for anything but a success.
  *
  * @since 0.1.0
  */
@@ -38,7 +38,7 @@ import type * as ServiceProfile from "./ServiceProfile.js"
 import type { MultipartSession, SingleSession } from "./UploadSession.js"
 
 /**
- * What a download answers with: the bytes, or a pre-signed URL where they are.
+ * What a download returns: the bytes, or a pre-signed URL to them.
  *
  * @since 0.1.0
  * @category models
@@ -47,14 +47,14 @@ export type DownloadAnswer =
   | (RangedContent.Held & {
     readonly _tag: "Content"
     readonly bytes: Stream.Stream<Uint8Array, ServiceError>
-    /** The same, one chunk after another and none at the end, where the client gives them so. */
+    /** The same, one chunk at a time, failing with `None` at the end. Present if the client has this form. */
     readonly pull?: Effect.Effect<Uint8Array, Option.Option<ServiceError>> | undefined
   })
   | { readonly _tag: "Link"; readonly url: PresignedUrl.PresignedUrl }
 
 export type {
   /**
-   * A call that the service says it will take away, by its `Deprecation` and `Link` headers.
+   * A call that the service plans to remove, according to its `Deprecation` and `Link` headers.
    *
    * @since 0.1.0
    * @category models
@@ -63,64 +63,64 @@ export type {
 }
 
 /**
- * Every call of the service. Each is made again as the retry policy in force says, where that is harmless, and every
- * failure is one typed error.
+ * All calls of the service. Each is retried as the retry policy in force says, if that is safe, and every failure is
+ * one typed error.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Service {
-  /** The profile that the calls are made by. */
+  /** The profile that the calls follow. */
   readonly profile: ServiceProfile.ServiceProfile
-  /** The service's base URL: it tells one service's uploads from another's. */
+  /** The service's base URL. It distinguishes the uploads of one service from those of another. */
   readonly baseUrl: string
-  /** Whether files may travel over URLs of `http:`, as the service's own or by the configuration. Omitted: no. */
+  /** Whether files may be sent over `http:` URLs: if the base URL is one, or by configuration. Defaults to false. */
   readonly allowInsecureHttp?: boolean | undefined
-  /** Opens a session for a single PUT. Not repeated when it may have arrived. */
+  /** Opens a session for a single PUT. Not retried if the request may have arrived. */
   readonly initiateUpload: (file: Endpoints.FileDescription) => Effect.Effect<SingleSession, ServiceError>
-  /** Opens a session of several parts. Not repeated when it may have arrived. */
+  /** Opens a multipart session. Not retried if the request may have arrived. */
   readonly initiateLargeUpload: (file: Endpoints.LargeFileDescription) => Effect.Effect<MultipartSession, ServiceError>
-  /** Tells that the file is in storage. */
+  /** Reports that the file is in storage. */
   readonly completeUpload: (
     input: Parameters<typeof Endpoints.completeUpload.request>[1]
   ) => Effect.Effect<FileRecord, ServiceError>
-  /** Tells that every part is in storage. */
+  /** Reports that every part is in storage. */
   readonly completeLargeUpload: (
     input: Parameters<typeof Endpoints.completeLargeUpload.request>[1]
   ) => Effect.Effect<FileRecord, ServiceError>
   /** The record of a file. */
   readonly file: (fileId: string) => Effect.Effect<FileRecord, ServiceError>
-  /** The content of a file or a range of it, or where it is. The bytes must be read within the scope. */
+  /** The content of a file or of a range of it, or where it is. Read the bytes within the scope. */
   readonly download: (
     fileId: string,
     asked?: RangedContent.Asked
   ) => Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope>
   /** One page of any list. */
   readonly listPage: (request: Endpoints.PageRequest) => Effect.Effect<RawPage, ServiceError>
-  /** Whom the token stands for. */
+  /** Whom the token belongs to. */
   readonly tokenInfo: Effect.Effect<Endpoints.TokenInfo, ServiceError>
-  /** What is left of the token's rate limit; none where no limit is known. */
+  /** What is left of the token's rate limit; none if no limit is known. */
   readonly rateLimit: Effect.Effect<Option.Option<RateLimit.Status>>
   /** The deprecated calls that have been made so far. Each is logged once, as a warning. */
   readonly deprecations: Effect.Effect<ReadonlyArray<Deprecation>>
 }
 
 /**
- * How the client can be changed when it is built.
+ * How to change the client when it is built.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
   /**
-   * Changes the HTTP client that the calls go through, last of all: its requests have the base URL and the token
-   * already. For headers of your own, a proxy, or metrics; what it repeats is repeated beside the retry policy.
+   * Changes the HTTP client that all calls use, as the last step: its requests already have the base URL and the token.
+   * Use it for extra headers, a proxy, or metrics. Its own retries come in addition to those of the retry policy.
    */
   readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
   /**
-   * How the bytes of a download are taken from an answer of the client without a Stream, one chunk after another and
-   * none at the end, where that costs less. They are those that were sent: whatever its `Content-Encoding`, a client
-   * that has such a form does not decode an answer. Omitted, or for an answer that it knows nothing of: as the Stream.
+   * Takes the bytes of a download from a response without a Stream, one chunk at a time, failing with `None` at the
+   * end, where that costs less. The bytes are those that were sent: a client with this form decodes no response,
+   * whatever its `Content-Encoding`. If omitted, or for an unknown response, the Stream is used.
    */
   readonly pull?:
     | ((
@@ -130,7 +130,7 @@ export interface Options {
 }
 
 /**
- * The client of the service, as programs require it.
+ * The tag of the client of the service.
  *
  * @since 0.1.0
  * @category tags
@@ -153,7 +153,7 @@ const contentOf = (
         bytes: Stream.mapError(response.stream, failure),
         pull: pull === undefined ? undefined : Effect.mapError(pull, Option.map(failure))
       }),
-    // Its body may be as large as the file: it is not read.
+    // Its body may be as large as the file, so it is not read.
     onNone: () =>
       Effect.flatMap(
         answerOf(caller, "download", response, attempt),
@@ -189,7 +189,7 @@ const download =
     )
   }
 
-// An id is one segment of a path. No file has one that means another path, or that cannot be written in a URL.
+// An id is one path segment. No file has an id that would change the path, or that cannot be written in a URL.
 const canBeFileId = (fileId: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(fileId)
 
 const forFile = <A, R>(
@@ -199,8 +199,8 @@ const forFile = <A, R>(
 ): Effect.Effect<A, ServiceError, R> =>
   canBeFileId(fileId) ? request() : Effect.fail(new NotFound({ operation, status: 404, issues: [], attempts: 0 }))
 
-// The platform's own span would end with an error that holds the request, and with it the token: each call has a span of
-// ours in its place, and says so to the service itself.
+// The platform's own span would end with an error that holds the request, and with it the token. Each call has a span
+// of ours instead, and sends its trace headers to the service itself.
 const withTraceHeaders = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.match(Effect.currentSpan, {
     onFailure: () => request,
@@ -208,9 +208,9 @@ const withTraceHeaders = (request: HttpClientRequest.HttpClientRequest) =>
   })
 
 /**
- * The service over an HTTP client. The client must not follow redirects by itself: a redirect would be sent the
- * token. Node's clients do not; for fetch see `BrowserStevedore`. All calls of one client share one rate limit gate and
- * one budget of repeats.
+ * The service over an HTTP client. The client must not follow redirects itself, because it would send the token along.
+ * Node's clients do not; for fetch, see `BrowserStevedore`. All calls of one client share one rate limit gate and one
+ * retry budget.
  *
  * @since 0.1.0
  * @category constructors
@@ -223,7 +223,7 @@ export const makeWith = (
     const client = (yield* HttpClient.HttpClient).pipe(
       HttpClient.mapRequest((request) =>
         request.pipe(
-          // by the slash no path can go on with the host, and take the token to another
+          // with the slash, no path can extend the host name and send the token elsewhere
           HttpClientRequest.prependUrl(`${config.baseUrl}/`),
           config.token === undefined ? identity : HttpClientRequest.bearerToken(config.token),
           "accept" in request.headers ? identity : HttpClientRequest.acceptJson
@@ -264,7 +264,7 @@ export const makeWith = (
   })
 
 /**
- * {@link makeWith} as it comes, without options.
+ * {@link makeWith} without options.
  *
  * @since 0.1.0
  * @category constructors
@@ -301,8 +301,7 @@ export const layer: Layer.Layer<ServiceApi, never, ServiceConfig.ServiceConfig |
   /* #__PURE__ */ layerWith({})
 
 /**
- * A client without a service, for tests of what stands on one: it has the calls that it is given. Any other call is a
- * defect that names it.
+ * A stub for tests: it has the calls that it is given. Any other call is a defect that names it.
  *
  * @example
  * import { FileRecord, ServiceApi } from "@stevedore/core"

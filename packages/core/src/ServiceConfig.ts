@@ -1,5 +1,5 @@
 /**
- * Where the service is and by which token: one value, from options or from configuration.
+ * Where the service is, and with which token: one value, from options or from configuration.
  *
  * @since 0.1.0
  */
@@ -14,26 +14,26 @@ import { standardProfile } from "./internal/standardProfile.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 
 /**
- * A configuration that has been checked.
+ * A validated configuration.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Service {
-  /** Origin and path without a slash at the end, such as `https://host/api`. */
+  /** Origin and path without a trailing slash, such as `https://host/api`. */
   readonly baseUrl: string
   /**
-   * Sent as the bearer token to the service, and to nobody else. None: no Authorization header is sent, for a server of
-   * your own between here and the service has the token.
+   * The bearer token, sent only to the service. If undefined, no Authorization header is sent, because your own server
+   * in between has the token.
    */
   readonly token: Redacted.Redacted<string> | undefined
   readonly profile: ServiceProfile.ServiceProfile
-  /** Whether files may travel over pre-signed URLs of `http:` although the base URL is of `https:`. Omitted: no. */
+  /** Whether files may be sent over pre-signed `http:` URLs although the base URL is `https:`. Defaults to false. */
   readonly allowInsecureHttp?: boolean | undefined
 }
 
 /**
- * The same with a token.
+ * A validated configuration with a token.
  *
  * @since 0.1.0
  * @category models
@@ -43,26 +43,26 @@ export interface ServiceWithToken extends Service {
 }
 
 /**
- * What a user gives.
+ * The options as given.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** An http or https URL; a path in it is kept. Omitted: the profile's own. */
+  /** An http or https URL; its path is kept. Defaults to the one of the profile. */
   readonly baseUrl?: string | undefined
   readonly token: Redacted.Redacted<string>
-  /** Omitted: {@link ServiceProfile.standard}. */
+  /** Defaults to {@link ServiceProfile.standard}. */
   readonly profile?: ServiceProfile.ServiceProfile | undefined
   /**
-   * Allows `http:` to a host that is not this machine. Without it such a base URL is refused, for the token would travel
-   * in clear; and behind a base URL of `https:` such a pre-signed URL, for the file would.
+   * Allows `http:` to a host other than this machine. Otherwise such a base URL is refused, because the token would be
+   * sent in clear text; and with an `https:` base URL such a pre-signed URL, because the file would.
    */
   readonly allowInsecureHttp?: boolean | undefined
 }
 
 /**
- * The tag of the checked configuration: the client of the service asks for it.
+ * The tag of the validated configuration. The client of the service requires it.
  *
  * @since 0.1.0
  * @category tags
@@ -72,7 +72,7 @@ export class ServiceConfig extends Context.Tag("@stevedore/core/ServiceConfig")<
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i
 
 /**
- * Whether a host, as `URL` has it in `hostname`, is this machine: what is sent there leaves it on no wire.
+ * Whether a host, as in the `hostname` of a `URL`, is this machine, so that nothing sent there leaves it.
  *
  * @since 0.1.0
  * @category predicates
@@ -80,7 +80,7 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i
 export const isThisMachine = (hostname: string): boolean => loopback.test(hostname)
 
 /**
- * Whether a token or a file may be sent to an origin: over http it travels in clear, if it leaves this machine.
+ * Whether a token or a file may be sent to an origin. Over http it is sent in clear text, if it leaves this machine.
  *
  * @since 0.1.0
  * @category predicates
@@ -91,7 +91,7 @@ export const isAllowed = ({ origin }: Pick<URL, "origin">, allowInsecureHttp = f
 }
 
 /**
- * A base URL as it is used, or what is wrong with it in words.
+ * A normalized base URL, or a description of what is wrong with it.
  *
  * @since 0.1.0
  * @category validation
@@ -109,7 +109,7 @@ export const parseBaseUrl = (text: string, allowInsecureHttp = false): Either.Ei
 }
 
 /**
- * A token as it is used, or what is wrong with it in words, which never repeat it.
+ * A normalized token, or a description of what is wrong with it, which never repeats it.
  *
  * @since 0.1.0
  * @category validation
@@ -124,7 +124,7 @@ export const parseToken = (
 }
 
 /**
- * Checks the options of {@link layerWithoutToken}. The error names the field.
+ * Validates the options of {@link layerWithoutToken}. The error names the field.
  *
  * @since 0.1.0
  * @category constructors
@@ -145,8 +145,8 @@ export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either
 
 const ofNoFile = /^(initiate|token)/
 
-// What a profile's Schema says too, which a page does not load. By a path without its id every file would be the same one,
-// as the last call of an upload would find out.
+// The profile's Schema checks this too, but a page does not load it. With a path without the id, every file would be
+// the same one, which only the last call of an upload would reveal.
 const checkPaths = ({ paths }: ServiceProfile.ServiceProfile): Either.Either<void, ConfigError.ConfigError> => {
   const wrong = Object.entries(paths).find(([name, path]) =>
     !(ofNoFile.test(name) ? /^\// : /^\/.*\{file_id\}/).test(path)
@@ -162,7 +162,7 @@ const inField = <A>(field: string, checked: Either.Either<A, string>): Either.Ei
   Either.mapLeft(checked, (problem) => ConfigError.InvalidData([field], problem))
 
 /**
- * Checks the options. The error names the field.
+ * Validates the options. The error names the field.
  *
  * @since 0.1.0
  * @category constructors
@@ -175,8 +175,8 @@ export const make = (options: Options): Either.Either<ServiceWithToken, ConfigEr
   )
 
 /**
- * The configuration from options. What is malformed fails the layer with a `ConfigError` that names the field, before
- * any request.
+ * The configuration from options. If one is malformed, the layer fails with a `ConfigError` that names the field,
+ * before any request.
  *
  * @example
  * import { ServiceConfig, ServiceProfile } from "@stevedore/core"
@@ -195,8 +195,8 @@ export const layer = (options: Options): Layer.Layer<ServiceConfig, ConfigError.
   Layer.effect(ServiceConfig, Effect.suspend(() => make(options)))
 
 /**
- * The configuration for a server of your own between here and the service, which knows its users by itself and has the
- * token: none is sent. A page has no token to keep.
+ * The configuration for your own server in between, which authenticates its users itself and has the token: none is
+ * sent. A web page must not hold a token.
  *
  * @since 0.1.0
  * @category layers
@@ -207,7 +207,7 @@ export const layerWithoutToken = (
   Layer.effect(ServiceConfig, Effect.suspend(() => makeWithoutToken(options)))
 
 /**
- * Each option as a `Config`; what is left out is read from `STEVEDORE_BASE_URL` and `STEVEDORE_TOKEN`.
+ * Each option as a `Config`. The defaults are read from `STEVEDORE_BASE_URL` and `STEVEDORE_TOKEN`.
  *
  * @since 0.1.0
  * @category models
@@ -225,8 +225,8 @@ const checked = <A, B>(
 ): Config.Config<B> =>
   Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (problem) => ConfigError.InvalidData([], problem)))
 
-// A Config tells the name of its variable only to the check that stands directly on it. Where the user's own Config
-// does not, the option is named at least.
+// A Config reports its variable's name only to a check directly on it. If the user's own Config does not report it, at
+// least the option is named.
 const inOption = <A, B>(option: string, check: (value: A) => Either.Either<B, string>) => (value: A) =>
   Either.mapLeft(check(value), (problem) => `${option}: ${problem}`)
 
@@ -252,8 +252,8 @@ const tokenFrom = ({ token }: ConfigOptions): Config.Config<Redacted.Redacted<st
     : checked(token, inOption("token", parseToken))
 
 /**
- * The configuration from the environment, or wherever the `ConfigProvider` in force reads. A missing or malformed
- * value is an error that names the variable.
+ * The configuration from the environment, or from wherever the `ConfigProvider` in force reads. The error for a missing
+ * or malformed value names the variable.
  *
  * @since 0.1.0
  * @category constructors

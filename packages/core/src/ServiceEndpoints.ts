@@ -1,5 +1,5 @@
 /**
- * The calls of the service: for each a pure function that builds the request, and one that reads the answer.
+ * The calls of the service: for each, a pure function that builds the request and one that reads the response.
  *
  * @since 0.1.0
  */
@@ -20,8 +20,8 @@ import type { ServiceProfile } from "./ServiceProfile.js"
 import type { MultipartSession, PartReceipt, SingleSession } from "./UploadSession.js"
 
 /**
- * One call. `repeatable` says whether making it twice is harmless; a call for which it is not is made again only when
- * the first is known not to have been carried out.
+ * One call. `repeatable` says whether making it twice is safe. A call that is not is retried only if the first attempt
+ * is known not to have been carried out.
  *
  * @since 0.1.0
  * @category models
@@ -81,18 +81,18 @@ export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
 }
 
 /**
- * What the service is told about a file that goes up in parts.
+ * What the service is told about a file for a multipart upload.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LargeFileDescription extends FileDescription {
-  /** None: the server chooses. */
+  /** If none, the service chooses. */
   readonly parts: Option.Option<number>
 }
 
 /**
- * `POST`: opens a session of several parts, up to 10 GB.
+ * `POST`: opens a multipart session, up to 10 GB.
  *
  * @since 0.1.0
  * @category endpoints
@@ -125,7 +125,7 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
 }
 
 /**
- * `POST`: the whole file is in storage. Harmless to repeat.
+ * `POST`: reports that the whole file is in storage. Safe to repeat.
  *
  * @since 0.1.0
  * @category endpoints
@@ -138,7 +138,8 @@ export const completeUpload: Endpoint<{ readonly fileId: string }, FileRecord> =
 }
 
 /**
- * `POST`: every part is in storage. The parts go in ascending order, each with its etag verbatim. Harmless to repeat.
+ * `POST`: reports that every part is in storage. Parts are listed in ascending order, each with its etag verbatim. Safe
+ * to repeat.
  *
  * @since 0.1.0
  * @category endpoints
@@ -175,7 +176,7 @@ export const file: Endpoint<{ readonly fileId: string }, FileRecord> = {
 }
 
 /**
- * One page of any list. Query parameters go out in the order given; an empty cursor is never sent.
+ * One page of any list. Query parameters are sent in the given order; an empty cursor is never sent.
  *
  * @since 0.1.0
  * @category models
@@ -215,7 +216,7 @@ export const listPage: Endpoint<PageRequest, RawPage> = {
 }
 
 /**
- * Whom a token stands for.
+ * Whom a token belongs to.
  *
  * @since 0.1.0
  * @category models
@@ -231,7 +232,7 @@ export const TokenInfo = Schema.Struct({ id: Schema.String, subdomain: Schema.St
 export type TokenInfo = typeof TokenInfo.Type
 
 /**
- * `GET`: whom the token stands for.
+ * `GET`: whom the token belongs to.
  *
  * @since 0.1.0
  * @category endpoints
@@ -265,7 +266,7 @@ export const downloadLink = (
 const Link = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 /**
- * `GET`: the content of a file. The answer is read by `ServiceApi.download`, for it is not JSON.
+ * `GET`: the content of a file. The response is read by `ServiceApi.download`, because it is not JSON.
  *
  * @since 0.1.0
  * @category endpoints

@@ -1,6 +1,6 @@
 /**
- * Everything in which one service with this protocol differs from another, as one typed value. Paths, wire names,
- * limits and encryption headers stand here and nowhere else.
+ * Everything that can differ between services with this protocol, as one typed value. Paths, wire names, limits and
+ * encryption headers are defined here and nowhere else.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: () => A) =>
 
 const path = (value: string) => withDefault(Schema.String.pipe(Schema.startsWith("/")), () => value)
 
-// one without it leads to the same place for every file: the last call of an upload would find that out
+// without it, the path is the same for every file, which only the last call of an upload would reveal
 const PathOfFile = Schema.String.pipe(
   Schema.pattern(/^\/.*\{file_id\}/, { description: "a path from / on with {file_id} in it" })
 )
@@ -28,7 +28,7 @@ const wireName = (value: string) => withDefault(Schema.NonEmptyString, () => val
 const limit = (value: number) => withDefault(Schema.Int.pipe(Schema.positive()), () => value)
 
 /**
- * The paths of the calls, under the base URL. `{file_id}` stands where the id goes: those of a file must have it.
+ * The paths of the calls, under the base URL. `{file_id}` is replaced by the id; the paths of a file must contain it.
  *
  * @since 0.1.0
  * @category models
@@ -52,39 +52,39 @@ export const Paths = Schema.Struct({
 export const Fields = Schema.Struct({
   /** The file's name, in the body of an initiate call. */
   fileName: wireName(fields.fileName),
-  /** The file's media type, there. */
+  /** The file's media type, in the same body. */
   mediaType: wireName(fields.mediaType),
-  /** The pre-signed URL, in the JSON answer to a download in `link` mode. */
+  /** The pre-signed URL, in the JSON response to a download in `link` mode. */
   downloadUrl: wireName(fields.downloadUrl)
 }).annotations({ identifier: "ServiceFields" })
 
 /**
- * What the service takes. Sizes in bytes; GB is decimal.
+ * The service's limits. Sizes are in bytes; GB is decimal.
  *
  * @since 0.1.0
  * @category models
  */
 export const Limits = Schema.Struct({
-  /** The largest file of a single PUT: 5 GB. */
+  /** The largest file for a single PUT: 5 GB. */
   singleSize: limit(limits.singleSize),
-  /** The largest file of a multipart upload: 10 GB. */
+  /** The largest file for a multipart upload: 10 GB. */
   multipartSize: limit(limits.multipartSize),
-  /** The smallest part, the last excepted: 5 MiB, a rule of object storage. */
+  /** The smallest part, except for the last: 5 MiB, a rule of object storage. */
   minimumPartSize: limit(limits.minimumPartSize),
   /** The largest part: 5 GiB, a rule of object storage. */
   maximumPartSize: limit(limits.maximumPartSize),
-  /** The most parts of an upload. */
+  /** The maximum number of parts in an upload. */
   parts: limit(limits.parts),
   /** The longest file name, in characters. */
   nameLength: limit(limits.nameLength),
   /** The longest media type, in characters. */
   mediaTypeLength: limit(limits.mediaTypeLength),
-  /** The most items of a page. */
+  /** The maximum number of items per page. */
   pageSize: limit(limits.pageSize)
 }).annotations({ identifier: "ServiceLimits" })
 
 /**
- * A rate limit that holds until the service's own headers tell another.
+ * A rate limit that holds until the service's own headers announce another.
  *
  * @since 0.1.0
  * @category models
@@ -99,7 +99,7 @@ const lowerCaseNames = (headers: Readonly<Record<string, string>>): Readonly<Rec
 
 const HeaderValues = Schema.Record({ key: Schema.String, value: Schema.String })
 
-// A record's keys cannot be transformed one by one.
+// The keys of a record cannot be transformed one by one.
 const Headers = Schema.transform(HeaderValues, HeaderValues, {
   strict: true,
   decode: lowerCaseNames,
@@ -107,28 +107,27 @@ const Headers = Schema.transform(HeaderValues, HeaderValues, {
 })
 
 /**
- * A service profile. Decoding fills what is not named from {@link standard}, so a file with two fields is a whole
- * profile.
+ * A service profile. Decoding takes missing fields from {@link standard}, so a file with two fields is a whole profile.
  *
  * @since 0.1.0
  * @category models
  */
 export const ServiceProfile = Schema.Struct({
-  /** The base URL that holds when the configuration gives none. */
+  /** The base URL to use if the configuration has none. */
   baseUrl: Schema.optional(Schema.String),
-  /** The headers of the single PUT by which storage encrypts: one or several names and values. */
+  /** The headers that make storage encrypt a single PUT: one or several names and values. */
   encryptionHeaders: withDefault(Headers, () => standardProfile.encryptionHeaders),
   /**
-   * What a download answers with: the bytes (or a redirect to them), or JSON with a pre-signed URL. Never guessed
-   * from the body: an uploaded JSON file could pose as a link.
+   * What a download returns: the bytes (or a redirect to them), or JSON with a pre-signed URL. It is never guessed from
+   * the body, because an uploaded JSON file could pose as a link.
    */
   download: withDefault<"content" | "link", "content" | "link">(
     Schema.Literal("content", "link"),
     () => standardProfile.download
   ),
-  /** How long a URL lives that does not say so itself, in seconds: 3 hours. */
+  /** How long a URL lives if it does not say so itself, in seconds: 3 hours. */
   urlLifetimeSeconds: withDefault(Schema.Number.pipe(Schema.positive()), () => standardProfile.urlLifetimeSeconds),
-  /** None: no limit is assumed until the service's headers tell one. */
+  /** If undefined, no limit is assumed until the service's headers announce one. */
   rateLimit: Schema.optional(RateLimitRule),
   paths: withDefault(Paths, () => Paths.make({})),
   fields: withDefault(Fields, () => Fields.make({})),
@@ -142,7 +141,7 @@ export const ServiceProfile = Schema.Struct({
 export type ServiceProfile = typeof ServiceProfile.Type
 
 /**
- * The given interface, with the default for each gap that it leaves.
+ * The interface as given, with a default for each gap.
  *
  * @since 0.1.0
  * @category profiles
@@ -152,8 +151,8 @@ export const standard: ServiceProfile = standardProfile
 type AnyOf<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
 
 /**
- * What may be changed in a profile: any field, and of `paths`, `fields` and `limits` any part. What is undefined stays as it
- * was, but for `baseUrl` and `rateLimit`, which a profile need not have: there it takes them away.
+ * What can be changed in a profile: any field, and within `paths`, `fields` and `limits` each entry. Undefined fields
+ * stay as they were, except `baseUrl` and `rateLimit`, which are optional in a profile: there, undefined removes them.
  *
  * @since 0.1.0
  * @category models
@@ -184,7 +183,7 @@ const changed = <Name extends string, Value>(
  *   download: "link"
  * })
  *
- * // one from the environment, as JSON
+ * // a profile from the environment, as JSON
  * const fromEnvironment = Schema.Config("ARCHIVE_PROFILE", Schema.parseJson(ServiceProfile.ServiceProfile)).pipe(
  *   Config.map(ServiceProfile.extend({ download: "link" }))
  * )
@@ -208,7 +207,7 @@ export const extend: {
 
 /**
  * The live service whose public reference fills the gaps of the interface: its base URL, downloads by link, 200
- * requests a minute.
+ * requests per minute.
  *
  * @since 0.1.0
  * @category profiles

@@ -1,5 +1,5 @@
 /**
- * One session: every part that storage does not have yet is put, then the service is told.
+ * One session: PUTs every part that storage does not have yet, then completes the upload.
  *
  * @since 0.1.0
  */
@@ -30,7 +30,7 @@ import { uploadIdOf, urlsOf } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
 
 /**
- * What an upload needs of its surroundings.
+ * The services that an upload needs.
  *
  * @since 0.1.0
  * @category models
@@ -38,7 +38,7 @@ import type { OpenSource, UploadSource } from "./UploadSource.js"
 export type Requirements = ServiceApi | ObjectStorage | TransferGate
 
 /**
- * A part of a session: from 1, which bytes, and where they go.
+ * A part of a session: its number from 1, its bytes, and its URL.
  *
  * @since 0.1.0
  * @category models
@@ -50,7 +50,7 @@ export interface Part {
 }
 
 /**
- * What is written down while a session runs.
+ * What is recorded while a session runs.
  *
  * @since 0.1.0
  * @category models
@@ -61,7 +61,7 @@ export interface Journal {
 }
 
 /**
- * A session that is about to be filled.
+ * A session that is ready for its parts.
  *
  * @since 0.1.0
  * @category models
@@ -73,20 +73,20 @@ export interface SessionTransfer {
   readonly session: UploadSession
   readonly parts: Arr.NonEmptyReadonlyArray<Part>
   readonly opened: OpenSource
-  /** The parts that storage had confirmed before, by their numbers. */
+  /** The parts that storage had already confirmed, by their numbers. */
   readonly confirmed: ReadonlyMap<number, PartReceipt>
-  /** Whether an earlier process had begun to fill the session: it may have been sending any part when it ended. */
+  /** Whether an earlier process worked on this session: it may have been sending any part when it ended. */
   readonly goesOn: boolean
-  /** When the first of its URLs ends, in the server's time. */
+  /** When the first of its URLs expires, in the server's time. */
   readonly deadline: Date
   readonly journal: Journal
 }
 
-/** The last moment that a Date can hold. */
+/** The latest time that a Date can represent. */
 const lastMoment = 8.64e15
 
 /**
- * When the first of the URLs of some parts ends, in the server's time.
+ * When the first URL of these parts expires, in the server's time.
  *
  * @since 0.1.0
  * @category deadlines
@@ -101,7 +101,7 @@ export const deadlineOf = (parts: ReadonlyArray<Part>): Date =>
   )
 
 /**
- * Which bytes go to which of a session's URLs, in their order; a single PUT has no `uploadId` and takes all of them.
+ * Which bytes go to which of a session's URLs, in order. A single PUT has no `uploadId` and takes all bytes.
  *
  * @since 0.1.0
  * @category constructors
@@ -116,7 +116,7 @@ export const rangesOf = (
     : UploadPlan.ranges(size, session.parts, limits)
 
 /**
- * The parts of a session for a file of so many bytes.
+ * The parts of a session for a file of this size.
  *
  * @since 0.1.0
  * @category constructors
@@ -155,12 +155,12 @@ const look = (upload: SessionTransfer, deadline: Date): Effect.Effect<void, Dead
   })
 
 interface Parts extends SessionTransfer {
-  /** Whether one of them has failed for good: then all the others are about to be interrupted. */
+  /** Whether a part has failed for good: all others are then about to be interrupted. */
   hasFailed: boolean
 }
 
 const put = (upload: Parts, part: Part): Effect.Effect<PartReceipt, UploadError, Requirements> => {
-  // The memory that a part gives back as it fails goes at once to one that waits, which has only a moment left to live
+  // The memory that a failing part releases goes at once to a waiting part, which is itself about to be interrupted
   const unlessOver = Effect.suspend(() => upload.hasFailed ? Effect.never : Effect.void)
   return Effect.flatMap(ServiceApi, ({ profile }) =>
     PartTransfer.run({
@@ -208,14 +208,14 @@ const putAll = (upload: Parts): Effect.Effect<Receipts, UploadError, Requirement
 
 const isDoubtful = (receipt: PartReceipt): boolean => receipt.attempts > 1
 
-// The service answers so when storage refused the etags.
+// The service responds like this if storage rejected the etags.
 const isRefusedFinalization = (error: UploadError): boolean =>
   (error._tag === "ServiceUnavailable" || error._tag === "RequestRejected") &&
   (error.status === 502 || namesInvalidPart(error))
 
 /**
- * Whether a refused Complete may be due to a part that had several attempts: a late one may have replaced the one that
- * the receipt is of.
+ * Whether a rejected Complete may be due to a part with several attempts: a late attempt may have replaced the one that
+ * the receipt belongs to.
  *
  * @since 0.1.0
  * @category predicates
@@ -255,7 +255,7 @@ const complete = (
 const completed = (upload: SessionTransfer, receipts: Receipts) =>
   Effect.map(complete(upload, receipts), (file) => ({ file, receipts }))
 
-// Complete was sent and may have been received after all: then the parts could not be put again because the file is there
+// Complete may have been received after all: the parts could then not be sent again because the file is already there
 const fileIfThere = (upload: SessionTransfer): Effect.Effect<Option.Option<FileRecord>, never, ServiceApi> =>
   Effect.flatMap(ServiceApi, (service) => service.file(upload.session.fileId)).pipe(
     Effect.option,
@@ -286,7 +286,7 @@ const completeWithRepair = (
       : Effect.fail(error))
 
 /**
- * Fills a session and completes it: the file, and the receipts it was made of.
+ * Sends the parts of a session and completes it. Returns the file, and the receipts that it was made from.
  *
  * @since 0.1.0
  * @category transfer

@@ -1,5 +1,5 @@
 /**
- * What can be wrong with the file that goes up.
+ * What can be wrong with the file to upload.
  *
  * @since 0.1.0
  */
@@ -28,9 +28,9 @@ export class EmptySource extends Schema.TaggedError<EmptySource>("@stevedore/cor
 }
 
 /**
- * Something that the service would refuse, seen before any request: a name that is empty or over 1024 characters, a
- * media type over 255 characters, a size that is not a whole number. Or a fingerprint that no ledger could keep, such as one
- * with a date of change that is `NaN`.
+ * The service would refuse this, which is known before any request: a name that is empty or over 1024 characters, a
+ * media type over 255 characters, or a size that is not a whole number. Or the fingerprint is one that no ledger could
+ * keep, such as one with a modification date of `NaN`.
  *
  * @since 0.1.0
  * @category errors
@@ -40,7 +40,7 @@ export class InvalidSource extends Schema.TaggedError<InvalidSource>("@stevedore
   {
     name: Schema.String,
     field: Schema.Literal("name", "mediaType", "size", "fingerprint"),
-    /** What would be right. */
+    /** What would be valid. */
     expected: Schema.String,
     attempts: Recovery.noAttempts
   }
@@ -58,9 +58,9 @@ export class InvalidSource extends Schema.TaggedError<InvalidSource>("@stevedore
 }
 
 /**
- * The source is not what it was when the transfer began: its size, date or identity differs, or it gave more or fewer
- * bytes than declared. Complete is never sent after it. Of a download the source is what is in storage, and it is told
- * by its etag and size.
+ * The source is not what it was when the transfer began: its size, date or identity differs, or it produced more or
+ * fewer bytes than declared. Complete is never sent after this. For a download, the source is the content in storage,
+ * identified by its etag and size.
  *
  * @since 0.1.0
  * @category errors
@@ -108,7 +108,7 @@ export class SourceUnreadable extends Schema.TaggedError<SourceUnreadable>("@ste
   {
     name: Schema.String,
     reason: Schema.Literal("NotFound", "PermissionDenied", "Directory", "NotAFile", "ReadOnce", "Stalled", "Failed"),
-    /** The system's code where there is one, such as `EIO`. */
+    /** The system error code, if there is one, such as `EIO`. */
     code: Schema.optional(Schema.String),
     attempts: Recovery.attempts
   }
@@ -135,7 +135,7 @@ const reasons: Record<SourceUnreadable["reason"], string> = {
 }
 
 /**
- * Whatever can be wrong with a source. It decodes from its encoded form, so it crosses workers and wires.
+ * Everything that can be wrong with a source. Its encoded form decodes back, so it can cross workers and networks.
  *
  * @since 0.1.0
  * @category errors
@@ -152,7 +152,7 @@ export const SourceError = /* #__PURE__ */ Schema.Union(EmptySource, InvalidSour
 export type SourceError = typeof SourceError.Type
 
 /**
- * Whether a value is one of these errors: to find one in a chain of causes.
+ * Whether a value is one of these errors, to find one in a chain of causes.
  *
  * @since 0.1.0
  * @category predicates

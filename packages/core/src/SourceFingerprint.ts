@@ -1,14 +1,14 @@
 /**
- * What tells one state of a source from another.
+ * Tells one state of a source from another.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
 /**
- * What tells one state of a source from another: its size, and what its kind of source knows besides (a file's date
- * of change and identity, a Blob's date). Two equal fingerprints are not a proof of equal bytes; different ones are a
- * proof of a change.
+ * Tells one state of a source from another: its size, and what its kind of source knows in addition (a file's
+ * modification date and identity, a Blob's date). Equal fingerprints do not prove equal bytes; different ones prove a
+ * change.
  *
  * @since 0.1.0
  * @category models
@@ -18,11 +18,11 @@ export const SourceFingerprint = Schema.Struct({
   kind: Schema.NonEmptyString,
   /** In bytes. */
   size: Schema.NonNegativeInt,
-  /** When it was changed last, in milliseconds since 1970: a number that JSON has. */
+  /** When it was last modified, in milliseconds since 1970: a finite number, for JSON. */
   modified: Schema.optional(Schema.JsonNumber),
-  /** What it is beside its name, such as a file's device and inode. */
+  /** What identifies it besides its name, such as a file's device and inode. */
   identity: Schema.optional(Schema.String),
-  /** A checksum of a sample of the content, for a source whose size and date do not tell enough. */
+  /** A checksum of a sample of the content, for a source whose size and date are not specific enough. */
   sample: Schema.optional(Schema.String)
 }).annotations({ identifier: "SourceFingerprint" })
 

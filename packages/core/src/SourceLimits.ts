@@ -1,6 +1,6 @@
 /**
- * What is known of a service's limits when a source is made, before there is a service: those of the standard profile.
- * The limits of another profile are checked when an upload begins.
+ * The limits that are known when a source is made, before there is a service: those of the standard profile. The limits
+ * of another profile are checked when an upload starts.
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ const { limits } = standardProfile
 export const size: number = limits.multipartSize
 
 /**
- * The longest name, in characters as the service counts them: 1024. JavaScript's own length counts some of them twice.
+ * The longest name, in characters as the service counts them: 1024. JavaScript's `length` counts some of them twice.
  *
  * @since 0.1.0
  * @category constants
@@ -27,8 +27,8 @@ export const size: number = limits.multipartSize
 export const nameLength: number = limits.nameLength
 
 /**
- * How many characters a name has, as the service counts them: a ship in one emoji is one, where JavaScript's own length
- * says two.
+ * How many characters a name has, as the service counts them: an emoji such as the ship is one, where JavaScript's
+ * `length` says two.
  *
  * @example
  * import { SourceLimits } from "@stevedore/core"
@@ -51,8 +51,8 @@ export const mediaTypeLength: number = limits.mediaTypeLength
 const upTo = (longest: number): string => `1 to ${longest} characters`
 
 /**
- * Checks what a service will be told of a source. For sources of your own: a name or a media type that is empty or too
- * long fails where the source is made, and not when it is its turn to go up.
+ * Checks what the service will be told about a source. For sources of your own: a name or a media type that is empty or
+ * too long then fails where the source is made, not when its upload starts.
  *
  * @example
  * import { SourceLimits } from "@stevedore/core"

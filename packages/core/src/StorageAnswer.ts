@@ -1,27 +1,26 @@
 /**
- * What an object storage says in the body of an answer, read without trusting it: an XML error document, HTML of a
- * proxy, or nothing.
+ * Reads the body of a storage response without trusting it: an XML error document, a proxy's HTML page, or nothing.
  *
  * @since 0.1.0
  */
 
 /**
- * The parts of an answer that decide what it means.
+ * The parts of a response that determine its meaning.
  *
  * @since 0.1.0
  * @category models
  */
 export interface StorageAnswer {
-  /** The HTTP status; 0 where a browser would not tell. */
+  /** The HTTP status; 0 if a browser would not tell. */
   readonly status: number
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body's first 64 KiB, empty where it could not be read. */
+  /** The first 64 KiB of the body; empty if it could not be read. */
   readonly body: string
 }
 
 /**
- * The fields of S3's error document. All are absent when the body is not such a document.
+ * The fields of S3's error document. All are absent if the body is not such a document.
  *
  * @since 0.1.0
  * @category models
@@ -30,7 +29,7 @@ export interface ErrorDocument {
   readonly code: string | undefined
   readonly storageMessage: string | undefined
   readonly requestId: string | undefined
-  /** When the URL ended, by the storage. */
+  /** When the URL expired, according to storage. */
   readonly expires: Date | undefined
   /** The storage's clock. */
   readonly serverTime: Date | undefined
@@ -62,7 +61,7 @@ const date = (text: string | undefined): Date | undefined => {
 }
 
 /**
- * Reads S3's error document. Never fails: a body that is something else gives no fields.
+ * Reads S3's error document. Never fails: any other body has no fields.
  *
  * @since 0.1.0
  * @category constructors

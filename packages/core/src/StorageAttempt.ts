@@ -1,6 +1,6 @@
 /**
- * One attempt at the object storage, as far as it is the same over any transport: what an answer means for it, what a
- * broken connection means, and how it is traced. For whoever writes an adapter of `ObjectStorage`.
+ * One attempt at the object storage, as far as it is the same over any transport: what a response means, what a broken
+ * connection means, and how the attempt is traced. For authors of an `ObjectStorage` adapter.
  *
  * @since 0.1.0
  */
@@ -19,8 +19,8 @@ import type { PutReceipt } from "./StorageResponse.js"
 import { interpret, interpretPut, rejected } from "./StorageResponse.js"
 
 /**
- * How much of an answer's body is kept, in characters: the rest is read, so that the connection can be used again, and
- * thrown away.
+ * How much of a response's body is kept, in characters. The rest is read, so that the connection can be reused, and
+ * discarded.
  *
  * @since 0.1.0
  * @category constants
@@ -28,12 +28,12 @@ import { interpret, interpretPut, rejected } from "./StorageResponse.js"
 export const longestDocument = 65_536
 
 interface Broken extends Pick<PutRequest, "url" | "attempt"> {
-  /** Whether storage had begun to answer. */
+  /** Whether storage had begun to respond. */
   readonly answered: boolean
 }
 
 /**
- * What it means that a transport failed. The cause and its chain are not kept: they hold the request, and with it the
+ * The error for a failed transport. The cause and its chain are not kept: they hold the request, and with it the
  * signature.
  *
  * @since 0.1.0
@@ -51,8 +51,8 @@ export const connectionFailure = (cause: unknown, { answered, attempt, url }: Br
 }
 
 /**
- * What it means that a transport failed while it sent a source: the source's own error if it is in the chain of causes,
- * else {@link connectionFailure}.
+ * The error for a transport that failed while it sent a source: the source's own error if it is in the chain of causes,
+ * otherwise {@link connectionFailure}.
  *
  * @since 0.1.0
  * @category interpreters
@@ -64,7 +64,7 @@ export const failure = (cause: unknown, broken: Broken): ConnectionFailed | Sour
   )
 
 /**
- * The error of a source that gave another number of bytes than its section has.
+ * The error for a source that produced another number of bytes than its section has.
  *
  * @since 0.1.0
  * @category interpreters
@@ -82,7 +82,7 @@ export const otherLength = (
   })
 
 /**
- * The receipt of a PUT, or the one error that its answer means. A receipt for fewer bytes than the section has is none.
+ * The receipt of a PUT, or the typed error for the response. A PUT of fewer bytes than the section has gets no receipt.
  *
  * @since 0.1.0
  * @category interpreters
@@ -109,7 +109,7 @@ export const receipt = (
   )
 
 /**
- * The one error that an answer to a GET means which does not hold what was asked for.
+ * The typed error for a response to a GET that does not hold what was requested.
  *
  * @since 0.1.0
  * @category interpreters
@@ -137,8 +137,8 @@ const traced = (name: string, { attempt, url }: Addressed, attributes: Readonly<
   })
 
 /**
- * Traces a PUT, by its URL's origin and path, never by its query: `ObjectStorage.putPart` with `part`, or
- * `ObjectStorage.put`; both with `origin`, `path`, `attempt` and `bytes`.
+ * Traces a PUT as `ObjectStorage.putPart`, with `part`, or as `ObjectStorage.put`. Both have `origin`, `path`,
+ * `attempt` and `bytes`; the URL's query is never recorded.
  *
  * @since 0.1.0
  * @category tracing
@@ -152,7 +152,7 @@ export const tracedPut = (request: PutRequest) => {
 }
 
 /**
- * Traces a GET as `ObjectStorage.get`, by its URL's `origin` and `path`, never by its query, with its `attempt`.
+ * Traces a GET as `ObjectStorage.get`, with `origin`, `path` and `attempt`. The URL's query is never recorded.
  *
  * @since 0.1.0
  * @category tracing

@@ -1,6 +1,6 @@
 /**
- * What an answer of the object storage means: one table, decided by status, code and structure, and only last by the
- * text of a message.
+ * What a response of the object storage means: one table, decided by status, code and structure, and only as a last
+ * resort by the text of a message.
  *
  * @since 0.1.0
  */
@@ -23,7 +23,7 @@ import {
 } from "./StorageError.js"
 
 /**
- * What was asked, as far as it decides what the answer means.
+ * The parts of a request that determine what the response means.
  *
  * @since 0.1.0
  * @category models
@@ -32,14 +32,14 @@ export interface Asked {
   readonly url: PresignedUrl.PresignedUrl
   /** The names of the headers that were sent, in lower case. */
   readonly sentHeaders: ReadonlyArray<string>
-  /** The server's clock when the answer came, in milliseconds. */
+  /** The server's clock when the response arrived, in milliseconds. */
   readonly serverNow: number
   /** Which attempt it was, from 1. */
   readonly attempts: number
 }
 
 /**
- * What storage gives for bytes that it keeps.
+ * What storage returns for bytes that it has stored.
  *
  * @since 0.1.0
  * @category models
@@ -53,7 +53,7 @@ export interface PutReceipt {
 }
 
 /**
- * The receipt of a PUT, or the one typed error that its answer means.
+ * The receipt of a PUT, or the one typed error for its response.
  *
  * @since 0.1.0
  * @category interpreters
@@ -75,7 +75,7 @@ export const interpretPut = (answer: StorageAnswer, asked: Asked): Either.Either
   })
 
 /**
- * Nothing when the answer is a success, else the one typed error that it means.
+ * Nothing if the response is a success, otherwise the one typed error for it.
  *
  * @since 0.1.0
  * @category interpreters
@@ -158,7 +158,7 @@ const isPassing = (status: number, code: string | undefined): boolean => {
 }
 
 /**
- * The error of a status that is a success elsewhere but not for what was asked, such as a 204 to a GET.
+ * The error for a status that is a success elsewhere, but not for this request, such as a 204 to a GET.
  *
  * @since 0.1.0
  * @category interpreters

@@ -1,5 +1,5 @@
 /**
- * How long nothing may happen, by phase. No HTTP client has useful ones of its own.
+ * How long each phase of a request may go without progress. No HTTP client has useful timeouts of its own.
  *
  * @since 0.1.0
  */
@@ -9,26 +9,29 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
- * How long nothing may happen in each phase of a request. From {@link make}.
+ * How long each phase of a request may go without progress. Created by {@link make}.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Limits {
-  /** One attempt of a call to the service, its answer's body included. */
+  /** One attempt of a call to the service, including the body of the response. */
   readonly call: Duration.Duration
-  /** One call to the service over all its attempts, with the waits between them and for the rate limit. */
+  /** One call to the service over all its attempts, including backoffs and waits for the rate limit. */
   readonly total: Duration.Duration
-  /** Until storage has taken the first bytes of a body; on Node also until there is a connection to the service. */
+  /**
+   * Until storage has taken the first bytes of a body; on Node, also until the connection to the service is
+   * established.
+   */
   readonly connect: Duration.Duration
-  /** Without progress while a body is on its way, up or down, and while a stream that goes up gives nothing. */
+  /** Without progress while a body is in transit, up or down, and while the Stream being uploaded produces nothing. */
   readonly stall: Duration.Duration
-  /** From the last byte of a body to the answer. Storage that encrypts and copies takes its time. */
+  /** From the last byte of a body to the response. Storage that encrypts and copies takes a while. */
   readonly answer: Duration.Duration
 }
 
 /**
- * What may be changed in the time-outs; what is left out is as {@link make} says.
+ * What can be changed in the timeouts. What is omitted defaults to what {@link make} says.
  *
  * @since 0.1.0
  * @category models
@@ -42,8 +45,8 @@ export interface Options {
 }
 
 /**
- * The time-outs: 60 seconds for one attempt of a call and 10 minutes for all of them, 30 seconds to connect, 60 seconds without
- * progress, and 2 minutes for storage's answer, unless the options say otherwise.
+ * The timeouts. Defaults to 60 seconds for one attempt of a call and 10 minutes for all of them, 30 seconds to connect,
+ * 60 seconds without progress, and 2 minutes for the storage's response.
  *
  * @since 0.1.0
  * @category constructors
@@ -57,7 +60,7 @@ export const make = (options: Options = {}): Limits => ({
 })
 
 /**
- * The time-outs in force: read when an operation runs.
+ * The timeouts in force, read when an operation runs.
  *
  * @since 0.1.0
  * @category references
@@ -68,7 +71,7 @@ export class Timeouts extends Context.Reference<Timeouts>()<"@stevedore/core/Tim
 ) {}
 
 /**
- * Replaces the time-outs, for an application (given to its layer) or for one effect.
+ * Replaces the timeouts, for an application (provided to its layer) or for a single effect.
  *
  * @since 0.1.0
  * @category layers
@@ -80,7 +83,7 @@ const withTimeouts = (options: Options) => <A, E, R>(effect: Effect.Effect<A, E,
 
 export {
   /**
-   * Other time-outs for one effect.
+   * Replaces the timeouts for a single effect.
    *
    * @example
    * import { Timeouts, Uploads, UploadSources } from "@stevedore/core"
@@ -95,7 +98,7 @@ export {
 }
 
 /**
- * Hands the time-outs in force where a layer is built on to what runs with that layer.
+ * Captures the timeouts in force where a layer is built, and provides them to whatever runs with that layer.
  *
  * @since 0.1.0
  * @category layers

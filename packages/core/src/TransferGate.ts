@@ -1,5 +1,5 @@
 /**
- * How much is in flight to the storage, over all files of a runtime.
+ * Limits how much is in flight to storage, over all files of a runtime.
  *
  * @since 0.1.0
  */
@@ -21,25 +21,25 @@ import { outcomeOf, pauseAfter } from "./internal/transferOutcome.js"
 import { monotonicMillis } from "./ServerClock.js"
 
 /**
- * What the gate should know of a transfer.
+ * What the gate should know about a transfer.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Passage {
   /**
-   * What storage has confirmed when the transfer succeeds, in bytes: the width follows from it. Omitted: every transfer
-   * counts alike.
+   * What storage has confirmed if the transfer succeeds, in bytes. The width is based on this. If omitted, every
+   * transfer counts the same.
    */
   readonly bytes?: number | undefined
-  /** What is held in memory while the transfer waits for its turn and runs, in bytes. Omitted: nothing. */
+  /** What is held in memory while the transfer waits for its turn and runs, in bytes. Defaults to nothing. */
   readonly buffered?: number | undefined
-  /** Whose transfer it is, compared by identity: owners are served in turn, whatever each has waiting. */
+  /** Whose transfer it is, compared by identity. Owners are served in turn, however much each has waiting. */
   readonly owner?: unknown
 }
 
 /**
- * What the gate does at present.
+ * The current state of the gate.
  *
  * @since 0.1.0
  * @category models
@@ -47,51 +47,51 @@ export interface Passage {
 export interface State {
   /** Transfers that may be in flight now. */
   readonly width: number
-  /** The widest it may become. */
+  /** The maximum width. */
   readonly limit: number
   readonly inFlight: number
-  /** Transfers, and claims on memory, that wait. */
+  /** Transfers, and claims on memory, that are waiting. */
   readonly waiting: number
-  /** Held in memory, over all uploads. */
+  /** Bytes held in memory, over all uploads. */
   readonly bufferedBytes: number
-  /** What storage confirms a second while the line is full, in bytes; none until it was measured. */
+  /** What storage confirms per second while the network is fully used, in bytes; none until measured. */
   readonly throughput: Option.Option<number>
-  /** How long no transfer may begin; zero when the gate is open. */
+  /** For how long no transfer may start; zero if the gate is open. */
   readonly pausedFor: Duration.Duration
 }
 
 /**
  * A gate that all transfers of a runtime pass.
  *
- * It learns its width from what passes: it widens while storage confirms more for it, and goes back when it does not. A
- * transfer that fails with `TimedOut` narrows it a little, several do by half; one whose error asks for `slowDown`
- * halves it. A fall in throughput while too little waits to fill the line says nothing, and changes nothing.
+ * It learns its width from what passes: it widens while that makes storage confirm more, and goes back when it does
+ * not. A transfer that fails with `TimedOut` narrows it a little, and several do by half; one whose error asks for
+ * `slowDown` halves it. A fall in throughput changes nothing while too few transfers wait to fill the network.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Service {
   /**
-   * Runs a transfer when there is room for it on the line and in memory, and storage has not asked everybody to slow
-   * down. One that is interrupted, waiting or running, gives back at once what it has.
+   * Runs a transfer when there is room for it on the network and in memory, and storage has not asked everybody to slow
+   * down. An interrupted transfer, waiting or running, gives back at once what it holds.
    */
   readonly pass: <A, E, R>(transfer: Effect.Effect<A, E, R>, passage?: Passage) => Effect.Effect<A, E, R>
   /**
-   * Waits for so many bytes of memory, which go back with the scope: for what is held longer than one attempt, such as
-   * a section of a stream that can be read only once. What is held like this is not told to {@link Service.pass} again.
+   * Waits for this many bytes of memory, which are released with the scope. For what is held longer than one attempt,
+   * such as a section of a stream that can be read only once. Do not declare such memory to {@link Service.pass} again.
    */
   readonly hold: (bytes: number, owner?: unknown) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * Lets no transfer begin for this long: one SlowDown holds all parts of all files. A transfer that fails with one has
-   * paused the gate already: for as long as it asks, and for the shortest pause at the least.
+   * Lets no transfer start for this long: one SlowDown holds back all parts of all files. A transfer that fails with
+   * one has already paused the gate: for as long as the error asks, but at least for the shortest pause.
    */
   readonly pause: (duration: Duration.Duration) => Effect.Effect<void>
-  /** What the gate does at present. */
+  /** The current state of the gate. */
   readonly state: Effect.Effect<State>
 }
 
 /**
- * The tag of the gate. Give one to the whole runtime: two gates know nothing of each other.
+ * The tag of the gate. Provide one to the whole runtime: two gates do not know of each other.
  *
  * @since 0.1.0
  * @category tags
@@ -99,29 +99,29 @@ export interface Service {
 export class TransferGate extends Context.Tag("@stevedore/core/TransferGate")<TransferGate, Service>() {}
 
 /**
- * How wide the gate is.
+ * The width of the gate.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** Transfers in flight at the most, over all files. Omitted: 32. */
+  /** The maximum number of transfers in flight, over all files. Defaults to 32. */
   readonly limit?: number | undefined
   /**
-   * Transfers in flight at the start. Omitted: 6, as many as browsers open to one host, or the limit where
-   * that is less.
+   * The number of transfers in flight at the start. Defaults to 6, as many as browsers open to one host, or to the
+   * limit if that is lower.
    */
   readonly initial?: number | undefined
-  /** `false`: as wide as the limit, always. Omitted: the gate finds its width by what storage confirms. */
+  /** `false` keeps the gate as wide as the limit. By default, the gate finds its width from what storage confirms. */
   readonly adaptive?: boolean | undefined
   /**
-   * What may be held in memory for transfers, over all files, in bytes. A single transfer that needs more has it alone.
-   * Omitted: 256 MiB.
+   * The maximum memory held for transfers, over all files, in bytes. A single transfer that needs more runs alone.
+   * Defaults to 256 MiB.
    */
   readonly maxBufferedBytes?: number | undefined
   /**
-   * How long a SlowDown holds everybody at the least: the next in the queue must not find the gate open before anybody
-   * has decided how long to wait. Omitted: half a second.
+   * The shortest time that a SlowDown holds everybody back: the next in the queue must not find the gate open before
+   * the length of the pause is decided. Defaults to half a second.
    */
   readonly shortestPause?: Duration.DurationInput | undefined
 }
@@ -137,7 +137,7 @@ const gauges = {
 
 type Counts = Record<keyof typeof gauges, number>
 
-// Several gates add up, so each tells how its own counts change
+// The counts of several gates add up, so each gate reports how its own change
 const report = (before: Counts, now: Counts): void => {
   for (const name of ["inFlight", "waiting", "width", "bufferedBytes"] as const) {
     if (now[name] !== before[name]) gauges[name].unsafeModify(now[name] - before[name], [])
@@ -146,11 +146,11 @@ const report = (before: Counts, now: Counts): void => {
 
 const nothing: Counts = { inFlight: 0, waiting: 0, width: 0, bufferedBytes: 0 }
 
-// The wall clock may be set while a pause or a measurement runs; this one goes on
+// Not the wall clock, which may be adjusted during a pause or a measurement
 const elapsed: Effect.Effect<number> = Effect.map(Effect.clock, monotonicMillis)
 
 /**
- * A gate of its own. Owners are served in turn, and the transfers of one in the order in which they came.
+ * Creates a gate. Owners are served in turn, and the transfers of one owner in order of arrival.
  *
  * @since 0.1.0
  * @category constructors
@@ -219,7 +219,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
         pausedUntil = Math.max(pausedUntil, now + Duration.toMillis(duration))
         if (isTimerRunning) return Effect.void
         isTimerRunning = true
-        // Whoever pauses may not be interruptible, but what waits for the end of the pause has to end with the gate
+        // The caller may be uninterruptible, but the wait for the end of the pause must end with the gate
         return Effect.asVoid(Effect.forkIn(Effect.interruptible(opened), scope))
       })
 
@@ -236,7 +236,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       })
       : Effect.succeed(() => {})
 
-    // Whoever outlives the gate, as what a runtime has forked does when that is disposed, would wait for ever for its timer
+    // Fibers that outlive the gate, such as those a disposed runtime has forked, would wait forever for its timer
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         hasEnded = true
@@ -255,7 +255,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       )
 
     const pass: Service["pass"] = (transfer, { buffered = 0, bytes = 1, owner } = {}) => {
-      // one guard for all that follows, where each of its own would be ten steps more for every part
+      // one uninterruptible region for all steps: a region for each would cost ten more steps per part
       const passing = Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(restore(take(places, { amount: 1, owner })), (claim) =>
           Effect.flatMap(begin, (end) =>
@@ -297,8 +297,8 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
 export const layer = (options: Options = {}): Layer.Layer<TransferGate> => Layer.scoped(TransferGate, make(options))
 
 /**
- * A gate that holds nobody, for tests of what stands on one: every transfer passes at once and nothing is counted, but for
- * the operations that it is given.
+ * A gate for tests that holds nobody back: every transfer passes at once and nothing is counted, except by the
+ * operations that it is given.
  *
  * @example
  * import { TransferGate } from "@stevedore/core"

@@ -1,5 +1,6 @@
 /**
- * Stops an upload's transfers and lets them go on. What was in flight is sent again; no attempt is counted for it.
+ * Stops an upload's transfers, and lets them continue. What was in flight is sent again, and no attempt is counted for
+ * it.
  *
  * @since 0.1.0
  */
@@ -8,25 +9,29 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 
 /**
- * The switch of one upload. Both directions may be asked for at any time and any number of times.
+ * The switch of one upload. Either direction may be requested at any time, any number of times.
  *
  * @since 0.1.0
  * @category models
  */
 export interface TransferSwitch {
-  /** Gives whether it changed anything. */
+  /** Returns whether it changed anything. */
   readonly turnOff: Effect.Effect<boolean>
-  /** Gives whether it changed anything. */
+  /** Returns whether it changed anything. */
   readonly turnOn: Effect.Effect<boolean>
   readonly isOff: () => boolean
   /** Waits until it is on. */
   readonly on: Effect.Effect<void>
-  /** Calls when it is turned off, at once where it is; gives what ends that. */
+  /**
+   * Calls back when it is turned off, or at once if it is off already. Returns a function that unregisters the
+   * callback.
+   */
   readonly whenOff: (call: () => void) => () => void
 }
 
 /**
- * A switch that is on. It tells of each change in the same step: whoever turns it the other way meanwhile is told of after it.
+ * A switch that is turned on. It reports each change in the same step, so a turn the other way in the meantime is
+ * reported after it.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * The uploads that a ledger has and that are not finished.
+ * The unfinished uploads of a ledger.
  *
  * @since 0.1.0
  */
@@ -9,13 +9,13 @@ import { UploadLocked } from "./UploadError.js"
 import * as UploadLedger from "./UploadLedger.js"
 
 /**
- * An upload that an earlier process left, or that is running: to go on with it, upload the same source again.
+ * An upload that an earlier process left behind, or that is running. To continue it, upload the same source again.
  *
  * @since 0.1.0
  * @category models
  */
 export interface UnfinishedUpload {
-  /** What the ledger calls it. */
+  /** Its id in the ledger. */
   readonly id: string
   /** The service's base URL. */
   readonly service: string
@@ -23,7 +23,7 @@ export interface UnfinishedUpload {
   readonly mediaType: string
   /** In bytes. */
   readonly size: number
-  /** `completing` from when all parts were in storage and the service was about to be told. */
+  /** `completing` from when all parts were in storage and Complete was about to be sent. */
   readonly phase: "uploading" | "completing"
   /** What storage has confirmed, in bytes. */
   readonly confirmed: number
@@ -44,7 +44,7 @@ const unfinishedOf = ({ receipts, record }: UploadLedger.Unfinished): Unfinished
 })
 
 /**
- * The uploads of the ledger in force that are not finished, in the order in which they began. No URL is in them.
+ * The unfinished uploads of the ledger in force, in the order in which they started. They contain no URLs.
  *
  * @since 0.1.0
  * @category unfinished
@@ -55,8 +55,8 @@ export const unfinished: Effect.Effect<ReadonlyArray<UnfinishedUpload>> = Effect
 )
 
 /**
- * Deletes an unfinished upload from the ledger in force: it begins anew when its source is uploaded again. `false` when
- * the ledger has none of this id. One that is running is not deleted: `UploadLocked`.
+ * Deletes an unfinished upload from the ledger in force, so that its source starts over when it is uploaded again.
+ * Returns `false` if the ledger has no upload with this id. Fails with `UploadLocked` if it is running.
  *
  * @example
  * import { Uploads } from "@stevedore/core"

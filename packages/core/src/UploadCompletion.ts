@@ -1,6 +1,6 @@
 /**
- * The end of an upload: the service is told, and when its answer is lost the file itself is asked for. Once Complete
- * may have been received nothing is thrown away.
+ * The end of an upload: Complete is sent, and if its response is lost, the file itself is looked up. Once Complete may
+ * have been received, nothing is thrown away.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import { CompletionUnknown, StoredSizeDiffers } from "./UploadError.js"
 import type { PartReceipt } from "./UploadSession.js"
 
 /**
- * Which upload is complete; `uploadId` is absent for a single PUT.
+ * The upload to complete. `uploadId` is undefined for a single PUT.
  *
  * @since 0.1.0
  * @category models
@@ -32,12 +32,12 @@ const tell = (
       ? service.completeUpload({ fileId })
       : service.completeLargeUpload({ fileId, uploadId, parts: receipts }))
 
-// That storage refused the etags is said of nothing that was completed before.
+// The service reports rejected etags only for an upload that was not completed before.
 const followsSuccess = (error: ServiceError): boolean =>
   error._tag === "NotFound" || (error._tag === "RequestRejected" && !namesInvalidPart(error))
 
-// What leaves open whether Complete took effect: no answer, an answer that cannot be read, a server that failed, and
-// answers that an earlier attempt's success explains as well.
+// What leaves open whether Complete took effect: no response, an unreadable one, a failing server, and responses that
+// the success of an earlier attempt would explain as well.
 const leavesOpen = (error: ServiceError): boolean =>
   error.recovery === "retry" || error.recovery === "retryOnce" || error._tag === "InvalidResponse" ||
   error._tag === "UploadConflict" || (error.attempts > 1 && followsSuccess(error))
@@ -68,7 +68,7 @@ const askForTheFile = (
 export const run = (completion: {
   readonly target: Target
   readonly receipts: ReadonlyArray<PartReceipt>
-  /** The source's size in bytes: the record's must be the same, where it tells. */
+  /** The source's size in bytes. The record's size must be the same, if it has one. */
   readonly size: number
 }): Effect.Effect<FileRecord, ServiceError | CompletionUnknown | StoredSizeDiffers, ServiceApi> =>
   tell(completion.target, completion.receipts).pipe(

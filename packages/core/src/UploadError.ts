@@ -1,5 +1,5 @@
 /**
- * Everything that an upload can end with, beside the file.
+ * Every way an upload can fail.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ import { SourceError } from "./SourceError.js"
 import { StorageError } from "./StorageError.js"
 
 /**
- * An option of the upload is out of its range. Nothing was sent.
+ * An option of the upload is out of range. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -21,7 +21,7 @@ export class InvalidUploadOption extends Schema.TaggedError<InvalidUploadOption>
   "@stevedore/core/InvalidUploadOption"
 )("InvalidUploadOption", {
   option: Schema.String,
-  /** What would be right. */
+  /** What would be valid. */
   expected: Schema.String,
   attempts: Recovery.noAttempts
 }) {
@@ -37,8 +37,8 @@ export class InvalidUploadOption extends Schema.TaggedError<InvalidUploadOption>
 }
 
 /**
- * Complete was sent, and whether it took effect cannot be found out: its answers were lost, and the file could not be
- * asked for either. The bytes are in storage; nothing is to be sent again before this is known.
+ * Complete was sent, but whether it took effect is unknown: its responses were lost, and the file could not be looked
+ * up either. The bytes are in storage; do not send anything again before this is known.
  *
  * @since 0.1.0
  * @category errors
@@ -77,7 +77,7 @@ export class StoredSizeDiffers extends Schema.TaggedError<StoredSizeDiffers>("@s
     fileId: Schema.String,
     /** The source's size in bytes. */
     expected: Schema.Int,
-    /** The record's. */
+    /** The size in the record. */
     actual: Schema.JsonNumber,
     attempts: Recovery.attempts
   }
@@ -95,7 +95,7 @@ export class StoredSizeDiffers extends Schema.TaggedError<StoredSizeDiffers>("@s
 }
 
 /**
- * What storage gives back is not what was sent. Only `verify: "download"` finds it.
+ * What storage returns is not what was sent. Only `verify: "download"` detects this.
  *
  * @since 0.1.0
  * @category errors
@@ -126,7 +126,7 @@ export class ContentDiffers extends Schema.TaggedError<ContentDiffers>("@stevedo
 }
 
 /**
- * The file is there, but it could not be read back as `verify: "download"` asks.
+ * The file is there, but could not be read back as `verify: "download"` requires.
  *
  * @since 0.1.0
  * @category errors
@@ -154,8 +154,8 @@ export class ContentUnverified extends Schema.TaggedError<ContentUnverified>("@s
 }
 
 /**
- * The line is too slow: the URLs of a session end before the file is up, in this session and in any other. Known after
- * half a minute of sending, or 5 % of the file.
+ * The connection is too slow: the URLs of a session expire before the upload is done, in this session and in any other.
+ * Known after half a minute of sending, or after 5 % of the file.
  *
  * @since 0.1.0
  * @category errors
@@ -166,11 +166,11 @@ export class DeadlineUnreachable extends Schema.TaggedError<DeadlineUnreachable>
     name: Schema.String,
     /** The source's size in bytes. */
     size: Schema.Int,
-    /** The bytes a second that are needed to finish in time. */
+    /** The bytes per second needed to finish in time. */
     needs: Schema.JsonNumber,
-    /** The bytes a second that the line gave. */
+    /** The measured bytes per second of the connection. */
     has: Schema.JsonNumber,
-    /** When the URLs end, in the server's time. */
+    /** When the URLs expire, in the server's time. */
     deadline: Schema.Date,
     attempts: Recovery.attempts
   }
@@ -191,7 +191,7 @@ export class DeadlineUnreachable extends Schema.TaggedError<DeadlineUnreachable>
 }
 
 /**
- * The ledger in force has no unfinished upload of this id for this service. Nothing was sent.
+ * The ledger in force has no unfinished upload with this id for this service. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -225,7 +225,7 @@ export class UploadLocked extends Schema.TaggedError<UploadLocked>("@stevedore/c
   attempts: Recovery.noAttempts
 }) {
   /**
-   * Nothing that is repeated at once helps.
+   * An immediate retry does not help.
    *
    * @since 0.1.0
    */
@@ -239,7 +239,7 @@ export class UploadLocked extends Schema.TaggedError<UploadLocked>("@stevedore/c
 }
 
 /**
- * Everything that an upload can end with, as a Schema: it crosses workers, ledgers and wires.
+ * Every way an upload can fail, as a Schema: it can cross workers, ledgers and networks.
  *
  * @since 0.1.0
  * @category errors
@@ -261,7 +261,7 @@ export const UploadError = /* #__PURE__ */ Schema.Union(
 ).annotations({ identifier: "UploadError" })
 
 /**
- * Everything that an upload can end with, to be told apart by `_tag`.
+ * Every way an upload can fail, distinguished by `_tag`.
  *
  * @since 0.1.0
  * @category errors

@@ -1,5 +1,5 @@
 /**
- * What happens to an upload, one event at a time. No event holds a URL, a token or an error's inside.
+ * What happens to an upload, one event at a time. No event contains a URL, a token or the internals of an error.
  *
  * @since 0.1.0
  */
@@ -23,7 +23,7 @@ const ErrorTag = /* #__PURE__ */ (() =>
   ))()
 
 /**
- * An event as JSON, such as for a log or for another process: times are in milliseconds, dates of ISO 8601.
+ * An event as JSON, for example for a log or another process. Times are in milliseconds, dates in ISO 8601.
  *
  * @example
  * import { UploadEvent, type Uploads } from "@stevedore/core"
@@ -68,7 +68,7 @@ export const UploadEvent = /* #__PURE__ */ Schema.Union(
 ).annotations({ identifier: "UploadEvent" })
 
 /**
- * An event of an upload. `Completed`, `Failed` and `Cancelled` are the last one of theirs.
+ * An event of an upload. `Completed`, `Failed` and `Cancelled` are the last of their upload.
  *
  * @since 0.1.0
  * @category models
@@ -90,7 +90,7 @@ export type UploadEvent =
   | Cancelled
 
 /**
- * A session begins, or one that an earlier process left goes on.
+ * A session starts, or one that an earlier process left behind continues.
  *
  * @since 0.1.0
  * @category models
@@ -101,12 +101,12 @@ export interface SessionOpened {
   readonly session: number
   readonly fileId: string
   readonly parts: { readonly total: number; readonly confirmed: number }
-  /** When its first URL ends, in the server's time. */
+  /** When its first URL expires, in the server's time. */
   readonly deadline: Date
 }
 
 /**
- * A session is over before the file was up, and a new one begins.
+ * A session ended before the upload was done, and a new one starts.
  *
  * @since 0.1.0
  * @category models
@@ -116,26 +116,26 @@ export interface SessionEnded {
   readonly session: number
   /** The `_tag` of the failure. */
   readonly because: UploadError["_tag"]
-  /** Bytes that storage had confirmed and that are sent again: what it costs. */
+  /** Bytes that storage had confirmed and that are sent again: the price of the new session. */
   readonly lost: number
 }
 
 /**
- * An attempt to put a part begins.
+ * An attempt to send a part starts.
  *
  * @since 0.1.0
  * @category models
  */
 export interface PartStarted {
   readonly _tag: "PartStarted"
-  /** From 1; 1 is the whole file in a single PUT. */
+  /** From 1; a single PUT is part 1. */
   readonly part: number
   /** From 1. */
   readonly attempt: number
 }
 
 /**
- * Storage has a part.
+ * Storage has confirmed a part.
  *
  * @since 0.1.0
  * @category models
@@ -149,7 +149,7 @@ export interface PartStored {
 }
 
 /**
- * An attempt failed, and the part will be put again.
+ * An attempt failed, and the part will be sent again.
  *
  * @since 0.1.0
  * @category models
@@ -165,7 +165,7 @@ export interface PartFailed {
 }
 
 /**
- * More is known of whether the upload ends before its URLs do.
+ * The estimate of whether the upload finishes before its URLs expire has changed.
  *
  * @since 0.1.0
  * @category models
@@ -186,7 +186,7 @@ export interface Paused {
 }
 
 /**
- * A paused upload goes on.
+ * A paused upload continues.
  *
  * @since 0.1.0
  * @category models
@@ -196,7 +196,7 @@ export interface Resumed {
 }
 
 /**
- * The computer slept. All connections were dropped, and the parts that were on them are sent again.
+ * The computer slept. All connections were dropped, and the parts on them are sent again.
  *
  * @since 0.1.0
  * @category models
@@ -206,7 +206,7 @@ export interface Woke {
 }
 
 /**
- * All parts are in storage, and the service is told.
+ * All parts are in storage, and Complete is sent.
  *
  * @since 0.1.0
  * @category models
@@ -216,7 +216,7 @@ export interface Completing {
 }
 
 /**
- * The file is there, and is read back to be compared.
+ * The file is there, and is read back for comparison.
  *
  * @since 0.1.0
  * @category models
@@ -258,7 +258,7 @@ export interface Cancelled {
 }
 
 /**
- * Whether nothing comes after an event.
+ * Whether no event follows this one.
  *
  * @since 0.1.0
  * @category predicates

@@ -1,6 +1,6 @@
 /**
- * What is written down of uploads that are not finished, so that a later process can go on where storage had got to.
- * It never holds a token, and part URLs only where the store is private.
+ * Records unfinished uploads, so that a later process can continue them from what storage already has. It never holds a
+ * token, and holds part URLs only if the store is private.
  *
  * @since 0.1.0
  */
@@ -25,7 +25,7 @@ import type { PartReceipt } from "./UploadSession.js"
 import type { UploadSource } from "./UploadSource.js"
 
 /**
- * A lock that is let go with the scope, also when the process dies; `false` when somebody else has it.
+ * A lock that is released with the scope, and when the process dies; `false` if somebody else holds it.
  *
  * @since 0.1.0
  * @category models
@@ -45,7 +45,7 @@ export interface Unfinished {
 
 export type {
   /**
-   * Where the receipts of unfinished uploads lie.
+   * Where the receipts of unfinished uploads are kept.
    *
    * @since 0.1.0
    * @category models
@@ -54,8 +54,8 @@ export type {
 }
 
 /**
- * A ledger. Its operations do not fail: what cannot be written is logged, and the upload goes on without a way back,
- * for an upload that ends well is worth more than its ledger.
+ * A ledger. Its operations do not fail: what cannot be written is logged, and the upload continues without being
+ * resumable, because a successful upload is worth more than its ledger.
  *
  * @since 0.1.0
  * @category models
@@ -63,19 +63,19 @@ export type {
 export interface Service {
   /** Whether part URLs are kept. */
   readonly keepUrls: boolean
-  /** Takes the lock of an upload for a scope. */
+  /** Takes the lock of an upload for the lifetime of the scope. */
   readonly lock: Lock
-  /** What is known of an upload; none when there is nothing, or nothing that can be read. */
+  /** What is known about an upload; none if there is nothing, or nothing readable. */
   readonly find: (id: string) => Effect.Effect<Option.Option<Unfinished>>
-  /** Writes the beginning of a session over whatever was there. */
+  /** Records the start of a session, replacing whatever was there. */
   readonly begin: (record: UploadRecord) => Effect.Effect<void>
   /** One small write for each part that storage has. */
   readonly receive: (record: UploadRecord, receipt: PartReceipt) => Effect.Effect<void>
   /** Complete is about to be sent. */
   readonly completing: (record: UploadRecord) => Effect.Effect<void>
-  /** The session is done or dead: everything of it is deleted. */
+  /** The session is done or dead: deletes everything about it. */
   readonly forget: (record: UploadRecord) => Effect.Effect<void>
-  /** All uploads that are not finished, the earliest first. */
+  /** All unfinished uploads, the earliest first. */
   readonly unfinished: Effect.Effect<ReadonlyArray<Unfinished>>
 }
 
@@ -91,7 +91,7 @@ const nothing: Service = {
 }
 
 /**
- * The ledger in force. The default writes nothing down: then an upload lives and ends with its process.
+ * The ledger in force. The default records nothing: an upload then lives and ends with its process.
  *
  * @since 0.1.0
  * @category references
@@ -102,7 +102,7 @@ export class UploadLedger extends Context.Reference<UploadLedger>()<"@stevedore/
 ) {}
 
 /**
- * What a ledger is made of.
+ * The options of a ledger.
  *
  * @since 0.1.0
  * @category models
@@ -113,16 +113,16 @@ export interface Options {
   /** Whether part URLs are kept. Only for a store that nobody else can read. */
   readonly keepUrls: boolean
   /**
-   * Removes every key that begins with a prefix and a slash, for a store that can at once, such as a directory.
-   * Omitted: the keys of an upload are removed one by one.
+   * Removes all keys under a prefix and a slash, for a store that can do so at once, such as a directory. If omitted,
+   * the keys of an upload are removed one by one.
    */
   readonly removeAll?: ((prefix: string) => Effect.Effect<void, PlatformError>) | undefined
   /**
-   * The beginnings of all keys up to the first slash, for a store that can list its keys, such as a directory. Omitted:
-   * the ledger writes an index of its uploads.
+   * The prefixes of all keys up to the first slash, for a store that can list its keys, such as a directory. If
+   * omitted, the ledger keeps an index of its uploads.
    */
   readonly prefixes?: Effect.Effect<ReadonlyArray<string>, PlatformError> | undefined
-  /** Where receipts lie, for a store that can add to what it holds, such as a file. Omitted: each under a key of its own. */
+  /** Where receipts are kept, for a store that can append, such as a file. If omitted, each receipt has its own key. */
   readonly receipts?: Receipts | undefined
 }
 
@@ -132,7 +132,7 @@ const recordKey = (id: string): string => `${id}/record`
 
 const indexLockWait = { schedule: Schedule.spaced("20 millis"), times: 250 }
 
-// The index is shared by all uploads of a store: its lock is held for one small write, so it is waited for.
+// All uploads of a store share the index. Its lock is held only for one small write, so waiting for it is fine.
 const withIndexLock = (lock: Lock) => <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.scoped(
     Effect.zipRight(Effect.repeat(lock(indexKey), { ...indexLockWait, until: (taken) => taken }), effect)
@@ -144,9 +144,9 @@ const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadReco
 })
 
 /**
- * A ledger over a store of keys and values: a record an upload, a receipt a part, and an index where the store needs one.
- * A record that a later version wrote, and one that cannot be read, count as absent and are not touched until something
- * new takes their place.
+ * A ledger over a key-value store: one record per upload, one receipt per part, and an index if the store needs one. A
+ * record that a later version wrote, or that cannot be read, counts as absent and is left alone until something new
+ * replaces it.
  *
  * @since 0.1.0
  * @category constructors
@@ -188,7 +188,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
     const find = (id: string): Effect.Effect<Option.Option<Unfinished>> =>
       Effect.catchAll(orThrown(found(id)), (error) => Effect.as(tell("read")(error), Option.none()))
 
-    // The record goes last: as long as it is there, the next run finds what is left and removes it.
+    // The record is removed last: as long as it is there, the next run finds what is left and removes it.
     const remove = (record: UploadRecord) =>
       options.removeAll?.(record.id) ?? Effect.zipRight(receipts.remove(record), store.remove(recordKey(record.id)))
 
@@ -218,7 +218,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
   })
 
 /**
- * A lock that holds within this process, for a store that no other one writes to.
+ * A lock within this process, for a store that no other process writes to.
  *
  * @example
  * import { KeyValueStore } from "@effect/platform"
@@ -274,7 +274,7 @@ export const layerMemory: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(
 )
 
 /**
- * Nothing is written down, for an application or for one effect.
+ * Records nothing, for an application or for a single effect.
  *
  * @since 0.1.0
  * @category layers
@@ -282,7 +282,7 @@ export const layerMemory: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(
 export const none: Layer.Layer<never> = /* #__PURE__ */ Layer.succeed(UploadLedger, nothing)
 
 /**
- * A ledger that writes nothing down, for tests of what stands on one, but for the operations that it is given.
+ * A ledger for tests that records nothing, except through the operations that it is given.
  *
  * @example
  * import { UploadLedger } from "@stevedore/core"
@@ -297,8 +297,8 @@ export const layerNoop = (service: Partial<Service>): Layer.Layer<never> =>
   Layer.succeed(UploadLedger, { ...nothing, ...service })
 
 /**
- * The id of an upload: short, safe as a file's name, the same for the same source and service. None for a source that
- * cannot be recognized again: it has no identity beside its name.
+ * The id of an upload: short, safe as a file name, and the same for the same source and service. None for a source that
+ * cannot be recognized again because it has no identity besides its name.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * What an upload counts while it runs. The counts are plain numbers, changed where bytes move; a reader samples them,
- * so ten thousand parts cost a reader a few snapshots a second.
+ * What an upload counts while it runs. The counts are plain numbers, updated where bytes move. A reader samples them,
+ * so ten thousand parts cost a reader only a few snapshots per second.
  *
  * @since 0.1.0
  */
@@ -22,7 +22,7 @@ import type { UploadPhase, UploadProgress } from "./UploadProgress.js"
 import { isOver } from "./UploadProgress.js"
 
 /**
- * The counts of one attempt to put a part.
+ * The counts of one attempt to send a part.
  *
  * @since 0.1.0
  * @category models
@@ -32,39 +32,39 @@ export interface AttemptMonitor {
   readonly sent: (bytes: number) => void
   /** The attempt failed: what it had sent does not count. */
   readonly lost: () => void
-  /** Storage has the part. */
+  /** Storage has confirmed the part. */
   readonly confirmed: () => void
 }
 
 /**
- * The counts of one upload, for the engine that changes them.
+ * The counts of one upload, for the engine that updates them.
  *
  * @since 0.1.0
  * @category models
  */
 export interface UploadMonitor {
-  /** What others may see. */
+  /** The view for everybody else. */
   readonly progress: Subscribable.Subscribable<UploadProgress>
-  /** What happens from now on, and the last 256 events of before; it ends with the upload. */
+  /** The last 256 events and all that follow. Ends with the upload. */
   readonly events: Stream.Stream<UploadEvent>
   readonly publish: (event: UploadEvent) => Effect.Effect<void>
-  /** A phase begins. */
+  /** A phase starts. */
   readonly enter: (phase: UploadPhase) => Effect.Effect<void>
-  /** The upload is paused, or goes on. */
+  /** The upload is paused, or continues. */
   readonly pause: (paused: boolean) => void
-  /** A session begins, with the lengths of the parts that storage has of it already. */
+  /** A session starts, with the lengths of its parts that storage already has. */
   readonly beginSession: (parts: number, confirmed: ReadonlyArray<number>) => Effect.Effect<void>
-  /** A session is over before the file is up, because of the failure of this `_tag`. */
+  /** A session ended before the upload was done, because of the failure with this `_tag`. */
   readonly endSession: (because: UploadError["_tag"]) => Effect.Effect<void>
-  /** A part of so many bytes that storage had is in doubt and will be put again. */
+  /** A part of this length that storage had is in doubt and will be sent again. */
   readonly reopenPart: (length: number) => Effect.Effect<void>
-  /** An attempt begins to put a part of so many bytes. */
+  /** An attempt to send a part of this length starts. */
   readonly beginAttempt: (length: number) => AttemptMonitor
-  /** Judges whether what is left can be sent before the URLs end, or the whole in a new session. */
+  /** Judges whether the rest can be sent before the URLs expire, or the whole file in a new session. */
   readonly assess: (
     time: Pick<Feasibility.Measured, "secondsLeft" | "sessionSeconds">
   ) => Effect.Effect<Feasibility.Feasibility>
-  /** How fast the line is, in bytes a second; none until it was watched for ten seconds. */
+  /** The speed of the connection, in bytes per second; none until it was watched for ten seconds. */
   readonly speed: () => Option.Option<Speed>
 }
 
@@ -78,7 +78,7 @@ const secondsOf = (remaining: number, speed: number): Duration.Duration =>
   speed > 0 ? Duration.seconds(remaining / speed) : Duration.infinity
 
 /**
- * The counts of an upload of so many bytes.
+ * The counts of an upload of this size.
  *
  * @since 0.1.0
  * @category constructors
@@ -147,7 +147,7 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
       Effect.raceFirst(Effect.sleep(samplePeriod), Effect.interruptible(Deferred.await(over))),
       get
     )
-    // Not by a stream that goes on with itself: that is one channel deeper with each sample
+    // Not a stream that concatenates itself recursively: that adds one level of channels with each sample
     const changes = Stream.paginateEffect(get, (look) =>
       Effect.map(look, (progress) => [progress, isOver(progress.phase) ? Option.none() : Option.some(later)]))
 
@@ -159,7 +159,7 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
         Effect.suspend(() => {
           phase = entered
           movedAt = monotonic()
-          // An earlier process may have been killed before it could note the last receipts
+          // An earlier process may have been killed before it could record the last receipts
           if (entered === "completed") {
             allStored()
           }

@@ -1,5 +1,5 @@
 /**
- * What a caller may wish for one upload, checked before anything is sent.
+ * The options of an upload, checked before anything is sent.
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ import type { Verification } from "./UploadResume.js"
 import type { UploadSource } from "./UploadSource.js"
 
 /**
- * How many parts of an upload may be in flight at the most.
+ * The maximum number of parts of an upload in flight.
  *
  * @since 0.1.0
  * @category constants
@@ -27,51 +27,51 @@ import type { UploadSource } from "./UploadSource.js"
 export const mostConcurrent = 32
 
 /**
- * Every option has a default that suits a file of any size.
+ * Every option has a default that suits files of any size.
  *
  * @since 0.1.0
  * @category models
  */
 export interface UploadOptions {
-  /** A single PUT or several parts. Omitted: `auto`, by size. */
+  /** A single PUT or multipart. Defaults to `auto`, which decides by size. */
   readonly strategy?: Strategy | undefined
-  /** `auto` takes several parts for files larger than this, in bytes. Omitted: 64 MiB. */
+  /** `auto` uses multipart for files larger than this, in bytes. Defaults to 64 MiB. */
   readonly threshold?: number | undefined
   /**
-   * The number of parts to ask for, 1 to 10000. Omitted: what suits the line, once one was measured; before that up to 24 of at
-   * least 8 MiB, and for a file above 384 MiB what the service chooses.
+   * The number of parts to ask for, 1 to 10000. Defaults to what suits the measured throughput; before anything was
+   * measured, up to 24 parts of at least 8 MiB, or, for a file above 384 MiB, what the service chooses.
    */
   readonly parts?: number | undefined
-  /** Parts in flight at the most, 1 to 32. Omitted: as many as the `TransferGate` finds to be worth it. */
+  /** The maximum number of parts in flight, 1 to 32. Defaults to as many as the `TransferGate` finds worthwhile. */
   readonly concurrency?: number | undefined
-  /** How many sessions are opened at the most, when URLs end before the file is up. Omitted: 3. */
+  /** The maximum number of sessions to open if URLs expire before the upload is done. Defaults to 3. */
   readonly maxSessions?: number | undefined
   /**
-   * Whether an upload that an earlier process left goes on where storage had got to, and this one may be taken over
-   * in turn. Omitted: yes, where there is a ledger and the source can be recognized again.
+   * Whether to continue an upload that an earlier process left behind, and to make this one resumable in turn. Defaults
+   * to true, if there is a ledger and the source can be recognized again.
    */
   readonly resume?: boolean | undefined
   /**
-   * How much is proven beyond the checksums of what is sent: `sample` and `all` read that much again of what storage
-   * had, before an upload goes on; `download` reads the file back at the end as well, and compares it. Omitted:
+   * How much to verify beyond the checksums of what is sent: `sample` and `all` re-read that much of what storage
+   * already has before an upload continues; `download` also reads the file back at the end and compares it. Defaults to
    * `sample`.
    */
   readonly verify?: Verification | "download" | undefined
   /**
-   * What to do when the line is found too slow for the file to be up before its URLs end: fail with
-   * `DeadlineUnreachable`, or go on and hope that the line becomes faster. Omitted: `fail`.
+   * What to do if the connection proves too slow to finish before the URLs expire: fail with `DeadlineUnreachable`, or
+   * continue in the hope that it becomes faster. Defaults to `fail`.
    */
   readonly onImpossible?: "fail" | "continue" | undefined
   /**
-   * The id of the unfinished upload that this one has to go on with: if there is none, or the source is another, the
-   * upload fails instead of beginning anew. Omitted: an unfinished upload of the same source is gone on with.
+   * The id of the unfinished upload to continue. If there is none, or the source is another, the upload fails instead
+   * of starting over. By default, an unfinished upload of the same source is continued.
    */
   readonly unfinished?: string | undefined
 }
 
 /**
- * The options as JSON, for the wishes of a job or of a configuration: a number that JSON does not have is its name, such as
- * `"threshold": "Infinity"`. What is out of its range is an error, and so is what is not an option, also on the way out.
+ * The options as JSON, for a job or a configuration. A number that JSON cannot represent is encoded as its name, such
+ * as `"threshold": "Infinity"`. A value out of range is an error, and so is an unknown option, also when encoding.
  *
  * @example
  * import { UploadOptions, Uploads, type UploadSource } from "@stevedore/core"
@@ -98,7 +98,7 @@ export const UploadOptions = /* #__PURE__ */ Schema.Struct({
 }).annotations({ identifier: "UploadOptions", parseOptions: { onExcessProperty: "error" } })
 
 /**
- * The options with every default in its place.
+ * The options with all defaults filled in.
  *
  * @since 0.1.0
  * @category models
@@ -115,8 +115,8 @@ export interface CheckedOptions {
 }
 
 /**
- * How many of something, as a caller wishes: a whole number from 1, and one that a Stream can count up to. What is no number,
- * as of a variable that is not set, counts as omitted.
+ * A count that a caller asks for, made a whole number from 1 that a Stream can count up to. What is not a number, as
+ * from an unset variable, counts as omitted.
  *
  * @example
  * import { UploadOptions } from "@stevedore/core"
@@ -146,7 +146,7 @@ const whole = (
     )
 }
 
-// Infinity is a wish: everything that fits into it is a single PUT
+// Infinity is valid: every file that fits into a single PUT then is one
 const checkThreshold = (threshold: number | undefined): Either.Either<void, InvalidUploadOption> =>
   threshold === undefined || threshold >= 0
     ? Either.void
@@ -168,14 +168,14 @@ const checkSource = (
     return invalid("mediaType", `1 to ${limits.mediaTypeLength} characters, not ${mediaType.length}`)
   }
   if (!/^[\x20-\x7e]+$/.test(mediaType)) return invalid("mediaType", "visible ASCII characters")
-  // One that a record cannot hold would be found by no later process
+  // Otherwise no later process would find the record
   return Schema.is(SourceFingerprint)(fingerprint)
     ? Either.void
     : invalid("fingerprint", "a kind, a size and a finite date")
 }
 
 /**
- * Checks a source and the wishes for it against the limits of the service: the plan, or the first thing that is wrong.
+ * Checks a source and its options against the limits of the service. Returns the plan, or the first problem.
  *
  * @since 0.1.0
  * @category validation

@@ -1,5 +1,5 @@
 /**
- * How an upload of many ended, as another process can be told of it.
+ * How one upload of many ended, in a form for other processes.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,8 @@ import { UploadedFile } from "./UploadedFile.js"
 import { UploadError } from "./UploadError.js"
 
 /**
- * What is known of a source without the source itself. One that was refused is told too: its size may be any number.
+ * The description of a source, without the source itself. It also covers a source that was refused, whose size may be
+ * any number.
  *
  * @since 0.1.0
  * @category models
@@ -20,7 +21,7 @@ export const Source = Schema.Struct({
   mediaType: Schema.String,
   /** In bytes. */
   size: AnyNumber,
-  /** By which the same source is found again. */
+  /** Identifies the same source later. */
   fingerprint: Schema.Struct({
     ...SourceFingerprint.fields,
     kind: Schema.String,
@@ -36,8 +37,8 @@ export const Source = Schema.Struct({
 export type Source = typeof Source.Type
 
 /**
- * An outcome of `Uploads.uploadAll` without what cannot leave the process: of its source there is the description. It takes
- * the outcome as it comes, and crosses queues and journals as JSON.
+ * An outcome of `Uploads.uploadAll` without what cannot leave the process: the source is reduced to its description. It
+ * encodes the outcome as it is, and can cross queues and journals as JSON.
  *
  * @example
  * import { UploadOutcome, Uploads, type UploadSource } from "@stevedore/core"

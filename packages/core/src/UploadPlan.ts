@@ -1,5 +1,6 @@
 /**
- * Which bytes go in which request: pure, from the size, the limits and the wishes to ranges or a typed refusal.
+ * Which bytes go into which request: a pure function from the size, the limits and the options to ranges or a typed
+ * refusal.
  *
  * @since 0.1.0
  */
@@ -13,7 +14,7 @@ import type * as ServiceProfile from "./ServiceProfile.js"
 import { EmptySource, InvalidSource } from "./SourceError.js"
 
 /**
- * A run of bytes: `offset` from 0, `length` of at least 1.
+ * A range of bytes: `offset` from 0, `length` of at least 1.
  *
  * @since 0.1.0
  * @category models
@@ -30,7 +31,7 @@ export const ByteRange = /* #__PURE__ */ Schema.Struct({
 export type ByteRange = typeof ByteRange.Type
 
 /**
- * How a file goes up: by size, or forced.
+ * How to upload a file: decided by size, or forced.
  *
  * @since 0.1.0
  * @category models
@@ -46,7 +47,7 @@ export const Strategy = /* #__PURE__ */ Schema.Literal("auto", "single", "multip
 export type Strategy = typeof Strategy.Type
 
 /**
- * What will be asked of the service. In JSON `parts` is a number, or null where the service chooses.
+ * What to ask of the service. In JSON, `parts` is a number, or null if the service chooses.
  *
  * @since 0.1.0
  * @category models
@@ -60,7 +61,7 @@ export const UploadPlan = /* #__PURE__ */ Schema.Union(
 ).annotations({ identifier: "UploadPlan" })
 
 /**
- * What will be asked of the service.
+ * What to ask of the service.
  *
  * @since 0.1.0
  * @category models
@@ -70,7 +71,7 @@ export type UploadPlan =
   | { readonly _tag: "MultipartPlan"; readonly size: number; readonly parts: Option.Option<number> }
 
 /**
- * Sizes from which `auto` takes multipart, in bytes: 64 MiB.
+ * `auto` uses multipart for files larger than this, in bytes: 64 MiB.
  *
  * @since 0.1.0
  * @category constants
@@ -78,7 +79,7 @@ export type UploadPlan =
 export const defaultThreshold = 67_108_864
 
 /**
- * What the plan is made from: the source's size, and how its upload was asked for.
+ * What the plan is based on: the source's size, and the options of its upload.
  *
  * @since 0.1.0
  * @category models
@@ -88,19 +89,19 @@ export interface Wishes {
   readonly size: number
   /** The source's name, for messages. */
   readonly name: string
-  /** Omitted: `auto`. */
+  /** Defaults to `auto`. */
   readonly strategy?: Strategy | undefined
-  /** `auto` takes multipart for files larger than this many bytes. Omitted: {@link defaultThreshold}. */
+  /** `auto` uses multipart for files larger than this many bytes. Defaults to {@link defaultThreshold}. */
   readonly threshold?: number | undefined
   /**
-   * The number of parts to ask for, 1 to 10000. Omitted: {@link partsFor} a line that was measured, else
-   * {@link partsUnmeasured}, else the service's.
+   * The number of parts to ask for, 1 to 10000. Defaults to {@link partsFor} the network if it was measured, else to
+   * {@link partsUnmeasured}, else to the service's choice.
    */
   readonly parts?: number | undefined
 }
 
 /**
- * The fewest parts a size can go up in: none is then above the largest part size.
+ * The smallest number of parts for a size, so that none exceeds the maximum part size.
  *
  * @since 0.1.0
  * @category planning
@@ -109,14 +110,15 @@ export const fewestParts = (size: number, limits: ServiceProfile.ServiceProfile[
   Math.max(1, Math.ceil(size / limits.maximumPartSize))
 
 /**
- * The most parts a size can go up in: all but the last can then be equal, and none but it is below the smallest size.
+ * The largest number of parts for a size, so that all but the last can be equal, and only the last is below the minimum
+ * part size.
  *
  * @since 0.1.0
  * @category planning
  */
 export const mostParts = (size: number, limits: ServiceProfile.ServiceProfile["limits"]): number => {
   const most = Math.ceil(size / limits.minimumPartSize)
-  // The last of `most` parts is smaller than the others; where they cannot all be equal but for it, there is one fewer.
+  // The last of `most` parts is smaller than the others. If the others cannot all be equal, there is one part fewer.
   const fit = Math.ceil(size / most) >= limits.minimumPartSize ? most : most - 1
   return Math.max(1, Math.min(limits.parts, fit))
 }
@@ -124,35 +126,35 @@ export const mostParts = (size: number, limits: ServiceProfile.ServiceProfile["l
 const possible = (size: number, limits: ServiceProfile.ServiceProfile["limits"], parts: number): number =>
   Math.max(fewestParts(size, limits), Math.min(mostParts(size, limits), parts))
 
-// Less is lost when a connection is cut than is noticed, and a request costs little of it.
+// Short enough that a cut connection loses little, and long enough that the cost of a request is small.
 const secondsOfPart = 4
 
-// Of the time that a URL is valid: a part that is begun late may still end.
+// As a share of a URL's lifetime, so that a part that starts late can still finish.
 const lifeOfPart = 0.01
 
-// A line that is full to the end needs parts for everybody, more than once.
+// To keep the network busy to the end, there must be several rounds of parts for all transfers.
 const roundsOfParts = 3
 
 const largestMeasuredPart = 67_108_864
 
 /**
- * What was measured of a line, and how long URLs are valid.
+ * What was measured about the network, and how long URLs are valid.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Line {
-  /** In bytes a second, over all transfers. */
+  /** In bytes per second, over all transfers. */
   readonly throughput: number
-  /** Transfers at once. */
+  /** The number of concurrent transfers. */
   readonly width: number
   readonly urlLifetimeSeconds: number
 }
 
 /**
- * The number of parts for a line: each takes about four seconds, or a hundredth of the time that its URL is valid, so
- * that little is lost with a connection; but there are enough of them to keep the line full to the end, and none is
- * above 64 MiB. Within {@link fewestParts} and {@link mostParts}.
+ * The number of parts for a network that was measured. Each part takes about four seconds, or a hundredth of its URL's
+ * lifetime if that is shorter, so that a lost connection costs little. There are enough parts to keep the network busy
+ * to the end, and none exceeds 64 MiB. The result is within {@link fewestParts} and {@link mostParts}.
  *
  * @example
  * import { ServiceProfile, UploadPlan } from "@stevedore/core"
@@ -175,7 +177,7 @@ export const partsFor = (size: number, limits: ServiceProfile.ServiceProfile["li
   return possible(size, limits, Math.ceil(size / Math.max(1, part)))
 }
 
-// For eight transfers: a gate is about as wide when it has measured for the first time
+// For eight transfers: a gate is about that wide after its first measurement
 const enoughUnmeasured = roundsOfParts * 8
 
 const smallestUnmeasuredPart = 8_388_608
@@ -183,9 +185,9 @@ const smallestUnmeasuredPart = 8_388_608
 const largestUnmeasuredPart = 16_777_216
 
 /**
- * The number of parts for a line of which nothing is known: enough that it can be kept full to the end should it be a long
- * one, 24 for eight transfers at once, and none below 8 MiB. None where parts of 16 MiB are as many: how many then is for the
- * service to say.
+ * The number of parts for a network that was not measured yet: 24, which keeps eight concurrent transfers busy to the
+ * end in case it has a high latency, but fewer if a part would be below 8 MiB. None for a file of less than two such
+ * parts, or of more than 24 parts of 16 MiB: the service then chooses.
  *
  * @since 0.1.0
  * @category planning
@@ -201,7 +203,7 @@ export const partsUnmeasured = (
 }
 
 /**
- * How a file goes up, or why it cannot. Nothing has been sent when this refuses.
+ * How to upload a file, or why it cannot be uploaded. Nothing has been sent if this refuses.
  *
  * @example
  * import { ServiceProfile, UploadPlan } from "@stevedore/core"
@@ -254,9 +256,10 @@ const isMultipart = (wishes: Wishes, limits: ServiceProfile.ServiceProfile["limi
 }
 
 /**
- * The range of each part for the number of URLs that the service gave: equal sizes with a smaller last one where
- * that gives exactly this many parts (some stores want it so), else sizes that differ by one byte at most. The ranges
- * cover the size exactly once, in order, and none is empty. The size is that of a plan: a whole number from 1.
+ * The range of each part, for the number of URLs that the service returned. All parts have the same size, with a
+ * smaller last one, if that gives exactly this many parts (some stores require it); otherwise sizes differ by at most
+ * one byte. The ranges cover the size exactly once, in order, and none is empty. The size is that of a plan: a whole
+ * number from 1.
  *
  * @example
  * import { ServiceProfile, UploadPlan } from "@stevedore/core"
@@ -279,7 +282,7 @@ export const ranges = (
   if (urls < atLeast || urls > atMost) {
     return Either.left(new InvalidPartCount({ parts: urls, size, atLeast, atMost, origin: "given" }))
   }
-  // A service that cut the size by the smallest part size gives one URL more than equal parts could have.
+  // A service that divides the size by the minimum part size returns one URL more than equal parts would need.
   const equal = urls === 1 ? size : Math.max(Math.ceil(size / urls), limits.minimumPartSize)
   return Either.right(
     Math.ceil(size / equal) === urls

@@ -1,5 +1,5 @@
 /**
- * Where an upload stands.
+ * The progress of an upload.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import { AnyDuration } from "./internal/anyDuration.js"
 import { AnyNumber } from "./Recovery.js"
 
 /**
- * The phases, in their order.
+ * The phases, in order.
  *
  * @since 0.1.0
  * @category models
@@ -28,8 +28,8 @@ export const UploadPhase = /* #__PURE__ */ Schema.Literal(
 ).annotations({ identifier: "UploadPhase" })
 
 /**
- * What is being done: a session is opened, bytes are sent, nothing because the caller paused it, the service is told,
- * the file is read back, or it is over.
+ * What the upload is doing: opening a session, sending bytes, paused by the caller, completing, reading the file back,
+ * or done.
  *
  * @since 0.1.0
  * @category models
@@ -37,7 +37,7 @@ export const UploadPhase = /* #__PURE__ */ Schema.Literal(
 export type UploadPhase = typeof UploadPhase.Type
 
 /**
- * Whether nothing comes after a phase.
+ * Whether this phase is the last.
  *
  * @since 0.1.0
  * @category predicates
@@ -46,7 +46,7 @@ export const isOver = (phase: UploadPhase): boolean =>
   phase === "completed" || phase === "failed" || phase === "cancelled"
 
 /**
- * One look at an upload. All numbers are bytes unless they say otherwise.
+ * A snapshot of an upload. All numbers are bytes unless stated otherwise.
  *
  * @since 0.1.0
  * @category models
@@ -55,29 +55,29 @@ export interface UploadProgress {
   readonly phase: UploadPhase
   /** The source's size in bytes. */
   readonly size: number
-  /** Bytes handed to the network; falls back when an attempt is lost. Never above `size`. */
+  /** Bytes handed to the network. Falls back when an attempt is lost; never above `size`. */
   readonly sent: number
-  /** Bytes that storage has confirmed. It never falls: a new session has to pass it first. */
+  /** Bytes that storage has confirmed. Never falls: a new session has to exceed it first. */
   readonly confirmed: number
   /** The parts of the session, and how many of them storage has. */
   readonly parts: { readonly total: number; readonly confirmed: number }
   /** How many sessions were opened. */
   readonly sessions: number
-  /** Bytes a second over the last minute of sending; none until a second was measured. */
+  /** Bytes per second over the last minute of sending; none until a second was measured. */
   readonly speed: Option.Option<number>
-  /** How long it still takes at that speed. */
+  /** The remaining time at that speed. */
   readonly timeLeft: Option.Option<Duration.Duration>
-  /** The same at the fastest and at the slowest of what was measured. */
+  /** The remaining time at the fastest and at the slowest measured speed. */
   readonly timeLeftBetween: Option.Option<{ readonly least: Duration.Duration; readonly most: Duration.Duration }>
-  /** Since when no byte has moved, from ten seconds on, while bytes should. */
+  /** Since when no byte has moved although bytes should; set after ten seconds. */
   readonly stalledSince: Option.Option<Date>
-  /** Whether it ends before its URLs do. */
+  /** Whether the upload finishes before its URLs expire. */
   readonly feasibility: Feasibility.Feasibility
 }
 
 /**
- * One look at an upload as JSON: what is not known is null, times are in milliseconds, and a number that JSON does not have is
- * its name, such as `"Infinity"` for the time left of a line that stands still.
+ * A snapshot of an upload as JSON. What is unknown is null, times are in milliseconds, and a number that JSON cannot
+ * represent is encoded as its name, such as `"Infinity"` for the time left of a stalled upload.
  *
  * @example
  * import { UploadProgress, type Uploads } from "@stevedore/core"
@@ -93,7 +93,7 @@ export interface UploadProgress {
  */
 export const UploadProgress = /* #__PURE__ */ Schema.Struct({
   phase: UploadPhase,
-  // a source may say anything of its size, and is refused then
+  // a source may report any size, and is then refused
   size: AnyNumber,
   sent: AnyNumber,
   confirmed: Schema.NonNegativeInt,
@@ -107,7 +107,7 @@ export const UploadProgress = /* #__PURE__ */ Schema.Struct({
 }).annotations({ identifier: "UploadProgress" })
 
 /**
- * Where an upload of so many bytes stands before anything has happened.
+ * The progress of an upload of this size before anything has happened.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * Every state that an unfinished upload can be in, as a Schema: another process can take it over.
+ * Every state of an unfinished upload, as a Schema, so that another process can take it over.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,8 @@ import { PresignedUrlFromString } from "./PresignedUrl.js"
 import { SourceFingerprint } from "./SourceFingerprint.js"
 
 /**
- * What is known of the session, for the way back into it. The part URLs are the only way back (the service can neither
- * renew them nor list parts); absent where the store is not private, then a restart opens a new session.
+ * What is needed to return to the session. The part URLs are the only way back, because the service can neither renew
+ * nor list them. They are absent if the store is not private; a restart then opens a new session.
  *
  * @since 0.1.0
  * @category models
@@ -19,7 +19,7 @@ export const SessionRecord = Schema.Struct({
   fileId: Schema.NonEmptyString,
   /** Absent for a single PUT. */
   uploadId: Schema.optional(Schema.NonEmptyString),
-  /** The server's clock less ours when it was opened, in milliseconds. */
+  /** The server's clock minus ours when it was opened, in milliseconds. */
   clockOffset: Schema.JsonNumber,
   /** When it was opened, in milliseconds of the server's clock. */
   openedAt: Schema.JsonNumber,
@@ -29,7 +29,7 @@ export const SessionRecord = Schema.Struct({
 }).annotations({ identifier: "SessionRecord", message: unshown })
 
 /**
- * What is known of a session, for the way back into it.
+ * What is needed to return to a session.
  *
  * @since 0.1.0
  * @category models
@@ -37,14 +37,14 @@ export const SessionRecord = Schema.Struct({
 export type SessionRecord = typeof SessionRecord.Type
 
 /**
- * An upload that is not finished. `completing` is written before Complete is sent, and never goes back.
+ * An unfinished upload. `completing` is written before Complete is sent, and is never undone.
  *
  * @since 0.1.0
  * @category models
  */
 export const UploadRecord = Schema.Struct({
   version: Schema.Literal(1),
-  /** Told from the source and the service: the same file for the same service has the same id. */
+  /** Derived from the source and the service: the same file for the same service has the same id. */
   id: Schema.NonEmptyString,
   /** The service's base URL. */
   service: Schema.String,
@@ -60,7 +60,7 @@ export const UploadRecord = Schema.Struct({
 }).annotations({ identifier: "UploadRecord", message: unshown })
 
 /**
- * An upload that is not finished, as a ledger keeps it.
+ * An unfinished upload, as a ledger keeps it.
  *
  * @since 0.1.0
  * @category models

@@ -1,5 +1,5 @@
 /**
- * What one upload shares over all its sessions, parts and attempts.
+ * What one upload shares across its sessions, parts and attempts.
  *
  * @since 0.1.0
  */
@@ -29,13 +29,13 @@ export interface UploadRun {
   readonly transferSwitch: TransferSwitch
   readonly budget: RetryBudget.RetryBudget
   readonly timers: AttemptTimers
-  /** Says that the computer has slept, once for each time that it did. */
+  /** Reports that the computer has slept, once for each time. */
   readonly noteSleep: Effect.Effect<void>
 }
 
 /**
- * Of an upload of so many bytes that is about to begin, with so many parts in flight at the most. The retry policy and
- * the time-outs in force hold for all of it.
+ * The state of an upload of this size that is about to start, with at most `concurrency` parts in flight. The retry
+ * policy and the timeouts in force apply to all of it.
  *
  * @since 0.1.0
  * @category constructors
@@ -64,8 +64,8 @@ export const make = (size: number, concurrency: number): Effect.Effect<UploadRun
   })
 
 /**
- * Stops everything that is in flight until {@link resume}. The service is not told anything twice for it: what is being
- * completed is completed.
+ * Stops everything in flight until {@link resume}. No call to the service is repeated because of it: a completion under
+ * way finishes.
  *
  * @since 0.1.0
  * @category control
@@ -73,7 +73,7 @@ export const make = (size: number, concurrency: number): Effect.Effect<UploadRun
 export const pause = ({ transferSwitch }: UploadRun): Effect.Effect<void> => Effect.asVoid(transferSwitch.turnOff)
 
 /**
- * Goes on after {@link pause}.
+ * Continues after {@link pause}.
  *
  * @since 0.1.0
  * @category control

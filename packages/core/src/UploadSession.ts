@@ -10,13 +10,13 @@ import { PresignedUrlFromString } from "./PresignedUrl.js"
 const fields = {
   fileId: Schema.NonEmptyString,
   /**
-   * The server's clock less ours in milliseconds, from the `Date` of the answer, or from what its URLs say of when they were
-   * signed: deadlines are in the server's time.
+   * The server's clock minus ours in milliseconds, from the `Date` of the response, or from when its URLs say they were
+   * signed. Deadlines are in the server's time.
    */
   clockOffset: Schema.JsonNumber,
   /** When the session was opened, in milliseconds of the server's clock. */
   openedAt: Schema.JsonNumber,
-  /** The fields of the answer that are not named here. */
+  /** The fields of the response that are not named here. */
   extra: /* #__PURE__ */ Schema.Record({ key: Schema.String, value: Schema.Unknown })
 }
 
@@ -38,7 +38,7 @@ export const SingleSession = /* #__PURE__ */ Schema.TaggedStruct("SingleSession"
 export type SingleSession = typeof SingleSession.Type
 
 /**
- * A session of several parts: one URL a part, in the order of the parts, all of them from the start.
+ * A multipart session: one URL per part, in the order of the parts, all of them available from the start.
  *
  * @since 0.1.0
  * @category models
@@ -56,8 +56,8 @@ export const MultipartSession = /* #__PURE__ */ Schema.TaggedStruct("MultipartSe
 export type MultipartSession = typeof MultipartSession.Type
 
 /**
- * Either kind of session. It encodes its URLs with their signatures: only a private store may hold it. A URL that does not
- * say when it ends comes back without the end that was assumed for it: `PresignedUrl.endingBy` gives it again.
+ * Either kind of session. Its encoded form has the URLs with their signatures, so keep it only in a private store. A
+ * URL that does not say when it expires decodes without the assumed deadline; `PresignedUrl.endingBy` adds it again.
  *
  * @since 0.1.0
  * @category models
@@ -74,7 +74,7 @@ export const UploadSession = /* #__PURE__ */ Schema.Union(SingleSession, Multipa
 export type UploadSession = typeof UploadSession.Type
 
 /**
- * The URLs of either kind, one a part in the order of the parts.
+ * The URLs of either kind of session, one per part, in the order of the parts.
  *
  * @since 0.1.0
  * @category accessors
@@ -83,7 +83,7 @@ export const urlsOf = (session: UploadSession): MultipartSession["urls"] =>
   session._tag === "SingleSession" ? [session.url] : session.urls
 
 /**
- * What the service calls an upload of several parts; a single PUT has no such id.
+ * The service's id of a multipart upload; undefined for a single PUT.
  *
  * @since 0.1.0
  * @category accessors
@@ -92,7 +92,7 @@ export const uploadIdOf = (session: UploadSession): string | undefined =>
   session._tag === "MultipartSession" ? session.uploadId : undefined
 
 /**
- * A part that storage has: its number from 1 and its etag, opaque and verbatim.
+ * A part that storage has: its number from 1, and its etag, opaque and verbatim.
  *
  * @since 0.1.0
  * @category models
@@ -102,9 +102,9 @@ export const PartReceipt = Schema.Struct({
   etag: Schema.NonEmptyString,
   /** In bytes. */
   size: Schema.Int.pipe(Schema.positive()),
-  /** How many attempts were made: a part that had more than one may have been stored twice. */
+  /** How many attempts were made. A part that took more than one may have been stored twice. */
   attempts: Schema.Int.pipe(Schema.positive()),
-  /** The part's checksum in base64, by the algorithm of the upload; absent where it was not computed. */
+  /** The part's checksum in base64, by the algorithm of the upload; absent if it was not computed. */
   checksum: Schema.optional(Schema.NonEmptyString)
 }).annotations({ identifier: "PartReceipt" })
 

@@ -1,5 +1,5 @@
 /**
- * An upload from its beginning, or from where an earlier process left it, through one session after another.
+ * An upload from the start, or from where an earlier process left it, through one session after another.
  *
  * @since 0.1.0
  */
@@ -48,7 +48,8 @@ export interface Upload {
 }
 
 /**
- * A file that went up, with the checksum of what was sent; none where the algorithm cannot combine those of the parts.
+ * An uploaded file, with the checksum of what was sent; none if the algorithm cannot combine the checksums of the
+ * parts.
  *
  * @since 0.1.0
  * @category models
@@ -73,7 +74,7 @@ const begin = (
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
     const session = yield* openSession(upload)
-    // A session that cannot be filled is not written down: the file would be refused by it until its URLs end
+    // A session that cannot take the file is not recorded: it would refuse the file until its URLs expire
     const parts = yield* SessionTransfer.partsOf(session, upload.source.size, profile.limits)
     const record = Option.isNone(book.id)
       ? Option.none()
@@ -85,7 +86,7 @@ const begin = (
 const uploaded = (file: FileRecord, receipts: ReadonlyArray<PartReceipt>): Effect.Effect<Uploaded> =>
   Effect.map(Checksum.Algorithm, (algorithm) => ({ file, checksum: Checksum.combineAll(algorithm, receipts) }))
 
-// A source that can be read only once proves nothing, as long as nobody asked for this very upload to go on.
+// A source that can be read only once proves nothing, unless the caller asked to continue this very upload.
 const hasSameContent = (
   { options, source }: Upload,
   opened: OpenSource,
@@ -156,16 +157,17 @@ const isPassing = (error: UploadError): boolean =>
 
 const isReadOnce = (error: UploadError): boolean => error._tag === "SourceUnreadable" && error.reason === "ReadOnce"
 
-// A faster line may still end in time what this run began. A session that another had left may just be too old.
+// A faster connection may still finish in time what this run began. A session left by another run may simply be too
+// old.
 const isTooSlow = (error: UploadError, { goesOn }: Beginning): boolean =>
   error._tag === "DeadlineUnreachable" && !goesOn
 
-// What a session that was fine is refused with once it is gone: the service collected it, or somebody ended it.
+// How a once valid session is refused when it is gone, because the service collected it or somebody ended it.
 const endsEarlierSession = (error: UploadError): boolean =>
   error._tag === "StorageRejected" || error._tag === "StorageForbidden" || error._tag === "NotFound"
 
-// A session that ended well is done, and one that no repeat helps is dead: its URLs are not kept. After any other
-// failure, running the upload again goes on where it stood.
+// A session that ended well is done, and one that no retry helps is dead: neither keeps its URLs. After any other
+// failure, running the upload again continues from there.
 const runSession = (
   upload: Upload,
   book: Book,
@@ -199,7 +201,7 @@ const runSession = (
     )
   }).pipe(Effect.scoped)
 
-// A key that was rotated is another one in the next session; if storage does not know that one either, it never will.
+// If the key was rotated, the next session has a new one. If storage does not know that one either, it never will.
 const isOtherKey = (error: UploadError): boolean => error._tag === "UrlExpired" && error.reason === "UnknownKey"
 
 const sessions = (
@@ -216,7 +218,7 @@ const sessions = (
       runSession(upload, book, earlier),
       (error) => {
         const keys = unknownKeys + (isOtherKey(error) ? 1 : 0)
-        // a stream that was read up can be opened anew in another session
+        // a stream that was already consumed can be opened again in a new session
         const isHelped = error.recovery === "newSession" || isReadOnce(error)
         return isHelped && number < upload.options.maxSessions && keys < 2 && upload.source._tag === "RepeatableSource"
           ? Effect.logInfo(`Session ${number} of ${upload.source.name} ended (${error._tag}): a new one starts over`)
@@ -238,8 +240,8 @@ const completionOf = (
     ? UploadCompletion.run({ target: { fileId: session.fileId, uploadId: session.uploadId }, receipts, size })
     : Effect.flatMap(ServiceApi, (service) => service.file(session.fileId))
 
-// An earlier process had all parts in storage and may have told the service: that is found out before anything is sent,
-// unless what it sent is not what the source has now.
+// An earlier process had all parts in storage and may have sent Complete. This is resolved before anything is sent,
+// unless the source's content has changed.
 const completeEarlier = (
   upload: Upload,
   book: Book,
@@ -292,8 +294,8 @@ const runFrom = (
   })
 
 /**
- * Runs an upload: from where an earlier process left it, when the ledger has it and the source is proven the same;
- * otherwise from the beginning. When the URLs of a session have ended a new one is opened and everything is sent
+ * Runs an upload: from where an earlier process left it, if the ledger has it and the source is proven to be the same;
+ * otherwise from the start. When the URLs of a session have expired, a new session is opened and everything is sent
  * again, as long as the source can be read again and sessions are left.
  *
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * The port through which bytes come in. A source knows its name, type and size, can be opened, and gives ranges.
+ * The port through which bytes come in. A source knows its name, type and size, can be opened, and is read by ranges.
  *
  * @since 0.1.0
  */
@@ -11,10 +11,10 @@ import type { SourceFingerprint } from "./SourceFingerprint.js"
 import type { ByteRange } from "./UploadPlan.js"
 
 /**
- * The bytes of one attempt, in a form that a storage adapter can send: bytes in memory, a Stream, a value of the
- * platform that goes to the socket without a detour (on Node an async iterable, whose chunks are valid until the next
- * one is asked for), or a `Blob`, whose bytes never pass through the program that sends it: to have them seen by the
- * observer the adapter runs `observed` beside the request, and waits for both.
+ * The bytes of one attempt, in a form that a storage adapter can send: bytes in memory, a Stream, a platform value that
+ * goes to the socket directly (on Node, an async iterable whose chunks are valid until the next one is requested), or a
+ * `Blob`, whose bytes never pass through the program that sends it. To let the observer see the bytes of a Blob, the
+ * adapter runs `observed` beside the request and waits for both.
  *
  * @since 0.1.0
  * @category models
@@ -26,8 +26,8 @@ export type SourceBody =
   | { readonly _tag: "BlobBody"; readonly blob: Blob; readonly observed: Effect.Effect<void, SourceError> }
 
 /**
- * Sees each chunk on its way out, before it is sent: to count and to hash. It must not keep the chunk: its memory may
- * be used again.
+ * Sees each chunk before it is sent, to count and to hash it. It must not keep the chunk, because its memory may be
+ * reused.
  *
  * @since 0.1.0
  * @category models
@@ -35,8 +35,8 @@ export type SourceBody =
 export type ChunkObserver = (chunk: Uint8Array) => void
 
 /**
- * One range of an open source. Each attempt to send it asks for a body of its own; asked a second time, a range that
- * can be read only once fails with `SourceUnreadable`.
+ * One range of an open source. Each attempt to send it asks for a new body. For a range that can be read only once, a
+ * second body fails with `SourceUnreadable`.
  *
  * @since 0.1.0
  * @category models
@@ -47,23 +47,23 @@ export interface SourceSection {
 }
 
 /**
- * A source that is open, for as long as its scope.
+ * An open source, valid for the lifetime of its scope.
  *
  * @since 0.1.0
  * @category models
  */
 export interface OpenSource {
   /**
-   * Claims a range. The ranges of a stream must be claimed in ascending order without a gap; a claim waits for the
-   * ones before it. What it holds in memory is freed with the scope.
+   * Claims a range. The ranges of a stream must be claimed in ascending order without gaps; a claim waits for those
+   * before it. What it holds in memory is freed with the scope.
    */
   readonly section: (range: ByteRange) => Effect.Effect<SourceSection, SourceError, Scope.Scope>
   /**
-   * Reads a range for its own sake, giving each chunk to the observer: to prove that a part is still what storage
-   * has. A source that can be read only from front to back fails with `SourceUnreadable`.
+   * Reads a range without sending it, passing each chunk to the observer, to prove that a part is still what storage
+   * has. A source that can only be read from front to back fails with `SourceUnreadable`.
    */
   readonly readThrough: (range: ByteRange, observe: ChunkObserver) => Effect.Effect<void, SourceError>
-  /** Fails with `SourceChanged` when the source is no longer what it was when it was made. */
+  /** Fails with `SourceChanged` if the source is no longer what it was when it was made. */
   readonly unchanged: Effect.Effect<void, SourceError>
 }
 
@@ -75,12 +75,14 @@ interface Described {
   /** In bytes. */
   readonly size: number
   readonly fingerprint: SourceFingerprint
-  /** Fails with `SourceChanged` when the source is no longer what it was when it was made: nothing is begun for it then. */
+  /**
+   * Fails with `SourceChanged` if the source is no longer what it was when it was made: nothing is started for it then.
+   */
   readonly open: Effect.Effect<OpenSource, SourceError, Scope.Scope>
 }
 
 /**
- * A source that can be opened again and again, with the same bytes each time: a new session can send everything again.
+ * A source that can be opened repeatedly, with the same bytes each time: a new session can send everything again.
  *
  * @since 0.1.0
  * @category models
@@ -88,15 +90,15 @@ interface Described {
 export interface RepeatableSource extends Described {
   readonly _tag: "RepeatableSource"
   /**
-   * Whether its sections are held in memory while they are sent (a stream's are): they then count against the
+   * Whether its sections are held in memory while they are sent, as those of a stream are. They then count against the
    * `maxBufferedBytes` of the gate.
    */
   readonly held: boolean
 }
 
 /**
- * A source that can be opened only once. A part that was read is held until storage has it, so that it can be sent
- * again; a new session is not possible.
+ * A source that can be opened only once. A part that was read is held until storage has it, so that it can be retried;
+ * a new session is not possible.
  *
  * @since 0.1.0
  * @category models
@@ -107,7 +109,7 @@ export interface OneShotSource extends Described {
 }
 
 /**
- * What goes up.
+ * A source to upload.
  *
  * @since 0.1.0
  * @category models

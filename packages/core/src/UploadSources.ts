@@ -1,6 +1,6 @@
 /**
- * Sources from bytes in memory and from Streams. Files come from `FileSource` of the Node package, Blobs from
- * `BlobSource` of the browser package.
+ * Sources from bytes in memory and from Streams. For files, see `FileSource` in the Node package; for Blobs,
+ * `BlobSource` in the browser package.
  *
  * @since 0.1.0
  */
@@ -14,31 +14,31 @@ import type { ByteRange } from "./UploadPlan.js"
 import type { OneShotSource, OpenSource, RepeatableSource } from "./UploadSource.js"
 
 /**
- * What else a source can say of itself.
+ * Optional properties of a source.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** Omitted: `application/octet-stream`. */
+  /** Defaults to `application/octet-stream`. */
   readonly mediaType?: string | undefined
 }
 
 /**
- * What a Stream cannot say of itself.
+ * The properties that a Stream does not have itself.
  *
  * @since 0.1.0
  * @category models
  */
 export interface StreamOptions extends Options {
-  /** How many bytes the stream gives, exactly: more or fewer are `SourceChanged`. */
+  /** The exact number of bytes that the Stream produces: more or fewer fail with `SourceChanged`. */
   readonly size: number
 }
 
 const defaultMediaType = "application/octet-stream"
 
 /**
- * A source from bytes in memory. They must not be changed while the upload runs.
+ * A source from bytes in memory. Do not change them while the upload runs.
  *
  * @example
  * import { Uploads, UploadSources } from "@stevedore/core"
@@ -74,8 +74,8 @@ const bytesSection = (bytes: Uint8Array, range: ByteRange) => ({
 })
 
 /**
- * A source from a Stream that gives the same bytes each time it is run, such as one over a file or a query. It is
- * read from front to back, once a session; each part is held in memory until storage has it.
+ * A source from a Stream that produces the same bytes each time it runs, such as one over a file or a query. It is read
+ * from front to back, once per session; each part is held in memory until storage has it.
  *
  * @example
  * import { Stream } from "effect"
@@ -98,8 +98,8 @@ export const fromStream = <E>(
 })
 
 /**
- * A source from a Stream that can be run only once, such as one over a socket. When its session dies the upload
- * fails: what was read is gone.
+ * A source from a Stream that can run only once, such as one over a socket. If its session dies the upload fails,
+ * because what was read is gone.
  *
  * @example
  * import { UploadSources } from "@stevedore/core"
@@ -145,7 +145,8 @@ const readable = <E>(name: string, stream: Stream.Stream<Uint8Array, E>): Stream
 
 export {
   /**
-   * A stream that fails with `SourceChanged` as soon as it has given more than `size` bytes, or ends with fewer.
+   * A Stream that fails with `SourceChanged` as soon as it has produced more than `size` bytes, or when it ends with
+   * fewer.
    *
    * @since 0.1.0
    * @category combinators

@@ -12,7 +12,7 @@ import { ContentDiffers, ContentUnverified } from "./UploadError.js"
 import type { UploadSource } from "./UploadSource.js"
 
 /**
- * A file that went up.
+ * An uploaded file.
  *
  * @since 0.1.0
  * @category models
@@ -20,7 +20,7 @@ import type { UploadSource } from "./UploadSource.js"
 export interface Verification {
   readonly fileId: string
   readonly source: UploadSource
-  /** Of what was sent, where the algorithm combines those of the parts. */
+  /** The checksum of what was sent, if the algorithm combines those of the parts. */
   readonly checksum: Option.Option<Checksum.Checksum>
 }
 
@@ -45,8 +45,8 @@ const ofStored = (fileId: string): Effect.Effect<string, ContentUnverified, Down
   })
 
 /**
- * Fails with `ContentDiffers` when storage gives other bytes than were sent, and with `ContentUnverified` when they
- * could not be read back.
+ * Fails with `ContentDiffers` if storage returns other bytes than were sent, and with `ContentUnverified` if they could
+ * not be read back.
  *
  * @since 0.1.0
  * @category verification

@@ -1,5 +1,5 @@
 /**
- * What an upload gives.
+ * The result of an upload.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,7 @@ import { FileRecord } from "./FileRecord.js"
 import { serviceRecord } from "./internal/serviceRecord.js"
 
 /**
- * The record of a file that went up, and what was sent to get there. Storage has every byte of the source. It crosses
+ * The record of an uploaded file, and what it took to upload it. Storage has every byte of the source. It can cross
  * queues and journals as JSON.
  *
  * @example
@@ -31,7 +31,7 @@ export const UploadedFile = Schema.Struct({
     parts: Schema.NonNegativeInt,
     /** How many sessions it took. */
     sessions: Schema.NonNegativeInt,
-    /** Of the whole file, combined from its parts; absent where it could not be computed. */
+    /** Of the whole file, combined from its parts; absent if it could not be computed. */
     checksum: Schema.UndefinedOr(Checksum)
   })
 }).annotations(serviceRecord("UploadedFile"))

@@ -1,5 +1,5 @@
 /**
- * Files go up.
+ * Uploads files.
  *
  * @since 0.1.0
  */
@@ -29,14 +29,15 @@ import * as UploadVerification from "./UploadVerification.js"
 
 export type {
   /**
-   * What the programs of this module need: a ready layer such as `NodeStevedore.layer` gives all of it.
+   * The services that the programs of this module require. A ready-made layer such as `NodeStevedore.layer` provides
+   * all of them.
    *
    * @since 0.1.0
    * @category models
    */
   Requirements,
   /**
-   * What an upload gives; its Schema is `UploadedFile.UploadedFile`.
+   * The result of an upload. Its Schema is `UploadedFile.UploadedFile`.
    *
    * @since 0.1.0
    * @category models
@@ -45,23 +46,31 @@ export type {
 }
 
 /**
- * An upload that is running.
+ * A running upload.
  *
  * @since 0.1.0
  * @category models
  */
 export interface UploadHandle {
-  /** Where it stands; `changes` begins with the present state, gives at most ten a second, and ends with the upload. */
+  /**
+   * The current progress. `changes` starts with the present state, emits at most ten times per second, and ends with
+   * the upload.
+   */
   readonly progress: Subscribable.Subscribable<UploadProgress>
-  /** What happens to it, one event at a time; it ends with the upload. */
+  /** The events of the upload, one at a time. Ends with the upload. */
   readonly events: Stream.Stream<UploadEvent>
-  /** Stops every transfer at once, and keeps what storage has. While the service is told, or the file read back, both go on. */
+  /**
+   * Stops every transfer at once, and keeps what storage already has. A completion or a read-back that is under way
+   * continues.
+   */
   readonly pause: Effect.Effect<void>
-  /** Goes on where it was paused. What was in flight then is sent again; no attempt is counted for it. */
+  /**
+   * Continues a paused upload. What was in flight when it was paused is sent again, and no attempt is counted for it.
+   */
   readonly resume: Effect.Effect<void>
-  /** Waits for the end: the file, or the error. */
+  /** Waits for the result: the file, or the error. */
   readonly await: Effect.Effect<UploadedFile, UploadError>
-  /** Stops every request at once and waits until nothing of the upload is left running. */
+  /** Stops every request at once, and waits until nothing of the upload is running. */
   readonly cancel: Effect.Effect<void>
 }
 
@@ -115,8 +124,8 @@ const watched = <R>(
   )
 
 /**
- * Uploads a source and gives the file's record, or a typed error: never a success with less than every byte.
- * Interruption stops every request at once.
+ * Uploads a source. Succeeds with the file's record, or fails with a typed error; it never succeeds with less than
+ * every byte. Interruption stops every request at once.
  *
  * @example
  * import { Uploads, UploadSources } from "@stevedore/core"
@@ -142,7 +151,7 @@ export const upload = (
   )
 
 /**
- * Starts an upload and gives a handle on it. The upload ends with the scope.
+ * Starts an upload and returns a handle to it. The upload ends with the scope.
  *
  * @example
  * import { Uploads, type UploadSource } from "@stevedore/core"
@@ -167,10 +176,10 @@ export const start = (
 ): Effect.Effect<UploadHandle, never, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
     const state = yield* stateOf(source, options)
-    // It can be cancelled wherever it was started, as by acquireRelease; and one that is cancelled before its first step says
-    // so too
+    // Interruptible even if started in an uninterruptible region such as acquireRelease; and an upload cancelled before
+    // its first step still reports it
     const upload = watched(state, source.size, Effect.interruptible(sent(source, options, state)))
-    // As an exit: of a fiber that fails, Effect's log says that its error is unhandled
+    // Forked as an Exit, because Effect logs the failure of a forked fiber as unhandled
     const fiber = yield* Effect.uninterruptible(Effect.forkScoped(Effect.exit(upload)))
     return {
       progress: state.monitor.progress,
@@ -183,7 +192,7 @@ export const start = (
   })
 
 /**
- * How one upload of many ended. `UploadOutcome.UploadOutcome` is the Schema of it, for a queue or a journal.
+ * How one upload of many ended. Its Schema is `UploadOutcome.UploadOutcome`, for a queue or a journal.
  *
  * @since 0.1.0
  * @category models
@@ -193,13 +202,13 @@ export type UploadOutcome =
   | { readonly _tag: "Failed"; readonly source: UploadSource; readonly error: UploadError }
 
 /**
- * The options of one upload, and how many files go up at once.
+ * The options of each upload, and how many files to upload concurrently.
  *
  * @since 0.1.0
  * @category models
  */
 export interface UploadAllOptions extends UploadOptions {
-  /** Files at once, 1 or more. Omitted: 3. */
+  /** The number of concurrent files, at least 1. Defaults to 3. */
   readonly files?: number | undefined
 }
 
@@ -213,7 +222,7 @@ const outcomeOf = (
   })
 
 /**
- * Uploads every source of a stream, several at once, and gives the outcome of each as soon as it is known. One bad
+ * Uploads every source of a stream, several concurrently, and emits the outcome of each as soon as it is known. One bad
  * file does not stop the others.
  *
  * @example
@@ -240,7 +249,7 @@ export const uploadAll = <E, R>(
   })
 
 /**
- * {@link uploadAll} with options, for a pipe.
+ * The pipeable form of {@link uploadAll}, with options.
  *
  * @example
  * import { Uploads, type UploadSource } from "@stevedore/core"
@@ -258,9 +267,10 @@ export const uploadAllWith =
     uploadAll(sources, options)
 
 /**
- * Goes on with the unfinished upload of this id, from the same source. If the ledger has none of this id it is
- * `UnfinishedUploadNotFound`, and if the source is another, `SourceChanged`: nothing is begun anew then. When only the
- * session has ended meanwhile, a new one starts over. For a handle, give `start` the option `unfinished`.
+ * Continues the unfinished upload with this id, from the same source. Fails with `UnfinishedUploadNotFound` if the
+ * ledger has no upload with this id, and with `SourceChanged` if the source is another one: it does not start over in
+ * these cases. If only the session has expired meanwhile, a new one starts over. To get a handle, use `start` with the
+ * option `unfinished`.
  *
  * @example
  * import { Uploads, type UploadSource } from "@stevedore/core"
@@ -278,14 +288,14 @@ export const resume = (
 
 export {
   /**
-   * Deletes an unfinished upload from the ledger in force: `UnfinishedUploads.forget`.
+   * Deletes an unfinished upload from the ledger in force: see `UnfinishedUploads.forget`.
    *
    * @since 0.1.0
    * @category unfinished
    */
   forget,
   /**
-   * The uploads of the ledger in force that are not finished: `UnfinishedUploads.unfinished`.
+   * The unfinished uploads of the ledger in force: see `UnfinishedUploads.unfinished`.
    *
    * @since 0.1.0
    * @category unfinished
@@ -295,7 +305,7 @@ export {
 
 export type {
   /**
-   * An upload that an earlier process left, or that is running.
+   * An upload that an earlier process left behind, or that is running.
    *
    * @since 0.1.0
    * @category models

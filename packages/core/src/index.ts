@@ -310,7 +310,7 @@ export * as UploadSessions from "./UploadSessions.js"
 
 export type {
   /**
-   * The port itself, by its own name: what programs take and pass around.
+   * The port itself under its own name, for programs that take and pass sources.
    *
    * @since 0.1.0
    * @category models

@@ -2,14 +2,14 @@ import type * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Stream from "effect/Stream"
 
-// A client may tell an answer without a body by an error.
+// A client may report a response without a body as an error.
 const hasNoBody = (error: HttpClientError.HttpClientError): boolean =>
   error._tag === "ResponseError" && error.reason === "EmptyBody"
 
 /**
- * The body of an answer as text, piece by piece. What the client says of a body that breaks off names the request, and
- * with it a signed URL; a stream is run by fibers that tell a debug log how they failed: the error is ours before any of
- * them sees it.
+ * The body of a response as text, piece by piece. The client's error for a body that breaks off names the request, and
+ * with it a signed URL, and the fibers that run a stream report their failure to a debug log. So the error is replaced
+ * by ours before any of them sees it.
  *
  * @internal
  */

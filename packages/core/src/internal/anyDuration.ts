@@ -3,8 +3,8 @@ import * as Schema from "effect/Schema"
 import { AnyNumber } from "../Recovery.js"
 
 /**
- * A time in milliseconds that may never end, which is `"Infinity"` in JSON. By Effect's own form a time of more milliseconds
- * than a whole number holds exactly cannot be encoded, and a line that has almost stopped takes longer.
+ * A duration in milliseconds that may be infinite, which is `"Infinity"` in JSON. Effect's own encoding fails for more
+ * milliseconds than an integer can represent exactly, and an upload that has almost stopped takes longer than that.
  *
  * @internal
  */

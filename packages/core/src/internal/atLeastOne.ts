@@ -1,6 +1,6 @@
 /**
- * How many of something, as a caller wishes: a whole number from 1. What is no number, as of a variable that is not set, is
- * no wish; and a Stream with Infinity at once gives nothing and ends, so there is an end to it.
+ * A count that a caller asks for, as a whole number from 1. What is not a number, as from an unset variable, counts as
+ * omitted. The count is finite, because a Stream with a concurrency of Infinity emits nothing and ends.
  *
  * @internal
  */

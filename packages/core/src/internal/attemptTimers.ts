@@ -2,7 +2,7 @@ import * as Duration from "effect/Duration"
 import type { TimedOut } from "../ConnectionError.js"
 import type { Limits } from "../Timeouts.js"
 
-/** The longest that nothing happened in each phase of an attempt that ended well, in milliseconds; absent: not seen. */
+/** The longest time without progress in each phase of a successful attempt, in milliseconds; absent if not observed. */
 export interface Sample {
   readonly connect?: number | undefined
   /** The longest gap between two chunks of the body. */
@@ -17,21 +17,21 @@ const timers = ["connect", "stall", "answer"] as const satisfies ReadonlyArray<T
 const timerOf = (phase: TimedOut["phase"]): Timer | undefined =>
   phase === "connect" || phase === "answer" ? phase : phase === "body" ? "stall" : undefined
 
-// A line that was quick for a while may still take a breath
+// A connection that was quick for a while may still pause briefly
 const floors: Readonly<Record<Timer, number>> = { connect: 5000, stall: 10_000, answer: 10_000 }
 
-/** From here on the samples say more than the time-outs that were configured. */
+/** From this many samples on, they say more than the configured timeouts. */
 const enough = 3
 
-/** So many attempts in a row that end well take one doubling back. */
+/** This many successful attempts in a row undo one doubling. */
 const calm = 32
 
-/** Mean and deviation of one phase, as TCP keeps them for its round trips, and what time-outs have taught. */
+/** Mean and deviation of one phase, as TCP keeps them for round trips, and what timeouts have taught. */
 interface Estimate {
   readonly samples: number
   readonly mean: number
   readonly deviation: number
-  /** The limit is so many times what was measured. */
+  /** The factor from the measured value to the limit. */
   readonly ease: number
   readonly sinceTimeOut: number
 }
@@ -55,19 +55,20 @@ const observed = (estimate: Estimate, millis: number): Estimate => {
 const limitOf = (timer: Timer, { deviation, ease, mean, samples }: Estimate, ceiling: number): number =>
   samples < enough ? ceiling : Math.min(ceiling, ease * Math.max(floors[timer], 2 * (mean + 4 * deviation)))
 
-/** The timers of one upload's attempts: as quick to give up as the line has shown it can be, and never quicker. */
+/** The timers of one upload's attempts: they give up as quickly as the connection has proven to be, and no quicker. */
 export interface AttemptTimers {
   /** The limits for the next attempt. Those of calls to the service are the ceilings'. */
   readonly current: () => Limits
-  /** An attempt has ended well. */
+  /** An attempt succeeded. */
   readonly observe: (sample: Sample) => void
-  /** An attempt was given up in this phase: the next ones have twice the time for it. */
+  /** An attempt was given up in this phase: the next attempts have twice the time for it. */
   readonly timedOut: (phase: TimedOut["phase"]) => void
 }
 
 /**
- * Timers that follow what is measured, between a floor and the time-outs in force. Those hold until three attempts have
- * ended well; from then on a limit is twice the mean and four deviations, doubled by each time-out up to the ceiling.
+ * Timers that follow the measurements, between a floor and the timeouts in force. Those timeouts apply until three
+ * attempts have succeeded. From then on, a limit is twice the mean plus four deviations, and each timeout doubles it,
+ * up to the ceiling.
  *
  * @internal
  */

@@ -1,6 +1,6 @@
 import { Throughput } from "./throughput.js"
 
-/** How a transfer ended, as far as it tells something about the line. */
+/** How a transfer ended, as far as it says something about the network. */
 export type Outcome =
   | { readonly _tag: "Confirmed"; readonly bytes: number }
   | { readonly _tag: "TimedOut" }
@@ -14,50 +14,50 @@ interface Reference {
 
 interface Trial {
   readonly direction: "up" | "down"
-  /** The width to go back to, and what was measured there. */
+  /** The width to go back to, and the throughput measured there. */
   readonly from: Reference
   misses: number
 }
 
 interface Narrowing {
   readonly from: number
-  /** Transfers with a lower number had begun before: they fail for the old width, not for the new one. */
+  /** Transfers with a lower number had started before: they fail because of the old width, not the new one. */
   readonly firstNumber: number
   timeOuts: number
-  /** Whether it was the line's answer to the width, and no bad luck. */
+  /** Whether it was a reaction to the width and not bad luck. */
   isDeserved: boolean
 }
 
-/** More throughput than this, and a wider line is worth its connections; less is noise. */
+/** A gain in throughput above this is worth a wider gate's connections; a smaller one is noise. */
 const worthwhile = 0.05
 
-/** Less of a loss than this is a good bargain for connections that are not needed. */
+/** A loss below this is a fair price for fewer connections. */
 const harmless = 0.03
 
-/** More of a loss than this is no noise. */
+/** A loss above this is not noise. */
 const clear = 0.15
 
-/** More than this up or down, and it is the line that has changed. */
+/** A change of more than this, up or down, means that the network itself has changed. */
 const changed = 0.3
 
-/** Windows between two trials: at first, and when all of them have failed for long. */
+/** Windows between two trials: at first, and after all of them have failed for long. */
 const patience = { shortest: 8, longest: 64 }
 
-/** From here a round is a commitment of minutes: one is careful with what cannot be taken back soon. */
+/** From this duration on, a round takes minutes, so caution is due with what cannot be undone soon. */
 const slowTransfer = 10_000
 
 const gently = 1.25
 
-/** How long a narrowing holds at the least, in milliseconds: longer than the repeats of what it was for. */
+/** How long a narrowing lasts at least, in milliseconds: longer than the retries of what caused it. */
 const memory = 300_000
 
 const wider = (width: number, factor: number): number => Math.max(width + 1, Math.floor(factor * width))
 
 /**
- * How many transfers fit on a line, found by trying. While throughput grows with the width, the width doubles; when it
- * does not, it goes back. From then on it tries a little more or a little less now and then, ever more seldom while
- * that is of no use, and at once when the line has changed. Transfers that time out narrow it by one each, down to half;
- * a SlowDown halves it. What began before a narrowing does not narrow it again.
+ * Finds by trial how many transfers the network can carry. While throughput grows with the width, the width doubles;
+ * when it does not, it goes back. From then on, a slightly larger or smaller width is tried now and then: less and less
+ * often while that brings nothing, and at once when the network has changed. Each transfer that times out narrows it by
+ * one, down to half; a SlowDown halves it. Transfers that started before a narrowing do not narrow it again.
  *
  * @internal
  */
@@ -69,9 +69,9 @@ export class Congestion {
   #direction: Trial["direction"] = "up"
   #narrowing: Narrowing = { from: 1, firstNumber: 0, timeOuts: 0, isDeserved: false }
   #narrowedAt = Infinity
-  /** Narrowed for good reason: from here on up in small steps. */
+  /** Narrowed for good reason: from here on, it widens in small steps only. */
   #isCautious = false
-  /** Windows until the next trial, and how many there are between two. */
+  /** Windows until the next trial, and how many there are between two trials. */
   #rest = 0
   #patience = patience.shortest
   #falls = 0
@@ -84,14 +84,14 @@ export class Congestion {
     this.width = initial
   }
 
-  /** What was confirmed a millisecond at a width that lasted; none before the line was measured. */
+  /** What was confirmed per millisecond at a width that lasted; none before the network was measured. */
   get rate(): number | undefined {
     return this.#reference?.rate
   }
 
   /**
-   * To be asked when nothing is on its way: itself, or one that begins anew after a narrowing of long ago. Where never
-   * enough comes to fill the line, nothing is measured, and it would stay narrow for ever.
+   * To be called when nothing is in flight. Returns itself, or a fresh start if the last narrowing was long ago: if
+   * there is never enough to fill the network, nothing is measured, and the width would stay narrow forever.
    */
   rested(now: number): Congestion {
     const isStale = this.width < this.#initial && now - this.#narrowedAt > memory
@@ -127,7 +127,7 @@ export class Congestion {
     const change = rate / before.rate - 1
     if (change > changed) return this.#lineChanged(rate, "up")
     this.#falls = change < -changed ? this.#falls + 1 : 0
-    // One bad window is bad luck
+    // A single bad window is bad luck
     if (this.#falls === 1) return
     if (this.#falls === 2) return this.#lineChanged(rate, "down")
     this.#reference = { width: this.width, rate: 0.7 * before.rate + 0.3 * rate }
@@ -155,7 +155,7 @@ export class Congestion {
   #narrower(trial: Trial, rate: number): void {
     const loss = 1 - rate / trial.from.rate
     if (loss > harmless) return this.#missed(trial, loss > clear)
-    // The reference stays, so that many small losses do not add up to a large one
+    // The reference keeps the higher rate, so that many small losses do not add up to a large one
     this.#accept(Math.max(rate, trial.from.rate))
   }
 
@@ -167,7 +167,7 @@ export class Congestion {
     this.#rest = this.#patience
   }
 
-  // One bad window is bad luck, but less throughput than a narrower line is owed costs with every further one
+  // A single bad window is bad luck, but each further one costs throughput that the narrower gate would have had
   #missed(trial: Trial, isClear: boolean): void {
     if (isClear || trial.misses++ > 0) return this.#giveUp(trial)
   }
@@ -203,7 +203,7 @@ export class Congestion {
     if (number >= this.#narrowing.firstNumber) this.#beginNarrowing(now)
     const timeOuts = ++this.#narrowing.timeOuts
     const { from } = this.#narrowing
-    // One of many may be a connection that died; several are the line's answer
+    // One timeout of many may be a dead connection; several are a reaction to the width
     const isTooMuch = timeOuts > 1 && timeOuts >= from / 4
     this.#narrow(Math.max(Math.ceil(from / 2), from - timeOuts), isTooMuch)
   }

@@ -16,12 +16,12 @@ const tableOf = (slots: number): Int32Array => {
 
 let table: Int32Array | undefined
 
-// Words of a buffer are in the order of the machine: where that is another one, it goes byte by byte.
+// The words of a buffer have the byte order of the machine: on a big-endian one, bytes are processed one by one.
 const isLittleEndian = /* #__PURE__ */ new Uint8Array(/* #__PURE__ */ new Uint16Array([1]).buffer)[0] === 1
 
 /**
- * Goes on from the checksum of the bytes before; 0 is the checksum of none. Eight bytes are taken at a time, as two
- * words of the buffer itself, which is many times as fast as one by one.
+ * Continues from the checksum of the preceding bytes; 0 is the checksum of none. It takes eight bytes at a time, as two
+ * words of the buffer itself, which is many times faster than one by one.
  *
  * @internal
  */
@@ -68,8 +68,8 @@ const shiftedBy = (bytes: number): number => {
 }
 
 /**
- * The checksum of two runs of bytes one after the other, from the checksum of each and the second's length: a product
- * of polynomials, as in zlib's `crc32_combine`.
+ * The checksum of two consecutive runs of bytes, from the checksum of each and the length of the second: a product of
+ * polynomials, as in zlib's `crc32_combine`.
  *
  * @internal
  */

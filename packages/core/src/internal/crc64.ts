@@ -1,5 +1,5 @@
 /**
- * A checksum of 64 bits as two halves of 32: JavaScript computes with those without a BigInt.
+ * A checksum of 64 bits as two halves of 32, which JavaScript can compute without BigInt.
  *
  * @internal
  */
@@ -8,11 +8,11 @@ export interface Crc64 {
   readonly low: number
 }
 
-// CRC-64/NVME, its bits reversed
+// CRC-64/NVME, bit-reversed
 const polynomialHigh = 0x9a6c9329
 const polynomialLow = 0xac4bc9b5
 
-// Low and high half side by side: one look into memory finds both.
+// Low and high half side by side: one memory access finds both.
 const tableOf = (slots: number): Int32Array => {
   const table = new Int32Array(slots * 512)
   for (let byte = 0; byte < 256; byte++) {
@@ -50,7 +50,7 @@ let table: Int32Array | undefined
 export const empty: Crc64 = { high: 0, low: 0 }
 
 /**
- * Goes on from the checksum of the bytes before. Eight bytes are taken at a time.
+ * Continues from the checksum of the preceding bytes. It takes eight bytes at a time.
  *
  * @internal
  */
@@ -83,7 +83,7 @@ export const update = (before: Crc64, bytes: Uint8Array): Crc64 => {
   return { high: ~high >>> 0, low: ~low >>> 0 }
 }
 
-// The highest bit is the coefficient of x^0, as the bits are reversed.
+// The highest bit is the coefficient of x^0, because the bits are reversed.
 const one: Crc64 = { high: 0x80000000, low: 0 }
 
 const multiply = (a: Crc64, b: Crc64): Crc64 => {
@@ -119,7 +119,7 @@ const shiftedBy = (bytes: number): Crc64 => {
 }
 
 /**
- * The checksum of two runs of bytes one after the other, from the checksum of each and the second's length.
+ * The checksum of two consecutive runs of bytes, from the checksum of each and the length of the second.
  *
  * @internal
  */

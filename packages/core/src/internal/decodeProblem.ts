@@ -2,8 +2,7 @@ import * as Arr from "effect/Array"
 import type * as ParseResult from "effect/ParseResult"
 
 /**
- * Where decoding failed first, and how: in words that never repeat a value, which may be a signed URL or somebody's
- * data.
+ * Where decoding failed first, and how, in words that never repeat a value: it may be a signed URL or somebody's data.
  *
  * @internal
  */
@@ -22,8 +21,8 @@ export interface Leaf {
 }
 
 /**
- * All that is wrong, place by place. Effect's formatters show the value too, which throws on JSON of a great depth and on
- * objects that cannot be shown, and they are half a KiB of a page.
+ * All problems, place by place. Effect's formatters also show the value, which throws on deeply nested JSON and on
+ * objects that cannot be printed, and they add half a KiB to a page.
  *
  * @internal
  */

@@ -1,23 +1,23 @@
 import * as Effect from "effect/Effect"
 
-/** A call that the service says it will take away. */
+/** A call that the service plans to remove. */
 export interface Deprecation {
-  /** Method and path, `{id}` in the place of ids. */
+  /** Method and path, with `{id}` in place of ids. */
   readonly endpoint: string
-  /** The `Deprecation` header as it came: a date, or `true`. */
+  /** The `Deprecation` header as received: a date, or `true`. */
   readonly deprecation: string
-  /** The `Link` header as it came: where to read about it, or what to use instead. */
+  /** The `Link` header as received: where to read about it, or what to use instead. */
   readonly link: string | undefined
 }
 
-// What has a digit is an id, but for the version of the interface; so is what is as long as the service's, for one of fifty
-// of those has none.
+// A segment with a digit is an id, except for the API version. So is one as long as the service's ids, because one in
+// fifty of those has no digit.
 const id = /\/(?!v\d+\/)([^/]*\d[^/]*|\w{22}\b)/g
 
 const endpointOf = (method: string, path: string): string =>
   `${method} ${path.replace(/[?#].*$/, "").replace(id, "/{id}")}`
 
-/** Notes each deprecated endpoint, and logs it once. */
+/** Records each deprecated endpoint, and logs it once. */
 export const makeDeprecations = () => {
   const noted = new Map<string, Deprecation>()
   return {

@@ -22,7 +22,7 @@ import type { Pull } from "./pull.js"
 import { tellRepeat } from "./tellRepeat.js"
 
 /**
- * Where a file's content is asked for. The link is asked of the service once, and again when it is dead.
+ * Where to request a file's content. The link is requested from the service once, and again when it no longer works.
  *
  * @internal
  */
@@ -54,7 +54,7 @@ export interface Answer extends RangedContent.Held {
   readonly peer: "service" | "storage"
   readonly attempt: number
   readonly bytes: Stream.Stream<Uint8Array, DownloadError>
-  /** The same in memory that is used again, where there is such a form. */
+  /** The same in reused memory, if available. */
   readonly pull?: Pull<Uint8Array, DownloadError> | undefined
 }
 
@@ -66,7 +66,7 @@ const wireRequest = ({ end, etag, start }: Asked): RangedContent.Asked => ({
 })
 
 /**
- * The content from a place on: from the service itself, or from where its link points. Repeated as the policy in
+ * The content from a position on: from the service itself, or from where its link points. Retried as the policy in
  * force says.
  *
  * @internal
@@ -99,7 +99,8 @@ const located = (content: Content, asked: Asked) =>
     return { fresh: true, answer }
   })
 
-// In the signer's time, which was no less than that of the signature when the link came: our clock may be wrong.
+// Judged in the signer's time, which was at least that of the signature when the link arrived: our own clock may be
+// wrong.
 const isDead = ({ receivedAt, url }: Link, now: number): boolean =>
   Option.exists(url.signedAt, (signedAt) => PresignedUrl.hasEnded(url, signedAt.getTime() + now - receivedAt))
 
@@ -117,7 +118,7 @@ const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: As
       closedOnFailure
     ))
 
-// A failed attempt's connection is dead before the next one begins.
+// The connection of a failed attempt is closed before the next one starts.
 const closedOnFailure = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>): Effect.Effect<A, E, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
@@ -141,7 +142,8 @@ const again = (
     const policy = yield* RetryPolicy.RetryPolicy
     const dead = error._tag === "UrlExpired"
     if (dead) yield* Ref.set(content.link, Option.none())
-    // To ask for another link is no repeat of the same request: it needs no policy, as long as the dead one was old.
+    // Requesting a new link is not a retry of the same request, so no policy applies, as long as the dead link was not
+    // a fresh one.
     if (dead && !fresh) return yield* request(content, asked, attempt)
     const repeated = dead ? attempt < policy.attempts : RetryPolicy.repeats(policy, error)
     if (!repeated) return yield* Effect.fail(error)
@@ -150,7 +152,7 @@ const again = (
   })
 
 /**
- * The wait before the next attempt, which is counted and told as that of a part is.
+ * The wait before the next attempt, counted and logged like that of a part.
  *
  * @internal
  */

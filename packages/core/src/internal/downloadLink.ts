@@ -10,7 +10,7 @@ import { longestLink } from "./serviceCall.js"
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
-// One that is relative is so to the request that it answers (RFC 9110, 10.2.2).
+// A relative one is relative to the request URL (RFC 9110, 10.2.2).
 const locationOf = (
   requestUrl: string,
   answer: ServiceAnswer
@@ -30,7 +30,7 @@ const locationOf = (
   )
 
 /**
- * Where a file is, by an answer that has no content: a redirect, or the JSON of `link` mode.
+ * Where a file is, from a response without content: a redirect, or the JSON of `link` mode.
  *
  * @internal
  */

@@ -18,17 +18,17 @@ import { unstalled } from "./unstalled.js"
 /** @internal */
 export interface Transfer {
   readonly content: Content
-  /** As the caller asked, with the etag of the first answer. */
+  /** As the caller requested, with the etag of the first response. */
   readonly asked: Asked
   readonly resume: boolean
-  /** Whether each chunk is used up before the next is asked for: then its memory may be used again. */
+  /** Whether each chunk is consumed before the next is requested, so that its memory may be reused. */
   readonly passing: boolean
-  /** Ends the connection of the first answer: a broken one is dead before the next begins. */
+  /** Closes the connection of the first response: a broken one is closed before the next one starts. */
   readonly close: Effect.Effect<void>
 }
 
 /**
- * The bytes that were asked for, beginning with those of an answer, and taken up from another where it breaks.
+ * The requested bytes, starting with those of one response, and resumed with another where it breaks.
  *
  * @internal
  */
@@ -51,14 +51,14 @@ export const bytesOf = (
       Effect.matchEffect(current, {
         onSuccess: (chunk) => {
           position += chunk.byteLength
-          // A chunk may be small and there may be millions: an effect for each would cost more than all the rest
+          // There may be millions of small chunks: an effect for each would cost more than everything else
           Metrics.bytesReceived.unsafeUpdate(chunk.byteLength, labels)
           return position > known.limit
             ? Effect.fail(Option.some(incomplete(transfer, known.limit, position)))
             : Effect.succeed(chunk)
         },
         onFailure: (broken) =>
-          // What breaks after the last byte breaks nothing.
+          // A break after the last byte does not matter.
           Option.match(
             isWhole(known, position) ? Option.none() : Option.orElse(broken, () => shortOf(transfer, known, position)),
             {
@@ -71,8 +71,8 @@ export const bytesOf = (
 
     const goOn = (cause: DownloadError): Effect.Effect<void, DownloadError> =>
       Effect.gen(function*() {
-        // What made progress begins to count anew: a long download on a bad line is cut more often than a request may
-        // fail.
+        // After progress, attempts are counted from the start: over a bad connection, a long download is cut more often
+        // than a request may fail.
         const error = withAttempts(cause, position > from ? 1 : attempt)
         const policy = yield* RetryPolicy.RetryPolicy
         const provable = position === asked.start ||
@@ -106,16 +106,16 @@ export const bytesOf = (
     return next
   })
 
-/** What the answers so far tell of where the bytes end. */
+/** What the responses so far say about where the bytes end. */
 interface Known {
   readonly totalLength: Option.Option<number>
-  /** The byte after the last one that there will be. */
+  /** The position after the last byte that will come. */
   readonly end: Option.Option<number>
-  /** The byte after the last one that an answer had. */
+  /** The position after the last byte that any response declared. */
   readonly reached: number
-  /** Whether more may follow where the last answer ends. */
+  /** Whether more may follow after the last response. */
   readonly open: boolean
-  /** The byte after the last one that the last answer may have: what has more than its range is no range of it. */
+  /** The position that the last response must not exceed: a response with more than its range is not that range. */
   readonly limit: number
 }
 
@@ -144,8 +144,8 @@ const least = (one: Option.Option<number>, other: Option.Option<number>): Option
   Option.orElse(Option.zipWith(one, other, Math.min), () => Option.orElse(one, () => other))
 
 /**
- * The byte after the last one that there will be. A range may reach over the end of the file, and what a server tells of
- * the end decides; where a part ends does not, since it may be less than was asked for.
+ * The position after the last byte that will come. A range may extend past the end of the file, so the end that the
+ * server reports decides. The end of a partial response does not, because it may be shorter than requested.
  *
  * @internal
  */
@@ -154,8 +154,8 @@ export const endOf = (asked: Asked, answer: Answer): Option.Option<number> =>
 
 const isWhole = ({ end }: Known, position: number): boolean => Option.contains(end, position)
 
-// The bytes were decoded on their way by a transport that did not say so: the length was told of others, and where these
-// end is known by nobody but the transport.
+// The transport decoded the bytes without saying so: the declared length was for other bytes, and only the transport
+// knows where these end.
 const isBeyond = ({ end }: Known, position: number): boolean => Option.exists(end, (told) => position > told)
 
 const incomplete = ({ asked, content: { fileId } }: Transfer, end: number, position: number): DownloadIncomplete =>
@@ -171,7 +171,7 @@ const shortOf = (
     (after) => incomplete(transfer, after, position)
   )
 
-// Nothing is behind the last byte: what was asked for again had come before its connection broke.
+// There is nothing after the last byte: everything had already arrived before the connection broke.
 const checkEnd = (
   { asked, content }: Transfer,
   { reached, totalLength }: Known,
@@ -220,14 +220,15 @@ const patient = (
     )
   })
 
-// A server that does not know ranges gives everything: what is there already and what was not asked for is left out.
+// A server that does not support ranges sends everything: what is already there, and what was not requested, is
+// skipped.
 const wanted = (
   transfer: Transfer,
   answer: Answer,
   from: number
 ): Effect.Effect<Pull<Uint8Array, DownloadError>, never, Scope.Scope> => {
   const end = Option.getOrElse(transfer.asked.end, () => Infinity)
-  // a part whose length is told does not reach over what was asked for
+  // a partial response with a declared length does not extend past what was requested
   const isExact = answer.start === from && (end === Infinity || (answer.partial && Option.isSome(answer.length)))
   const bytes = patient(transfer, answer)
   return isExact ? bytes : Effect.map(bytes, (pull) => sliced(pull, from - answer.start, end - answer.start))

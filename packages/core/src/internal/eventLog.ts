@@ -13,16 +13,19 @@ type Cell<A> = Deferred.Deferred<Entry<A>>
 
 const cell = <A>(): Cell<A> => Deferred.unsafeMake(FiberId.none)
 
-/** What happens, for any number of readers. */
+/** The events of something, for any number of readers. */
 export interface EventLog<A> {
   readonly add: (value: A) => void
-  /** From the earliest that is kept when it begins to run, to the last one. Nobody misses one by being slow. */
+  /**
+   * From the earliest event that is kept when the stream starts to run, to the last. No reader misses one by being
+   * slow.
+   */
   readonly events: Stream.Stream<A>
 }
 
 /**
- * A chain in which each entry leads to the next one, so that no reader has to be known. A `PubSub` would do as well,
- * and would be most of what it costs a page to watch an upload.
+ * A chain in which each entry points to the next, so no reader has to be registered. A `PubSub` would do as well, but
+ * would be most of what watching an upload adds to a page.
  *
  * @internal
  */

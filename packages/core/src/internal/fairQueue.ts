@@ -1,24 +1,24 @@
-/** What somebody waits for: so much of what there is. */
+/** A request for an amount of a resource. */
 export interface Claim {
   readonly amount: number
-  /** Claims of one owner are met in their order; owners are served in turn. */
+  /** Claims of one owner are met in order; owners are served in turn. */
   readonly owner: unknown
   /** Called once, when the claim is met. */
   readonly met: () => void
 }
 
 /**
- * Who gets what there is too little of, such as places on the line or memory. Nobody is overtaken within a turn: a large
- * claim whose turn has come holds up the small ones, or it might wait for ever. One that is larger than all there is
- * has it alone.
+ * Shares a scarce resource, such as transfer slots or memory. Nobody is overtaken within a turn: a large claim whose
+ * turn has come holds up smaller ones, because it might otherwise wait forever. A claim larger than everything there is
+ * gets it alone.
  *
  * @internal
  */
 export class FairQueue {
-  /** What was given and has not come back. */
+  /** The amount that is handed out. */
   used = 0
   waiting = 0
-  /** The owners in the order in which they are served, each with its claims that wait. */
+  /** The owners in the order in which they are served, each with its waiting claims. */
   readonly #queues = new Map<unknown, Set<Claim>>()
   readonly #holders = new Set<Claim>()
 
@@ -29,7 +29,7 @@ export class FairQueue {
     this.waiting += 1
   }
 
-  /** Gives back what the claim has got, or takes it out of the queue. */
+  /** Returns what the claim holds, or removes it from the queue. */
   leave(claim: Claim): void {
     if (this.#holders.delete(claim)) {
       this.used -= claim.amount
@@ -41,9 +41,10 @@ export class FairQueue {
     this.waiting -= 1
   }
 
-  /** Meets every claim that can be met where there is so much in all. */
+  /** Meets every claim that can be met with this total capacity. */
   serve(capacity: number): void {
-    // A map goes on to what is put behind its end meanwhile: one claim of each owner, until nothing fits
+    // Iterating a map continues with entries that are appended meanwhile: one claim of each owner per turn, until
+    // nothing fits
     for (const [owner, queue] of this.#queues) {
       for (const claim of queue) {
         if (!this.#fits(claim, capacity)) return

@@ -6,9 +6,9 @@ import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 
 /**
- * Like `Stream.paginateEffect`, but once the first element has been given, up to `ahead` steps are made before they are
- * asked for, while `mayHurry` says so. `Stream.buffer` cannot do this: it is always one step further than it says. An
- * early end of the stream interrupts the step that is being made.
+ * Like `Stream.paginateEffect`, but once the first element was emitted, up to `ahead` steps run before they are
+ * requested, while `mayHurry` allows it. `Stream.buffer` cannot do this: it is always one step further ahead than it
+ * says. If the stream ends early, the running step is interrupted.
  *
  * @internal
  */
@@ -45,7 +45,8 @@ export const fetchedAhead = <S, A, E, R, R2>(
         yield* Queue.offer(results, Exit.fail(Option.none()))
       })
 
-    // Also where nothing may be interrupted, as within acquireRelease: it waits until it is asked, or told to end
+    // Interruptible also in an uninterruptible region such as acquireRelease: it waits until it is asked for more, or
+    // told to end
     yield* Effect.forkScoped(Effect.interruptible(produce(start, 0)))
     return Stream.repeatEffectOption(Effect.gen(function*() {
       asked++

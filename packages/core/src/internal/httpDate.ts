@@ -1,6 +1,6 @@
 /**
- * The time of an HTTP date in milliseconds, NaN where it cannot be read. The form of asctime names no zone, and JavaScript
- * would take it for the local one; in HTTP it is GMT.
+ * The time of an HTTP date in milliseconds; NaN if it cannot be parsed. The asctime format names no time zone, so
+ * JavaScript would read it as local time; in HTTP it is GMT.
  *
  * @internal
  */

@@ -1,7 +1,7 @@
 import type { Issue } from "../ServiceError.js"
 
 /**
- * Whether the service says that storage refused the etags: a part is another one than they name.
+ * Whether the service says that storage rejected the etags, because a part is not the one that its etag names.
  *
  * @internal
  */

@@ -1,23 +1,23 @@
 import * as Option from "effect/Option"
 
-/** In bytes a second. */
+/** In bytes per second. */
 export interface Speed {
   /** The mean. */
   readonly likely: number
-  /** The mean less what it varied by. */
+  /** The mean minus the deviation. */
   readonly least: number
-  /** The best that the line gave for a while: an interruption takes nothing from it. */
+  /** The best that the connection sustained for a while. An interruption does not lower it. */
   readonly most: number
 }
 
 export interface LineSpeed {
-  /** An attempt begins, at a time of the monotonic clock in milliseconds. */
+  /** An attempt started, at a time of the monotonic clock in milliseconds. */
   readonly began: (at: number) => void
   /** An attempt ended. */
   readonly ended: (at: number) => void
-  /** Bytes left; a negative number takes back what a lost attempt had sent. */
+  /** Bytes were handed to the network. A negative number takes back what a lost attempt had sent. */
   readonly moved: (bytes: number, at: number) => void
-  /** Milliseconds during which at least one attempt was under way. */
+  /** Milliseconds during which at least one attempt was running. */
   readonly busy: (at: number) => number
   /** None until a second was measured. */
   readonly speed: (at: number) => Option.Option<Speed>
@@ -25,7 +25,7 @@ export interface LineSpeed {
 
 const bucketMillis = 5000
 const bucketsKept = 12
-// What the buffers of fresh connections swallow looks like speed, and is none.
+// Bytes that disappear into the buffers of new connections look like speed, but are not.
 const bucketsIgnored = 2
 
 const spread = (buckets: ReadonlyArray<number>): Speed => {
@@ -36,7 +36,7 @@ const spread = (buckets: ReadonlyArray<number>): Speed => {
   return { likely, least: Math.max(likely / 4, likely - deviation), most: Math.max(...rates, 0) }
 }
 
-/** How fast a line is, over the last minute in which it was used. */
+/** The speed of the network over the last minute in which it was used. */
 export const make = (): LineSpeed => {
   let under = 0
   let busyBefore = 0

@@ -23,7 +23,10 @@ const skippedItems = Metric.counter("stevedore_items_skipped", {
 const prepared = <A>(shape: ListShape<A>, wishes: Wishes): Effect.Effect<Prepared<A>, ListError, ServiceApi> =>
   Effect.flatMap(ServiceApi, (api) => prepare(shape, wishes, api.profile.limits.pageSize))
 
-/** The entries that a user sees, up to the first broken one, and that one: or all but the broken ones. */
+/**
+ * What a user sees: either the entries up to the first invalid one, followed by that one; or all except the invalid
+ * ones.
+ */
 interface Kept<A> {
   readonly entries: ReadonlyArray<{ readonly item: A; readonly entry: Entry<A> }>
   readonly skipped: number
@@ -87,7 +90,7 @@ const pages = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<P
   Stream.unwrap(
     Effect.map(
       prepared(shape, wishes),
-      // Stream.mapEffect can do it at once for several, which is half a KiB of a page
+      // Stream.mapEffect supports concurrency, which costs half a KiB of a page
       (walk) => Stream.flatMap(walkEntries(walk), (page) => Stream.fromEffect(pageOf(page, walk.onInvalid)))
     )
   )
@@ -196,7 +199,7 @@ const collect =
     })
 
 /**
- * All that a list can do, for filters that have been checked by nobody yet.
+ * All operations of a list, for filters that are not validated yet.
  *
  * @internal
  */

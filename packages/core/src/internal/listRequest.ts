@@ -12,16 +12,16 @@ import { toQuery } from "../ListFilters.js"
 import type { PageRequest } from "../ServiceEndpoints.js"
 import { leavesOf } from "./decodeProblem.js"
 
-/** A list as the walk needs it: its Schemas as functions. */
+/** A list as a walk needs it: its Schemas as functions. */
 export interface ListShape<A> {
   readonly path: string
   readonly decode: (item: unknown) => Either.Either<A, ParseResult.ParseError>
-  /** Checks filters as a program writes them, and encodes them for the wire. */
+  /** Validates filters as a program writes them, and encodes them for the wire. */
   readonly encodeFilters: (filters: unknown) => Either.Either<Readonly<Record<string, unknown>>, ParseResult.ParseError>
   readonly sortFields: ReadonlyArray<string>
 }
 
-/** What a user may say about a walk. The filters are beside it, under names that the list knows. */
+/** The options of a walk. The filters are beside them, under names that the list knows. */
 export interface Wishes {
   readonly sort?: string | ReadonlyArray<string> | undefined
   readonly pageSize?: number | undefined
@@ -34,7 +34,7 @@ export interface Wishes {
   readonly atMost?: number | undefined
 }
 
-/** A walk that has been checked. */
+/** A validated walk. */
 export interface Prepared<A> extends Omit<PageRequest, "cursor"> {
   readonly decode: ListShape<A>["decode"]
   readonly fingerprint: string
@@ -64,7 +64,7 @@ const wordsOf = (issue: ParseResult.ParseIssue): string => {
   return typeof words === "string" && /^expected /.test(words) ? words : "another type of value"
 }
 
-/** Why filters were not taken: our own words where the Schema has some, and never the value. */
+/** Why the filters were refused: in our own words if the Schema has any, and never with the value. */
 const filterRefusal = (path: string) => (error: ParseResult.ParseError): InvalidListOption => {
   const leaves = leavesOf(error.issue)
   const leaf = leaves.find(({ issue }) => issue._tag === "Unexpected" || issue._tag === "Refinement") ?? leaves[0]
@@ -84,7 +84,10 @@ const isPlain = (value: object): boolean => {
   return prototype === null || prototype === Object.prototype
 }
 
-/** What in an encoded filter no query can say, and where. It would vanish from the query, and all would be walked. */
+/**
+ * What in an encoded filter cannot be expressed in a query, and where. It would be missing from the query, and
+ * everything would be walked.
+ */
 const problemOf = (option: string, value: unknown): Option.Option<readonly [option: string, problem: string]> => {
   if (typeof value !== "object" || value === null) {
     return ["string", "number", "boolean", "bigint"].includes(typeof value) || value === null
@@ -112,7 +115,7 @@ const checkFilters = (
     }
   )
 
-// A path is put behind the base URL and normalised there: `..` would lead to another call, also written as `%2e%2e` or
+// A path is appended to the base URL and normalized: `..` would lead to another call, also when written as `%2e%2e` or
 // between backslashes, which count as slashes
 const checkPath = (path: string): Either.Either<string, InvalidListOption> =>
   /^(\/[^/?#\\\s]+)+$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path)
@@ -155,7 +158,7 @@ const checkFrom = (
 }
 
 /**
- * Checks all that a user said about a walk, before any request.
+ * Validates everything about a walk, before any request.
  *
  * @internal
  */
@@ -213,7 +216,7 @@ export const shapeOf = <A, I, F, FI>(list: {
   sortFields: list.sorts
 })
 
-/** The same list for filters that come as they go over the wire. */
+/** The same list for filters in wire format. */
 export const untypedShape = <A, F, FI>(shape: ListShape<A>, filters: Schema.Schema<F, FI>): ListShape<A> => {
   const decode = Schema.decodeUnknownEither(filters, { onExcessProperty: "error" })
   return { ...shape, encodeFilters: (given) => Either.flatMap(decode(given), shape.encodeFilters) }

@@ -20,9 +20,9 @@ import { textHash } from "./textHash.js"
 /** @internal */
 export interface Entry<A> {
   readonly result: Either.Either<A, ItemInvalid>
-  /** Of the item's id, or of the whole item where it has none. */
+  /** Of the item's id, or of the whole item if it has none. */
   readonly hash: number
-  /** The place behind the item: made when it is asked for, as most walks do not. */
+  /** The position after the item. Created on demand, because most walks do not need it. */
   readonly at: () => Checkpoint
 }
 
@@ -37,7 +37,7 @@ const idOf = (item: unknown): string | undefined =>
     ? String(item.id)
     : undefined
 
-// JSON of a great depth can be read and not be written
+// Deeply nested JSON can be parsed but not always stringified
 const jsonOf = Option.liftThrowable((item: unknown) => JSON.stringify(item))
 
 const hashOf = (item: unknown): number => textHash(idOf(item) ?? Option.getOrUndefined(jsonOf(item)) ?? "")
@@ -62,7 +62,7 @@ const invalid = (
   })
 }
 
-/** What has been given so often may come so often again, and is left out so often. */
+/** How often each item was returned: it may come again, and is then skipped, as many times. */
 type Bag = HashMap.HashMap<number, number>
 
 const put = (bag: Bag, hashes: List.List<number>): Bag =>
@@ -82,21 +82,21 @@ const listed = (bag: Bag): List.List<number> =>
     (all, count, hash) => List.prependAll(all, List.fromIterable(Arr.replicate(hash, count)))
   )
 
-/** What a checkpoint behind an item has to know. It is as it was then: a later item changes none of it. */
+/** What a checkpoint after an item has to contain. It is a snapshot: later items do not change it. */
 interface Given {
-  /** On this page. */
+  /** Of this page. */
   readonly here: List.List<number>
-  /** On pages before it, for a walk that starts over. */
+  /** Of the pages before it, for a walk that starts over. */
   readonly earlier: List.List<number>
-  /** Before the walk was resumed or started over, and not met since. */
+  /** From before the walk was resumed or started over, and not seen again since. */
   readonly owed: Bag
 }
 
 /**
- * The state of one run of a walk. It is mutable, made anew by each run, and seen by nobody else.
+ * The mutable state of one run of a walk. Each run creates its own, and nobody else sees it.
  *
- * Left out is what the bag holds, by identity: so a page that has changed since the checkpoint was taken gives all that
- * is new in it and nothing that is not.
+ * Items in the bag are skipped by identity. So if a page has changed since the checkpoint was taken, the walk returns
+ * everything new on it, and nothing twice.
  */
 class Run<A> {
   readonly remembers: Checkpoint["remembers"]
@@ -106,7 +106,7 @@ class Run<A> {
 
   constructor(readonly prepared: Prepared<A>) {
     const { from, onCursorRejected } = prepared
-    // a checkpoint that knows only its page cannot say later what was given before it
+    // a checkpoint that only remembers its page cannot say later what was returned before it
     this.remembers = onCursorRejected === "restart" && from?.remembers !== "page" ? "walk" : "page"
     this.#given = {
       here: List.empty(),
@@ -116,7 +116,7 @@ class Run<A> {
     this.#receivedAt = from?.receivedAt
   }
 
-  /** Each start over must bring the walk further than the one before: otherwise it would go on for ever. */
+  /** Each restart must get the walk further than the one before, or it would go on forever. */
   canRestart(): boolean {
     return this.remembers === "walk" && this.#hasGiven
   }
@@ -208,8 +208,8 @@ const pagesFrom = <A>(
 }
 
 /**
- * The pages of a walk, each item decoded by itself and with the place behind it; what a checkpoint says has been given
- * is left out.
+ * The pages of a walk, each item decoded on its own and with the position after it. Items that a checkpoint marks as
+ * returned are skipped.
  *
  * @internal
  */

@@ -14,8 +14,8 @@ interface PlannedUpload {
   readonly options: Pick<CheckedOptions, "plan" | "maxSessions">
 }
 
-// A line that was measured tells which parts suit it; else there are enough for a long one, and the service chooses how large
-// those of a large file are. What is held in memory is no larger than the service wants it.
+// If the network was measured, it determines the parts. Otherwise there are enough for a network with high latency, and
+// for a large file the service chooses. What is held in memory is no larger than the service wants it.
 const partsOf = (
   { source }: PlannedUpload,
   asked: Option.Option<number>
@@ -40,13 +40,13 @@ const openOnce = (
       : yield* service.initiateLargeUpload({ name, mediaType, size, parts: yield* partsOf(upload, plan.parts) })
   })
 
-// The call itself is made again only when it did not arrive, and has used up its attempts then
+// The call itself is retried only if it did not arrive, and has used up its attempts by then
 const mayHaveOpened = (error: ServiceError): boolean =>
   error.recovery === "retry" && !(error._tag === "ConnectionFailed" && error.arrived === "no")
 
 /**
- * Opens a session for a planned upload. One whose answer was lost is one that nobody uses, and that the service clears
- * away: another may be opened.
+ * Opens a session for a planned upload. If the response is lost, nobody uses that session and the service cleans it up,
+ * so another one may be opened.
  *
  * @internal
  */

@@ -4,8 +4,8 @@ import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 
 /**
- * Runs an effect in a fiber that is nobody's child, waits for it as it is told to, and leaves nothing of it behind: a
- * fiber tells its children of an interruption also where it may not be interrupted itself.
+ * Runs an effect in a fiber without a parent, waits for it as told, and leaves nothing of it running. It has no parent
+ * because a fiber interrupts its children even while it is itself uninterruptible.
  *
  * @internal
  */
@@ -15,16 +15,16 @@ export const inFiberWhile = <A, E, R, B, E2>(
 ): Effect.Effect<B, E2, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
-      // as an exit: of a fiber that fails, Effect's log says that its error is unhandled
+      // as an Exit, because Effect logs the failure of a forked fiber as unhandled
       Effect.forkDaemon(Effect.exit(restore(effect))),
       (fiber) => Effect.onInterrupt(restore(wait(fiber)), () => Fiber.interrupt(fiber))
     )
   )
 
 /**
- * Runs an effect in a fiber of its own. Inside a concurrent `Effect.forEach`, what races belongs to the fiber around the
- * `forEach`: a race outlives the failure of what runs beside it, and a time-out is waited for. In a fiber of its own, both
- * end at once with it.
+ * Runs an effect in a fiber of its own. Inside a concurrent `Effect.forEach`, the fibers of a race belong to the fiber
+ * around the `forEach`: a race outlives the failure of what runs beside it, and a timeout is waited for. In a fiber of
+ * its own, both end at once with it.
  *
  * @internal
  */
@@ -32,7 +32,7 @@ export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effe
   inFiberWhile(effect, (fiber) => Effect.flatten(Fiber.join(fiber)))
 
 /**
- * Fails when it is late, and is cut then also where nothing may be interrupted, as within acquireRelease.
+ * Fails when the effect is late, and cuts it even in an uninterruptible region such as acquireRelease.
  *
  * @internal
  */

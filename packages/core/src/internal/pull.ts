@@ -5,8 +5,8 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
 /**
- * One after the other; none at the end. What a Stream is made of, for where a Stream would cost more than what it
- * carries.
+ * Produces one element at a time, and fails with `None` at the end. Streams are made of this; it is used where a Stream
+ * would cost more than what it carries.
  *
  * @internal
  */

@@ -5,7 +5,10 @@ import { httpDate } from "./httpDate.js"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** What an answer says about the limit: how many calls are left, until when. Times in milliseconds of the gate's clock. */
+/**
+ * What a response says about the limit: how many calls are left, and until when. Times are in milliseconds of the
+ * gate's clock.
+ */
 export interface Told {
   readonly limit: number
   readonly remaining: number
@@ -15,15 +18,16 @@ export interface Told {
 const wholeNumber = (text: string | undefined): Option.Option<number> =>
   text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Option.some(Number(text)) : Option.none()
 
-// Seconds of Unix time reach this number in the year 5138, milliseconds reached it in 1973
+// As seconds of Unix time this number is in the year 5138; as milliseconds it was in 1973
 const firstMilliseconds = 1e11
 
 const longestWindow = Duration.toMillis("1 day")
 
 /**
- * `X-RateLimit-*` of an answer. The end of the window is Unix time of the server's clock, in seconds or milliseconds,
- * and is taken against the answer's own `Date`, which is cut to whole seconds: so the wait may be a second too long, and
- * is never too short. What cannot be read, has passed, or is more than a day away says nothing.
+ * The `X-RateLimit-*` headers of a response. The end of the window is Unix time of the server's clock, in seconds or
+ * milliseconds, and is compared with the response's own `Date`, which is truncated to whole seconds: the wait may be a
+ * second too long, but is never too short. A value that cannot be parsed, has passed, or is more than a day away is
+ * ignored.
  *
  * @internal
  */
@@ -44,13 +48,13 @@ export const told = (headers: Headers, now: number, wall = now): Option.Option<T
   )
 }
 
-/** A rule that holds until the headers tell another. */
+/** A rule that holds until the headers announce another. */
 export interface Rule {
   readonly requests: number
   readonly windowSeconds: number
 }
 
-/** A wait ends sooner when an answer comes. */
+/** A wait ends early when a response arrives. */
 export type Decision =
   | { readonly _tag: "Go" }
   | { readonly _tag: "Wait"; readonly until: number; readonly reason: "window" | "retryAfter" }
@@ -59,19 +63,19 @@ const go: Decision = { _tag: "Go" }
 
 const longestAsking = Duration.toMillis("5 seconds")
 
-// How far the end of one window may seem to move, the server's `Date` being cut to whole seconds
+// How far the end of the same window may seem to move, because the server's `Date` is truncated to whole seconds
 const sameWindow = 1500
 
 interface Window {
   readonly limit: number
-  /** The least that an answer has told. */
+  /** The lowest count that a response reported. */
   remaining: number
-  /** The most, and how many answers have told: what is missing in between went to others. */
+  /** The highest count reported, and the number of responses: what is missing in between was used by others. */
   highest: number
   answers: number
   firstToldAt: number
   lastToldAt: number
-  /** Undefined until an answer of this window has come. */
+  /** Undefined until a response of this window has arrived. */
   resetsAt: number | undefined
 }
 
@@ -85,15 +89,15 @@ const untold = (limit: number): Window => ({
   resetsAt: undefined
 })
 
-/** How much others use: for each call of ours, and in a millisecond. */
+/** How much others use: per call of ours, and per millisecond. */
 interface Others {
   readonly each: number
   readonly rate: number
 }
 
 /**
- * What is known of the service's limit, and whether a call may go now. Calls on their way count as made; what other
- * clients of the same window use is learnt from how fast the count falls, and as much is left to them.
+ * What is known about the service's limit, and whether a call may go now. Calls in flight count as made. How much other
+ * clients use of the same window is learned from how fast the count falls, and that much is left to them.
  *
  * @internal
  */
@@ -104,7 +108,7 @@ export class RateWindow {
   #enteredAt = 0
   #closedUntil = 0
   #closedSince = 0
-  /** How long a call takes, lately. */
+  /** The recent duration of a call. */
   #latency = 0
   /** In the windows before this one. */
   #othersBefore: Others = { each: 0, rate: 0 }
@@ -115,7 +119,7 @@ export class RateWindow {
     this.#window = rule && untold(rule.requests)
   }
 
-  /** `patience` in milliseconds: a longer closure is not believed for longer than that, one call goes and asks. */
+  /** `patience` is in milliseconds: a longer closure is respected only that long, then one call goes to find out. */
   decide(now: number, patience: number): Decision {
     if (now < this.#closedUntil) {
       const isDue = this.#closedUntil - now > patience && now - this.#closedSince >= patience
@@ -129,8 +133,8 @@ export class RateWindow {
     return this.#hasRoom(this.#window, now) ? go : { _tag: "Wait", until: this.#window.resetsAt, reason: "window" }
   }
 
-  // Of a window that nobody has told about yet, one call finds out how much of it others have used. It is not waited
-  // for very long: it may hang.
+  // In a window without any report yet, one call finds out how much of it others have used. The wait for it is limited,
+  // because it may hang.
   #askFirst({ remaining }: Window, now: number): Decision {
     const until = this.#enteredAt + longestAsking
     if (now < until) return { _tag: "Wait", until, reason: "window" }
@@ -140,9 +144,9 @@ export class RateWindow {
   #hasRoom(window: Window, now: number): boolean {
     const ours = this.#inFlight + 1
     const { each, rate } = this.#othersOf(window)
-    // whichever is more: they may keep pace with us, or have a pace of their own
+    // whichever is more: others may keep pace with us, or have a pace of their own
     const others = Math.max(ours * each, rate * (now - window.lastToldAt + this.#latency))
-    // two standard deviations more than are to be expected, but never so much that nothing is left to us
+    // two standard deviations more than expected, but never so much that nothing is left for us
     const reserve = Math.min(others + 2 * Math.sqrt(others), window.limit / 4)
     return window.remaining >= ours + reserve
   }
@@ -174,13 +178,13 @@ export class RateWindow {
     this.#enteredAt = now
   }
 
-  /** A call without an answer may have been counted all the same. */
+  /** A call without a response may have been counted all the same. */
   leave(answered: boolean): void {
     this.#inFlight--
     if (!answered && this.#window !== undefined) this.#window.remaining--
   }
 
-  /** `enteredAt`: when the call that is answered was let through. `wall`: what our wall clock says now. */
+  /** `enteredAt` is when the answered call was let through, `wall` the current time of our wall clock. */
   answer(
     status: number,
     headers: Headers,
@@ -194,7 +198,7 @@ export class RateWindow {
     if (status === 429) this.#close(RetryAfter.fromHeaders(headers, wall), now)
   }
 
-  // A gateway that could not reach the service says nothing about its limit
+  // A gateway that could not reach the service says nothing about the service's limit
   #count(status: number, now: number): void {
     if (this.#window === undefined || status >= 500) return
     if (this.#headersSeen) {
@@ -227,7 +231,7 @@ export class RateWindow {
     }
   }
 
-  /** What is left, less the calls on their way; none where nothing is known. */
+  /** What is left, minus the calls in flight; none if nothing is known. */
   status(now: number): Option.Option<{ limit: number; remaining: number; resetsAt: number | undefined }> {
     this.#beginAnew(now)
     if (this.#window === undefined) return Option.none()

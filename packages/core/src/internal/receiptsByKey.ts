@@ -8,24 +8,24 @@ import type { UploadRecord } from "../UploadRecord.js"
 import { PartReceipt } from "../UploadSession.js"
 
 export interface Receipts {
-  /** One more of a session: it takes the place of an earlier one of its part. */
+  /** Adds one to a session, replacing an earlier receipt for the same part. */
   readonly add: (
     record: UploadRecord,
     receipt: PartReceipt
   ) => Effect.Effect<void, PlatformError | ParseResult.ParseError>
-  /** All of a session by their parts, one a part, but for those that cannot be read. */
+  /** All receipts of a session, one per part, except those that cannot be read. */
   readonly all: (record: UploadRecord) => Effect.Effect<ReadonlyArray<PartReceipt>>
-  /** Those of a session are gone after it. */
+  /** Removes those of a session. */
   readonly remove: (record: UploadRecord) => Effect.Effect<void, PlatformError>
 }
 
-// By the session's own file id: receipts of one session can never be taken for another's.
+// The key contains the session's own file id, so receipts of one session can never be mistaken for another's.
 const keyOf = (record: UploadRecord, partNumber: number): string =>
   `${record.id}/${record.session.fileId}-${partNumber}`
 
 const partNumbers = (record: UploadRecord) => Arr.range(1, record.session.parts)
 
-/** A key each: a store of keys and values cannot add to what it holds. */
+/** One key per receipt, because a key-value store cannot append. */
 export const receiptsByKey = (store: KeyValueStore.KeyValueStore): Receipts => {
   const receipts = store.forSchema(PartReceipt)
   return {

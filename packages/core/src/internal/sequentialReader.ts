@@ -68,7 +68,7 @@ const observed = (sequence: Sequence, observe: ChunkObserver) =>
 
 type Read = (range: ByteRange) => Effect.Effect<Uint8Array, SourceError>
 
-// Nobody else watches it: what it gives is held before any attempt begins, and those have the timers.
+// Nothing else watches this stream: its output is held before any attempt starts, and only attempts have timers.
 const steadyPull = (sequence: Sequence) =>
   Effect.gen(function*() {
     const { stall } = yield* Timeouts.Timeouts
@@ -76,7 +76,7 @@ const steadyPull = (sequence: Sequence) =>
     return yield* unstalled(pull, stall, () => new SourceUnreadable({ name: sequence.name, reason: "Stalled" }))
   })
 
-// The stream is opened by the first claim and closed with the source's scope, not with that of a section.
+// The stream is opened by the first claim and closed with the scope of the source, not with that of a section.
 const makeReader = (sequence: Sequence): Effect.Effect<Read, never, Scope.Scope> =>
   Effect.map(steadyPull(sequence), (pull) => {
     const turns = makeTurns(sequence.name)
@@ -118,12 +118,12 @@ const makeReader = (sequence: Sequence): Effect.Effect<Read, never, Scope.Scope>
   })
 
 interface Turns {
-  /** Runs a read when all bytes before its range have been read. */
+  /** Runs a read once all bytes before its range have been read. */
   readonly take: <A>(range: ByteRange, read: Effect.Effect<A, SourceError>) => Effect.Effect<A, SourceError>
 }
 
-// A read that fails or is interrupted leaves a gap that nothing fills: every other claim fails then, instead of
-// waiting for ever.
+// A read that fails or is interrupted leaves a gap that nothing fills: all other claims then fail instead of waiting
+// forever.
 const makeTurns = (name: string): Turns => {
   const gone = new SourceUnreadable({ name, reason: "ReadOnce" })
   const claimed = new Set<number>()

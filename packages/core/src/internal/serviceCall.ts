@@ -27,9 +27,9 @@ import { tellRepeat } from "./tellRepeat.js"
 export interface Caller {
   readonly config: ServiceConfig.Service
   readonly client: HttpClient.HttpClient
-  /** Whether files may travel over http. */
+  /** Whether files may be sent over http. */
   readonly allowInsecureHttp: boolean
-  /** The bytes of an answer without a Stream, where the client has such a form. */
+  /** The bytes of a response without a Stream, if the client has such a form. */
   readonly pull:
     | ((
       response: HttpClientResponse.HttpClientResponse
@@ -40,7 +40,7 @@ export interface Caller {
   readonly noteDeprecation: ReturnType<typeof makeDeprecations>["note"]
 }
 
-// Told by a client that knows it, as a page's does.
+// Reported by a client that knows, such as the one for browsers.
 const mayBeForbidden = (error: unknown): boolean =>
   causes(error).some((cause) => Predicate.hasProperty(cause, "hint") && cause.hint === "cors")
 
@@ -66,15 +66,15 @@ const timedOut = (phase: "call" | "total", limits: Timeouts.Limits, attempts: nu
 /** One attempt of a call. */
 export interface Attempt {
   readonly number: number
-  /** When its request was sent, for an answer that came at a time, both in milliseconds of our clock. */
+  /** When its request was sent, for a response received at a given time. Both are in milliseconds of our clock. */
   readonly sentAt: (receivedAt: number) => number
-  /** Sends the request, when the rate limit allows it, and tells what the answer's headers say. */
+  /** Sends the request when the rate limit allows it, and passes on what the response's headers say. */
   readonly execute: (
     request: HttpClientRequest.HttpClientRequest
   ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ConnectionFailed, Scope.Scope>
 }
 
-/** An answer without its body. */
+/** A response without its body. */
 export const answerOf = (
   { allowInsecureHttp }: Caller,
   operation: string,
@@ -114,10 +114,10 @@ const reading = (
 
 export const readWhole: Reading = reading((response, mapError) => Effect.mapError(response.text, mapError))
 
-/** More characters than any link has, or any sentence about why there is none. */
+/** More characters than any link has, or any explanation of why there is none. */
 export const longestLink = 262_144
 
-/** The same for what may be as large as a file: when it is longer than {@link longestLink}, the rest is not read. */
+/** The same for what may be as large as a file: anything beyond {@link longestLink} is not read. */
 export const readStart: Reading = reading((response, mapError) =>
   Stream.runFoldWhile(
     answerText(response, mapError),
@@ -127,14 +127,14 @@ export const readStart: Reading = reading((response, mapError) =>
   )
 )
 
-// A call that is not harmless to repeat is made again only when the first is known not to have been carried out.
+// A call that is not safe to repeat is retried only if the first attempt is known not to have been carried out.
 const wasNotCarriedOut = (error: ServiceError): boolean =>
   error._tag === "RateLimited" || (error._tag === "ConnectionFailed" && error.arrived === "no")
 
 const span = (operation: string) =>
   Effect.withSpan(`ServiceApi.${operation}`, { kind: "client", captureStackTrace: false })
 
-// By the clock by which more time has passed: the one stands while a computer sleeps, and the other may be set back
+// By whichever clock shows more time passed: one stands still while the computer sleeps, and the other may be set back
 const sentNow = (clock: Clock.Clock): Attempt["sentAt"] => {
   const sentAt = clock.unsafeCurrentTimeMillis()
   const began = clock.unsafeCurrentTimeNanos()
@@ -154,7 +154,10 @@ const executing =
       )
     )
 
-/** Every call is made like this: through the gate, in time, and again where that helps, is harmless and is paid for. */
+/**
+ * Makes every call: through the rate limit gate, within the timeouts, and retried if that helps, is safe and fits the
+ * budget.
+ */
 export const repeatedly = <A, R>(
   caller: Caller,
   endpoint: { readonly operation: string; readonly repeatable: boolean },

@@ -1,6 +1,6 @@
 /**
- * Annotates the Schema of a record of the service: what it does not name goes through it as it is, on both ways, whoever
- * decodes or encodes by it.
+ * Annotates the Schema of a service record: fields that it does not name pass through unchanged, in both directions,
+ * whoever decodes or encodes with it.
  *
  * @internal
  */

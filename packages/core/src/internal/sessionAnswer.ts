@@ -35,8 +35,8 @@ const known = new Set(["id", "file_id", "upload_url", "upload_id", "urls"])
 export const endingInTime = (profile: ServiceProfile, openedAt: number) =>
   PresignedUrl.endingBy(new Date(openedAt + profile.urlLifetimeSeconds * 1000))
 
-// A page is not told the date of an answer from another origin, as long as CORS does not expose it. Then a signature says
-// that our clock is wrong: one of the future, and one that came with its time over.
+// A web page cannot see the date of a response from another origin unless CORS exposes it. A signature can then show
+// that our clock is wrong: if it lies in the future, or had already expired when it arrived.
 const offsetOf = (answer: ServiceAnswer, url: PresignedUrl.PresignedUrl): number => {
   const signedAt = Option.getOrUndefined(url.signedAt)
   if (signedAt === undefined || !Number.isNaN(httpDate(answer.headers["date"]))) return clockOffset(answer)
@@ -63,7 +63,8 @@ export const sessionFields = (
     }
   )
 
-// A URL may say its part number twice, in the answer and in its own query: where they disagree, parts would be mixed up.
+// A URL may state its part number twice, in the response and in its own query. If they disagree, parts would be mixed
+// up.
 /** @internal */
 export const inPartOrder = (
   answer: ServiceAnswer,

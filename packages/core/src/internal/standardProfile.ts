@@ -1,6 +1,6 @@
 /**
- * The given interface, with the default for each gap that it leaves. Plain values: who only needs these does not load
- * the Schema that checks the profiles of others.
+ * The interface as given, with a default for each gap. Plain values, so that using them does not load the Schema that
+ * validates other profiles.
  *
  * @internal
  */

@@ -2,14 +2,16 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as Effect from "effect/Effect"
 import type * as ParseResult from "effect/ParseResult"
 
-/** What became of a read or a write of the ledger's store. */
+/** How a read or a write of the ledger's store can fail. */
 export type StoreFailure = PlatformError | ParseResult.ParseError | Thrown
 
 interface Thrown {
   readonly _tag: "Thrown"
 }
 
-/** A store may be anybody's, over promises that reject or calls that throw: an upload does not die of its ledger. */
+/**
+ * A store may be anybody's code, with promises that reject or calls that throw: an upload must not die of its ledger.
+ */
 export const orThrown = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | Thrown> =>
   Effect.catchAllDefect(effect, () => Effect.fail<Thrown>({ _tag: "Thrown" }))
 
@@ -19,7 +21,7 @@ const describe = (failure: StoreFailure): string => {
   return failure._tag === "Thrown" ? "its store threw, where it should fail" : failure.message
 }
 
-/** Warns of each kind once: a store that is full fails ten thousand times for an upload of as many parts. */
+/** Warns once per kind of failure: a full store fails ten thousand times for an upload of as many parts. */
 export const makeTell = () => {
   const told = new Set<string>()
   return (what: "read" | "written") => (failure: StoreFailure): Effect.Effect<void> =>

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Recoverable } from "../Recovery.js"
 
 /**
- * The line at debug level that every repeat has; `what` goes on after "Attempt 2", such as "of interview.mp4".
+ * The debug log line of every retry; `what` follows "Attempt 2", such as "of interview.mp4".
  *
  * @internal
  */

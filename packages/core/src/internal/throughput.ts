@@ -1,35 +1,35 @@
 /** What was measured in one window. */
 export interface Sample {
-  /** In bytes a millisecond. */
+  /** In bytes per millisecond. */
   readonly rate: number
-  /** How long one transfer took on the average, in milliseconds. */
+  /** The average duration of a transfer, in milliseconds. */
   readonly duration: number
 }
 
 interface Window {
   readonly width: number
   readonly startedAt: number
-  /** Transfers with a lower number were on their way when the window began. */
+  /** Transfers with a lower number were in flight when the window started. */
   readonly firstNumber: number
   /** How many of those still are. */
   before: number
   confirmations: number
   bytes: number
-  /** Milliseconds, times the transfers that were on their way in each. */
+  /** The sum over all transfers of the milliseconds that each was in flight. */
   busy: number
 }
 
-// Below this, a round trip more or less decides
+// Below this, a single round trip would decide the result
 const shortest = 500
 
-// A line with fewer transfers on it than it could have says nothing about its width
+// With fewer transfers than the width allows, a window says nothing about the width
 const fullEnough = 0.8
 
 /**
- * How much storage confirms, measured in windows that are worth comparing: a window ends when everything has ended that
- * was on its way when it began, after as many confirmations as transfers fit on the line, or a multiple of them. So it
- * holds whole rounds, whether a round takes milliseconds or minutes and whether parts end one by one or all at once.
- * The first window after {@link restart} is passed over: it is of two widths.
+ * How much storage confirms, measured in comparable windows. A window ends when everything has ended that was in flight
+ * when it started, after as many confirmations as transfers fit at once, or a multiple of that. So it contains whole
+ * rounds, whether a round takes milliseconds or minutes, and whether parts end one by one or all at once. The first
+ * window after {@link restart} is ignored, because it mixes two widths.
  *
  * @internal
  */
@@ -40,7 +40,7 @@ export class Throughput {
   #inFlight = 0
   #touchedAt = 0
 
-  /** A transfer begins; it is known by the number that this gives. */
+  /** A transfer starts. Returns the number that identifies it. */
   began(now: number, width: number): number {
     this.#touch(now)
     if (this.#inFlight === 0 && this.#window === undefined && !this.#isSettling) this.#open(now, width)
@@ -48,7 +48,7 @@ export class Throughput {
     return this.#begun++
   }
 
-  /** A transfer ends. A sample, where it was the last of a window and the line was full all along. */
+  /** A transfer ended. Returns a sample if it was the last of a window and the network was full throughout. */
   ended(number: number, now: number, width: number, confirmed: number | undefined): Sample | undefined {
     this.#touch(now)
     this.#inFlight--
@@ -67,13 +67,13 @@ export class Throughput {
     return sample
   }
 
-  /** The width has changed, or something else that makes what was measured so far worthless. */
+  /** The width has changed, or something else that invalidates the measurements so far. */
   restart(): void {
     this.#window = undefined
     this.#isSettling = true
   }
 
-  /** The number of the next transfer: all with lower ones have begun. */
+  /** The number of the next transfer: all with lower numbers have started. */
   get next(): number {
     return this.#begun
   }

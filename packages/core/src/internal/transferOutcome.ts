@@ -22,8 +22,8 @@ export const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Out
 }
 
 /**
- * How long nobody may begin after this. The last attempt of one transfer is followed by no wait of its own, but others
- * must not come before the time that storage named; never longer than anybody waits for his own.
+ * How long no transfer may start after this one. The last attempt of a transfer is not followed by a wait of its own,
+ * but others must not start before the time that storage named. Never longer than a transfer waits for its own retry.
  *
  * @internal
  */

@@ -1,6 +1,6 @@
 /**
- * The message of a Schema of what holds signed URLs: by itself an error of its decoder repeats what it is of, and that may be
- * all of it.
+ * The message for Schemas of values with signed URLs: by default, the error of their decoder repeats the value,
+ * possibly all of it.
  *
  * @internal
  */

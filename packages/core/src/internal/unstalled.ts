@@ -8,9 +8,10 @@ import { inFiberWhile } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
 
 /**
- * Fails when the next is asked for and does not come for this long. A slow taker is no stall.
+ * Fails if the next element is requested and does not arrive within this time. A slow consumer is not a stall.
  *
- * One watch for all: a time-out for each chunk races two fibers, which costs more than the transfer of it.
+ * A single watchdog for all elements: a timeout for each chunk would race two fibers, which costs more than
+ * transferring it.
  *
  * @internal
  */
@@ -21,7 +22,7 @@ export const unstalled = <A, E, E2>(
 ): Effect.Effect<Pull<A, E | E2>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
-    // The wall clock may be set while something is waited for; this one goes on
+    // Not the wall clock, which may be adjusted during a wait
     const now = () => monotonicMillis(clock)
     const patience = Duration.toMillis(limit)
     let waiting: { readonly since: number; readonly giveUp: () => void } | undefined
@@ -30,7 +31,7 @@ export const unstalled = <A, E, E2>(
       const left = waiting === undefined ? patience : Math.ceil(waiting.since + patience - now())
       return left > 0 ? Effect.zipRight(Effect.sleep(left), watch) : Effect.sync(() => waiting?.giveUp())
     })
-    // Both have to end when they are told to, wherever this runs: within acquireRelease nothing may be interrupted
+    // Both must end when told to, wherever this runs: within acquireRelease, nothing is interruptible by default
     yield* Effect.forkScoped(Effect.interruptible(watch))
 
     return inFiberWhile(Effect.interruptible(pull), (fiber) =>

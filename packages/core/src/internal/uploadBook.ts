@@ -10,13 +10,13 @@ import type { UploadSession } from "../UploadSession.js"
 import { uploadIdOf, urlsOf } from "../UploadSession.js"
 import type { UploadSource } from "../UploadSource.js"
 
-/** Where a source's upload is written down; nowhere without an id. */
+/** Where a source's upload is recorded; without an id, it is not. */
 export interface Book {
   readonly id: Option.Option<string>
   readonly ledger: UploadLedger.Service
 }
 
-/** What is written down of a session before anything is sent. */
+/** What is recorded about a session before anything is sent. */
 export const recordOf = (
   source: UploadSource,
   id: string,

@@ -6,7 +6,7 @@ const growth = 2048
 
 /**
  * The cursors that a walk has used, as hashes of 8 bytes: 10,000 pages take 80 KB. After 131,072 pages the oldest are
- * forgotten, so a walk takes 1 MB at the most, and a circle of fewer pages is always found.
+ * forgotten, so a walk takes at most 1 MB, and a cycle of fewer pages is always detected.
  *
  * @internal
  */
@@ -14,7 +14,7 @@ export class UsedCursors {
   #hashes = new Float64Array(growth)
   #count = 0
 
-  /** Bytes taken by the memory. */
+  /** The bytes of memory in use. */
   get size(): number {
     return this.#hashes.byteLength
   }
@@ -29,7 +29,7 @@ export class UsedCursors {
     this.#count++
   }
 
-  // A look at every hash: microseconds, before a request that takes milliseconds
+  // A linear search takes microseconds, before a request that takes milliseconds
   has(cursor: string): boolean {
     const place = this.#hashes.indexOf(textHash(cursor))
     return place >= 0 && place < this.#count
