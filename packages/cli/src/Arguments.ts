@@ -12,7 +12,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 
 /**
- * An argument that takes the place of a path or an id. One that begins with a dash is an option that does not exist.
+ * An argument for a path or an id. If it begins with a dash, it is taken for an option that does not exist.
  *
  * @since 0.1.0
  * @category arguments
@@ -32,7 +32,7 @@ export const text = (name: string, description: string): Args.Args<string> =>
   )
 
 /**
- * The command line with each word after `--` made one that cannot be taken for an option.
+ * The command line with each word after `--` rewritten so that it cannot be taken for an option.
  *
  * @since 0.1.0
  * @category conversions
@@ -44,15 +44,15 @@ export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string>
     : [...words.slice(0, dashes), ...words.slice(dashes + 1).map((word) => word.startsWith("-") ? `./${word}` : word)]
 }
 
-// Up to "--", behind which all is names.
+// Up to "--"; everything after it is a name.
 const optionsOf = (words: ReadonlyArray<string>): ReadonlyArray<string> => Arr.takeWhile(words, (word) => word !== "--")
 
 const isForHelp = (options: ReadonlyArray<string>): boolean => options.includes("--help") || options.includes("-h")
 
 /**
- * The command line as the parser takes it in any order: a word for help gives the help of its command, and the log
- * level stands before the command, all other options behind it. Left where it is, each could be taken for a word too
- * many, or for a command that there is not.
+ * Rearranges the command line so that options work in any order: a word for help becomes the help of its command, the
+ * log level goes before the command, and all other options go after it. Left in place, each could be taken for a word
+ * too many, or for an unknown command.
  *
  * @since 0.1.0
  * @category conversions
@@ -72,7 +72,7 @@ export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<st
 }
 
 /**
- * Whether a command line begins to ask questions, instead of saying all.
+ * Whether a command line starts the wizard, which asks questions, instead of giving everything as arguments.
  *
  * @since 0.1.0
  * @category predicates
@@ -82,7 +82,7 @@ export const asks = (words: ReadonlyArray<string>): boolean => {
   return options.includes("--wizard") && !isForHelp(options)
 }
 
-// Of those that every command takes, or nearly so: the word behind one is no command, whatever it says.
+// Those that all commands take, or almost all: the word after one is never a command, whatever it says.
 const withValues = new Set(["--base-url", "--token-file", "--profile", "--config"])
 
 const isCommandIn = (words: ReadonlyArray<string>, commands: ReadonlyArray<string>) => (word: string, index: number) =>
@@ -94,7 +94,7 @@ const commandFirst = (words: ReadonlyArray<string>, commands: ReadonlyArray<stri
 }
 
 /**
- * A whole number within bounds, as an option.
+ * An option that takes a whole number within bounds.
  *
  * @since 0.1.0
  * @category options
@@ -120,7 +120,7 @@ export const wholeNumber = (
 const isSort = (text: string): text is Sort<string> => /^[^:]+:(?:asc|desc)$/.test(text)
 
 /**
- * `--sort`, as often as there are fields to sort by.
+ * `--sort`, repeated for each field to sort by.
  *
  * @since 0.1.0
  * @category options
@@ -163,7 +163,7 @@ export const json: Options.Options<boolean> = Options.boolean("json").pipe(
 )
 
 /**
- * Where the service is, by which token, and in which dialect.
+ * Where the service is, with which token, and which dialect it speaks.
  *
  * @since 0.1.0
  * @category options
@@ -195,7 +195,7 @@ export const connection = {
 }
 
 /**
- * What every command takes: how much is told, and a file of configuration.
+ * What every command takes: the verbosity, and a configuration file.
  *
  * @since 0.1.0
  * @category options

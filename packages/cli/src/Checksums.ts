@@ -1,11 +1,11 @@
 /**
- * The checksums that can be chosen on the command line.
+ * The checksums that the command line offers.
  *
  * @since 0.1.0
  */
 
 /**
- * Their names.
+ * The names of the checksums.
  *
  * @since 0.1.0
  * @category constants
@@ -13,7 +13,7 @@
 export const names = ["crc32", "sha256", "crc64nvme"] as const
 
 /**
- * One of them.
+ * The name of a checksum.
  *
  * @since 0.1.0
  * @category models

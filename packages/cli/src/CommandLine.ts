@@ -1,6 +1,6 @@
 /**
- * The command `stevedore`: what can be said to it, and what it teaches about itself. What a command does is in a module
- * of its own, which is loaded when the command is run.
+ * The command `stevedore`: what it accepts, and the help that it prints. Each command's implementation is in its own
+ * module, loaded when the command runs.
  *
  * @since 0.1.0
  */

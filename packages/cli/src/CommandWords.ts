@@ -1,12 +1,12 @@
 /**
- * The command line itself, to be shown to who may run it again.
+ * The command line itself, to be shown to a user who may run it again.
  *
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
 
 /**
- * The words after the program's name. None: they are not known.
+ * The words after the program's name; none if they are not known.
  *
  * @since 0.1.0
  * @category references
@@ -24,7 +24,7 @@ const quoted = (isWindows: boolean) => (word: string): string => {
 }
 
 /**
- * The command as it can be typed, or pasted, into a shell of this platform.
+ * The command in a form that can be typed or pasted into a shell of this platform.
  *
  * @since 0.1.0
  * @category formatting

@@ -1,5 +1,5 @@
 /**
- * What is said when a command does not succeed.
+ * What is printed when a command does not succeed.
  *
  * @since 0.1.0
  */
@@ -12,8 +12,8 @@ import { messageOf } from "./internal/message.js"
 import { Output, OutputFailed } from "./Output.js"
 
 /**
- * The words for an error; none where it was told already, or where there is nothing to tell: a reader of the output
- * that went away has had enough.
+ * The message for an error; none if it was already printed, or if there is nothing to say because the reader of the
+ * output closed it.
  *
  * @since 0.1.0
  * @category formatting
@@ -28,7 +28,7 @@ export const ofError = (error: unknown): Option.Option<string> => {
 }
 
 /**
- * The words for the end of a run.
+ * The message for the end of a run.
  *
  * @since 0.1.0
  * @category formatting
@@ -43,7 +43,7 @@ export const ofCause = (cause: Cause.Cause<unknown>): Option.Option<string> =>
   })
 
 /**
- * Says on standard error why a command did not succeed.
+ * Prints to standard error why a command did not succeed.
  *
  * @since 0.1.0
  * @category combinators

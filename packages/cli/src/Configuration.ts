@@ -1,5 +1,5 @@
 /**
- * Where the service is, by which token, and in which dialect: from options and the environment.
+ * Where the service is, with which token, and which dialect it speaks: from options and the environment.
  *
  * @since 0.1.0
  */
@@ -20,18 +20,18 @@ import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 import * as Proxy from "./Proxy.js"
 
 /**
- * What was given on the command line. An option goes before the environment variable.
+ * What was given on the command line. An option takes precedence over the environment variable.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Given {
   readonly baseUrl: Option.Option<string>
-  /** A file that holds the token: the token itself as an argument would show in the process list. */
+  /** A file that holds the token. As an argument, the token itself would show in the process list. */
   readonly tokenFile: Option.Option<string>
   /** `standard`, `dovetail`, or a JSON file. */
   readonly profile: Option.Option<string>
-  /** Takes `http:` to a host that is not this machine: the token travels in clear. */
+  /** Accepts `http:` to a host other than this machine, although the token is then sent in clear text. */
   readonly allowInsecureHttp: boolean
 }
 
@@ -40,15 +40,16 @@ const known: Readonly<Record<string, ServiceProfile.ServiceProfile>> = {
   dovetail: ServiceProfile.dovetail
 }
 
-// A field that is misspelt would be read as one that is left out
+// A misspelled field would otherwise count as omitted
 const decodeProfile = Schema.decode(Schema.parseJson(ServiceProfile.ServiceProfile), { onExcessProperty: "error" })
 
-// Never what stands there: it may be a key of encryption, or the token, where its file was named for the profile
+// Never shows the content: it may be an encryption key, or the token if its file was given as the profile
 const expected = ({ message, path }: ParseResult.ArrayFormatterIssue): string =>
   path.length === 0 ? "no JSON object" : `${path.join(".")}: ${message.replace(/, actual [^]*$/, "")}`
 
 /**
- * The profile of a name, or of a file by the profile's Schema: what the file does not name is as in `standard`.
+ * The profile with this name, or from a file, decoded with the profile's Schema: fields that the file omits are as in
+ * `standard`.
  *
  * @since 0.1.0
  * @category constructors
@@ -97,8 +98,8 @@ const configOf = <Value, A, E, R>(
   Effect.map(Effect.transposeMapOption(given, read), Option.map(Config.succeed))
 
 /**
- * The configuration of the service, all of it checked: what is not given comes from `STEVEDORE_BASE_URL`,
- * `STEVEDORE_TOKEN` (or the file that `STEVEDORE_TOKEN_FILE` names) and `STEVEDORE_PROFILE`.
+ * The validated configuration of the service. What is not given comes from `STEVEDORE_BASE_URL`, `STEVEDORE_TOKEN` (or
+ * the file that `STEVEDORE_TOKEN_FILE` names) and `STEVEDORE_PROFILE`.
  *
  * @since 0.1.0
  * @category constructors
@@ -118,7 +119,7 @@ export const resolve = (
   }).pipe(Effect.catchIf((error) => error._tag === "ConfigError", (error) => Effect.fail(fromConfigError(error))))
 
 /**
- * The service and the storage, by what was given, through the proxy that the environment names, if it names one.
+ * The service and the storage for this configuration, through the proxy that the environment names, if any.
  *
  * @since 0.1.0
  * @category layers

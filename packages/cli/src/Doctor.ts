@@ -1,5 +1,5 @@
 /**
- * `stevedore doctor`: tries every step of an upload, one after the other, and says what to do where one fails.
+ * `stevedore doctor`: tries every step of an upload, one after the other, and says what to do if one fails.
  *
  * @since 0.1.0
  */
@@ -22,15 +22,15 @@ import { Output } from "./Output.js"
 import * as Proxy from "./Proxy.js"
 
 /**
- * What the command takes.
+ * The options of the command.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options extends Configuration.Given {
-  /** A file that is to go up later: whether it can be done in time is judged, and it is not sent. */
+  /** A file to upload later: checks whether it can be uploaded in time, without sending it. */
   readonly file: Option.Option<string>
-  /** The origin of pages that will upload, such as `https://app.example`. */
+  /** The origin of web pages that will upload, such as `https://app.example`. */
   readonly origin: Option.Option<string>
   readonly json: boolean
 }
@@ -206,8 +206,8 @@ const checkedOrigin = (origin: string) => {
 }
 
 /**
- * Tries every step, tells each as it ends, and fails at the end when one did. A check that fails does not stop those
- * that do not depend on it.
+ * Tries every step and reports each as it ends. Fails at the end if any check failed. A failed check does not stop
+ * those that do not depend on it.
  *
  * @since 0.1.0
  * @category programs

@@ -1,5 +1,5 @@
 /**
- * What `stevedore doctor` finds: a line a check, and one at the end.
+ * What `stevedore doctor` finds: one line per check, and one at the end.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import * as ExitCode from "./ExitCode.js"
 import * as Printable from "./Printable.js"
 
 /**
- * The names of the checks, in their order.
+ * The names of the checks, in order.
  *
  * @since 0.1.0
  * @category models
@@ -38,8 +38,8 @@ export const CheckId = Schema.Literal(
 export type CheckId = typeof CheckId.Type
 
 /**
- * How a check ended: `warning` is what works and may surprise later; `skipped` is what could not be tried, or was not asked
- * for.
+ * How a check ended. `warning`: it works, but may surprise later. `skipped`: it could not be tried, or was not
+ * requested.
  *
  * @since 0.1.0
  * @category models
@@ -51,7 +51,7 @@ export const CheckReport = Schema.Struct({
   outcome: Schema.Literal("passed", "warning", "failed", "skipped"),
   /** What was found. */
   found: Schema.String,
-  /** What to do; empty where there is nothing to do. */
+  /** What to do; empty if there is nothing to do. */
   remedy: Schema.String
 }).annotations({ identifier: "CheckReport" })
 
@@ -73,10 +73,10 @@ export const Diagnosis = Schema.Struct({
   warnings: Schema.Int,
   failed: Schema.Int,
   skipped: Schema.Int,
-  /** What is at the service now that was not there before. */
+  /** What this run left behind at the service. */
   left: Schema.Array(Schema.Struct({
     fileId: Schema.String,
-    /** `file` stays until it is deleted at the service; `session` is collected by the service in about a day. */
+    /** `file` stays until it is deleted at the service; the service collects a `session` after about a day. */
     kind: Schema.Literal("file", "session"),
     bytes: Schema.Number
   }))
@@ -97,14 +97,14 @@ export type Diagnosis = typeof Diagnosis.Type
 export const DoctorReport = Schema.Union(CheckReport, Diagnosis).annotations({ identifier: "DoctorReport" })
 
 /**
- * Some checks failed. Each was told when it did.
+ * Some checks failed. Each failure was already printed.
  *
  * @since 0.1.0
  * @category errors
  */
 export class ChecksFailed extends Schema.TaggedError<ChecksFailed>("@stevedore/cli/ChecksFailed")("ChecksFailed", {
   failed: Schema.Array(CheckId),
-  /** Whether the service does not accept the token. */
+  /** Whether the service rejects the token. */
   unauthorized: Schema.Boolean
 }) {
   /**
@@ -131,8 +131,7 @@ const marks: Readonly<Record<CheckReport["outcome"], string>> = {
 const titleWidth = 24
 
 /**
- * A check as lines: its outcome, what it is about, what was found, and what to do. Broken to `columns` where there is a
- * terminal.
+ * A check as lines: its outcome, its subject, what was found, and what to do. Wrapped to `columns` on a terminal.
  *
  * @since 0.1.0
  * @category formatting
@@ -148,7 +147,7 @@ export const lines = (report: CheckReport, columns = Infinity): ReadonlyArray<st
 }
 
 /**
- * The end as lines: the counts, and what was left.
+ * The end as lines: the counts, and what was left behind.
  *
  * @since 0.1.0
  * @category formatting

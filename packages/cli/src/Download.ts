@@ -1,5 +1,5 @@
 /**
- * `stevedore download`: a file comes down, whole or not at all.
+ * `stevedore download`: downloads a file, whole or not at all.
  *
  * @since 0.1.0
  */
@@ -25,19 +25,19 @@ import * as ProgressBar from "./ProgressBar.js"
 import * as Reports from "./Reports.js"
 
 /**
- * What the command takes.
+ * The options of the command.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options extends Configuration.Given {
   readonly fileId: string
-  /** Where the file goes; a directory takes it under its own name. None: here, under its own name. */
+  /** Where to put the file; in a directory, it keeps its own name. If none: here, with its own name. */
   readonly output: Option.Option<string>
   readonly overwrite: boolean
-  /** Whether it may have another size than its record tells. */
+  /** Whether the size may differ from the one in the file's record. */
   readonly anySize: boolean
-  /** Whether what has come is kept when the download fails or is stopped. */
+  /** Whether to keep what has arrived if the download fails or is stopped. */
   readonly keep: boolean
   readonly json: boolean
 }
@@ -57,7 +57,7 @@ const checkOutput = (output: string): Effect.Effect<void, InvalidInput> => {
 
 const recordOf = (fileId: string) => Effect.flatMap(ServiceApi, (service) => service.file(fileId))
 
-// The download may succeed all the same, so that a user who cannot mend the record must have a way
+// The download may succeed all the same, and a user who cannot fix the record needs a way to try it
 const tellWayOut = ({ _tag }: ServiceError) =>
   Effect.when(
     Effect.flatMap(Output, (output) =>
@@ -66,7 +66,7 @@ const tellWayOut = ({ _tag }: ServiceError) =>
       _tag === "Forbidden" || _tag === "InvalidResponse"
   )
 
-// The name was written by whoever uploaded the file: it becomes one that cannot lead anywhere else.
+// Whoever uploaded the file chose its name: it is made safe, so that it cannot lead anywhere else.
 const targetOf = ({ anySize, fileId, output }: Options) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
@@ -92,7 +92,7 @@ const tellHowToGoOn = Effect.gen(function*() {
 
 interface Target {
   readonly path: string
-  /** In bytes, where the record has told it. */
+  /** In bytes, if the record has it. */
   readonly size: number | undefined
 }
 
@@ -126,7 +126,7 @@ const withProgress = (target: Target, options: Options) =>
   })
 
 /**
- * Downloads a file. The file is there, so a reader of the report that went away is no failure.
+ * Downloads a file. The file is there at the end, so a reader of the report that went away is not a failure.
  *
  * @since 0.1.0
  * @category programs

@@ -1,5 +1,5 @@
 /**
- * What the command tells its caller by its exit code.
+ * What the command reports to its caller through its exit code.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import * as HangUp from "./internal/hangUp.js"
 export const ok = 0
 
 /**
- * Some upload or check failed, or the command did.
+ * An upload, a check or the command itself failed.
  *
  * @since 0.1.0
  * @category constants
@@ -28,7 +28,7 @@ export const ok = 0
 export const failed = 1
 
 /**
- * Wrong usage or bad input: nothing was asked of the service.
+ * Wrong usage or bad input; the service was not called.
  *
  * @since 0.1.0
  * @category constants
@@ -36,7 +36,7 @@ export const failed = 1
 export const usage = 2
 
 /**
- * The service does not accept the token.
+ * The service rejects the token.
  *
  * @since 0.1.0
  * @category constants
@@ -44,7 +44,7 @@ export const usage = 2
 export const unauthorized = 3
 
 /**
- * Ended by a signal, such as Ctrl-C.
+ * Stopped by a signal, such as Ctrl-C.
  *
  * @since 0.1.0
  * @category constants
@@ -52,7 +52,7 @@ export const unauthorized = 3
 export const interrupted = 130
 
 /**
- * Ended because its terminal went away.
+ * Stopped because its terminal went away.
  *
  * @since 0.1.0
  * @category constants
@@ -66,7 +66,7 @@ const tagOf = (error: unknown): string =>
   Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) ? error._tag : ""
 
 /**
- * The code of a failure. A failure that knows better says so in a field `exitCode`.
+ * The exit code for a failure. A failure can override it with a field `exitCode`.
  *
  * @since 0.1.0
  * @category conversions
@@ -79,7 +79,7 @@ export const ofError = (error: unknown): number => {
 }
 
 /**
- * The code of a whole run. What was interrupted after a failure has failed.
+ * The exit code for a whole run. A run that was interrupted after a failure has failed.
  *
  * @since 0.1.0
  * @category conversions

@@ -1,5 +1,5 @@
 /**
- * A script of faults as a file: a sentence a line, as it is written in a program, or the script's JSON.
+ * A fault script as a file: one sentence per line, as in a program, or the script's JSON.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ import type { Call, Value } from "./internal/calls.js"
 import { isCalls, parseCalls } from "./internal/calls.js"
 
 /**
- * A file of faults that cannot be read as one; nothing was started.
+ * The fault file cannot be parsed; nothing was started.
  *
  * @since 0.1.0
  * @category errors
@@ -25,11 +25,11 @@ export class InvalidFaultFile extends Schema.TaggedError<InvalidFaultFile>("@ste
   "InvalidFaultFile",
   {
     path: Schema.String,
-    /** From 1; absent where the file is JSON. */
+    /** From 1; absent if the file is JSON. */
     line: Schema.optional(Schema.Int),
-    /** As it stands in the file; empty where the file is JSON. */
+    /** As in the file; empty if the file is JSON. */
     sentence: Schema.String,
-    /** What is wrong with it, and what would be right. */
+    /** What is wrong with it, and what would be valid. */
     problem: Schema.String
   }
 ) {
@@ -52,7 +52,7 @@ interface Sentence {
   readonly text: string
 }
 
-// A line that begins with a dot goes on with the sentence before it, as long chains are written.
+// A line that begins with a dot continues the sentence before it, as long chains are written.
 const sentencesOf = (text: string): ReadonlyArray<Sentence> => {
   const sentences: Array<Sentence> = []
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
@@ -198,9 +198,9 @@ const fromSentences = (path: string, text: string): Either.Either<FaultScript.Fa
 const decodeJson = Schema.decodeEither(Schema.parseJson(FaultScript.FaultScript), { onExcessProperty: "error" })
 
 /**
- * The script of a file. A file that begins with `{` is the JSON of a `FaultScript`; any other holds a sentence a line,
- * such as `on("putPart").part(3).times(2).answer(503, "SlowDown")`, and lines that begin with `#`. What a script prints
- * (`String(script)`) can be read again.
+ * The script in a file. A file that begins with `{` is the JSON of a `FaultScript`. Any other has one sentence per
+ * line, such as `on("putPart").part(3).times(2).answer(503, "SlowDown")`, and comment lines that begin with `#`. The
+ * printed form of a script (`String(script)`) can be parsed again.
  *
  * @since 0.1.0
  * @category conversions

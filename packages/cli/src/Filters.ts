@@ -1,5 +1,5 @@
 /**
- * Filters of a list as they are written on a command line: `title.contains=interview`.
+ * The filters of a list as written on a command line: `title.contains=interview`.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,7 @@ import * as Record from "effect/Record"
 import { InvalidInput } from "./InvalidInput.js"
 
 /**
- * What one filter, or an operator of it, is compared with: a value, several, or `null`.
+ * What a filter, or one of its operators, is compared with: a value, several values, or `null`.
  *
  * @since 0.1.0
  * @category models
@@ -17,7 +17,7 @@ import { InvalidInput } from "./InvalidInput.js"
 export type Value = string | null | ReadonlyArray<string | null>
 
 /**
- * Filters by their names, each a value or operators with values. The Schema of a list decides which there are.
+ * Filters by their names, each a value or operators with values. The Schema of a list decides which ones exist.
  *
  * @since 0.1.0
  * @category models
@@ -64,8 +64,8 @@ const filterOf = (
 }
 
 /**
- * The filters as the list's Schema takes them. A name that is written several times has several values; `null` stands
- * for none at all.
+ * The filters in the form that the list's Schema expects. A name that is repeated has several values; `null` stands for
+ * no value.
  *
  * @since 0.1.0
  * @category conversions

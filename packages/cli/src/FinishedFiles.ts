@@ -1,5 +1,5 @@
 /**
- * The files of a command that went up before it was stopped: run again, the command leaves them out.
+ * Remembers the files that a stopped command had uploaded, so that running it again skips them.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import { createHash } from "node:crypto"
 import { Completed } from "./Reports.js"
 
 /**
- * A file that went up: its absolute path, what it was then, and what was told of it.
+ * An uploaded file: its absolute path, its state at the time, and what was reported about it.
  *
  * @since 0.1.0
  * @category models
@@ -38,24 +38,24 @@ export const Finished = Schema.Struct({
 export type Finished = typeof Finished.Type
 
 /**
- * What is known of one command: the same paths, at the same service, as files of the same media type.
+ * What is known about one command: the same paths, to the same service, with the same media type.
  *
  * @since 0.1.0
  * @category models
  */
 export interface FinishedFiles {
-  /** Whether anything is known of this file. */
+  /** Whether anything is known about this file. */
   readonly has: (path: string) => boolean
-  /** What was told of this file, if it went up and is the same still. */
+  /** What was reported about this file, if it was uploaded and has not changed since. */
   readonly find: (path: string, fingerprint: SourceFingerprint) => Option.Option<typeof Completed.Type>
-  /** Writes a file down. Where that fails, it only goes up again when the command is run again. */
+  /** Records a file. If that fails, the only consequence is that running the command again uploads it again. */
   readonly add: (finished: Finished) => Effect.Effect<void>
-  /** Forgets all of them. */
+  /** Forgets all files. */
   readonly clear: Effect.Effect<void>
 }
 
 /**
- * Nothing is known, and nothing is kept.
+ * Knows nothing and records nothing.
  *
  * @since 0.1.0
  * @category constructors
@@ -68,8 +68,8 @@ export const none: FinishedFiles = {
 }
 
 /**
- * Asks the service for a file that went up: what was told of it, with its record as it is now. None where the service has
- * it no more, or never had for this token; where it failed, or is of another size.
+ * Asks the service for an uploaded file. Returns what was reported, with the file's current record; none if the service
+ * no longer has it, or never had it for this token, or if it has failed or has another size.
  *
  * @since 0.1.0
  * @category combinators
@@ -89,7 +89,7 @@ const isSame = Schema.equivalence(SourceFingerprint)
 const read = (fs: FileSystem.FileSystem, file: string) =>
   fs.readFileString(file).pipe(
     Effect.map((text) =>
-      // a process that was killed may have left half a line
+      // a killed process may have left an incomplete line
       text.split("\n").flatMap((line) => Either.match(decodeLine(line), { onLeft: () => [], onRight: (one) => [one] }))
     ),
     Effect.orElseSucceed((): ReadonlyArray<Finished> => [])
@@ -98,7 +98,7 @@ const read = (fs: FileSystem.FileSystem, file: string) =>
 const folder = "finished"
 
 /**
- * What makes a command the same one as before.
+ * What identifies a command as the same one.
  *
  * @since 0.1.0
  * @category models
@@ -106,12 +106,12 @@ const folder = "finished"
 export interface Command {
   readonly service: string
   readonly paths: ReadonlyArray<string>
-  /** What the files are said to be. None: each by its extension. */
+  /** The media type for all files. If none, each file's is derived from its extension. */
   readonly mediaType: Option.Option<string>
 }
 
 /**
- * Another process carries the same command out. Both would send every file that the other is not sending at that moment.
+ * Another process is running the same command. Each would send the files that the other is not sending at that moment.
  *
  * @since 0.1.0
  * @category errors
@@ -127,9 +127,10 @@ export class CommandRunning extends Schema.TaggedError<CommandRunning>("@stevedo
 }
 
 /**
- * The files of a command, kept in the directory of unfinished uploads: a line of JSON for each, without tokens or URLs. As
- * there, a directory that others may enter is not used: whoever can write there could have files left out. The command is
- * this process's alone for as long as the scope, by a lock of the ledger in force.
+ * The files of a command, kept in the directory of unfinished uploads: one line of JSON per file, without tokens or
+ * URLs. As for unfinished uploads, a directory that others can access is not used: whoever can write there could make
+ * files be skipped. For the lifetime of the scope, only this process may run the command, guarded by a lock of the
+ * ledger in force.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * `stevedore file` and `stevedore whoami`: one record.
+ * `stevedore file` and `stevedore whoami`: print one record.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,7 @@ import * as Configuration from "./Configuration.js"
 import { Output } from "./Output.js"
 
 /**
- * What both commands take.
+ * The options of both commands.
  *
  * @since 0.1.0
  * @category models
@@ -21,7 +21,7 @@ export interface Options extends Configuration.Given {
 const shown = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value) ?? ""
 
 /**
- * A record as lines of names and values, the values in one column.
+ * A record as lines of names and values, with the values aligned in one column.
  *
  * @since 0.1.0
  * @category formatting
@@ -48,7 +48,7 @@ export const file = (options: Options & { readonly fileId: string }) =>
   )
 
 /**
- * Prints whom the token stands for.
+ * Prints whom the token belongs to.
  *
  * @since 0.1.0
  * @category programs

@@ -1,5 +1,5 @@
 /**
- * Input that cannot be right.
+ * Invalid input.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.js"
 
 /**
- * What was given to the command cannot be right; nothing was asked of the service.
+ * The input to the command is invalid; the service was not called.
  *
  * @since 0.1.0
  * @category errors
@@ -16,7 +16,7 @@ import * as ExitCode from "./ExitCode.js"
 export class InvalidInput extends Schema.TaggedError<InvalidInput>("@stevedore/cli/InvalidInput")("InvalidInput", {
   /** The option, variable or file. */
   input: Schema.String,
-  /** What is wrong with it, and what would be right. */
+  /** What is wrong with it, and what would be valid. */
   problem: Schema.String
 }) {
   /**
@@ -36,7 +36,7 @@ const remedies: Readonly<Record<string, string>> = {
 }
 
 /**
- * A problem of the configuration in words that name the variable and what to do.
+ * A configuration problem as a message that names the variable and what to do.
  *
  * @since 0.1.0
  * @category conversions

@@ -1,5 +1,5 @@
 /**
- * Sizes, speeds and times in words.
+ * Formats sizes, speeds and durations.
  *
  * @since 0.1.0
  */
@@ -26,7 +26,7 @@ export const bytes = (count: number): string => {
 }
 
 /**
- * A speed, from bytes a second: `12.5 MB/s`.
+ * A speed, from bytes per second: `12.5 MB/s`.
  *
  * @since 0.1.0
  * @category formatting
@@ -34,7 +34,7 @@ export const bytes = (count: number): string => {
 export const speed = (bytesPerSecond: number): string => `${bytes(bytesPerSecond)}/s`
 
 /**
- * How long something takes, to the second, or to the millisecond below one: `1h 2m 5s`, `250ms`.
+ * A duration, to the second, or to the millisecond if it is below a second: `1h 2m 5s`, `250ms`.
  *
  * @since 0.1.0
  * @category formatting
@@ -46,7 +46,7 @@ export const duration = (length: Duration.Duration): string => {
 }
 
 /**
- * The speed of so many bytes in so long, to follow a time: `, 12.5 MB/s`. Nothing where no time passed.
+ * The speed for this many bytes in this time, to append to a duration: `, 12.5 MB/s`. Empty if no time passed.
  *
  * @since 0.1.0
  * @category formatting
@@ -55,7 +55,7 @@ export const pace = (count: number, took: Duration.Duration): string =>
   Duration.toMillis(took) > 0 ? `, ${speed(count / Duration.toSeconds(took))}` : ""
 
 /**
- * How much of a whole is done, in whole percent: 100 only when all of it is.
+ * The finished share of a whole, in whole percent: 100 only when all of it is done.
  *
  * @since 0.1.0
  * @category formatting

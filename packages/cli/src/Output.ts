@@ -1,5 +1,5 @@
 /**
- * Where the command writes: results to standard output, everything else to standard error.
+ * Where the command writes: results go to standard output, everything else to standard error.
  *
  * @since 0.1.0
  */
@@ -12,17 +12,17 @@ import * as ExitCode from "./ExitCode.js"
 import * as Printable from "./Printable.js"
 
 /**
- * Standard output took no more: its reader went away (`EPIPE`, as with `| head`), or the disk is full.
+ * Standard output accepts no more: its reader went away (`EPIPE`, as with `| head`), or the disk is full.
  *
  * @since 0.1.0
  * @category errors
  */
 export class OutputFailed extends Schema.TaggedError<OutputFailed>("@stevedore/cli/OutputFailed")("OutputFailed", {
-  /** The system's code, such as `ENOSPC`. */
+  /** The system error code, such as `ENOSPC`. */
   code: Schema.String
 }) {
   /**
-   * Whether the reader has had enough, which is no fault.
+   * Whether the reader went away, which is not an error.
    *
    * @since 0.1.0
    */
@@ -41,34 +41,35 @@ export class OutputFailed extends Schema.TaggedError<OutputFailed>("@stevedore/c
 }
 
 /**
- * The ways to write.
+ * How the command writes.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Service {
-  /** Writes lines of text to standard output. Control characters in them are replaced. */
+  /** Writes lines of text to standard output. Control characters are replaced. */
   readonly lines: (lines: ReadonlyArray<string>) => Effect.Effect<void, OutputFailed>
   /** Writes values to standard output, each as a line of JSON. */
   readonly json: (values: ReadonlyArray<unknown>) => Effect.Effect<void, OutputFailed>
-  /** Writes a line to standard error that need not be there: `--quiet` leaves it out. A reader that is gone is no failure. */
+  /** Writes an optional line to standard error; `--quiet` omits it. It is not a failure if nobody reads it. */
   readonly note: (line: string) => Effect.Effect<void>
-  /** The same for what has to be told, such as a failure. */
+  /** The same for what must be reported, such as a failure. */
   readonly warn: (line: string) => Effect.Effect<void>
   /** The same without waiting for it, for loggers. */
   readonly unsafeNote: (line: string) => void
   /**
-   * Shows lines at the foot of the terminal in place of those before; none takes them away. Each has to leave
-   * {@link margin} columns free, and all of them have to be fewer than its rows. Nothing where standard error is no terminal.
+   * Shows lines at the bottom of the terminal, replacing the previous ones; an empty array removes them. Each must
+   * leave {@link margin} columns free, and there must be fewer lines than the terminal has rows. Does nothing if
+   * standard error is not a terminal.
    */
   readonly status: (lines: ReadonlyArray<string>) => Effect.Effect<void>
-  /** The size of the terminal at standard error, at this moment; none where there is no terminal. */
+  /** The current size of the terminal at standard error; none if there is no terminal. */
   readonly terminal: Effect.Effect<Option.Option<TerminalSize>>
 }
 
 /**
- * How many columns a status line has to leave free: a cursor that wraps leaves a line behind, and a terminal shows the
- * keys of Ctrl-C where the cursor stands.
+ * How many columns a status line must leave free: a wrapping cursor leaves a line behind, and a terminal echoes Ctrl-C
+ * at the cursor.
  *
  * @since 0.1.0
  * @category constants
@@ -95,7 +96,7 @@ export interface TerminalSize {
 export class Output extends Context.Tag("@stevedore/cli/Output")<Output, Service>() {}
 
 /**
- * The same output without what need not be there: results and failures alone.
+ * The same output without optional lines: only results and failures.
  *
  * @since 0.1.0
  * @category combinators
@@ -122,11 +123,11 @@ export interface Sink {
   readonly off: (event: "error", listener: () => void) => unknown
 }
 
-// 0 is what a terminal says that does not know its size, such as one over a serial line
+// 0 is what a terminal reports if it does not know its size, such as one over a serial line
 const known = (count: number | undefined): number | undefined => count === 0 ? undefined : count
 
 /**
- * The columns of a stream's terminal; undefined where there is none, and where it does not know.
+ * The columns of a stream's terminal; undefined if there is no terminal, or if it does not know.
  *
  * @since 0.1.0
  * @category conversions
@@ -143,7 +144,8 @@ const write = (sink: Sink, text: string): Effect.Effect<void, OutputFailed> =>
       ))
   })
 
-// The stream tells of a failure twice, to the writer and by this event: without a listener it would end the process.
+// The stream reports a failure twice, to the writer and with this event: without a listener, the event would end the
+// process.
 const heard = (sink: Sink) => {
   const listener = () => {}
   return Effect.acquireRelease(
@@ -152,7 +154,7 @@ const heard = (sink: Sink) => {
   )
 }
 
-// A terminal that became narrower has broken lines into several rows.
+// A terminal that became narrower has wrapped lines into several rows.
 const rowsOf = (lines: ReadonlyArray<string>, columns: number): number =>
   lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(Printable.width(line) / columns)), 0)
 
@@ -174,7 +176,8 @@ export interface Streams {
   readonly out: Sink
   readonly error: Sink
   /**
-   * Whether the terminal at standard error can take away what it shows; one that cannot counts as none. Omitted: yes.
+   * Whether the terminal at standard error can erase what it shows; one that cannot counts as no terminal. Defaults to
+   * true.
    */
   readonly erases?: boolean | undefined
 }

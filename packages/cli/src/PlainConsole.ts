@@ -1,5 +1,5 @@
 /**
- * The console of the help and of wrong usage.
+ * The console that prints help and usage errors.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import { stripVTControlCharacters } from "node:util"
 import * as Printable from "./Printable.js"
 
-// What the library tells of every option, whatever it is
+// What the library says about every option, whatever it is
 const obvious: ReadonlySet<string> = new Set([
   "A true or false value.",
   "A user-defined piece of text.",
@@ -27,18 +27,20 @@ const broken = (line: string, columns: number): string => {
   return Printable.wrapped(line.trimStart(), columns - indent.length).map((words) => indent + words).join("\n")
 }
 
-// The library puts commas between the choices of an option, where bash wants blanks: it completed all of them as one.
+// The library separates the choices of an option with commas, where bash expects spaces: bash would complete all of
+// them as one.
 const mended = (script: string): string =>
   script.replace(/(?<=compgen -W ")[^"$]+/g, (choices) => choices.replaceAll(",", " "))
 
 /**
- * Help as it is read: without what is obvious, what belongs together stands together, and lines break between words.
+ * Help text made readable: what is obvious is left out, what belongs together stays together, and lines break between
+ * words.
  *
  * @since 0.1.0
  * @category formatting
  */
 export const tidied = (text: string, columns = Infinity): string => {
-  // a script for a shell is for the shell
+  // a completion script is for the shell, not for readers
   if (/^\s*(?:#|complete |function )/.test(text)) return mended(text.trimEnd())
   const kept: Array<string> = []
   for (const line of text.split("\n")) {
@@ -54,20 +56,20 @@ export const tidied = (text: string, columns = Infinity): string => {
 }
 
 /**
- * How a stream is shown.
+ * How to format a stream.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Look {
   readonly colours: boolean
-  /** Of its terminal; undefined where there is none. */
+  /** Of its terminal; undefined if there is none. */
   readonly columns: number | undefined
 }
 
 /**
- * A console that writes colours only where they are wanted, and breaks lines where a terminal ends: in files and pipes
- * both are noise.
+ * A console that uses colours only where they are wanted, and wraps lines only on a terminal: in files and pipes, both
+ * are noise.
  *
  * @since 0.1.0
  * @category layers

@@ -1,20 +1,18 @@
 /**
- * Text that a terminal shows and does not obey. Names of files and everything from the service may hold escape
- * sequences.
+ * Makes text safe to print on a terminal. File names, and everything from the service, may contain escape sequences.
  *
  * @since 0.1.0
  */
 
 import { stripVTControlCharacters } from "node:util"
 
-// C0 and C1 controls, and the marks that turn the direction of writing
+// C0 and C1 control characters, and the marks that change the writing direction
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 const replace = (text: string): string => text.replace(unsafe, "\ufffd")
 
 /**
- * One line of text in which nothing is a command to the terminal: each control character but the tab becomes
- * `\uFFFD`.
+ * One line of text without terminal commands: each control character except the tab becomes `\uFFFD`.
  *
  * @since 0.1.0
  * @category formatting
@@ -22,7 +20,7 @@ const replace = (text: string): string => text.replace(unsafe, "\ufffd")
 export const line = (text: string): string => text.split("\t").map(replace).join("\t")
 
 /**
- * A line of columns with a tab between them, for `cut` and `awk`: no column holds one itself.
+ * Tab-separated columns, for `cut` and `awk`: no column itself contains a tab.
  *
  * @since 0.1.0
  * @category formatting
@@ -41,11 +39,11 @@ export const json = (value: unknown): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 
-// Wide characters take two columns, and so may many symbols: none of these is taken for narrower than it is.
+// Wide characters take two columns, and many symbols may: this never underestimates one.
 const widthOf = (character: string): number => (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2
 
 /**
- * The most columns that a text takes on a terminal.
+ * The maximum number of columns that a text takes on a terminal.
  *
  * @since 0.1.0
  * @category formatting
@@ -53,8 +51,8 @@ const widthOf = (character: string): number => (character.codePointAt(0) ?? 0) <
 export const width = (text: string): number => [...text].reduce((columns, character) => columns + widthOf(character), 0)
 
 /**
- * Lines of at most so many columns, broken between words; a word that is longer has a line to itself. Colours take no
- * room.
+ * Lines of at most this many columns, broken between words. A longer word has a line to itself. Colours take no
+ * columns.
  *
  * @since 0.1.0
  * @category formatting
@@ -77,8 +75,8 @@ const taken = (characters: ReadonlyArray<string>, columns: number): ReadonlyArra
 }
 
 /**
- * A text in so many columns, filled up with blanks. One that is too long loses its middle: both its ends tell files of
- * one folder apart.
+ * A text padded to this many columns. One that is too long loses its middle, because both ends help to tell apart the
+ * files of one folder.
  *
  * @since 0.1.0
  * @category formatting

@@ -1,5 +1,5 @@
 /**
- * The whole program: a command line, with everything that it needs of a process.
+ * The whole program: a command line, with everything that it needs from a process.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import * as Output from "./Output.js"
 import * as PlainConsole from "./PlainConsole.js"
 
 /**
- * What the program is given by its process.
+ * What the process gives to the program.
  *
  * @since 0.1.0
  * @category models
@@ -28,7 +28,7 @@ import * as PlainConsole from "./PlainConsole.js"
 export interface Process {
   /** The words after the program's name. */
   readonly words: ReadonlyArray<string>
-  /** Where it asks, if it is to. Omitted: nobody is there to answer. */
+  /** Where the wizard reads its answers. If omitted, nobody is there to answer. */
   readonly input?: { readonly isTTY?: boolean | undefined } | undefined
   readonly out: Output.Sink
   readonly error: Output.Sink
@@ -64,7 +64,7 @@ const logs = Layer.merge(
   Logger.minimumLogLevel(LogLevel.Warning)
 )
 
-// A wizard waits for its first answer for ever where there is no keyboard, and draws its questions all the same.
+// Without a keyboard, a wizard would wait forever for its first answer, and draw its questions all the same.
 const checkAsking = ({ input, words }: Process): Effect.Effect<void, InvalidInput> =>
   input?.isTTY !== true && Arguments.asks(words)
     ? Effect.fail(
@@ -76,8 +76,8 @@ const checkAsking = ({ input, words }: Process): Effect.Effect<void, InvalidInpu
     : Effect.void
 
 /**
- * Runs the command line and says on standard error why it did not succeed, if it did not. The environment is read by
- * the `ConfigProvider` in force.
+ * Runs the command line, and prints to standard error why it failed, if it did. The environment is read through the
+ * `ConfigProvider` in force.
  *
  * @since 0.1.0
  * @category programs

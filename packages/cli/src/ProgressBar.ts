@@ -1,5 +1,5 @@
 /**
- * Where an upload stands, as a bar for a terminal of any width, or as a plain line.
+ * The progress of an upload, as a bar for a terminal of any width, or as a plain line.
  *
  * @since 0.1.0
  */
@@ -20,8 +20,8 @@ const fitting = (texts: ReadonlyArray<string>, columns: number): string =>
   texts.find((text) => text.length <= columns) ?? (texts.at(-1) ?? "").trim().slice(0, Math.max(0, columns))
 
 /**
- * A bar and its percentage with the first choice of words that leaves room for it; where none does, the first that fits
- * without a bar. Never wider than `columns`, if the words are ASCII.
+ * A bar and its percentage, with the first choice of words that leaves room for the bar; if none does, the first that
+ * fits without it. Never wider than `columns`, if the words are ASCII.
  *
  * @since 0.1.0
  * @category formatting
@@ -35,7 +35,7 @@ export const drawn = (done: number, choices: ReadonlyArray<ReadonlyArray<string>
   return fitting(texts, columns)
 }
 
-// What storage has is known part by part, and of a single PUT only at its end: what was sent moves evenly. It is not
+// Confirmed bytes arrive part by part, and for a single PUT only at its end, while sent bytes move evenly. It is not
 // done before the service says so.
 const percentOf = (progress: UploadProgress): number =>
   progress.phase === "completed" ? 100 : Math.min(99, Measure.percent(progress.sent, progress.size))
@@ -48,7 +48,7 @@ const timeLeft = (progress: UploadProgress): Option.Option<string> =>
     : Option.some(progress.phase)
 
 /**
- * The bar, in ASCII alone and never wider than `columns`. What does not fit is left out, the least needed first: the
+ * The bar, in ASCII and never wider than `columns`. What does not fit is left out, the least important first: the
  * speed, the bytes, the time left, the bar itself.
  *
  * @since 0.1.0
@@ -62,7 +62,7 @@ export const render = (progress: UploadProgress, columns: number): string => {
 }
 
 /**
- * The bar of a download: of the bytes that came, and of how many, where that is known. Never wider than `columns`.
+ * The bar of a download: the bytes received, and the total if it is known. Never wider than `columns`.
  *
  * @since 0.1.0
  * @category formatting
@@ -82,7 +82,7 @@ export const renderBytes = (
 }
 
 /**
- * The same as a line for a log: `45%, 450.0 MB of 1.0 GB, 12.5 MB/s, 44s left`.
+ * The progress as a log line: `45%, 450.0 MB of 1.0 GB, 12.5 MB/s, 44s left`.
  *
  * @since 0.1.0
  * @category formatting

@@ -1,5 +1,5 @@
 /**
- * The proxy that the environment names.
+ * The proxy from the environment.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import * as Redacted from "effect/Redacted"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 
 /**
- * A proxy, for the service and for storage alike.
+ * A proxy for both the service and storage.
  *
  * @since 0.1.0
  * @category models
@@ -21,13 +21,13 @@ import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 export interface Proxy {
   /** Such as `http://proxy.example:3128`. Never a user or password. */
   readonly origin: string
-  /** What the proxy is to be told of the user, as the header `Proxy-Authorization` takes it. */
+  /** The credentials for the proxy, in the form of its header `Proxy-Authorization`. */
   readonly authorization: Option.Option<Redacted.Redacted<string>>
-  /** The hosts that are reached without it, as `no_proxy` lists them; empty where it lists none. */
+  /** The hosts to reach without the proxy, as `no_proxy` lists them; may be empty. */
   readonly except: string
 }
 
-// HTTP_PROXY is not among them: under CGI it holds what a header of the caller's says
+// HTTP_PROXY is not among them: under CGI it contains a header from the caller
 const variables: Readonly<Record<"http:" | "https:", ReadonlyArray<string>>> = {
   "http:": ["http_proxy", "all_proxy", "ALL_PROXY"],
   "https:": ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
@@ -68,7 +68,7 @@ const parse = ({ input, value }: Variable, except: string): Effect.Effect<Proxy,
   if (!URL.canParse(written)) return refused(expected)
   const url = new URL(written)
   if (url.protocol !== "http:" && url.protocol !== "https:") return refused(expected)
-  // a bare slash in a password ends the host, and its beginning would be taken, and told, for a port
+  // a bare slash in a password ends the host, and the start of the password would be taken for a port, and shown
   if (`${url.pathname}${url.search}${url.hash}`.includes("@")) return refused(encoded)
   return Option.match(authorizationOf(url), {
     onNone: () => refused(encoded),
@@ -77,9 +77,9 @@ const parse = ({ input, value }: Variable, except: string): Effect.Effect<Proxy,
 }
 
 /**
- * The proxy for a service at this base URL, as curl finds it: for `https:` in `https_proxy`, `HTTPS_PROXY`, `all_proxy`
- * or `ALL_PROXY`, for `http:` in `http_proxy`, `all_proxy` or `ALL_PROXY`, the first that is not empty. None where no
- * variable is set, where `no_proxy` or `NO_PROXY` is `*`, and for a service on this machine.
+ * The proxy for a service at this base URL, found as curl does: for `https:`, the first of `https_proxy`,
+ * `HTTPS_PROXY`, `all_proxy` and `ALL_PROXY` that is not empty; for `http:`, of `http_proxy`, `all_proxy` and
+ * `ALL_PROXY`. None if no variable is set, if `no_proxy` or `NO_PROXY` is `*`, or if the service is on this machine.
  *
  * @since 0.1.0
  * @category constructors

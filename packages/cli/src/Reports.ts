@@ -1,5 +1,5 @@
 /**
- * The lines of `--json`: what a program that reads them can rely on. Each is decoded by its Schema here.
+ * The lines of `--json`: what programs that read them can rely on. Each decodes with its Schema here.
  *
  * @since 0.1.0
  */
@@ -26,7 +26,7 @@ export const Failure = Schema.Struct(
 ).annotations({ identifier: "Failure" })
 
 /**
- * Where an upload stands, at most once a second.
+ * The progress of an upload, at most once per second.
  *
  * @since 0.1.0
  * @category models
@@ -46,17 +46,17 @@ export const Progress = Schema.Struct({
   ),
   /** In bytes, as `sent` and `confirmed`. */
   size: Schema.Number,
-  /** Handed to the network; falls back when an attempt is lost. */
+  /** Handed to the network. Falls back when an attempt is lost. */
   sent: Schema.Number,
   /** What storage has confirmed. */
   confirmed: Schema.Number,
   parts: Schema.Struct({ total: Schema.Number, confirmed: Schema.Number }),
   sessions: Schema.Number,
-  /** In bytes a second; null before it is known. */
+  /** In bytes per second; null until known. */
   speed: Schema.NullOr(Schema.Number),
-  /** In seconds; null before it is known. */
+  /** In seconds; null until known. */
   timeLeft: Schema.NullOr(Schema.Number),
-  /** Whether it ends before its URLs do; rates in bytes a second. */
+  /** Whether it finishes before its URLs expire. Rates are in bytes per second. */
   feasibility: Feasibility.Feasibility
 }).annotations({ identifier: "Progress" })
 
@@ -77,7 +77,7 @@ export const Completed = Schema.Struct({
   /** How many sessions were opened. */
   sessions: Schema.Number,
   seconds: Schema.Number,
-  /** Of the whole file, as it was sent; null where it could not be computed. */
+  /** Of the whole file, as sent; null if it could not be computed. */
   checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String }))
 }).annotations({ identifier: "Completed" })
 
@@ -116,7 +116,7 @@ export const Downloaded = Schema.Struct({
 }).annotations({ identifier: "Downloaded" })
 
 /**
- * A line of `uploads --json`: an upload that was cut off, or that is running.
+ * A line of `uploads --json`: an upload that was interrupted, or that is running.
  *
  * @since 0.1.0
  * @category models
@@ -139,7 +139,7 @@ export const Unfinished = Schema.Struct({
 }).annotations({ identifier: "Unfinished" })
 
 /**
- * The first line of `sandbox --json`: both servers take requests from now on.
+ * The first line of `sandbox --json`: both servers accept requests from now on.
  *
  * @since 0.1.0
  * @category models
@@ -150,12 +150,12 @@ export const Listening = Schema.Struct({
   api: Schema.String,
   /** The origin of the storage. */
   storage: Schema.String,
-  /** A token that this sandbox takes, and nothing else does. */
+  /** A token that this sandbox accepts, and nothing else does. */
   token: Schema.String
 }).annotations({ identifier: "Listening" })
 
 /**
- * The line for an upload that was cut off.
+ * The line for an interrupted upload.
  *
  * @since 0.1.0
  * @category constructors
@@ -170,7 +170,7 @@ const seconds = (duration: Duration.Duration): number | null =>
   Duration.isFinite(duration) ? Math.round(Duration.toMillis(duration)) / 1000 : null
 
 /**
- * The line for where an upload stands.
+ * The line for the progress of an upload.
  *
  * @since 0.1.0
  * @category constructors

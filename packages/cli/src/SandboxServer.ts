@@ -1,5 +1,5 @@
 /**
- * `stevedore sandbox`: the service and its storage on this machine, to try things on.
+ * `stevedore sandbox`: runs the service and its storage on this machine, to try things out.
  *
  * @since 0.1.0
  */
@@ -26,23 +26,25 @@ import { Output, type OutputFailed } from "./Output.js"
 import type { Listening } from "./Reports.js"
 
 /**
- * What the command takes.
+ * The options of the command.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** The port of the service; 0 for any that is free. */
+  /** The port of the service; 0 for any free one. */
   readonly port: number
-  /** The port of the storage; 0 for any that is free. */
+  /** The port of the storage; 0 for any free one. */
   readonly storagePort: number
-  /** Where the stored bytes lie while the sandbox runs. None: a temporary directory, which ends with it. */
+  /**
+   * Where to keep the stored bytes while the sandbox runs. If none: a temporary directory, which is removed at the end.
+   */
   readonly directory: Option.Option<string>
-  /** The token that is let in. */
+  /** The token to accept. */
   readonly token: Option.Option<string>
   /** How many projects there are. */
   readonly projects: number
-  /** A file that says what goes wrong, as {@link FaultFile.parse} takes it. */
+  /** A fault file, as {@link FaultFile.parse} expects it. */
   readonly faults: Option.Option<string>
   readonly json: boolean
 }
@@ -58,9 +60,9 @@ const listen = (
 ): Effect.Effect<{ readonly server: HttpServer.HttpServer; readonly origin: string }, InvalidInput, Scope.Scope> =>
   Effect.gen(function*() {
     const sockets = createServer({
-      // a part of many megabytes on a slow line takes longer than Node's five minutes
+      // over a slow connection, a part of many megabytes takes longer than Node's five minutes
       requestTimeout: 0,
-      // longer than clients keep an idle connection: none must take one up that is just being closed
+      // longer than clients keep an idle connection, so that none reuses one that is being closed
       keepAliveTimeout: 65_000
     })
     const server = yield* NodeHttpServer.make(() => sockets, { host, port }).pipe(
@@ -71,7 +73,7 @@ const listen = (
         })
       )
     )
-    // the end of the server waits for its connections, and a client may hold one for long
+    // the server's shutdown waits for its connections, and a client may hold one for long
     yield* Effect.addFinalizer(() => Effect.sync(() => sockets.closeAllConnections()))
     const { address } = server
     return { server, origin: `http://${host}:${address._tag === "TcpAddress" ? address.port : port}` }
@@ -115,8 +117,8 @@ const objectStore = (options: Pick<Options, "directory">) =>
   )
 
 /**
- * Starts both servers, which end with the scope: for programs that bring their own sandbox. `behaviour` is what the
- * command has no options for.
+ * Starts both servers, which stop with the scope: for programs that bring their own sandbox. `behaviour` is for what
+ * the command has no options for.
  *
  * @since 0.1.0
  * @category constructors
@@ -143,7 +145,7 @@ export const start = (
   })
 
 /**
- * Serves until it is interrupted.
+ * Serves until interrupted.
  *
  * @since 0.1.0
  * @category programs

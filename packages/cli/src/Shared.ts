@@ -1,5 +1,5 @@
 /**
- * What every command takes besides its own options: how much is told, and a file of configuration.
+ * What every command takes besides its own options: the verbosity, and a configuration file.
  *
  * @since 0.1.0
  */
@@ -26,32 +26,35 @@ import * as Output from "./Output.js"
  * @category models
  */
 export interface Given {
-  /** Whether only results and failures are told. */
+  /** Whether to print only results and failures. */
   readonly quiet: boolean
-  /** Whether it is told step by step what happens. */
+  /** Whether to print each step. */
   readonly verbose: boolean
   /** A file with the fields of {@link ConfigFile}. */
   readonly config: Option.Option<string>
 }
 
 /**
- * A file of configuration. A variable of the environment goes before its field, an option before both.
+ * A configuration file. An environment variable takes precedence over its field, and an option over both.
  *
  * @since 0.1.0
  * @category models
  */
 export const ConfigFile = Schema.Struct({
-  /** As `STEVEDORE_BASE_URL`: such as `https://host/api`. */
+  /** Like `STEVEDORE_BASE_URL`, such as `https://host/api`. */
   baseUrl: Schema.optional(Schema.NonEmptyString),
-  /** As `STEVEDORE_TOKEN`. The file should then be readable by its owner alone. */
+  /** Like `STEVEDORE_TOKEN`. The file should then be readable only by its owner. */
   token: Schema.optional(Schema.NonEmptyString),
-  /** As `STEVEDORE_TOKEN_FILE`: a file that holds the token; its path counts from the directory of this one. */
+  /** Like `STEVEDORE_TOKEN_FILE`: a file that holds the token. The path is relative to the directory of this file. */
   tokenFile: Schema.optional(Schema.NonEmptyString),
-  /** As `STEVEDORE_PROFILE`: `standard`, `dovetail`, or a JSON file; its path counts from the directory of this one. */
+  /**
+   * Like `STEVEDORE_PROFILE`: `standard`, `dovetail`, or a JSON file. The path is relative to the directory of this
+   * file.
+   */
   profile: Schema.optional(Schema.NonEmptyString)
 }).annotations({ identifier: "ConfigFile" })
 
-// A field that is misspelt would be read as one that is left out
+// A misspelled field would otherwise count as omitted
 const decode = Schema.decode(Schema.parseJson(ConfigFile), { onExcessProperty: "error" })
 
 const input = "--config"
@@ -61,7 +64,7 @@ const invalid = (problem: string) => new InvalidInput({ input, problem })
 const isName = (profile: string): boolean => profile === "standard" || profile === "dovetail"
 
 /**
- * The variables that a file of configuration stands for.
+ * The variables that a configuration file stands for.
  *
  * @since 0.1.0
  * @category constructors
@@ -73,7 +76,7 @@ export const readConfigFile = (
     const { dirname, resolve } = yield* Path.Path
     const text = yield* readFile(input, file)
     const { baseUrl, profile, token, tokenFile } = yield* Effect.mapError(decode(text), (error) => {
-      // by its path alone: what stands there may be the token
+      // only by its path: the content may be the token
       const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ _tag, path }) =>
         path.length === 0
           ? "no JSON object"
@@ -99,10 +102,10 @@ const isSet = (variable: string) => Effect.map(Config.option(Config.nonEmptyStri
 const configured = (file: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const variables = yield* readConfigFile(file)
-    // the two are one setting in two forms, and the environment's goes before the file's
+    // the two are one setting in two forms, and the environment takes precedence over the file
     const rest = (yield* isSet("STEVEDORE_TOKEN_FILE")) ? Record.remove(variables, "STEVEDORE_TOKEN") : variables
     const set = new Set(yield* Effect.filter(Record.keys(rest), isSet))
-    // a variable that is empty is none, and does not hide the file's
+    // an empty variable counts as unset, and does not hide the one from the file
     const taken = ConfigProvider.fromJson(Record.filter(rest, (_, variable) => !set.has(variable)))
     return yield* Effect.configProviderWith((environment) =>
       Effect.withConfigProvider(effect, ConfigProvider.orElse(taken, () => environment))

@@ -1,5 +1,5 @@
 /**
- * `stevedore uploads`: what was cut off and can go on.
+ * `stevedore uploads`: interrupted uploads that can continue.
  *
  * @since 0.1.0
  */
@@ -16,19 +16,19 @@ import * as Printable from "./Printable.js"
 import * as Reports from "./Reports.js"
 
 /**
- * What the command takes.
+ * The options of the command.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** The id of an upload to forget. None: all are listed. */
+  /** The id of an upload to forget. If none, all are listed. */
   readonly forget: Option.Option<string>
   readonly json: boolean
 }
 
 /**
- * An unfinished upload as columns: id, name, size, parts that storage has, phase, age.
+ * An unfinished upload as columns: id, name, size, confirmed parts, phase, age.
  *
  * @since 0.1.0
  * @category formatting
@@ -67,7 +67,7 @@ const list = (json: boolean) =>
   })
 
 /**
- * Lists the unfinished uploads of this user on this machine, or forgets one.
+ * Lists this user's unfinished uploads on this machine, or forgets one.
  *
  * @since 0.1.0
  * @category programs

@@ -1,5 +1,5 @@
 /**
- * `stevedore upload`: files go up, several at once, and one that fails does not stop the rest.
+ * `stevedore upload`: uploads files, several concurrently; one failure does not stop the rest.
  *
  * @since 0.1.0
  */
@@ -40,33 +40,33 @@ import * as UploadPaths from "./UploadPaths.js"
 import * as UploadWatch from "./UploadWatch.js"
 
 /**
- * What the command takes; what is left out is as in `Uploads`.
+ * The options of the command. Defaults are as in `Uploads`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options extends Configuration.Given {
-  /** Files, and directories whose files go up. */
+  /** Files, and directories of files, to upload. */
   readonly paths: ReadonlyArray<string>
   readonly strategy: "auto" | "single" | "multipart"
   readonly parts: Option.Option<number>
-  /** Parts of one file in flight at the most. */
+  /** The maximum number of parts of one file in flight. */
   readonly concurrency: Option.Option<number>
-  /** Files at once. */
+  /** The number of concurrent files. */
   readonly files: number
   readonly verify: "sample" | "all" | "download"
-  /** What is done on a line that is too slow for a file. */
+  /** What to do if the connection is too slow for a file. */
   readonly onImpossible: "fail" | "continue"
   readonly checksum: Checksums.Name
   readonly mediaType: Option.Option<string>
   readonly name: Option.Option<string>
-  /** Whether what was cut off begins anew. */
+  /** Whether to start interrupted uploads over. */
   readonly noResume: boolean
   readonly json: boolean
 }
 
 /**
- * Some files did not go up. Each was told when it failed.
+ * Some files were not uploaded. Each failure was already printed.
  *
  * @since 0.1.0
  * @category errors
@@ -74,7 +74,7 @@ export interface Options extends Configuration.Given {
 export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore/cli/UploadsFailed")("UploadsFailed", {
   failed: Schema.Int,
   files: Schema.Int,
-  /** Whether the service does not accept the token. */
+  /** Whether the service rejects the token. */
   unauthorized: Schema.Boolean
 }) {
   /**
@@ -99,9 +99,9 @@ interface Run {
   readonly options: Options
   readonly watch: UploadWatch.UploadWatch
   readonly finished: FinishedFiles.FinishedFiles
-  /** As many as files that go up at once. */
+  /** As many as files may be uploaded concurrently. */
   readonly slots: Effect.Semaphore
-  /** By the identity of a file: under two names it goes up twice, one after the other. */
+  /** By the identity of a file: under two names it is uploaded twice, one after the other. */
   readonly turns: Map<string, Effect.Semaphore>
   /** What the service refuses for every file. */
   readonly refusal: Effect.Effect<Option.Option<UploadError>>
@@ -141,8 +141,8 @@ const transfer = (
     return { _tag: "Sent", report, took }
   }))
 
-// Held by the scope, as the lock of the file's upload is, and let go after it: the next of the same file finds nothing of
-// this one.
+// Held by the scope, like the lock of the file's upload, but released after it: the next upload of the same file finds
+// nothing of this one.
 const takeTurn = ({ turns }: Run, identity: string): Effect.Effect<void, never, Scope.Scope> =>
   Effect.suspend(() => {
     const turn = turns.get(identity) ?? Effect.unsafeMakeSemaphore(1)
@@ -177,7 +177,7 @@ const send = (
     return yield* run.slots.withPermits(1)(transfer(file, source, run, begun))
   })
 
-// A reader of the results that went away does not stop the uploads: what counts is the files.
+// If the reader of the results goes away, the uploads continue: the files are what counts.
 const ignoreClosed = <R>(telling: Effect.Effect<void, OutputFailed, R>): Effect.Effect<void, OutputFailed, R> =>
   Effect.catchAll(telling, (failure) => failure.closed ? Effect.void : Effect.fail(failure))
 
@@ -197,7 +197,7 @@ const tellUp = (sent: Sent, json: boolean) =>
 const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
   Effect.gen(function*() {
     const { ledger, settle } = yield* HeldLedger.make
-    // what goes on with an earlier session asks nothing of the service before its end
+    // an upload that continues an earlier session makes no call to the service before its end
     const sending = Effect.flatMap(
       run.refusal,
       Option.match({ onNone: () => send(file, run, begun), onSome: (refusal) => Effect.fail(refusal) })
@@ -211,14 +211,15 @@ const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
           yield* ignoreClosed(run.failed.add(file.path, error))
         })
     })
-    // what was not told yet, as when it is interrupted, is found again when the command is run again
+    // if interrupted before it was reported, the file is found again when the command runs again
     yield* settle
   }).pipe(Effect.scoped)
 
-// What is up already costs one request each: few enough that what has to go up does not wait behind them.
+// Files that are already up cost one request each: few enough at a time that new uploads do not wait behind them.
 const questionsAtOnce = 4
 
-// The first file goes ahead alone until its session is open: what is refused for all is then asked once.
+// The first file goes ahead alone until its session is open, so that what is refused for all files is requested only
+// once.
 const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
   Effect.gen(function*() {
     const gate = yield* Deferred.make<void>()
@@ -284,7 +285,7 @@ const finishedFiles = (options: Options, files: ReadonlyArray<FileToUpload>) =>
     const { baseUrl: service } = yield* ServiceApi
     const making = FinishedFiles.make({ service, paths, mediaType })
     if (!options.noResume) return yield* making
-    // what another process is writing down is its own
+    // what another process is recording belongs to that process
     yield* Effect.flatMap(making, ({ clear }) => clear).pipe(
       Effect.catchTag("CommandRunning", () => Effect.void),
       Effect.scoped
@@ -293,7 +294,7 @@ const finishedFiles = (options: Options, files: ReadonlyArray<FileToUpload>) =>
   })
 
 /**
- * Uploads what was named, and fails at the end when some of it did not go up.
+ * Uploads the given paths, and fails at the end if a file was not uploaded.
  *
  * @since 0.1.0
  * @category programs

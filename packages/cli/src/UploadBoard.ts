@@ -1,5 +1,5 @@
 /**
- * Where the uploads of one command stand: a line for each file that is going up, and one in total.
+ * The progress of all uploads of one command: a line for each file being uploaded, and a total.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ import * as Printable from "./Printable.js"
 import * as ProgressBar from "./ProgressBar.js"
 
 /**
- * One file that is going up.
+ * One file being uploaded.
  *
  * @since 0.1.0
  * @category models
@@ -33,14 +33,14 @@ export interface Board {
   readonly files: { readonly total: number; readonly done: number; readonly failed: number }
   /** The sizes of all files, in bytes. */
   readonly size: number
-  /** Of the files that are over, in bytes: those that failed count too, as nothing of them is left to do. */
+  /** The bytes of files that are done, including those that failed, because nothing of them is left to do. */
   readonly settled: number
-  /** Bytes a second of all together; none before it is known. */
+  /** Bytes per second of all uploads together; none until known. */
   readonly speed: Option.Option<number>
 }
 
 /**
- * What of all bytes was sent, or is not to be sent any more.
+ * How many of all bytes were sent, or need not be sent any more.
  *
  * @since 0.1.0
  * @category conversions
@@ -84,7 +84,7 @@ export const total = (board: Board, columns: number): string => {
 }
 
 /**
- * The same as a line for a log: `45%, 3 of 12 files, 1.2 GB of 2.6 GB, 12.5 MB/s, 1m 52s left`.
+ * The total as a log line: `45%, 3 of 12 files, 1.2 GB of 2.6 GB, 12.5 MB/s, 1m 52s left`.
  *
  * @since 0.1.0
  * @category formatting
@@ -105,8 +105,8 @@ const fileLine = (columns: number) => {
 }
 
 /**
- * The lines for a terminal: one for a command of one file; otherwise one a file, at most as many as fit, the others
- * counted, and the total below them. The last columns and the last rows stay free.
+ * The lines for a terminal. For a command with one file, a single line. Otherwise one line per file, as many as fit,
+ * with a count of the others, and the total below. The last columns and rows stay free.
  *
  * @since 0.1.0
  * @category formatting

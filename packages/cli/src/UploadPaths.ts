@@ -1,5 +1,5 @@
 /**
- * Which files the paths of a command line mean.
+ * Which files the paths of a command line refer to.
  *
  * @since 0.1.0
  */
@@ -14,18 +14,21 @@ import * as Stream from "effect/Stream"
 import { InvalidInput } from "./InvalidInput.js"
 
 /**
- * A file that is to go up.
+ * A file to upload.
  *
  * @since 0.1.0
  * @category models
  */
 export interface FileToUpload {
   readonly path: string
-  /** For a file that was found in a directory its path from there, with slashes; none for one that was named itself. */
+  /**
+   * For a file found in a directory, its path relative to that directory, with slashes; none for a file that was named
+   * itself.
+   */
   readonly name: Option.Option<string>
-  /** In bytes; 0 for what cannot be looked at. */
+  /** In bytes; 0 if it cannot be determined. */
   readonly size: number
-  /** Why it cannot go up, where that was seen when its directory was read. */
+  /** Why it cannot be uploaded, if this was noticed while its directory was read. */
   readonly refused: Option.Option<SourceError>
 }
 
@@ -43,7 +46,7 @@ const refused = (file: FileToUpload, error: SourceError): FileToUpload => ({ ...
 const sizeOf = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.match(fs.stat(path), {
-      // what cannot be looked at is tried, so that its failure is told
+      // a file whose size cannot be read is tried anyway, so that its failure is reported
       onFailure: () => 0,
       onSuccess: ({ size }) => Number(size)
     }))
@@ -67,7 +70,7 @@ const named = (path: string): Files =>
       onSuccess: ({ size, type }) => type === "Directory" ? filesIn(path) : Effect.succeed([itself(path, Number(size))])
     }))
 
-// By the real path of what was named: below a directory no link is followed.
+// By the real path of what was named: below a directory, links are not followed.
 const withRealPaths = (path: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -79,7 +82,7 @@ const withRealPaths = (path: string) =>
     }))
   })
 
-// A relative path means nothing once its directory was removed, and whoever asks for that has an exception.
+// If the working directory was removed, a relative path has no meaning, and resolving it throws.
 const checkDirectory = (paths: ReadonlyArray<string>): Effect.Effect<void, InvalidInput, Path.Path> =>
   Effect.flatMap(
     Path.Path,
@@ -96,21 +99,21 @@ const checkDirectory = (paths: ReadonlyArray<string>): Effect.Effect<void, Inval
   )
 
 /**
- * What the paths of a command line mean.
+ * What the paths of a command line refer to.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Expanded {
   readonly files: ReadonlyArray<FileToUpload>
-  /** What was named more than once, in whatever way, each as it was named again: it goes up once. */
+  /** What was named more than once, in whatever way, under each of the further names: it is uploaded only once. */
   readonly repeated: ReadonlyArray<FileToUpload>
 }
 
 /**
- * The files to upload: each path as it is, and for a directory the files in it and below, in order of their names. Links
- * in a directory are not followed. What cannot go up (a link, a pipe, a directory that cannot be read) is among them, so
- * that it is told as a failure of its own. A file is there once, as it was named first.
+ * The files to upload: each named file, and for a directory the files in it and below, ordered by name. Links in a
+ * directory are not followed. What cannot be uploaded (a link, a pipe, an unreadable directory) is included, so that it
+ * is reported as its own failure. Each file is listed once, as first named.
  *
  * @since 0.1.0
  * @category constructors

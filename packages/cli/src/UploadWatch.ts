@@ -1,5 +1,5 @@
 /**
- * Shows where the uploads of one command stand: bars on a terminal, lines elsewhere, reports for programs.
+ * Shows the progress of one command's uploads: bars on a terminal, lines elsewhere, reports for programs.
  *
  * @since 0.1.0
  */
@@ -17,20 +17,20 @@ import * as UploadBoard from "./UploadBoard.js"
 import type { FileToUpload } from "./UploadPaths.js"
 
 /**
- * Is told of each upload as it begins and ends.
+ * Is notified when each upload starts and ends.
  *
  * @since 0.1.0
  * @category models
  */
 export interface UploadWatch {
-  /** Shows an upload until this is over. */
+  /** Shows an upload while this effect runs. */
   readonly during: (
     file: FileToUpload,
     progress: UploadHandle["progress"]
   ) => <A, E, R>(upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** A file went up, or failed: it counts as settled from now on. */
+  /** A file was uploaded, or failed: it counts as settled from now on. */
   readonly settle: (file: FileToUpload, outcome: "done" | "failed") => Effect.Effect<void>
-  /** How many files are up. */
+  /** How many files were uploaded. */
   readonly done: Effect.Effect<number>
 }
 
@@ -44,7 +44,7 @@ interface Sample {
   readonly sent: number
 }
 
-// The speed of the last so many milliseconds: long enough for the gaps between small files
+// The speed over this many milliseconds: long enough to bridge the gaps between small files
 const speedWindow = 15_000
 
 const speedOf = (samples: ReadonlyArray<Sample>): Option.Option<number> => {

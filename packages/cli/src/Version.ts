@@ -15,7 +15,7 @@ const manifestAt = (relative: string) =>
   ).pipe(Effect.flatMap(Schema.decode(Manifest)))
 
 /**
- * The version of this package, from its manifest: one folder above in source and build, two above a bundle.
+ * The version of this package, from its manifest: one folder up from source and build, two up from a bundle.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,9 +1,9 @@
 import * as Either from "effect/Either"
 
-/** What stands between the brackets of a call. */
+/** An argument of a call. */
 export type Value = string | number | { readonly [name: string]: Value } | Calls
 
-/** A chain of calls in the place of a value. */
+/** A chain of calls used as a value. */
 export class Calls {
   constructor(readonly calls: ReadonlyArray<Call>) {}
 }
@@ -108,7 +108,7 @@ const chain = (reader: Reader): Either.Either<ReadonlyArray<Call>, string> =>
     do {
       const name = reader.take()
       if (name?._tag !== "Name") return yield* expected("a word", name)
-      // the namespace, as it stands in a program
+      // the namespace, as written in a program
       if (name.text === "FaultScript" && calls.length === 0 && reader.isAt(".")) continue
       if (name.text === "empty" && calls.length === 0 && !reader.isAt("(")) continue
       if (!reader.skip("(")) return yield* expected(`a bracket after ${name.text}`, reader.peek())

@@ -1,5 +1,5 @@
 /**
- * The commands there are, each with what it is about.
+ * The commands, each with its summary.
  *
  * @internal
  */

@@ -8,7 +8,7 @@ interface Machine {
   readonly home: string
 }
 
-// the variable that names the folder of caches, and where it is otherwise, below the user's home
+// the variable that names the cache directory, and its default location in the user's home
 const placeOf = (platform: NodeJS.Platform): readonly [string | undefined, string] => {
   switch (platform) {
     case "darwin":
@@ -21,7 +21,7 @@ const placeOf = (platform: NodeJS.Platform): readonly [string | undefined, strin
 }
 
 /**
- * Where the command may keep itself compiled: a folder of its own, for that of the ledger holds nothing else.
+ * Where the command may keep its compiled code: in its own directory, because that of the ledger holds nothing else.
  *
  * @internal
  */
@@ -34,7 +34,7 @@ export const directoryOf = ({ environment, home, platform }: Machine): string =>
 
 const isPrivate = (directory: string): boolean => {
   const { mode, uid } = statSync(directory)
-  // Windows has no modes: the folders of a user are closed to others by their access lists
+  // Windows has no modes: access lists keep other users out of a user's directories
   return process.geteuid === undefined || (uid === process.geteuid() && (mode & 0o022) === 0)
 }
 
@@ -42,9 +42,9 @@ const directoryOfUser = (): string =>
   directoryOf({ platform: process.platform, environment: process.env, home: homedir() })
 
 /**
- * Makes sure that the folder is there and that nobody else can write to it, and gives it; none where that cannot be had,
- * as for a user without a home: the start is then slower, and no more. What is compiled there runs with this user's
- * token: Node's own choice, a folder among the temporary files of all users, could be filled by somebody else.
+ * Ensures that the directory exists and that nobody else can write to it, and returns it; undefined if that is not
+ * possible, as for a user without a home, which only makes the start slower. Code compiled there runs with this user's
+ * token: Node's own choice, a directory among the temporary files of all users, could be filled by somebody else.
  *
  * @internal
  */

@@ -15,7 +15,8 @@ const stamp = (source: Uint8Array, compiled: Uint8Array): Buffer => {
   return sums
 }
 
-// V8 refuses what another version of it compiled; it does not look whether it was this source, or is whole
+// V8 refuses code compiled by another version of it, but does not check whether it was compiled from this source, or is
+// complete
 const read = (path: string, source: Uint8Array): Buffer | undefined => {
   try {
     const kept = readFileSync(path)
@@ -28,17 +29,17 @@ const read = (path: string, source: Uint8Array): Buffer | undefined => {
 
 const write = (path: string, source: Uint8Array, compiled: Uint8Array): void => {
   try {
-    // in place: to who reads it meanwhile it is not whole
+    // written in place: a concurrent reader sees it as incomplete
     writeFileSync(path, Buffer.concat([stamp(source, compiled), compiled]), { mode: 0o600 })
   } catch {
-    // the next start compiles it once more
+    // the next start compiles again
   }
 }
 
 /**
- * Runs a script of CommonJS from what V8 made of it before, and gives whether it could. Where it could not, that is kept for
- * the next time when the process ends: every function that ran by then. `node:module` has such a cache too, but from
- * Node 22 on and for each module by itself, which takes longer.
+ * Runs a CommonJS script from V8's compiled code of an earlier run, and returns whether it could. If it could not, the
+ * code of every function that ran is saved for the next time when the process ends. `node:module` has such a cache too,
+ * but only from Node 22 on, and per module, which takes longer.
  *
  * @internal
  */

@@ -15,11 +15,11 @@ import type { Check, Finding, Found, Needs } from "./doctorTrial.js"
 import * as Trial from "./doctorTrial.js"
 import { present, told } from "./doctorTrial.js"
 
-/** What the caller wants to know besides. */
+/** What else the caller wants to know. */
 export interface Wishes {
-  /** A file that is to go up later: its size in bytes. It is not sent. */
+  /** A file to upload later, with its size in bytes. It is not sent. */
   readonly file: Option.Option<{ readonly path: string; readonly size: number }>
-  /** The origin of pages that will upload. */
+  /** The origin of web pages that will upload. */
   readonly origin: Option.Option<string>
 }
 
@@ -201,7 +201,7 @@ const throughput = (file: Wishes["file"]): Check<Needs> => ({
     })
 })
 
-/** The checks after the configuration, in their order. */
+/** The checks after the configuration, in order. */
 export const all = (wishes: Wishes): ReadonlyArray<Check<Needs>> => [
   connection,
   token,

@@ -1,4 +1,4 @@
-/** What a browser would conclude from the answer to its preflight; empty where it would go on. */
+/** What a browser would object to in the response to its preflight; empty if it would proceed. */
 export const preflightProblem = (
   answer: { readonly status: number; readonly headers: Readonly<Record<string, string | undefined>> },
   asked: { readonly origin: string; readonly method: string; readonly headers: ReadonlyArray<string> }
@@ -16,7 +16,7 @@ export const preflightProblem = (
   return missing.length === 0 ? "" : `the headers ${missing.join(", ")} are not allowed`
 }
 
-/** Which of these headers a page of another origin cannot read. */
+/** Which of these headers a page from another origin cannot read. */
 export const notExposed = (
   headers: Readonly<Record<string, string | undefined>>,
   names: ReadonlyArray<string>

@@ -161,7 +161,7 @@ export const etag: Check<Needs> = {
 const corsRemedy = (origin: string) =>
   `Give the bucket a CORS rule: AllowedOrigins ${origin}, AllowedMethods PUT and GET, AllowedHeaders *, ExposeHeaders ETag.`
 
-/** Whether pages of this origin can upload. */
+/** Whether web pages from this origin can upload. */
 export const cors = (origin: Option.Option<string>): Check<Needs> => ({
   id: "cors",
   title: "CORS for pages",

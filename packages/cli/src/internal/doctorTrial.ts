@@ -15,7 +15,7 @@ import { connect } from "node:tls"
 import type { CheckId, CheckReport, Diagnosis } from "../DoctorReport.js"
 import type { Proxy } from "../Proxy.js"
 
-/** What is put on trial: bytes that nobody needs. */
+/** The content of trial uploads: bytes that nobody needs. */
 export const contentOf = (size: number): Uint8Array => {
   const content = new Uint8Array(size)
   for (let index = 0; index < size; index++) content[index] = Math.imul(index, 2_654_435_761) >>> 24
@@ -30,34 +30,34 @@ export const largeName = "stevedore-doctor-multipart.txt"
 export interface Problem {
   readonly _tag: "Problem"
   readonly found: string
-  /** Omitted: the check's own. */
+  /** Defaults to the check's own. */
   readonly remedy?: string | undefined
   readonly unauthorized?: boolean | undefined
 }
 
 export const problem = (found: string, remedy?: string): Problem => ({ _tag: "Problem", found, remedy })
 
-/** A check that passed, did so with something to note, or was not asked for. */
+/** A check that passed, passed with something to note, or was not requested. */
 export interface Finding {
   readonly found: string
   readonly note?: string | undefined
   readonly untried?: boolean | undefined
 }
 
-/** What the checks have found so far, each for those after it. */
+/** What the checks have found so far, for those that follow. */
 export interface Found {
   readonly service: ServiceWithToken
-  /** Omitted: there is none between. */
+  /** Omitted if there is no proxy. */
   readonly proxy?: Proxy | undefined
   readonly singleContent: Uint8Array
   readonly largeContent: Uint8Array
-  /** A connection to the service stands. */
+  /** A connection to the service was established. */
   reached?: true | undefined
   single?: SingleSession | undefined
   multipart?: MultipartSession | undefined
   singleReceipt?: PutReceipt | undefined
   partReceipts?: ReadonlyArray<PartReceipt> | undefined
-  /** Bytes a second. */
+  /** Bytes per second. */
   speed?: number | undefined
   /** The id of a file that the service says is complete. */
   fileId?: string | undefined
@@ -66,11 +66,11 @@ export interface Found {
 
 export type Needed = "reached" | "single" | "multipart" | "singleReceipt" | "partReceipts" | "speed" | "fileId"
 
-/** A check as data; `needs` is what an earlier one has to have found. */
+/** A check as data; `needs` is what an earlier check must have found. */
 export interface Check<R> {
   readonly id: CheckId
   readonly title: string
-  /** What to do when it fails, where the failure itself does not say it. */
+  /** What to do when it fails, if the failure itself does not say. */
   readonly remedy: string
   readonly needs: ReadonlyArray<Needed>
   readonly run: (found: Found) => Effect.Effect<Finding, Problem, R>
@@ -83,7 +83,7 @@ export const report = (
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 
-/** The names of the host are found, and a connection stands: of TLS, where the address says so. */
+/** Resolves the host name and establishes a connection, over TLS if the address says so. */
 export const reach = (url: URL): Effect.Effect<string, Problem> =>
   Effect.gen(function*() {
     const { address } = yield* Effect.tryPromise({
@@ -132,7 +132,7 @@ const handshake = (url: URL) =>
   connected<{ readonly authorized: string; readonly protocol: string; readonly until: string }>(
     url,
     ({ host, port }, ready) => {
-      // an address is no name, and may not be sent as one
+      // an IP address is not a name, and must not be sent as a server name
       const socket = connect(
         { host, port, servername: isIP(host) === 0 ? host : "", rejectUnauthorized: false },
         () =>
@@ -146,7 +146,7 @@ const handshake = (url: URL) =>
     }
   )
 
-/** Behind a proxy, which finds the names of hosts by itself: an answer is all that can be asked for. */
+/** Behind a proxy, which resolves host names itself, the most that can be asked for is a response. */
 export const reachBy = (proxy: Proxy, request: HttpClientRequest.HttpClientRequest) =>
   Effect.map(headersOf(request), () => `${new URL(request.url).host} answers`).pipe(
     Effect.mapError(({ found }) =>
@@ -161,7 +161,7 @@ export const reachBy = (proxy: Proxy, request: HttpClientRequest.HttpClientReque
 const lineRemedy = "Check the network, and whether a firewall or proxy stands between; then run it again."
 const laterRemedy = "Run it again later; if it stays, tell the service's operator the request id."
 
-/** What to do about failures that are not about the step at which they come. */
+/** What to do about failures that are not specific to the step where they occur. */
 const remedies: ReadonlyMap<string, string> = new Map([
   ["Unauthorized", "Set STEVEDORE_TOKEN, or the file of --token-file, to a token that the service accepts."],
   ["ConnectionFailed", lineRemedy],
@@ -171,7 +171,7 @@ const remedies: ReadonlyMap<string, string> = new Map([
   ["StorageUnavailable", laterRemedy]
 ])
 
-/** The headers of an answer, whatever its status; none of a token is sent. */
+/** The headers of a response, whatever its status. No token is sent. */
 export const headersOf = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(
     HttpClient.HttpClient,
@@ -191,14 +191,14 @@ export const headersOf = (request: HttpClientRequest.HttpClientRequest) =>
       )
   )
 
-/** A range of bytes as a section to put. */
+/** A range of bytes as a section to upload. */
 export const sectionOf = (name: string, bytes: Uint8Array, range: ByteRange) =>
   Effect.flatMap(UploadSources.fromBytes(name, bytes, { mediaType }).open, (source) => source.section(range))
 
-/** What a check needs of the world. */
+/** The services that a check requires. */
 export type Needs = ServiceApi | ObjectStorage | HttpClient.HttpClient
 
-/** The failure of a step as a problem: its message names the next step already. */
+/** The failure of a step as a problem: its message already names the next step. */
 export const told = <A, E extends { readonly _tag: string; readonly message: string }, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Problem, R> =>

@@ -5,14 +5,14 @@ import * as Reports from "../Reports.js"
 import { messageOf } from "./message.js"
 
 /**
- * The files of one command that did not go up, told as they fail. What holds for several is one error, and is told with
- * the first of them; in JSON each file has its line.
+ * The files of one command that failed, reported as they fail. A failure that applies to several files is one error,
+ * and is reported with the first; in JSON each file has its line.
  *
  * @internal
  */
 export interface FailedFiles {
   readonly add: (path: string, error: UploadError) => Effect.Effect<void, OutputFailed, Output>
-  /** Tells how many there are of which nothing was told. */
+  /** Reports how many files failed without a message of their own. */
   readonly tellRest: Effect.Effect<void, never, Output>
   readonly count: Effect.Effect<number>
 }

@@ -3,12 +3,12 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as HashSet from "effect/HashSet"
 
-// No fiber has it: it tells in the cause of an exit who interrupted.
+// No real fiber has this id: in the cause of an exit, it says who interrupted.
 const terminal = FiberId.runtime(-1, 0)
 
 /**
- * Interrupts a program when its terminal goes away (`SIGHUP`), as `NodeRuntime` does at `SIGINT` and `SIGTERM`: what it
- * has open is closed and removed. A second signal ends the process at once.
+ * Interrupts a program when its terminal goes away (`SIGHUP`), as `NodeRuntime` does on `SIGINT` and `SIGTERM`:
+ * resources are closed and removed. A second signal ends the process at once.
  *
  * @internal
  */

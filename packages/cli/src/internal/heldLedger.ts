@@ -7,15 +7,15 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 
 /**
- * The ledger in force for one upload, which forgets it only when it is told to. Until then whoever was killed behind
- * Complete finds by the record that the file is up; without it, and before that was written down elsewhere, the file
- * would go up twice. The upload's lock is held as long, by the scope.
+ * The ledger in force, for one upload, which forgets the upload only when told to. Until then, if the process is killed
+ * after Complete, the record shows that the file is up; without it, and before that is recorded elsewhere, the file
+ * would be uploaded twice. The scope holds the upload's lock just as long.
  *
  * @internal
  */
 export interface HeldLedger {
   readonly ledger: UploadLedger.Service
-  /** Forgets what the upload has done with. */
+  /** Forgets what the upload no longer needs. */
   readonly settle: Effect.Effect<void>
 }
 
@@ -33,7 +33,7 @@ export const make: Effect.Effect<HeldLedger, never, Scope.Scope> = Effect.gen(fu
     ledger: {
       ...ledger,
       lock: (id) => Scope.extend(ledger.lock(id), scope),
-      // a new session of the upload takes the place of one that is dead
+      // a new session of the upload replaces a dead one
       begin: (record) => Effect.zipRight(settle, ledger.begin(record)),
       forget: (record) =>
         Effect.sync(() => {
@@ -45,8 +45,8 @@ export const make: Effect.Effect<HeldLedger, never, Scope.Scope> = Effect.gen(fu
 })
 
 /**
- * Forgets an upload that ended with this file: a command that was stopped had written down that it is up, and then had no
- * time to forget it. Another one of the same file, as by another link, is left alone.
+ * Forgets an upload that ended with this file: a stopped command had recorded that the file is up, but had no time to
+ * forget the upload. Another upload of the same file, for example through another link, is left alone.
  *
  * @internal
  */

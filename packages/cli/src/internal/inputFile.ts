@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import { InvalidInput } from "../InvalidInput.js"
 
 /**
- * The text of a file that an option or a variable names, by which a failure is told.
+ * The text of a file that an option or a variable names; a failure names that option or variable.
  *
  * @internal
  */
@@ -22,8 +22,9 @@ const isOpen = ({ mode, type, uid }: FileSystem.File.Info): boolean =>
   type === "File" && (mode & 0o066) !== 0 && Option.contains(uid, process.getuid?.())
 
 /**
- * Warns of a file of this user's in which the token is, where other users may read or change it, as ssh does of keys. Not
- * of one that somebody else gave to this user, as a container is given its secrets; and not where there are no such users.
+ * Warns about a token file of this user that other users may read or change, as ssh does for keys. It does not warn
+ * about a file that another user gave to this one, as containers get their secrets, nor on platforms without such
+ * users.
  *
  * @internal
  */
@@ -39,6 +40,6 @@ export const warnOfOthers = (path: string): Effect.Effect<void, never, FileSyste
         () => isOpen(info)
       )
     ),
-    // what can be read but not looked at, such as a pipe of the shell
+    // readable, but without metadata, such as a pipe of the shell
     Effect.ignore
   )

@@ -4,18 +4,18 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
 /**
- * The service as one command asks it: what it refused for good it is not asked again, and whoever would have asked has
- * the same error.
+ * The service, as one command calls it: after a permanent refusal it is not called for the same thing again, and later
+ * callers get the same error.
  *
  * @internal
  */
 export interface LastingRefusals {
   readonly service: Service
-  /** What holds for whatever is asked: the token is not accepted, or nobody is there. */
+  /** What applies to every call: the token is rejected, or nobody is there. */
   readonly ofAll: Effect.Effect<Option.Option<ServiceError>>
 }
 
-// The service's own word, and on no field: a gateway may forbid one file for its name alone.
+// Only the service's own answer, and not about a field: a gateway may forbid a single file just for its name.
 const isOfToken = (error: ServiceError): boolean =>
   error._tag === "Forbidden" && error.issues.length > 0 && error.issues.every(({ path }) => (path?.length ?? 0) === 0)
 
@@ -26,7 +26,7 @@ export const make = (service: Service): LastingRefusals => {
   let reached = false
   let ofAll = Option.none<ServiceError>()
 
-  // An address where nobody was ever found is a wrong one; a line that is down for now comes back.
+  // An address where nothing was ever found is wrong; a network that is down for now comes back.
   const isOfAll = (error: ServiceError): boolean =>
     error._tag === "Unauthorized" || (error._tag === "ConnectionFailed" && error.arrived === "no" && !reached)
 
@@ -54,8 +54,8 @@ export const make = (service: Service): LastingRefusals => {
       Option.match(ofAll, { onNone: () => answered(call), onSome: (refusal) => Effect.fail(refusal) })
     )
 
-  // Bytes that nobody may complete are not sent, so what is said of Complete holds for opening too. Those that are there
-  // are worth the question in any case.
+  // Bytes that may not be completed are not sent, so a refusal of Complete also applies to opening. For bytes that are
+  // already there, Complete is worth asking in any case.
   const way = <Description, Session, Finished, Record>(
     initiate: (file: Description) => Effect.Effect<Session, ServiceError>,
     complete: (session: Finished) => Effect.Effect<Record, ServiceError>

@@ -1,6 +1,6 @@
 import * as Predicate from "effect/Predicate"
 
-/** By the `_tag` of an error: the words by which it names what a program writes, and what the command has for it. */
+/** By the `_tag` of an error: how its message names what a program would write, and the command's equivalent. */
 const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new Map([
   ["CursorRejected", [
     "with onCursorRejected: \"restart\" the walk does so by itself and leaves out what it has given, provided that its " +
@@ -30,7 +30,7 @@ const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new
 ])
 
 /**
- * What an error says, by the options of the command where the library's own says it by the library's.
+ * The message of an error, with the command's options in place of the library's where there are any.
  *
  * @internal
  */

@@ -14,7 +14,7 @@ const dispatcher = ({ authorization, except, origin }: Proxy) =>
   Layer.scoped(
     NodeHttpClient.Dispatcher,
     Effect.acquireRelease(
-      // all three are given: what is left out it would read from the environment by rules of its own
+      // all three are given: undici would read missing ones from the environment by its own rules
       Effect.sync(() =>
         new Undici.EnvHttpProxyAgent({
           httpProxy: origin,
@@ -27,7 +27,7 @@ const dispatcher = ({ authorization, except, origin }: Proxy) =>
     )
   )
 
-/** The status by which a proxy refused a tunnel: undici tells it in words alone. */
+/** The status with which a proxy refused a tunnel: undici reports it only in its message. */
 const refusal = (error: unknown): string | undefined => {
   for (const cause of causes(error)) {
     const [, status] = cause instanceof Error ? /^Proxy response \((\d{3})\)/.exec(cause.message) ?? [] : []
@@ -36,7 +36,7 @@ const refusal = (error: unknown): string | undefined => {
   return undefined
 }
 
-// A failure is told by its code, and "aborted" is all that this one's says
+// A failure is reported by its code, and this one's code says only "aborted"
 const withRefusals = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.transform(client, (effect, request) =>
     Effect.mapError(effect, (error) => {
@@ -48,10 +48,10 @@ const withRefusals = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
       })
     }))
 
-// undici writes the host into the headers that it is given, and those of requests without any are one object for all
+// undici writes the host into the headers that it receives, and all requests without headers share one object
 const withOwnHeaders = HttpClient.mapRequest(HttpClientRequest.setHeaders({}))
 
-/** A client through the proxy. In a module of its own, for it brings undici along. */
+/** A client through the proxy. In its own module because it loads undici. */
 export const layer = (proxy: Proxy): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(
     HttpClient.HttpClient,

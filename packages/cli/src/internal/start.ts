@@ -4,7 +4,7 @@ import { summaries } from "./commands.js"
 import * as CompileCache from "./compileCache.js"
 import * as CompiledScript from "./compiledScript.js"
 
-// Each keeps what it ran for itself: how an upload goes is nothing that a list ever compiles.
+// Each command has its own cache: code for uploads is of no use to a list.
 const command = Object.keys(summaries).find((name) => process.argv.includes(name)) ?? "help"
 const directory = process.env.NODE_DISABLE_COMPILE_CACHE === undefined ? CompileCache.prepare() : undefined
 

@@ -7,16 +7,16 @@ import { fromConfigError, type InvalidInput } from "../InvalidInput.js"
 import type { Proxy } from "../Proxy.js"
 
 /**
- * A client that goes through the proxy, except to this machine and to the hosts that `no_proxy` lists. Its connections end
+ * A client that uses the proxy, except for this machine and for the hosts that `no_proxy` lists. Its connections end
  * with the layer.
  */
 export const through = (proxy: Proxy): Layer.Layer<HttpClient.HttpClient> =>
   Layer.unwrapEffect(
-    // most starts need no proxy, and what goes through one is a megabyte to load
+    // most runs need no proxy, and the proxy client is a megabyte to load
     Effect.map(Effect.promise(() => import("./proxyClient.js")), (client) => client.layer(proxy))
   )
 
-/** The service and the storage, over the client that leads there where there is one. */
+/** The service and the storage, over the given client if there is one. */
 export const layer = (
   options: Omit<NodeStevedore.Options, keyof NodeStevedore.StorageOptions>,
   client: Option.Option<Layer.Layer<HttpClient.HttpClient>>
