@@ -1,5 +1,5 @@
 /**
- * `stevedore list` and `stevedore projects`: the items of a list, one a line, as they come.
+ * `stevedore list` and `stevedore projects`: prints the items of a list as they arrive, one per line.
  *
  * @since 0.1.0
  */
@@ -22,23 +22,23 @@ import { Output } from "./Output.js"
 import * as Printable from "./Printable.js"
 
 /**
- * What the command takes.
+ * The options of the command.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options extends Configuration.Given {
-  /** The name of a list, `folders/ID/contents`, or the path of any other. */
+  /** The name of a list, `folders/ID/contents`, or the path of any other list. */
   readonly resource: string
-  /** As {@link Filters.parse} takes them. */
+  /** As {@link Filters.parse} expects them. */
   readonly filter: ReadonlyArray<string>
   readonly sort: ReadonlyArray<List.Sort<string>>
   readonly pageSize: Option.Option<number>
-  /** The most items to print. */
+  /** The maximum number of items to print. */
   readonly limit: Option.Option<number>
-  /** A file that holds the place to go on from, and is kept up to date. */
+  /** A file with the position to continue from, which is kept up to date. */
   readonly resume: Option.Option<string>
-  /** Whether items that are not what their Schema says are left out. */
+  /** Whether to skip items that do not match their Schema. */
   readonly skipInvalid: boolean
   readonly json: boolean
 }
@@ -61,7 +61,7 @@ const lists: Readonly<Record<string, AnyList>> = {
 const AnyRecord = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 /**
- * The list of a name.
+ * The list with this name.
  *
  * @since 0.1.0
  * @category constructors
@@ -81,7 +81,7 @@ export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> =
 const shownFields = [["id"], ["title", "name", "text", "email"], ["created_at"]]
 
 /**
- * An item as a line of columns: its id, what it is called, and when it was created.
+ * An item as a line of columns: its id, its name or title, and when it was created.
  *
  * @since 0.1.0
  * @category formatting
@@ -118,7 +118,7 @@ const readCheckpoint = (path: string) =>
     })
   ))
 
-// It takes the place of the file there: what counts is whether the directory may be written to.
+// The file is replaced, so what counts is whether its directory is writable.
 const checkWritable = (path: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -128,12 +128,12 @@ const checkWritable = (path: string) =>
     new InvalidInput({ input: "--resume", problem: `the place to go on from cannot be kept there: ${message}` })
   ))
 
-// beside the target and then in its place: what is there is always a whole one
+// written next to the target and then moved into place, so that the file is always complete
 const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const text = yield* Schema.encode(CheckpointFile)(at)
-    // what is left of a run that was killed; a link that somebody else laid there is not to be written through
+    // left by a killed run; and a link that somebody else put there must not be written through
     yield* fs.remove(`${path}.new`, { force: true })
     yield* fs.writeFileString(`${path}.new`, text, { flag: "wx" })
     yield* fs.rename(`${path}.new`, path)
@@ -142,7 +142,7 @@ const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
 const print = (items: ReadonlyArray<object>, json: boolean) =>
   Effect.flatMap(Output, (output) => json ? output.json(items) : output.lines(items.map(line)))
 
-// After a crash some lines may come twice, and none is missing: the place is written behind what was printed.
+// After a crash, some lines may be repeated, but none is missing: the position is written after the items are printed.
 const printMarked = (chunk: Chunk.Chunk<Marked<object>>, options: Options) =>
   Effect.zipRight(
     print(Chunk.toReadonlyArray(chunk).map(({ item }) => item), options.json),
@@ -153,7 +153,7 @@ const printMarked = (chunk: Chunk.Chunk<Marked<object>>, options: Options) =>
   )
 
 /**
- * Prints the items of a list. A reader that goes away (`| head`) ends the walk: no page is asked for that nobody reads.
+ * Prints the items of a list. If the reader goes away (`| head`), the walk ends: no page is fetched that nobody reads.
  *
  * @since 0.1.0
  * @category programs

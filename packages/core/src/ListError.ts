@@ -1,5 +1,5 @@
 /**
- * How a walk of a list can fail, besides the errors of the service.
+ * How the walk of a list can fail, besides the errors of the service.
  *
  * @since 0.1.0
  */
@@ -16,8 +16,8 @@ const problems = {
 } as const
 
 /**
- * The service's pages do not lead to the end of the list. What the pages before held has been given; what comes after
- * is not known, so the walk does not end as if it were complete.
+ * The service's pages do not lead to the end of the list. The items of the pages so far were returned; what follows is
+ * unknown, so the walk does not end as if it were complete.
  *
  * @since 0.1.0
  * @category errors
@@ -26,7 +26,7 @@ export class PaginationBroken extends Schema.TaggedError<PaginationBroken>("@ste
   "PaginationBroken",
   {
     problem: Schema.Literal("cursorRepeated", "moreWithoutCursor", "tooManyEmptyPages"),
-    /** The last page that came. Its cursor gets it once more. */
+    /** The last page that came. Its cursor fetches it again. */
     page: PagePosition.PagePosition,
     attempts: Recovery.attempts
   }
@@ -45,7 +45,7 @@ export class PaginationBroken extends Schema.TaggedError<PaginationBroken>("@ste
 }
 
 /**
- * The service does not take a cursor any more. Cursors end; how soon, the service does not say.
+ * The service no longer accepts a cursor. Cursors expire; the service does not say when.
  *
  * @since 0.1.0
  * @category errors
@@ -53,7 +53,7 @@ export class PaginationBroken extends Schema.TaggedError<PaginationBroken>("@ste
 export class CursorRejected extends Schema.TaggedError<CursorRejected>("@stevedore/core/CursorRejected")(
   "CursorRejected",
   {
-    /** The page that the cursor asked for. */
+    /** The page that the cursor was for. */
     page: PagePosition.PagePosition,
     /** How long ago the cursor was received. Encoded in milliseconds. */
     age: Recovery.FiniteDuration,
@@ -78,16 +78,16 @@ export class CursorRejected extends Schema.TaggedError<CursorRejected>("@stevedo
 }
 
 /**
- * An item is not what its Schema says. The error names the place, never the value.
+ * An item does not match its Schema. The error names the place, never the value.
  *
  * @since 0.1.0
  * @category errors
  */
 export class ItemInvalid extends Schema.TaggedError<ItemInvalid>("@stevedore/core/ItemInvalid")("ItemInvalid", {
   page: PagePosition.PagePosition,
-  /** Counted from 0 in the page. */
+  /** The index in the page, from 0. */
   index: Schema.NonNegativeInt,
-  /** The item's own id, where it has one. */
+  /** The item's own id, if it has one. */
   itemId: Schema.optional(Schema.String),
   /** Where in the item, such as `author.name`; empty for the whole item. */
   field: Schema.String,
@@ -112,7 +112,7 @@ export class ItemInvalid extends Schema.TaggedError<ItemInvalid>("@stevedore/cor
 }
 
 /**
- * A page size that the service does not take; refused before any request.
+ * A page size that the service does not accept; refused before any request.
  *
  * @since 0.1.0
  * @category errors
@@ -120,7 +120,7 @@ export class ItemInvalid extends Schema.TaggedError<ItemInvalid>("@stevedore/cor
 export class InvalidPageSize extends Schema.TaggedError<InvalidPageSize>("@stevedore/core/InvalidPageSize")(
   "InvalidPageSize",
   {
-    /** As it was given. Encoded as text, for it may be no number at all. */
+    /** As given. Encoded as text, because it may not be a number at all. */
     pageSize: Schema.NumberFromString,
     maximum: Schema.Int,
     attempts: Recovery.noAttempts
@@ -138,7 +138,7 @@ export class InvalidPageSize extends Schema.TaggedError<InvalidPageSize>("@steve
 }
 
 /**
- * A filter, a sort field or another option that this list does not have, or that does not go with another; refused
+ * A filter, a sort field or another option that this list does not have, or that conflicts with another one; refused
  * before any request.
  *
  * @since 0.1.0
@@ -169,8 +169,8 @@ export class InvalidListOption extends Schema.TaggedError<InvalidListOption>("@s
 }
 
 /**
- * A checkpoint of another list, or of the same list with other filters or sort; refused before any request, for going
- * on from it would leave out some items and repeat others.
+ * A checkpoint of another list, or of the same list with other filters or another sort. Refused before any request,
+ * because continuing from it would miss some items and repeat others.
  *
  * @since 0.1.0
  * @category errors
@@ -178,9 +178,9 @@ export class InvalidListOption extends Schema.TaggedError<InvalidListOption>("@s
 export class CheckpointMismatch extends Schema.TaggedError<CheckpointMismatch>("@stevedore/core/CheckpointMismatch")(
   "CheckpointMismatch",
   {
-    /** The list that was to go on. */
+    /** The list to continue. */
     path: Schema.String,
-    /** The list that the checkpoint is of. */
+    /** The list that the checkpoint belongs to. */
     checkpointPath: Schema.String,
     what: Schema.Literal("list", "filters"),
     attempts: Recovery.noAttempts
@@ -201,7 +201,7 @@ export class CheckpointMismatch extends Schema.TaggedError<CheckpointMismatch>("
 }
 
 /**
- * Whatever can end a walk.
+ * Every way a walk can fail.
  *
  * @since 0.1.0
  * @category errors

@@ -1,6 +1,6 @@
 /**
- * The filters of the lists: what can be written, and how it goes into a query (service contract: `filter[name]=`,
- * `filter[name][op]=`, arrays as `filter[name][0]=`, times in UTC).
+ * The filters of the lists: how they are written, and how they are encoded in a query (service contract:
+ * `filter[name]=`, `filter[name][op]=`, arrays as `filter[name][0]=`, times in UTC).
  *
  * @since 0.1.0
  */
@@ -11,14 +11,14 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 /**
- * A moment, as any of Effect's types or JavaScript's. It goes over the wire in ISO 8601, in UTC.
+ * A moment, as one of Effect's types or as a JavaScript Date. It is sent in ISO 8601, in UTC.
  *
  * @since 0.1.0
  * @category models
  */
 export type Instant = Date | DateTime.DateTime
 
-// Of both kinds in one: the two Schemas that Effect has of them bring 1 KiB of time zones to a page.
+// Covers both kinds at once: Effect's two Schemas for them bring 1 KiB of time zones to a page.
 const Moment = Schema.declare(DateTime.isDateTime, {
   identifier: "DateTime",
   arbitrary: () => (fc) => fc.date({ noInvalidDate: true }).map(DateTime.unsafeFromDate),
@@ -27,10 +27,10 @@ const Moment = Schema.declare(DateTime.isDateTime, {
 
 const isoDate = /^(\d{4}(-\d\d){0,2})([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/
 
-// the `+02` of ISO 8601, which no JavaScript reads behind a `T`
+// ISO 8601 allows `+02`, which JavaScript does not parse behind a `T`
 const hourOfZone = /(:.*[+-]\d\d)$/
 
-// JavaScript reads much more: 5 as a May, 01.02. as the second of January, and the 30th of February as a day in March
+// JavaScript accepts much more: it reads 5 as a day in May, 01.02. as January 2nd, and February 30th as a day in March
 const fromIso = (text: string): Option.Option<DateTime.DateTime> => {
   const day = isoDate.exec(text)?.[1] ?? "-"
   return Option.exists(DateTime.make(day), (utc) => DateTime.formatIso(utc).startsWith(day))
@@ -85,8 +85,8 @@ export const TextFilter = Schema.Struct({
 )
 
 /**
- * A time after one moment, before another, or between the two. `gt` and `lt` leave the moment itself out, `gte` and
- * `lte` take it in; each end is written in one way, and at least one end.
+ * A time after one moment, before another, or between the two. `gt` and `lt` exclude the moment itself, `gte` and `lte`
+ * include it. Each end is given in one way only, and at least one end is required.
  *
  * @since 0.1.0
  * @category models
@@ -142,7 +142,7 @@ const createdAt = Schema.optional(TimeFilter)
  * @category filters
  */
 export const Projects = Schema.Struct({
-  /** In a folder, or in any of several. */
+  /** In this folder, or in any of several. */
   folder_id: Schema.optional(Schema.Union(Id, Schema.NonEmptyArray(Id))),
   title
 }).annotations({ identifier: "ProjectFilters" })
@@ -171,7 +171,7 @@ export const Docs = Schema.Struct({ ...Data.fields, published: Schema.optional(S
   .annotations({ identifier: "DocFilters" })
 
 /**
- * Highlights of a project, with a tag, or one by its id: only one of the three.
+ * The highlights of a project, those with a tag, or one by its id: only one of the three.
  *
  * @since 0.1.0
  * @category filters
@@ -241,7 +241,7 @@ export const Contacts = Schema.Struct({ name: Schema.optional(TextFilter) }).ann
  */
 export const Folders = Schema.Struct({
   title,
-  /** `null`: the folders that are in no other. */
+  /** `null` selects the folders that are in no other. */
   parent_folder_id: Schema.optional(Schema.NullOr(Id))
 }).annotations({ identifier: "FolderFilters" })
 
@@ -272,8 +272,8 @@ const flatten = (name: string, value: unknown): ReadonlyArray<readonly [string, 
 }
 
 /**
- * Encoded filters as the parameters of a query, in the order of their names. Only what goes over the wire as text has a
- * parameter: an empty array has none, nor has a `Date` that no Schema encoded. The lists refuse both.
+ * Encoded filters as query parameters, in the order of their names. Only what is sent as text has a parameter: an empty
+ * array has none, and neither has a `Date` that no Schema encoded. The lists refuse both.
  *
  * @example
  * import { ListFilters } from "@stevedore/core"

@@ -1,5 +1,5 @@
 /**
- * Where in a list a page stands: what an error of a walk names, so that the walk can go on from there.
+ * Where a page is in a list: errors of a walk name it, so that the walk can continue from there.
  *
  * @since 0.1.0
  */
@@ -14,9 +14,9 @@ import * as Schema from "effect/Schema"
 export const PagePosition = Schema.Struct({
   /** The list, such as `/v1/projects`. */
   path: Schema.String,
-  /** Counted from 0 in the walk. */
+  /** The index in the walk, from 0. */
   index: Schema.NonNegativeInt,
-  /** The cursor that asks for the page, exactly as received; absent for the first. A walk goes on from it. */
+  /** The cursor that fetches the page, exactly as received; absent for the first. A walk can continue from it. */
   cursor: Schema.optional(Schema.String)
 }).annotations({ identifier: "PagePosition" })
 

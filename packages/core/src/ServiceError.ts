@@ -1,5 +1,5 @@
 /**
- * What the service can answer, as typed errors.
+ * What the service can respond with, as typed errors.
  *
  * @since 0.1.0
  */
@@ -34,11 +34,11 @@ const answer = {
   /** The call, such as `initiateUpload`. */
   operation: Schema.String,
   status: Schema.Int,
-  /** What the service said is wrong: code and path of each entry; empty where the answer held none. */
+  /** The service's issues: code and path of each; empty if the response had none. */
   issues: Schema.Array(Issue),
-  /** The service's own id of the request, for its support. */
+  /** The service's request id, for its support. */
   requestId: Schema.optional(Schema.String),
-  /** In a walk of a list: the page that could not be had. */
+  /** In a walk of a list: the page that could not be fetched. */
   page: Schema.optional(PagePosition.PagePosition),
   attempts: Recovery.attempts
 }
@@ -63,7 +63,7 @@ const describe = (
   }`
 
 /**
- * 401: the token is missing, wrong or has ended; in a page, the session with the server before the service.
+ * 401: the token is missing, wrong or expired; in a web page, the session with the server in between.
  *
  * @since 0.1.0
  * @category errors
@@ -85,7 +85,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("@stevedore/c
 }
 
 /**
- * 403: the token is good but may not do this.
+ * 403: the token is valid, but does not permit this.
  *
  * @since 0.1.0
  * @category errors
@@ -103,7 +103,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("@stevedore/core/Fo
 }
 
 /**
- * 404: there is no such thing, or the token may not see it.
+ * 404: this does not exist, or is not visible to the token.
  *
  * @since 0.1.0
  * @category errors
@@ -142,7 +142,7 @@ export class UploadConflict extends Schema.TaggedError<UploadConflict>("@stevedo
 }
 
 /**
- * 400, 422 and every other status that a repeat cannot change, with the service's codes and paths.
+ * 400, 422, and any other status that a retry cannot change, with the service's codes and paths.
  *
  * @since 0.1.0
  * @category errors
@@ -151,7 +151,7 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("@steve
   "RequestRejected",
   {
     ...answer,
-    /** The size of the file in bytes, where a 416 tells it: nothing of it is in the range that was asked for. */
+    /** The size of the file in bytes, if a 416 reports it: no byte of the file is in the requested range. */
     totalLength: Schema.optional(Schema.Int)
   }
 ) {
@@ -178,7 +178,7 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("@steve
  */
 export class RateLimited extends Schema.TaggedError<RateLimited>("@stevedore/core/RateLimited")("RateLimited", {
   ...answer,
-  /** How long the service asks to wait, where it told. Encoded in milliseconds. */
+  /** How long the service asks to wait, if it says. Encoded in milliseconds. */
   retryAfter: Recovery.retryAfter
 }) {
   /**
@@ -195,7 +195,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("@stevedore/cor
 }
 
 /**
- * 5xx, 408, and an error in the body of a success: the service, or a gateway before it, could not for now.
+ * 5xx, 408, or an error in the body of a success: the service, or a gateway in front of it, failed for now.
  *
  * @since 0.1.0
  * @category errors
@@ -221,7 +221,8 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("
 }
 
 /**
- * The problem of a body that is no JSON: a proxy's page, or an answer that was cut off. One more try may get another.
+ * The problem of a body that is not JSON, such as a proxy's page or a truncated response. Another attempt may get a
+ * proper one.
  *
  * @since 0.1.0
  * @category constants
@@ -229,7 +230,7 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("
 export const notJson = "no JSON"
 
 /**
- * The answer is not what the contract says: HTML, nothing, truncated JSON or another shape.
+ * The response does not match the contract: HTML, an empty body, truncated JSON or another shape.
  *
  * @since 0.1.0
  * @category errors
@@ -238,9 +239,9 @@ export class InvalidResponse extends Schema.TaggedError<InvalidResponse>("@steve
   "InvalidResponse",
   {
     ...answer,
-    /** Where in the answer, such as `data.urls[2]`; empty for the whole body. */
+    /** Where in the response, such as `data.urls[2]`; empty for the whole body. */
     path: Schema.String,
-    /** What is wrong there. Never the value itself: it may be a signed URL. */
+    /** What is wrong there. Never the value itself, which may be a signed URL. */
     problem: Schema.String
   }
 ) {
@@ -258,7 +259,7 @@ export class InvalidResponse extends Schema.TaggedError<InvalidResponse>("@steve
 }
 
 /**
- * Whatever a call of the service can fail with. It decodes from its encoded form, so it crosses workers and wires.
+ * Every way a call of the service can fail. Its encoded form decodes back, so it can cross workers and networks.
  *
  * @since 0.1.0
  * @category errors
@@ -283,7 +284,7 @@ export const ServiceError = /* #__PURE__ */ Schema.Union(
 export type ServiceError = typeof ServiceError.Type
 
 /**
- * The same error of a page in a walk: it says which page, so that the walk can go on from there.
+ * Adds the page of a walk to an error, so that the walk can continue from there.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,5 +1,5 @@
 /**
- * What an object storage can answer to a pre-signed request, as typed errors.
+ * What an object storage can respond to a pre-signed request, as typed errors.
  *
  * @since 0.1.0
  */
@@ -10,12 +10,12 @@ import * as Recovery from "./Recovery.js"
 const answer = {
   /** The part's number, from 1; absent for a whole file. */
   part: Schema.optional(Schema.Int),
-  /** The storage's own id of the request, for its support. */
+  /** The storage's request id, for its support. */
   requestId: Schema.optional(Schema.String),
   attempts: Recovery.attempts
 }
 
-// what has no part may be a download too
+// without a part it may also be a download
 const of = (error: { readonly part?: number | undefined }): string =>
   error.part === undefined ? "the request" : `the PUT of part ${error.part}`
 
@@ -23,8 +23,8 @@ const trace = (error: Recovery.Recoverable & { readonly requestId?: string | und
   `${Recovery.describeAttempts(error)}${error.requestId === undefined ? "" : `, storage request ${error.requestId}`}`
 
 /**
- * 403: the signature does not fit the request: its method, its path or a signed header differs. It is not a matter
- * of time, and no repeat helps.
+ * 403: the signature does not match the request: its method, its path or a signed header differs. Expiry is not the
+ * cause, and no retry helps.
  *
  * @since 0.1.0
  * @category errors
@@ -54,7 +54,8 @@ export class SignatureMismatch403 extends Schema.TaggedError<SignatureMismatch40
 }
 
 /**
- * The URL is dead: too old, or what it was signed with has ended. Only a new session helps.
+ * The URL is dead: it has expired, or what it was signed with is no longer valid; `reason` says how this is known. Only
+ * a new session helps.
  *
  * @since 0.1.0
  * @category errors
@@ -62,14 +63,15 @@ export class SignatureMismatch403 extends Schema.TaggedError<SignatureMismatch40
 export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/UrlExpired")("UrlExpired", {
   ...answer,
   /**
-   * How it is known: by the URL's own deadline before sending, because the bytes could not all be up before it at the
-   * speed of the line, by the storage's answer, because the credentials that signed it ended, because storage does
-   * not know the key that signed it (any more), or because the signer's clock is wrong.
+   * How this is known: from the URL's own deadline, before sending (`Deadline`); because not all bytes could be sent
+   * before the deadline at the speed of the connection (`TooLate`); from the storage's response (`Refused`); because
+   * the credentials that signed it expired (`Credentials`); because storage does not, or no longer, know the key that
+   * signed it (`UnknownKey`); or because the signer's clock is wrong (`Clock`).
    */
   reason: Schema.Literal("Deadline", "TooLate", "Refused", "Credentials", "UnknownKey", "Clock"),
-  /** When the URL ended, in the storage's time, where it is known. */
+  /** When the URL expired, in the storage's time, if known. */
   deadline: Schema.optional(Schema.Date),
-  /** The storage's clock when it answered, where it told. */
+  /** The storage's clock when it responded, if it said so. */
   serverTime: Schema.optional(Schema.Date)
 }) {
   /**
@@ -95,7 +97,7 @@ const expiry: Record<UrlExpired["reason"], string> = {
 }
 
 /**
- * 403: a header that storage wants signed was sent but is not among the signed ones.
+ * 403: a header that storage requires to be signed was sent, but is not among the signed ones.
  *
  * @since 0.1.0
  * @category errors
@@ -120,7 +122,7 @@ export class HeadersNotSigned extends Schema.TaggedError<HeadersNotSigned>("@ste
 }
 
 /**
- * The URL's signed headers ask for one that the profile does not have. Known before anything is sent.
+ * The URL signs a header that the profile does not have. Known before anything is sent.
  *
  * @since 0.1.0
  * @category errors
@@ -145,7 +147,7 @@ export class SignedHeaderMissing extends Schema.TaggedError<SignedHeaderMissing>
 }
 
 /**
- * 403: a policy, or the permission of an encryption key.
+ * 403: a bucket policy or an encryption key's permissions forbid it.
  *
  * @since 0.1.0
  * @category errors
@@ -170,7 +172,8 @@ export class StorageForbidden extends Schema.TaggedError<StorageForbidden>("@ste
 }
 
 /**
- * Storage refused in a way that no repeat changes, with one exception: a body that came short is sent once more.
+ * Storage rejected the request in a way that no retry changes, with one exception: a body that arrived incomplete is
+ * sent once more.
  *
  * @since 0.1.0
  * @category errors
@@ -180,9 +183,9 @@ export class StorageRejected extends Schema.TaggedError<StorageRejected>("@steve
   {
     ...answer,
     status: Schema.Int,
-    /** The storage's `<Code>`, where it gave one. */
+    /** The storage's `<Code>`, if it gave one. */
     code: Schema.optional(Schema.String),
-    /** The size of the object in bytes, where a 416 tells it: nothing of it is in the range that was asked for. */
+    /** The size of the object in bytes, if a 416 reports it: no byte of the object is in the requested range. */
     totalLength: Schema.optional(Schema.Int)
   }
 ) {
@@ -204,7 +207,7 @@ export class StorageRejected extends Schema.TaggedError<StorageRejected>("@steve
 }
 
 /**
- * Storage could not for now: 5xx, 429, 409, a body that stopped coming, or an error inside a 200.
+ * Storage could not serve the request for now: 5xx, 429, 409, a body that stopped coming, or an error inside a 200.
  *
  * @since 0.1.0
  * @category errors
@@ -222,7 +225,7 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>("
    * @since 0.1.0
    */
   get recovery(): Recovery.Recovery {
-    // MinIO says SlowDownRead and SlowDownWrite
+    // MinIO uses SlowDownRead and SlowDownWrite
     return this.status === 429 || this.code?.startsWith("SlowDown") === true ? "slowDown" : "retry"
   }
   override get message(): string {
@@ -233,7 +236,7 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>("
 }
 
 /**
- * The PUT succeeded but its etag cannot be read, and without it the upload cannot be completed.
+ * The PUT succeeded, but its etag cannot be read. Without it, the upload cannot be completed.
  *
  * @since 0.1.0
  * @category errors
@@ -255,7 +258,7 @@ export class EtagMissing extends Schema.TaggedError<EtagMissing>("@stevedore/cor
 }
 
 /**
- * Storage says that it keeps other bytes than were sent: they were damaged on the way.
+ * Storage reports that it holds other bytes than were sent: they were damaged in transit.
  *
  * @since 0.1.0
  * @category errors
@@ -266,14 +269,14 @@ export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>("@ste
     ...answer,
     /** Such as `crc32`. */
     algorithm: Schema.String,
-    /** What was computed while it was sent, in base64. */
+    /** The checksum computed while sending, in base64. */
     sent: Schema.String,
-    /** What storage answered, in base64. */
+    /** The checksum that storage returned, in base64. */
     stored: Schema.String
   }
 ) {
   /**
-   * The same bytes again may arrive whole.
+   * A retry of the same bytes may arrive intact.
    *
    * @since 0.1.0
    */
@@ -290,8 +293,8 @@ export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>("@ste
 }
 
 /**
- * Whatever a request to the object storage can fail with. It decodes from its encoded form, so it crosses workers and
- * wires.
+ * Every way a request to the object storage can fail. Its encoded form decodes back, so it can cross workers and
+ * networks.
  *
  * @since 0.1.0
  * @category errors

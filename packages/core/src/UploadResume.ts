@@ -1,5 +1,5 @@
 /**
- * Whether an upload that an earlier process left can go on, and from where.
+ * Whether an upload that an earlier process left behind can continue, and from where.
  *
  * @since 0.1.0
  */
@@ -23,15 +23,15 @@ import type { PartReceipt, UploadSession } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
 
 /**
- * How much of what storage has confirmed is read again before an upload goes on: the first part, the last and one
- * between, or every one.
+ * How much of what storage has confirmed is re-read before an upload continues: the first part, the last and one in
+ * between, or every part.
  *
  * @since 0.1.0
  * @category models
  */
 export type Verification = "sample" | "all"
 
-/** A session that ends sooner than this is not worth going on with. */
+/** A session that expires sooner than this is not worth continuing. */
 const shortestRest = Duration.seconds(60)
 
 const comparedFields = ["kind", "size", "modified", "identity", "sample"] as const
@@ -40,7 +40,7 @@ const sameFingerprint = (one: SourceFingerprint, other: SourceFingerprint): bool
   comparedFields.every((field) => one[field] === other[field])
 
 /**
- * Whether a record is of this very source for this very service: its size, date and identity are what they were.
+ * Whether a record belongs to this very source and service: size, date and identity are unchanged.
  *
  * @since 0.1.0
  * @category predicates
@@ -58,7 +58,7 @@ const whatDiffers = {
 } as const
 
 /**
- * Fails with `SourceChanged` when a source is not what a record is of: its size, date, identity or content is another.
+ * Fails with `SourceChanged` if a source is not the one in the record: its size, date, identity or content differs.
  *
  * @since 0.1.0
  * @category validation
@@ -78,8 +78,8 @@ export const checkSame = (
 }
 
 /**
- * The session of a record, where its URLs were kept and live long enough. A URL that does not say when it ends is taken
- * to live as long as the profile says.
+ * The session of a record, if its URLs were kept and live long enough. A URL that does not say when it expires is
+ * assumed to live as long as the profile says.
  *
  * @since 0.1.0
  * @category constructors
@@ -126,8 +126,8 @@ const stillHas = (
   })
 
 /**
- * Whether the source still has the bytes that storage confirmed, by the checksums of a sample of the parts or of all.
- * Parts without a checksum of the algorithm in force prove nothing, so they count as different.
+ * Whether the source still has the bytes that storage confirmed, judged by the checksums of a sample of the parts, or
+ * of all. Parts without a checksum of the algorithm in force prove nothing, so they count as different.
  *
  * @since 0.1.0
  * @category verification
@@ -149,7 +149,7 @@ export const isSame = (
   })
 
 /**
- * The session of a record, as {@link sessionOf} gives it, at this moment.
+ * The session of a record at this moment, as {@link sessionOf} returns it.
  *
  * @since 0.1.0
  * @category constructors
