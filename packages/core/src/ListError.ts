@@ -5,6 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import { printable } from "./internal/printable.js"
 import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
 import { Issue, ServiceError } from "./ServiceError.js"
@@ -102,10 +103,10 @@ export class ItemInvalid extends Schema.TaggedError<ItemInvalid>("@stevedore/cor
     return "none"
   }
   override get message(): string {
-    return `Item ${this.index + 1}${this.itemId === undefined ? "" : ` (id ${this.itemId})`} of ${
+    return `Item ${this.index + 1}${this.itemId === undefined ? "" : ` (id ${printable(this.itemId)})`} of ${
       PagePosition.describe(this.page)
     } is not what its Schema says: ${this.problem} at ${
-      this.field === "" ? "the whole item" : this.field
+      this.field === "" ? "the whole item" : printable(this.field)
     }. Leave such ` +
       "items out with onInvalid: \"skip\", look at each with results, or list with a Schema of your own by Lists.make."
   }

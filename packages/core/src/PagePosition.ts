@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { printable } from "./internal/printable.js"
 
 /**
  * A page of a walk. A cursor is no secret: it says where, not who.
@@ -35,4 +36,4 @@ export type PagePosition = typeof PagePosition.Type
  * @category formatting
  */
 export const describe = ({ cursor, index, path }: PagePosition): string =>
-  `page ${index + 1} of ${path}${cursor === undefined ? "" : `, cursor ${cursor}`}`
+  `page ${index + 1} of ${path}${cursor === undefined ? "" : `, cursor ${printable(cursor)}`}`

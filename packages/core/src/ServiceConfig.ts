@@ -154,7 +154,7 @@ const checkPaths = ({ paths }: ServiceProfile.ServiceProfile): Either.Either<voi
   return wrong === undefined
     ? Either.void
     : Either.left(
-      ConfigError.InvalidData(["profile", "paths", wrong[0]], "expected a path from / on, with {file_id} for a file")
+      ConfigError.InvalidData(["profile", "paths", wrong[0]], "expected a path from /, with {file_id} for a file")
     )
 }
 

@@ -6,6 +6,7 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
+import { printable } from "./internal/printable.js"
 import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
 
@@ -44,9 +45,9 @@ const answer = {
 }
 
 const describeIssue = ({ code, message, path, title }: Issue): string => {
-  const place = (typeof path === "string" ? path : path?.join(".")) ?? ""
-  const words = message ?? title ?? undefined
-  return `${code}${place === "" ? "" : ` at ${place}`}${words === undefined ? "" : `: ${words}`}`
+  const place = typeof path === "string" ? path : path?.join(".")
+  const words = message ?? title
+  return `${code}${place ? ` at ${place}` : ""}${words ? `: ${words}` : ""}`
 }
 
 const describe = (
@@ -56,11 +57,11 @@ const describe = (
     readonly page?: PagePosition.PagePosition | undefined
   }
 ): string =>
-  `${error.issues.length === 0 ? "" : `${error.issues.map(describeIssue).join("; ")}; `}${
-    Recovery.describeAttempts(error)
-  }${error.requestId === undefined ? "" : `, request ${error.requestId}`}${
-    error.page === undefined ? "" : `, ${PagePosition.describe(error.page)}`
-  }`
+  printable(
+    `${[...error.issues.map(describeIssue), Recovery.describeAttempts(error)].join("; ")}${
+      error.requestId === undefined ? "" : `, request ${error.requestId}`
+    }${error.page === undefined ? "" : `, ${PagePosition.describe(error.page)}`}`
+  )
 
 /**
  * 401: the token is missing, wrong or expired; in a web page, the session with the server in between.

@@ -44,6 +44,19 @@ describe("ServiceError", () => {
     assert.include(error.message, "after 2 attempts, request req-7")
   })
 
+  it("what the service wrote cannot command a terminal by a message, and its fields have it as it came", () => {
+    const told = "\u001b[2Jgone\u009b1m\r\n\u202egnp.exe"
+    const issues = [{ code: told, title: told, message: told, path: [told] }]
+    const page = { path: "/v1/projects", index: 1, cursor: told }
+    const fields = { ...answer, status: 422, issues, requestId: told, page }
+    const errors = [new ServiceError.RequestRejected(fields), new ServiceError.NotFound({ ...fields, status: 404 })]
+    for (const error of errors) {
+      assert.notMatch(error.message, /[\p{Cc}\p{Bidi_C}]/u)
+      assert.include(error.message, "gone")
+      assert.deepStrictEqual({ issues: error.issues, requestId: error.requestId }, { issues, requestId: told })
+    }
+  })
+
   it("a rate limit says how long to wait", () => {
     const error = new ServiceError.RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(30) })
     assert.include(error.message, "asks to wait 30s")
