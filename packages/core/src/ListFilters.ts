@@ -27,7 +27,7 @@ const Moment = Schema.declare(DateTime.isDateTime, {
 
 const isoDate = /^(\d{4}(-\d\d){0,2})([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/
 
-// ISO 8601 allows `+02`, which JavaScript does not parse behind a `T`
+// ISO 8601 allows `+02`, which JavaScript does not parse after a `T`
 const hourOfZone = /(:.*[+-]\d\d)$/
 
 // JavaScript accepts much more: it reads 5 as a day in May, 01.02. as January 2nd, and February 30th as a day in March

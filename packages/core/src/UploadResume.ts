@@ -162,8 +162,8 @@ export const lively = (
 
 export {
   /**
-   * What is written down of a session before anything is sent, for a ledger or for a process that takes the upload over. By
-   * which id is for the caller to say: that of a job, or the one that `UploadLedger.idOf` tells from the source.
+   * What is recorded about a session before anything is sent, for a ledger or for a process that takes the upload over.
+   * The caller chooses the id: that of a job, or the one that `UploadLedger.idOf` derives from the source.
    *
    * @example
    * import { ServiceApi, UploadLedger, UploadResume, type UploadSource } from "@stevedore/core"
