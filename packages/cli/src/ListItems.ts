@@ -99,7 +99,7 @@ const CheckpointFile = Schema.parseJson(Checkpoints.Checkpoint)
 const readCheckpoint = (path: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    // whoever reads a pipe that nobody writes to waits for ever, and what is no file would be replaced by one
+    // reading a pipe without a writer waits forever, and what is not a regular file would be replaced by one
     const read = Effect.flatMap(
       fs.stat(path),
       ({ type }) => type === "File" ? fs.readFileString(path) : Effect.succeed("")
