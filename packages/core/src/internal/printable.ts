@@ -1,6 +1,6 @@
 /**
- * What somebody else wrote, in a message that may be printed: a terminal obeys control characters, and those that turn the
- * direction of writing hide what stands beside them. The error's own field has it as it came.
+ * Makes text from elsewhere safe in a message that may be printed: a terminal obeys control characters, and those that
+ * change the writing direction hide the text beside them. The field of the error keeps the text as received.
  *
  * @internal
  */
