@@ -12,6 +12,7 @@ import * as Random from "effect/Random"
 import type { ChecksumAlgorithm } from "./Checksum.js"
 import * as Checksum from "./Checksum.js"
 import * as PresignedUrl from "./PresignedUrl.js"
+import { ServiceApi } from "./ServiceApi.js"
 import type { ServiceProfile } from "./ServiceProfile.js"
 import type { SourceError } from "./SourceError.js"
 import { SourceChanged } from "./SourceError.js"
@@ -20,6 +21,7 @@ import type { Unfinished } from "./UploadLedger.js"
 import type { ByteRange } from "./UploadPlan.js"
 import type { UploadRecord } from "./UploadRecord.js"
 import type { PartReceipt, UploadSession } from "./UploadSession.js"
+import { uploadIdOf, urlsOf } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
 
 /**
@@ -160,28 +162,53 @@ export const lively = (
 ): Effect.Effect<Option.Option<UploadSession>> =>
   Effect.map(Clock.currentTimeMillis, (now) => sessionOf(record, now, profile))
 
-export {
-  /**
-   * What is recorded about a session before anything is sent, for a ledger or for a process that takes the upload over.
-   * The caller chooses the id: that of a job, or the one that `UploadLedger.idOf` derives from the source.
-   *
-   * @example
-   * import { ServiceApi, UploadLedger, UploadResume, type UploadSource } from "@stevedore/core"
-   * import { Effect, Option } from "effect"
-   *
-   * // `Uploads.resume(id, source)` then goes on with it, wherever the ledger is
-   * const opened = (id: string, source: UploadSource) =>
-   *   Effect.gen(function*() {
-   *     const service = yield* ServiceApi.ServiceApi
-   *     const { mediaType, name, size } = source
-   *     const session = yield* service.initiateLargeUpload({ name, mediaType, size, parts: Option.none() })
-   *     const record = yield* UploadResume.recordOf(source, id, session)
-   *     yield* Effect.flatMap(UploadLedger.UploadLedger, (ledger) => ledger.begin(record))
-   *     return record
-   *   })
-   *
-   * @since 0.1.0
-   * @category constructors
-   */
-  recordOf
-} from "./internal/uploadBook.js"
+/**
+ * What is recorded about a session before anything is sent, for a ledger or for a process that takes the upload over.
+ * The caller chooses the id: that of a job, or the one that `UploadLedger.idOf` derives from the source.
+ *
+ * @example
+ * import { ServiceApi, UploadLedger, UploadResume, type UploadSource } from "@stevedore/core"
+ * import { Effect, Option } from "effect"
+ *
+ * // `Uploads.resume(id, source)` then goes on with it, wherever the ledger is
+ * const opened = (id: string, source: UploadSource) =>
+ *   Effect.gen(function*() {
+ *     const service = yield* ServiceApi.ServiceApi
+ *     const { mediaType, name, size } = source
+ *     const session = yield* service.initiateLargeUpload({ name, mediaType, size, parts: Option.none() })
+ *     const record = yield* UploadResume.recordOf(source, id, session)
+ *     yield* Effect.flatMap(UploadLedger.UploadLedger, (ledger) => ledger.begin(record))
+ *     return record
+ *   })
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const recordOf = (
+  source: UploadSource,
+  id: string,
+  session: UploadSession
+): Effect.Effect<UploadRecord, never, ServiceApi> =>
+  Effect.gen(function*() {
+    const { clockOffset, fileId, openedAt } = session
+    const urls = urlsOf(session)
+    return {
+      version: 1,
+      id,
+      service: (yield* ServiceApi).baseUrl,
+      name: source.name,
+      mediaType: source.mediaType,
+      fingerprint: source.fingerprint,
+      checksumAlgorithm: (yield* Checksum.Algorithm).name,
+      session: {
+        fileId,
+        clockOffset,
+        openedAt,
+        parts: urls.length,
+        urls,
+        uploadId: uploadIdOf(session)
+      },
+      phase: "uploading",
+      startedAt: yield* Clock.currentTimeMillis
+    }
+  })

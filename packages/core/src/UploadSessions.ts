@@ -11,7 +11,7 @@ import type { FileRecord } from "./FileRecord.js"
 import { isThere } from "./FileRecord.js"
 import { openSession } from "./internal/openSession.js"
 import type { Book } from "./internal/uploadBook.js"
-import { journalOf, noJournal, recordOf } from "./internal/uploadBook.js"
+import { journalOf, noJournal } from "./internal/uploadBook.js"
 import type { InvalidPartCount } from "./PlanError.js"
 import { ServiceApi } from "./ServiceApi.js"
 import { isAllowed } from "./ServiceConfig.js"
@@ -78,7 +78,7 @@ const begin = (
     const parts = yield* SessionTransfer.partsOf(session, upload.source.size, profile.limits)
     const record = Option.isNone(book.id)
       ? Option.none()
-      : Option.some(yield* recordOf(upload.source, book.id.value, session))
+      : Option.some(yield* UploadResume.recordOf(upload.source, book.id.value, session))
     if (Option.isSome(record)) yield* book.ledger.begin(record.value)
     return { session, parts, confirmed: new Map(), goesOn: false, record }
   })
