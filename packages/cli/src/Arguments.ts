@@ -147,7 +147,7 @@ export const sort: Options.Options<Array<Sort<string>>> = Options.text("sort").p
 export const onImpossible: Options.Options<"fail" | "continue"> = Options.choice("on-impossible", ["fail", "continue"])
   .pipe(
     Options.withDescription(
-      "Where the line is too slow for a file to be up before its URLs end: fail, or go on all the same"
+      "If the connection is too slow to finish before a file's URLs expire: fail, or try anyway"
     ),
     Options.withDefault("fail" as const)
   )

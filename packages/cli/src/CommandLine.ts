@@ -48,7 +48,7 @@ const upload = Command.make(
     ),
     verify: Options.choice("verify", ["sample", "all", "download"]).pipe(
       Options.withDescription(
-        "Before it goes on: read a sample, or all, of what storage has again and compare. download: read the file back"
+        "Before resuming: re-read a sample, or all, of what storage has and compare. download: read the file back"
       ),
       Options.withDefault("sample" as const)
     ),
@@ -116,7 +116,7 @@ const download = Command.make(
       Options.withDescription("Replace a file of that name")
     ),
     anySize: Options.boolean("any-size").pipe(
-      Options.withDescription("Take the file also where it has another size than its record tells")
+      Options.withDescription("Accept a file whose size differs from the one in its record")
     ),
     keep: Options.boolean("keep").pipe(
       Options.withDescription("Keep what has come when it fails or is stopped: the same command goes on from there")
@@ -209,7 +209,7 @@ const doctor = Command.make(
   {
     file: Options.text("file").pipe(
       Options.withPseudoName("PATH"),
-      Options.withDescription("A file that is to go up: whether it can in time is judged. It is not sent"),
+      Options.withDescription("A file to upload later: checks whether it can finish in time, without sending it"),
       Options.optional
     ),
     origin: Options.text("origin").pipe(

@@ -85,7 +85,7 @@ export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore
   }
   override get message(): string {
     return `${this.failed} of ${this.files} ${this.files === 1 ? "file" : "files"} did not go up. ` +
-      "Mend what is told above and run the command again: it leaves out what is up already, unless --no-resume is given."
+      "Fix the errors above and run the command again: it skips what is already uploaded, unless --no-resume is given."
   }
 }
 

@@ -34,7 +34,7 @@ export class DownloadIncomplete extends Schema.TaggedError<DownloadIncomplete>("
     return "retry"
   }
   override get message(): string {
-    return `Of ${this.fileId} came ${this.received} bytes instead of ${this.expected} (${
+    return `Got ${this.received} bytes of ${this.fileId} instead of ${this.expected} (${
       Recovery.describeAttempts(this)
     }). What came is not the file: download it again.`
   }
@@ -61,7 +61,7 @@ export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/c
     return "none"
   }
   override get message(): string {
-    return `There is nothing of ${this.fileId} from byte ${this.offset}${
+    return `${this.fileId} has no bytes from offset ${this.offset}${
       this.length === undefined ? "" : ` in a length of ${this.length}`
     }${
       this.totalLength === undefined ? "" : `: it has ${this.totalLength} bytes`
@@ -99,7 +99,7 @@ export class DownloadCorrupted
     return "retryOnce"
   }
   override get message(): string {
-    return `What came of ${this.fileId} is not the file: its ${this.algorithm} is ${this.received}, not ${this.expected}. ` +
+    return `${this.fileId} arrived damaged: its ${this.algorithm} is ${this.received}, not ${this.expected}. ` +
       "Nothing of it was kept. Download it again; when that is no better, report it to the service."
   }
 }
@@ -131,12 +131,10 @@ export class InvalidChecksum
   override get message(): string {
     const { algorithm, fileId } = this
     return this.problem === "algorithm"
-      ? `Nothing here computes ${
-        JSON.stringify(algorithm)
-      }, so ${fileId} cannot be compared with it. Give a checksum ` +
+      ? `No algorithm ${JSON.stringify(algorithm)} is available to check ${fileId}. Give a checksum ` +
         "by crc32, crc64nvme or sha256, or provide the algorithm by Checksum.layer."
-      : `The checksum given for ${fileId} is no value of ${algorithm}. Give the one of the whole file in base64, as an ` +
-        "upload tells it; one that is composed of several parts cannot be compared."
+      : `The checksum given for ${fileId} is not a valid ${algorithm}. Give that of the whole file in base64, as an ` +
+        "upload returns it; a composite one, of several parts, cannot be compared."
   }
 }
 

@@ -11,8 +11,8 @@ import * as Recovery from "./Recovery.js"
 import { Issue, ServiceError } from "./ServiceError.js"
 
 const problems = {
-  cursorRepeated: "it gave a cursor for the second time, so the walk would never end",
-  moreWithoutCursor: "it says that there is more, and gives no cursor to get it",
+  cursorRepeated: "it returned the same cursor twice, so the walk would never end",
+  moreWithoutCursor: "it says there is more, but returned no cursor for it",
   tooManyEmptyPages: "it gave one empty page after the other"
 } as const
 
@@ -39,8 +39,8 @@ export class PaginationBroken extends Schema.TaggedError<PaginationBroken>("@ste
     return "none"
   }
   override get message(): string {
-    return `The service broke off the list at ${PagePosition.describe(this.page)}: ${problems[this.problem]}. ` +
-      "The items so far are good but not all: walk again later, and report it to the service" +
+    return `The service broke the list at ${PagePosition.describe(this.page)}: ${problems[this.problem]}. ` +
+      "The items so far are valid but incomplete: walk again later, and report it to the service" +
       `${this.problem === "tooManyEmptyPages" ? ", or allow more with emptyPages" : ""}.`
   }
 }
@@ -73,8 +73,8 @@ export class CursorRejected extends Schema.TaggedError<CursorRejected>("@stevedo
     const age = Duration.toMillis(this.age) === 0 ? "" : `, ${Duration.format(this.age)} old`
     return `The service does not take the cursor of ${
       PagePosition.describe(this.page)
-    }${age}. Walk again from the start; with onCursorRejected: "restart" the walk does so by itself and leaves out what ` +
-      "it has given, provided that its checkpoints were taken with the same option."
+    }${age}. Walk again from the start; with onCursorRejected: "restart" the walk does so itself and skips what it ` +
+      "already returned, if its checkpoints were taken with the same option."
   }
 }
 
@@ -163,7 +163,7 @@ export class InvalidListOption extends Schema.TaggedError<InvalidListOption>("@s
     return "none"
   }
   override get message(): string {
-    return `The list ${this.path} cannot be asked for like that: ${this.problem} at ${
+    return `The list ${this.path} was given an invalid option: ${this.problem} at ${
       this.option === "" ? "the options" : this.option
     }. Correct it; nothing was sent.`
   }
@@ -195,7 +195,7 @@ export class CheckpointMismatch extends Schema.TaggedError<CheckpointMismatch>("
   }
   override get message(): string {
     return this.what === "list"
-      ? `The checkpoint is of ${this.checkpointPath}, not of ${this.path}. Keep one checkpoint a list.`
+      ? `The checkpoint belongs to ${this.checkpointPath}, not ${this.path}. Keep one checkpoint per list.`
       : `The checkpoint of ${this.path} was taken with other filters or another sort. Use the same as then, or walk ` +
         "from the start without a checkpoint."
   }

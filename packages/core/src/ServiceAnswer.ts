@@ -125,7 +125,7 @@ export const encrypted =
         invalid(
           answer,
           path,
-          "expected https: over http the file travels in clear; allowInsecureHttp takes it all the same"
+          "expected https: http sends the file in clear text; allowInsecureHttp takes it anyway"
         )
       )
 

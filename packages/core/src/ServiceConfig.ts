@@ -103,7 +103,7 @@ export const parseBaseUrl = (text: string, allowInsecureHttp = false): Either.Ei
   if (url.username !== "" || url.password !== "") return Either.left("expected a URL without a user or password in it")
   if (url.search !== "" || url.hash !== "") return Either.left("expected a URL without a query or fragment")
   if (!isAllowed(url, allowInsecureHttp)) {
-    return Either.left("expected https: over http the token travels in clear; allowInsecureHttp takes it all the same")
+    return Either.left("expected https: http sends the token in clear text; allowInsecureHttp takes it anyway")
   }
   return Either.right(`${url.origin}${url.pathname.replace(/\/+$/, "")}`)
 }

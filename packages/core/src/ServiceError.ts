@@ -165,7 +165,7 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("@steve
   override get message(): string {
     return `The service refused ${this.operation} with ${this.status} (${describe(this)}). ${
       this.status >= 300 && this.status < 400
-        ? "It points elsewhere, to a sign-in page perhaps, and no call is sent elsewhere: check the base URL."
+        ? "It redirects, perhaps to a sign-in page, and that is not followed: check the base URL."
         : "Change what it names; where it names a field that you did not write, the profile does not fit the service."
     }`
   }

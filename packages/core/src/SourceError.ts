@@ -93,7 +93,7 @@ export class SourceChanged extends Schema.TaggedError<SourceChanged>("@stevedore
     return `${JSON.stringify(this.name)} changed while it was ${this.transfer}ed (${this.what}${difference}). ` +
       (this.transfer === "upload"
         ? "Nothing was completed. Upload it again when nothing writes to it any more."
-        : "What came before is not of the same file. Download it again from the start.")
+        : "The earlier bytes are of another version. Download it again from the start.")
   }
 }
 
@@ -129,7 +129,7 @@ const reasons: Record<SourceUnreadable["reason"], string> = {
   PermissionDenied: "may not be read: check its permissions",
   Directory: "is a directory: upload the files in it",
   NotAFile: "is not a regular file",
-  Stalled: "has given nothing for as long as a transfer may stand still",
+  Stalled: "has produced no bytes for as long as a transfer may stall",
   ReadOnce: "can be read only once, and what was read is gone: give a source that can be read again",
   Failed: "could not be read"
 }

@@ -82,8 +82,8 @@ export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/
   }
   override get message(): string {
     const ended = this.deadline === undefined ? "" : ` at ${this.deadline.toISOString()}`
-    return `The pre-signed URL of ${of(this)} ended${ended} (${expiry[this.reason]}; ${trace(this)}). ` +
-      "Run it again for a new one; to upload on a slow line, a smaller file or more bandwidth is needed."
+    return `The pre-signed URL of ${of(this)} expired${ended} (${expiry[this.reason]}; ${trace(this)}). ` +
+      "Run it again for a new one; to upload over a slow connection, use a smaller file or more bandwidth."
   }
 }
 
@@ -141,8 +141,8 @@ export class SignedHeaderMissing extends Schema.TaggedError<SignedHeaderMissing>
     return "none"
   }
   override get message(): string {
-    return `The pre-signed URL of ${of(this)} is signed over ${this.headers.join(", ")}, which the profile does not ` +
-      "have: nothing was sent. Add the name and the value to the profile's encryptionHeaders."
+    return `The pre-signed URL of ${of(this)} signs ${this.headers.join(", ")}, which the profile does not ` +
+      "have: nothing was sent. Add its name and value to the profile's encryptionHeaders."
   }
 }
 
@@ -200,7 +200,7 @@ export class StorageRejected extends Schema.TaggedError<StorageRejected>("@steve
       trace(this)
     }). ${
       this.status >= 300 && this.status < 400
-        ? "It points elsewhere, and a signed URL is never sent elsewhere: the service must sign for the right endpoint."
+        ? "It redirects, and a signed URL is never sent elsewhere: the service must sign for the right endpoint."
         : "Report it to whoever runs the service, with the request id."
     }`
   }

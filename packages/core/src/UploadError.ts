@@ -59,9 +59,9 @@ export class CompletionUnknown extends Schema.TaggedError<CompletionUnknown>("@s
     return "none"
   }
   override get message(): string {
-    return `All bytes of ${this.fileId} are in storage and the service was told, but no answer came (${this.because}, ${
+    return `All bytes of ${this.fileId} are in storage and Complete was sent, but no response came (${this.because}, ${
       Recovery.describeAttempts(this)
-    }). Ask for the file ${this.fileId} later: when it is there, the upload succeeded.`
+    }). Look up the file ${this.fileId} later: if it is there, the upload succeeded.`
   }
 }
 
@@ -185,8 +185,8 @@ export class DeadlineUnreachable extends Schema.TaggedError<DeadlineUnreachable>
     const rates = Feasibility.describe({ _tag: "Impossible", needs: this.needs, has: this.has })
     return `${
       JSON.stringify(this.name)
-    } cannot be up before its URLs end at ${this.deadline.toISOString()}: ${rates}. ` +
-      "Use a faster line or a smaller file, or go on all the same with onImpossible: \"continue\"."
+    } cannot finish before its URLs expire at ${this.deadline.toISOString()}: ${rates}. ` +
+      "Use a faster connection or a smaller file, or try anyway with onImpossible: \"continue\"."
   }
 }
 
@@ -209,8 +209,8 @@ export class UnfinishedUploadNotFound extends Schema.TaggedError<UnfinishedUploa
     return "none"
   }
   override get message(): string {
-    return `There is no unfinished upload ${JSON.stringify(this.id)}: it ended, was forgotten, or is another ` +
-      "service's. Upload the file anew, or look at the list of unfinished uploads."
+    return `There is no unfinished upload ${JSON.stringify(this.id)}: it finished, was forgotten, or is another ` +
+      "service's. Upload the file again, or see the list of unfinished uploads."
   }
 }
 

@@ -107,7 +107,7 @@ const hasSameContent = (
 const otherContent = "the content is another, or cannot be compared"
 
 const tellSentAnew = ({ source: { name } }: Upload, why: string): Effect.Effect<void> =>
-  Effect.logWarning(`${name} cannot go on where an earlier run had got to, and is sent anew: ${why}`)
+  Effect.logWarning(`${name} cannot resume where an earlier run stopped and starts over: ${why}`)
 
 const resume = (
   upload: Upload,

@@ -19,7 +19,7 @@ describe("ListError", () => {
     [new ListError.InvalidListOption({ path: "/v1/tags", option: "sort", problem: "x" }), "x at sort"],
     [
       new ListError.CheckpointMismatch({ path: "/v1/tags", checkpointPath: "/v1/data", what: "list" }),
-      "is of /v1/data, not of /v1/tags"
+      "belongs to /v1/data, not /v1/tags"
     ]
   ])("no repeat helps, and the message says what to do: %o", (error, words) => {
     assert.strictEqual(error.recovery, "none")

@@ -612,7 +612,7 @@ describe("ServiceApi", () => {
           const error = errorOf(result)
           assert.deepInclude({ ...error }, { _tag: "InvalidResponse", path: place.path, attempts: 1 })
           assert.strictEqual(error.recovery, "none")
-          assert.include(error.message, "travels in clear; allowInsecureHttp takes it all the same")
+          assert.include(error.message, "in clear text; allowInsecureHttp takes it anyway")
           assert.notInclude(error.message, "5ecre751gna7ure")
           assert.lengthOf(seen, 1)
         })

@@ -44,11 +44,11 @@ describe("ServiceConfig", () => {
     })
 
     it.each([
-      ["http://files.test", "token travels in clear"],
-      ["http://127.0.0.1.files.test", "token travels in clear"],
-      ["http://localhost.files.test", "token travels in clear"],
-      ["http://notlocalhost", "token travels in clear"],
-      ["http://10.0.0.1", "token travels in clear"],
+      ["http://files.test", "token in clear text"],
+      ["http://127.0.0.1.files.test", "token in clear text"],
+      ["http://localhost.files.test", "token in clear text"],
+      ["http://notlocalhost", "token in clear text"],
+      ["http://10.0.0.1", "token in clear text"],
       ["files.test", "expected a URL"],
       ["", "expected a URL"],
       ["ftp://files.test", "expected an https URL"],

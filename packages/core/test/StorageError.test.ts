@@ -63,7 +63,7 @@ describe("StorageError", () => {
     new StorageError.SignatureMismatch403({ signedHeaders: ["host"], sentHeaders: [] }),
     new StorageError.UrlExpired({ reason: "Credentials" })
   ])("what a download's link can fail with says of its advice for uploads that it is for them: %o", ({ message }) => {
-    assert.match(message, /for an upload, against the profile's|to upload on a slow line/)
+    assert.match(message, /for an upload, against the profile's|to upload over a slow connection/)
     assert.notMatch(message, /session/)
   })
 

@@ -30,7 +30,7 @@ describe("UploadError", () => {
 
   it("a completion that is not known names the file to ask for", () => {
     const error = new UploadError.CompletionUnknown({ fileId: "file-1", because: "TimedOut", attempts: 5 })
-    assert.include(error.message, "Ask for the file file-1 later")
+    assert.include(error.message, "Look up the file file-1 later")
     assert.include(error.message, "TimedOut, after 5 attempts")
   })
 })

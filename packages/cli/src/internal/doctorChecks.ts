@@ -176,7 +176,7 @@ const lifeOf = (found: Found): number => {
 const throughput = (file: Wishes["file"]): Check<Needs> => ({
   id: "throughput",
   title: "throughput",
-  remedy: "Use a faster line, or send it in smaller files.",
+  remedy: "Use a faster connection, or split it into smaller files.",
   needs: ["speed"],
   run: (found) =>
     Effect.gen(function*() {

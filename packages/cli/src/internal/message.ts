@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 /** By the `_tag` of an error: how its message names what a program would write, and the command's equivalent. */
 const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new Map([
   ["CursorRejected", [
-    "with onCursorRejected: \"restart\" the walk does so by itself and leaves out what it has given, provided that its " +
+    "with onCursorRejected: \"restart\" the walk does so itself and skips what it already returned, if its " +
     "checkpoints were taken with the same option.",
     "remove the file that --resume names, if you gave one."
   ]],

@@ -46,7 +46,7 @@ describe("message", () => {
   })
 
   it("names the option that takes a pre-signed URL of http, which a service's answer had", () => {
-    const problem = "expected https: over http the file travels in clear; allowInsecureHttp takes it all the same"
+    const problem = "expected https: http sends the file in clear text; allowInsecureHttp takes it anyway"
     const error = new ServiceError.InvalidResponse({
       operation: "initiateUpload",
       status: 201,
@@ -55,7 +55,7 @@ describe("message", () => {
       problem
     })
     assert.include(error.message, problem)
-    assert.include(messageOf(error), "; --allow-insecure-http takes it all the same at data.upload_url")
+    assert.include(messageOf(error), "; --allow-insecure-http takes it anyway at data.upload_url")
   })
 
   it("is the error's own where there is nothing to say otherwise", () => {
