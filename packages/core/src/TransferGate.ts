@@ -185,7 +185,6 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
 
     const serve = (now: number): void => {
       memory.serve(maxBufferedBytes)
-      if (places.used === 0) congestion = congestion.rested(now)
       places.serve(now >= pausedUntil ? congestion.width : 0)
       tell()
     }
@@ -194,6 +193,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       Effect.flatMap(elapsed, (now) =>
         Effect.async<Claim>((resume) => {
           const claim: Claim = { ...claimed, met: () => resume(Effect.succeed(claim)) }
+          if (places.used + places.waiting === 0) congestion = congestion.rested(now)
           queue.enter(claim)
           serve(now)
           return giveBack(queue, claim)

@@ -361,6 +361,35 @@ describe("TransferGate", () => {
         assert.strictEqual((yield* gate.state).width, 6)
       }))
 
+    it.scoped("stays as narrow as a line needs on which somebody always waits, however long it is since it was narrowed", () =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make()
+        let inFlight = 0
+        let timeOuts = 0
+        const oneAtATime = Effect.acquireUseRelease(
+          Effect.sync(() => ++inFlight),
+          (company) =>
+            Effect.zipRight(
+              Effect.sleep("40 seconds"),
+              Effect.suspend(() => {
+                if (company === 1) return Effect.void
+                timeOuts += 1
+                return timedOut
+              })
+            ),
+          () => Effect.sync(() => inFlight--)
+        )
+        yield* Effect.forkScoped(Effect.forEach(
+          Array.from({ length: 6 }),
+          () => Effect.forever(Effect.ignore(gate.pass(oneAtATime))),
+          { concurrency: "unbounded" }
+        ))
+        yield* TestClock.adjust("4 minutes")
+        const before = timeOuts
+        yield* TestClock.adjust("12 minutes")
+        assert.deepStrictEqual([(yield* gate.state).width, timeOuts - before], [1, 0])
+      }))
+
     it.scoped("stays where it is when transfers fail for reasons of their own, and where it is fixed", () =>
       Effect.gen(function*() {
         const own = Array.from({ length: 50 }, () => Effect.fail("no"))

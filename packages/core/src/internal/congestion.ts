@@ -90,8 +90,9 @@ export class Congestion {
   }
 
   /**
-   * To be called when nothing is in flight. Returns itself, or a fresh start if the last narrowing was long ago: if
-   * there is never enough to fill the network, nothing is measured, and the width would stay narrow forever.
+   * To be called when nothing is in flight and nothing waits. Returns itself, or a fresh start if the last narrowing was long
+   * ago: if there is never enough to fill the network, nothing is measured, and the width would stay narrow forever. While
+   * something waits the network is full, also between two transfers that it takes one at a time.
    */
   rested(now: number): Congestion {
     const isStale = this.width < this.#initial && now - this.#narrowedAt > memory
