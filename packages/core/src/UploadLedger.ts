@@ -128,7 +128,13 @@ export interface Options {
 
 const Index = Schema.Array(Schema.String)
 const indexKey = "uploads"
-const recordKey = (id: string): string => `${id}/record`
+
+/**
+ * Where the record of an upload lies in a store.
+ *
+ * @internal
+ */
+export const recordKey = (id: string): string => `${id}/record`
 
 const indexLockWait = { schedule: Schedule.spaced("20 millis"), times: 250 }
 

@@ -11,6 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { homedir } from "node:os"
 import * as Path from "node:path"
 import * as FileLock from "./internal/fileLock.js"
@@ -96,28 +97,49 @@ const longestKept = Duration.toMillis("30 days")
 
 const oneDay = Duration.toMillis("1 day")
 
+// The upload that starts waits for it, and years of failures may have accumulated
+const forgottenAtOnce = 16
+
 type Store = ReturnType<typeof PrivateStore.make>
 
-const forgetOld = (ledger: UploadLedger.Service, store: Store, before: number): Effect.Effect<void> =>
-  Effect.flatMap(
-    store.untouchedSince(before),
-    Effect.forEach((id) =>
-      Effect.scoped(Effect.gen(function*() {
-        if (!(yield* ledger.lock(id))) return
-        const old = Option.filter(yield* ledger.find(id), ({ record }) => record.startedAt < before)
-        yield* Effect.transposeMapOption(old, ({ record }) => ledger.forget(record))
-      })), { discard: true })
+// Without the URLs: decoding ten thousand of them takes longer than everything else
+const Begun = Schema.parseJson(
+  Schema.Struct({ version: Schema.Literal(1), id: Schema.String, startedAt: Schema.Number })
+)
+const decodeBegun = Schema.decodeOption(Begun)
+
+const isBegunBefore = ({ store }: Store, id: string, time: number): Effect.Effect<boolean> =>
+  Effect.map(store.get(UploadLedger.recordKey(id)), Option.flatMap(decodeBegun)).pipe(
+    Effect.map(Option.exists((begun) => begun.id === id && begun.startedAt < time)),
+    Effect.orElseSucceed(() => false)
   )
+
+const forgetOld = (ledger: UploadLedger.Service, store: Store, id: string, before: number): Effect.Effect<boolean> =>
+  Effect.gen(function*() {
+    const isOld = isBegunBefore(store, id, before)
+    // It may be started again before it is locked
+    if (!(yield* isOld) || !(yield* ledger.lock(id)) || !(yield* isOld)) return false
+    return yield* Effect.isSuccess(store.removeAll(id))
+  }).pipe(Effect.scoped)
 
 // The file of a failed upload may never be uploaded again, and on a server such records would accumulate every day.
 const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger.Service => {
   let lookedAt = Number.NEGATIVE_INFINITY
-  const lookDaily = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    if (now - lookedAt < oneDay) return Effect.void
-    lookedAt = now
-    return forgetOld(ledger, store, now - longestKept)
+  let untouched: Array<string> = []
+  const forget = Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const before = now - longestKept
+    if (now - lookedAt >= oneDay) {
+      lookedAt = now
+      untouched = [...(yield* store.untouchedSince(before))]
+    }
+    for (let forgotten = 0; forgotten < forgottenAtOnce;) {
+      const id = untouched.pop()
+      if (id === undefined) return
+      if (yield* forgetOld(ledger, store, id, before)) forgotten += 1
+    }
   })
-  return { ...ledger, begin: (record) => Effect.zipRight(ledger.begin(record), lookDaily) }
+  return { ...ledger, begin: (record) => Effect.zipRight(ledger.begin(record), forget) }
 }
 
 /**
@@ -130,7 +152,7 @@ const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger
  * a killed process loses at most what it was writing. Writes are not synced to disk (`fsync`), so a power failure may
  * lose more; those parts are then sent again.
  *
- * An upload that has not been resumed for 30 days is forgotten when another upload starts.
+ * An upload that has not been resumed for 30 days is forgotten when other uploads start, a few with each.
  *
  * @since 0.1.0
  * @category constructors

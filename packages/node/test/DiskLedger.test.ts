@@ -374,6 +374,33 @@ describe("DiskLedger", () => {
       assert.notInclude(yield* Effect.promise(() => Fs.readdir(directory)), "lost")
     }))
 
+  it.scopedLive("forgets a few at a time, for an upload waits for it, and leaves what it cannot read, without a word", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const month = Date.now() / 1000 - 31 * 86_400
+      const before = yield* ledgerAt(directory)
+      const ids = Arr.makeBy(100, (index) => `old-${index}`)
+      yield* Effect.forEach([...ids, "damaged"], (id) =>
+        Effect.zipRight(
+          before.begin({ ...recordOf(id), startedAt: month * 1000 }),
+          Effect.promise(() => Fs.utimes(join(directory, id), month, month))
+        ))
+      yield* Effect.promise(() => Fs.writeFile(join(directory, "damaged", "record.json"), "{}"))
+
+      const { layer, messages } = listening()
+      const ledger = yield* ledgerAt(directory)
+      const left = Effect.map(
+        Effect.promise(() => Fs.readdir(directory)),
+        (names) => names.filter((name) => name.startsWith("old-")).length
+      )
+      const begin = Effect.zipRight(ledger.begin({ ...recordOf("new"), startedAt: Date.now() }), left)
+      assert.isAtLeast(yield* Effect.provide(begin, layer), 50)
+      assert.deepStrictEqual(messages, [])
+      yield* Effect.replicateEffect(begin, 10)
+      assert.strictEqual(yield* left, 0)
+      assert.include(yield* Effect.promise(() => Fs.readdir(directory)), "damaged")
+    }))
+
   it.scopedLive("looks for them once a day, however long it lives and however many uploads begin", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
