@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConnectionError, ServiceApi, ServiceError } from "@stevedore/core"
-import { Effect, Either, Option } from "effect"
+import { ConnectionError, PresignedUrl, ServiceApi, ServiceError } from "@stevedore/core"
+import { Effect, Either, Option, TestClock } from "effect"
 import * as LastingRefusals from "../../src/internal/lastingRefusals.js"
 
 const answer = { operation: "any", issues: [] }
@@ -12,29 +12,38 @@ const nobodyThere = () =>
   new ConnectionError.ConnectionFailed({ peer: "service", origin: "http://127.0.0.1:1", arrived: "no" })
 
 const record = { id: "f1", name: "a", status: "pending", created_at: "2026-01-01" } as const
+const opened = { fileId: "f1", clockOffset: 0, openedAt: 0, extra: {} }
+const url = Option.getOrThrow(PresignedUrl.fromString("https://storage.test/key?X-Amz-Signature=s3cret"))
+const single = { _tag: "SingleSession", ...opened, url } as const
+const inParts = { _tag: "MultipartSession", ...opened, uploadId: "u1", urls: [url] } as const
 const description = { name: "a", mediaType: "text/plain", size: 1 }
 
 type Call = "initiateUpload" | "initiateLargeUpload" | "completeUpload" | "completeLargeUpload" | "file"
 
-/** What comes of calls that are made in turn, each of which the service refuses so: what it was asked, and the errors. */
-const after = (...calls: ReadonlyArray<readonly [Call, refusal: () => ServiceError.ServiceError]>) =>
+type Refusal = () => ServiceError.ServiceError
+
+/**
+ * What comes of calls that are made in turn, each of which the service refuses so, or grants: what it was asked, and the
+ * errors.
+ */
+const after = (...calls: ReadonlyArray<readonly [Call, refusal?: Refusal]>) =>
   Effect.gen(function*() {
     const asked: Array<Call> = []
-    let refusal = unauthorized as () => ServiceError.ServiceError
-    const refused = (call: Call) => () =>
+    let refusal: Refusal | undefined
+    const answering = <A>(call: Call, granted: A) => () =>
       Effect.suspend(() => {
         asked.push(call)
-        return Effect.fail(refusal())
+        return refusal === undefined ? Effect.succeed(granted) : Effect.fail(refusal())
       })
     const { ofAll, service } = LastingRefusals.make(
       yield* Effect.provide(
         ServiceApi.ServiceApi,
         ServiceApi.layerNoop({
-          initiateUpload: refused("initiateUpload"),
-          initiateLargeUpload: refused("initiateLargeUpload"),
-          completeUpload: refused("completeUpload"),
-          completeLargeUpload: refused("completeLargeUpload"),
-          file: (id) => id === "there" ? Effect.succeed(record) : refused("file")()
+          initiateUpload: answering("initiateUpload", single),
+          initiateLargeUpload: answering("initiateLargeUpload", inParts),
+          completeUpload: answering("completeUpload", record),
+          completeLargeUpload: answering("completeLargeUpload", record),
+          file: answering("file", record)
         })
       )
     )
@@ -48,9 +57,10 @@ const after = (...calls: ReadonlyArray<readonly [Call, refusal: () => ServiceErr
     const errors: Array<ServiceError.ServiceError> = []
     for (const [call, next] of calls) {
       refusal = next
-      errors.push(Either.getOrThrow(yield* Effect.either(Effect.flip(effects[call]))))
+      const answer = yield* Effect.either(effects[call])
+      if (Either.isLeft(answer)) errors.push(answer.left)
     }
-    return { asked, errors: new Set(errors).size, ofAll: yield* ofAll, service }
+    return { asked, errors: new Set(errors).size, failed: errors.length, ofAll: yield* ofAll, service }
   })
 
 describe("LastingRefusals", () => {
@@ -113,10 +123,59 @@ describe("LastingRefusals", () => {
     "where %s is forbidden, no bytes are sent for which it would be asked; what is sent is tried",
     ([complete, open]) =>
       Effect.gen(function*() {
-        const { asked, errors } = yield* after([complete, ofToken], [open, ofToken], [complete, ofToken])
-        assert.deepStrictEqual([asked, errors], [[complete, complete], 1])
+        const { asked, errors } = yield* after([open], [complete, ofToken], [open, ofToken], [complete, ofToken])
+        assert.deepStrictEqual([asked, errors], [[open, complete, complete], 1])
       })
   )
+
+  it.effect.each<readonly [Call, Call]>([
+    ["completeUpload", "initiateUpload"],
+    ["completeLargeUpload", "initiateLargeUpload"]
+  ])(
+    "where %s is forbidden of a session of an earlier command, which may be another token's, others go up",
+    ([complete, open]) =>
+      Effect.gen(function*() {
+        const { asked, failed } = yield* after([complete, ofToken], [open], [complete])
+        assert.deepStrictEqual([asked, failed], [[complete, open, complete], 1])
+      })
+  )
+
+  it.effect.each<readonly [string, ReadonlyArray<Call>, Refusal]>([
+    ["opening", ["initiateUpload"], ofToken],
+    ["opening in parts", ["initiateLargeUpload"], () => new ServiceError.NotFound({ ...answer, status: 404 })],
+    ["completing", ["initiateUpload", "completeUpload"], ofToken]
+  ])("a refusal of %s speaks for no other file once it was granted", ([, calls, refusal]) =>
+    Effect.gen(function*() {
+      const granted = calls.map((call) => [call] as const)
+      const refused = calls.map((call, index) =>
+        index === calls.length - 1 ? [call, refusal] as const : [call] as const
+      )
+      const { asked, failed } = yield* after(...granted, ...refused, ...granted)
+      assert.deepStrictEqual([asked, failed], [[...calls, ...calls, ...calls], 1])
+    }))
+
+  it.effect("a service that one question did not reach is asked as soon as it has answered another, and its answer counts", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      const { ofAll, service } = LastingRefusals.make(
+        yield* Effect.provide(
+          ServiceApi.ServiceApi,
+          ServiceApi.layerNoop({
+            file: (id) =>
+              Effect.zipRight(
+                Effect.sync(() => asked.push(id)),
+                id === "lost" ? Effect.fail(nobodyThere()) : Effect.delay(Effect.succeed(record), "1 second")
+              )
+          })
+        )
+      )
+      const [slow, lost] = yield* Effect.all([service.file("slow"), service.file("lost")].map(Effect.either), {
+        concurrency: "unbounded"
+      }).pipe(Effect.zipLeft(TestClock.adjust("1 second"), { concurrent: true }))
+      assert.deepStrictEqual([lost?._tag, slow?._tag, yield* ofAll], ["Left", "Right", Option.none()])
+      yield* Effect.zip(service.file("next"), TestClock.adjust("1 second"), { concurrent: true })
+      assert.deepStrictEqual(asked, ["slow", "lost", "next"])
+    }))
 
   it.effect.each<readonly [string, () => ServiceError.ServiceError]>([
     ["a gateway forbids, which may be for its name", () => forbidden()],
@@ -131,6 +190,6 @@ describe("LastingRefusals", () => {
   it.effect("what succeeds gives what the service gives", () =>
     Effect.gen(function*() {
       const { service } = yield* after()
-      assert.deepStrictEqual(yield* service.file("there"), record)
+      assert.deepStrictEqual(yield* service.file("f1"), record)
     }))
 })
