@@ -7,6 +7,7 @@
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import type { FileRecord } from "@stevedore/core/FileRecord"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -15,6 +16,7 @@ import type { ServiceError } from "@stevedore/core/ServiceError"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type { Refused } from "./internal/appRefusal.js"
 import * as Refusal from "./internal/appRefusal.js"
@@ -147,22 +149,31 @@ const initiateLarge = <R>(service: ServiceApiModule.Service, note: Note<R>): Rou
   })
 })
 
+// All bytes are in storage, and users who see that close the page: the file must not be lost for that. It runs in its own
+// fiber, because a timeout cannot end what is uninterruptible.
+const toItsEnd = (completed: Effect.Effect<FileRecord, ServiceError>): Answer<never> =>
+  Effect.forkDaemon(Effect.exit(completed)).pipe(
+    Effect.flatMap(Fiber.join),
+    Effect.flatten,
+    Effect.map((data) => json({ data }))
+  )
+
 const complete = (service: ServiceApiModule.Service, fileId: string): Route => ({
   call: Effect.succeed({
     call: { operation: "completeUpload", fileId },
-    run: Effect.map(service.completeUpload({ fileId }), (data) => json({ data }))
+    run: toItsEnd(service.completeUpload({ fileId }))
   })
 })
 
 const completeLarge = (service: ServiceApiModule.Service, fileId: string): Route => ({
   call: Effect.map(Request.body(Request.CompleteLarge(service.profile.limits)), ({ parts, upload_id }) => ({
     call: { operation: "completeLargeUpload", fileId },
-    run: service.completeLargeUpload({
+    run: toItsEnd(service.completeLargeUpload({
       fileId,
       uploadId: upload_id,
       // nothing else about a part is sent on the wire
       parts: parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag, size: 1, attempts: 1 }))
-    }).pipe(Effect.map((data) => json({ data })))
+    }))
   }))
 })
 
@@ -227,8 +238,8 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | unde
  *
  * The token of its `ServiceApi` never leaves the server. Requests are checked before the service is called, errors have
  * the service's own envelope, and problems between server and service are logged. Nothing is retried here: the page
- * does that. When a page disconnects, its call ends. Requests that, according to the browser, come from another site
- * are refused.
+ * does that. When a page disconnects, its call ends, except for one that completes an upload. Requests that, according to
+ * the browser, come from another site are refused.
  *
  * @example
  * import { HttpRouter, HttpServer } from "@effect/platform"

@@ -212,6 +212,33 @@ describe("StevedoreHttpApp", () => {
       assert.isTrue(Option.isSome(left))
     }))
 
+  it.live.each<readonly [path: string, asked: Asked]>([
+    ["/v2/files/f1/upload/complete", { method: "POST" }],
+    ["/v2/files/f1/large-upload/complete", { body: { upload_id: "u1", parts: [{ part_number: 1, etag: "\"e\"" }] } }]
+  ])(
+    "a file whose bytes are all there is completed, although its page leaves: %s",
+    ([path, call]) =>
+      Effect.gen(function*() {
+        const begun = yield* Deferred.make<void>()
+        const mayEnd = yield* Deferred.make<void>()
+        let completed = false
+        const completing = () =>
+          Effect.gen(function*() {
+            yield* Deferred.succeed(begun, undefined)
+            yield* Deferred.await(mayEnd)
+            completed = true
+            return { id: "f1", name: "a.txt", status: "pending", created_at: "2026-01-01" } as const
+          })
+        const service = ServiceApi.layerNoop({ completeUpload: completing, completeLargeUpload: completing })
+        const asking = yield* Effect.forkDaemon(Effect.provide(ask(path, call), service))
+        yield* Deferred.await(begun)
+        const left = yield* Effect.timeoutOption(Fiber.interrupt(asking), "2 seconds")
+        yield* Deferred.succeed(mayEnd, undefined)
+        yield* Effect.sleep("20 millis")
+        assert.deepStrictEqual([Option.isSome(left), completed], [true, true])
+      })
+  )
+
   it.effect("a name of up to 1024 characters is taken, however many halves JavaScript has of them", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* ask(initiate, { body: { ...small, name: "🚢".repeat(1024) } })).status, 201)
