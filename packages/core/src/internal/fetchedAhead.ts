@@ -32,22 +32,24 @@ export const fetchedAhead = <S, A, E, R, R2>(
         return yield* permission(place)
       })
 
-    const produce = (state: S, place: number): Effect.Effect<void, never, R | R2> =>
-      Effect.gen(function*() {
+    // A loop: a generator that goes on with another one stays, and every page with it
+    const produce = Effect.gen(function*() {
+      let state = start
+      for (let place = 0;; place++) {
         const exit = yield* Effect.exit(Effect.zipRight(permission(place), step(state)))
         if (Exit.isFailure(exit)) {
-          yield* Queue.offer(results, Exit.failCause(Cause.map(exit.cause, Option.some)))
-          return
+          return yield* Queue.offer(results, Exit.failCause(Cause.map(exit.cause, Option.some)))
         }
         const [element, next] = exit.value
         yield* Queue.offer(results, Exit.succeed(element))
-        if (Option.isSome(next)) return yield* produce(next.value, place + 1)
-        yield* Queue.offer(results, Exit.fail(Option.none()))
-      })
+        if (Option.isNone(next)) return yield* Queue.offer(results, Exit.fail(Option.none()))
+        state = next.value
+      }
+    })
 
     // Interruptible also in an uninterruptible region such as acquireRelease: it waits until it is asked for more, or
     // told to end
-    yield* Effect.forkScoped(Effect.interruptible(produce(start, 0)))
+    yield* Effect.forkScoped(Effect.interruptible(produce))
     return Stream.repeatEffectOption(Effect.gen(function*() {
       asked++
       yield* moved.open

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Option, Stream, TestClock } from "effect"
+import { Cause, Chunk, Effect, Exit, Fiber, Option, Stream, TestClock } from "effect"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { fetchedAhead } from "../../src/internal/fetchedAhead.js"
 
 const step = (place: number) => Effect.succeed([place, place < 5 ? Option.some(place + 1) : Option.none()] as const)
@@ -24,5 +26,29 @@ describe("fetchedAhead", () => {
       const fiber = yield* Effect.forkDaemon(Effect.uninterruptible(two))
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* Fiber.poll(fiber), Option.some(Exit.succeed(2)))
+    }))
+
+  it.live("keeps no page that was passed on, however long the list is", () =>
+    Effect.gen(function*() {
+      setFlagsFromString("--expose-gc")
+      const collectGarbage: () => void = runInNewContext("gc")
+      const given: Array<WeakRef<ReadonlyArray<number>>> = []
+      const pages = fetchedAhead(
+        0,
+        (place) => Effect.sync(() => [[place], place < 200 ? Option.some(place + 1) : Option.none<number>()] as const),
+        { ahead: 2, mayHurry: Effect.succeed(true) }
+      )
+      const kept = yield* pages.pipe(
+        Stream.tap((page) => Effect.sync(() => given.push(new WeakRef(page)))),
+        Stream.filterEffect(() => Effect.succeed(given.length === 150)),
+        Stream.mapEffect(() =>
+          Effect.map(Effect.sleep("10 millis"), () => {
+            collectGarbage()
+            return given.filter((page) => page.deref() !== undefined).length
+          })
+        ),
+        Stream.runCollect
+      )
+      assert.isBelow(Chunk.unsafeHead(kept), 20)
     }))
 })
