@@ -60,7 +60,8 @@ export interface Options<User, E, R, R2 = never, E2 = never, R3 = never> {
   readonly permit?: ((user: User, call: Call) => Effect.Effect<boolean, never, R2>) | undefined
   /**
    * Called for each upload that was opened for a user, before the page learns of it, to record whose it is for `permit`
-   * to check. If it fails, the page gets a 500 and nothing about the upload, and the failure is logged.
+   * to check. If it fails, the page gets a 500 and nothing about the upload, and the failure is logged. If the page
+   * disconnects meanwhile, it is interrupted: make it `Effect.uninterruptible` if it writes in several steps.
    */
   readonly opened?: ((user: User, upload: Opened) => Effect.Effect<void, E2, R3>) | undefined
   /**
