@@ -7,6 +7,7 @@ import * as Feasibility from "@stevedore/core/Feasibility"
 import { FileRecord } from "@stevedore/core/FileRecord"
 import { UploadError } from "@stevedore/core/UploadError"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
+import { UploadPhase } from "@stevedore/core/UploadProgress"
 import type { UnfinishedUpload, UploadedFile } from "@stevedore/core/Uploads"
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
@@ -34,16 +35,7 @@ export const Failure = Schema.Struct(
 export const Progress = Schema.Struct({
   type: Schema.Literal("progress"),
   path: Schema.String,
-  phase: Schema.Literal(
-    "preparing",
-    "uploading",
-    "paused",
-    "completing",
-    "verifying",
-    "completed",
-    "failed",
-    "cancelled"
-  ),
+  phase: UploadPhase,
   /** In bytes, as `sent` and `confirmed`. */
   size: Schema.Number,
   /** Handed to the network. Falls back when an attempt is lost. */

@@ -4,16 +4,7 @@ import { Duration, FastCheck, Option } from "effect"
 import * as ProgressBar from "../src/ProgressBar.js"
 
 const progress = FastCheck.record({
-  phase: FastCheck.constantFrom<UploadProgress.UploadPhase>(
-    "preparing",
-    "uploading",
-    "paused",
-    "completing",
-    "verifying",
-    "completed",
-    "failed",
-    "cancelled"
-  ),
+  phase: FastCheck.constantFrom(...UploadProgress.UploadPhase.literals),
   size: FastCheck.integer({ min: 1, max: 10_000_000_000 }),
   part: FastCheck.double({ min: 0, max: 1, noNaN: true }),
   speed: FastCheck.option(FastCheck.integer({ min: 1, max: 2_000_000_000 }), { nil: undefined })
