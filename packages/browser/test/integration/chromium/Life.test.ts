@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { FaultScript, ObjectStore } from "@stevedore/testing"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Schedule, Stream } from "effect"
 import { appendFile, readFile, truncate, utimes, writeFile } from "node:fs/promises"
 import type { Outcome } from "./support/page.js"
 import * as World from "./support/world.js"
@@ -93,6 +93,11 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
       const world = yield* World.make({ faults: stuck })
       yield* World.start(world.page, generated)
       yield* untilFirstPart(world.page)
+      // what is paused is the request that does not move: one that begins later would wait for its timeout
+      yield* Effect.repeat(counted(world, "putPart"), {
+        schedule: Schedule.spaced("20 millis"),
+        until: (puts) => puts === 2
+      })
       yield* World.pause(world.page)
       yield* World.until(world.page, () => window.stevedore.points().at(-1)?.phase === "paused")
       const puts = yield* counted(world, "putPart")
