@@ -10,7 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { standardProfile } from "./internal/standardProfile.js"
+import * as Struct from "effect/Struct"
+import { pathOfFile, standardProfile } from "./internal/standardProfile.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 
 /**
@@ -85,10 +86,8 @@ export const isThisMachine = (hostname: string): boolean => loopback.test(hostna
  * @since 0.1.0
  * @category predicates
  */
-export const isAllowed = ({ origin }: Pick<URL, "origin">, allowInsecureHttp = false): boolean => {
-  const { hostname, protocol } = new URL(origin)
-  return allowInsecureHttp || protocol !== "http:" || isThisMachine(hostname)
-}
+export const isAllowed = ({ origin }: Pick<URL, "origin">, allowInsecureHttp = false): boolean =>
+  allowInsecureHttp || !origin.startsWith("http:") || isThisMachine(new URL(origin).hostname)
 
 /**
  * A normalized base URL, or a description of what is wrong with it.
@@ -143,13 +142,10 @@ export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either
   )
 }
 
-const ofNoFile = /^(initiate|token)/
-
-// The profile's Schema checks this too, but a page does not load it. With a path without the id, every file would be
-// the same one, which only the last call of an upload would reveal.
+// The profile's Schema checks this too, but a page does not load it.
 const checkPaths = ({ paths }: ServiceProfile.ServiceProfile): Either.Either<void, ConfigError.ConfigError> => {
-  const wrong = Object.entries(paths).find(([name, path]) =>
-    !(ofNoFile.test(name) ? /^\// : /^\/.*\{file_id\}/).test(path)
+  const wrong = Struct.entries(paths).find(([name, path]) =>
+    !(pathOfFile.test(standardProfile.paths[name]) ? pathOfFile : /^\//).test(path)
   )
   return wrong === undefined
     ? Either.void

@@ -7,7 +7,7 @@
 import { dual } from "effect/Function"
 import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
-import { standardProfile } from "./internal/standardProfile.js"
+import { pathOfFile, standardProfile } from "./internal/standardProfile.js"
 
 const { fields, limits, paths } = standardProfile
 
@@ -16,12 +16,11 @@ const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: () => A) =>
 
 const path = (value: string) => withDefault(Schema.String.pipe(Schema.startsWith("/")), () => value)
 
-// without it, the path is the same for every file, which only the last call of an upload would reveal
 const PathOfFile = Schema.String.pipe(
-  Schema.pattern(/^\/.*\{file_id\}/, { description: "a path from / on with {file_id} in it" })
+  Schema.pattern(pathOfFile, { description: "a path from / on with {file_id} in it" })
 )
 
-const pathOfFile = (value: string) => withDefault(PathOfFile, () => value)
+const filePath = (value: string) => withDefault(PathOfFile, () => value)
 
 const wireName = (value: string) => withDefault(Schema.NonEmptyString, () => value)
 
@@ -35,11 +34,11 @@ const limit = (value: number) => withDefault(Schema.Int.pipe(Schema.positive()),
  */
 export const Paths = Schema.Struct({
   initiateUpload: path(paths.initiateUpload),
-  completeUpload: pathOfFile(paths.completeUpload),
+  completeUpload: filePath(paths.completeUpload),
   initiateLargeUpload: path(paths.initiateLargeUpload),
-  completeLargeUpload: pathOfFile(paths.completeLargeUpload),
-  file: pathOfFile(paths.file),
-  download: pathOfFile(paths.download),
+  completeLargeUpload: filePath(paths.completeLargeUpload),
+  file: filePath(paths.file),
+  download: filePath(paths.download),
   tokenInfo: path(paths.tokenInfo)
 }).annotations({ identifier: "ServicePaths" })
 

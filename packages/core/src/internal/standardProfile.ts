@@ -29,3 +29,11 @@ export const standardProfile = {
     pageSize: 100
   }
 } as const
+
+/**
+ * A path that belongs to a file. Without its id it is the same for every file, which only the last call of an upload
+ * would reveal.
+ *
+ * @internal
+ */
+export const pathOfFile = /^\/.*\{file_id\}/
