@@ -26,6 +26,8 @@ import type { UploadSource } from "./UploadSource.js"
  */
 export const mostConcurrent = 32
 
+const mostSessions = 100
+
 /**
  * Every option has a default that suits files of any size.
  *
@@ -90,7 +92,7 @@ export const UploadOptions = /* #__PURE__ */ Schema.Struct({
   threshold: Schema.optional(AnyNumber.pipe(Schema.nonNegative())),
   parts: Schema.optional(Schema.Int.pipe(Schema.positive())),
   concurrency: Schema.optional(Schema.Int.pipe(Schema.between(1, mostConcurrent))),
-  maxSessions: Schema.optional(Schema.Int.pipe(Schema.between(1, 100))),
+  maxSessions: Schema.optional(Schema.Int.pipe(Schema.between(1, mostSessions))),
   resume: Schema.optional(Schema.Boolean),
   verify: Schema.optional(Schema.Literal("sample", "all", "download")),
   onImpossible: Schema.optional(Schema.Literal("fail", "continue")),
@@ -197,7 +199,7 @@ export const check = (
         to: mostConcurrent,
         otherwise: mostConcurrent
       }),
-      maxSessions: yield* whole("maxSessions", options.maxSessions, { from: 1, to: 100, otherwise: 3 }),
+      maxSessions: yield* whole("maxSessions", options.maxSessions, { from: 1, to: mostSessions, otherwise: 3 }),
       resume: options.resume ?? true,
       verify: options.verify === undefined || options.verify === "download" ? "sample" : options.verify,
       readBack: options.verify === "download",
