@@ -10,6 +10,7 @@ import { Feasibility } from "./Feasibility.js"
 import { FileRecord } from "./FileRecord.js"
 import { AnyDuration } from "./internal/anyDuration.js"
 import { UploadError } from "./UploadError.js"
+import { UploadProgress } from "./UploadProgress.js"
 
 const Count = /* #__PURE__ */ Schema.Int.pipe(/* #__PURE__ */ Schema.positive())
 
@@ -40,7 +41,7 @@ export const UploadEvent = /* #__PURE__ */ Schema.Union(
   Schema.TaggedStruct("SessionOpened", {
     session: Count,
     fileId: Schema.String,
-    parts: Schema.Struct({ total: Schema.NonNegativeInt, confirmed: Schema.NonNegativeInt }),
+    parts: UploadProgress.fields.parts,
     deadline: Schema.Date
   }),
   Schema.TaggedStruct("SessionEnded", {
