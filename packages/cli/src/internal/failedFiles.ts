@@ -1,4 +1,5 @@
 import type { UploadError } from "@stevedore/core/UploadError"
+import type * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import { Output, type OutputFailed } from "../Output.js"
 import * as Reports from "../Reports.js"
@@ -19,19 +20,22 @@ export interface FailedFiles {
 
 /** @internal */
 export const make = (json: boolean): FailedFiles => {
-  const paths = new Map<UploadError, Array<string>>()
+  const paths = new Map<UploadError, Arr.NonEmptyArray<string>>()
   return {
     add: (path, error) =>
       Effect.gen(function*() {
         const output = yield* Output
         const before = paths.get(error)
-        if (before === undefined) paths.set(error, [path])
-        else before.push(path)
-        if (before === undefined) yield* output.warn(`${path}: ${messageOf(error)}`)
+        if (before === undefined) {
+          paths.set(error, [path])
+          yield* output.warn(`${path}: ${messageOf(error)}`)
+        } else {
+          before.push(path)
+        }
         if (json) yield* output.json([Reports.failed(path, error)])
       }),
     tellRest: Effect.flatMap(Output, (output) =>
-      Effect.forEach(paths.values(), ([first = "", ...more]) =>
+      Effect.forEach(paths.values(), ([first, ...more]) =>
         Effect.when(
           output.warn(
             `${more.length} more ${more.length === 1 ? "file" : "files"} did not go up for the same reason as ${first}`

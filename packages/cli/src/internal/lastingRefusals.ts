@@ -27,18 +27,13 @@ const isOfOpening = (error: ServiceError): boolean => error._tag === "NotFound" 
 
 /** A call whose refusal applies to the next one too, as long as the same call was never granted. */
 const onceRefused = (isLasting: (error: ServiceError) => boolean) => {
-  let refusal = Option.none<ServiceError>()
+  let refusal: ServiceError | undefined
   let isGranted = false
   return {
-    refusal: () => isGranted ? Option.none() : refusal,
+    refusal: () => Option.fromNullable(isGranted ? undefined : refusal),
     heard: <A>(call: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
       Effect.mapBoth(call, {
-        onFailure: (error) => {
-          if (isGranted || !isLasting(error)) return error
-          const first = Option.getOrElse(refusal, () => error)
-          refusal = Option.some(first)
-          return first
-        },
+        onFailure: (error) => isGranted || !isLasting(error) ? error : refusal ??= error,
         onSuccess: (answer) => {
           isGranted = true
           return answer
