@@ -20,8 +20,9 @@ import type { Receipts } from "./internal/receiptsByKey.js"
 import { receiptsByKey } from "./internal/receiptsByKey.js"
 import type { StoreFailure } from "./internal/storeFailure.js"
 import { makeTell, orThrown } from "./internal/storeFailure.js"
+import { unshown } from "./internal/unshown.js"
 import { UploadRecord } from "./UploadRecord.js"
-import type { PartReceipt } from "./UploadSession.js"
+import { PartReceipt } from "./UploadSession.js"
 import type { UploadSource } from "./UploadSource.js"
 
 /**
@@ -33,15 +34,24 @@ import type { UploadSource } from "./UploadSource.js"
 export type Lock = (id: string) => Effect.Effect<boolean, never, Scope.Scope>
 
 /**
+ * An unfinished upload, with the parts that storage has confirmed: all that another process needs to take it over. Its
+ * encoded form has the part URLs with their signatures, so keep it only in a private store.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Unfinished = /* #__PURE__ */ Schema.Struct({
+  record: UploadRecord,
+  receipts: /* #__PURE__ */ Schema.Array(PartReceipt)
+}).annotations({ identifier: "Unfinished", message: unshown })
+
+/**
  * An unfinished upload, with the parts that storage has confirmed.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Unfinished {
-  readonly record: UploadRecord
-  readonly receipts: ReadonlyArray<PartReceipt>
-}
+export type Unfinished = typeof Unfinished.Type
 
 export type {
   /**
