@@ -244,9 +244,12 @@ export const PresignedUrlFromString: Schema.Schema<PresignedUrl, string> = Schem
     strict: true,
     decode: (href, _, ast) =>
       Option.match(fromString(href), {
-        onNone: () => ParseResult.fail(new ParseResult.Type(ast, "<redacted>", "expected an http or https URL")),
+        onNone: () => ParseResult.fail(new ParseResult.Type(ast, href)),
         onSome: ParseResult.succeed
       }),
     encode: (url) => ParseResult.succeed(reveal(url))
   }
-).annotations({ identifier: "PresignedUrl" })
+).annotations({
+  identifier: "PresignedUrl",
+  message: () => ({ message: "expected an http or https URL", override: true })
+})

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { unshown } from "./internal/unshown.js"
+import { hidden, unshown } from "./internal/unshown.js"
 import { PresignedUrlFromString } from "./PresignedUrl.js"
 import { SourceFingerprint } from "./SourceFingerprint.js"
 
@@ -25,8 +25,8 @@ export const SessionRecord = Schema.Struct({
   openedAt: Schema.JsonNumber,
   /** How many parts it has; 1 for a single PUT. */
   parts: Schema.Int.pipe(Schema.positive()),
-  urls: Schema.optional(Schema.NonEmptyArray(PresignedUrlFromString).annotations({ message: unshown }))
-}).annotations({ identifier: "SessionRecord", message: unshown })
+  urls: Schema.optional(Schema.NonEmptyArray(PresignedUrlFromString))
+}).annotations({ identifier: "SessionRecord", message: hidden })
 
 /**
  * What is needed to return to a session.

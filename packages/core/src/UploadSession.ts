@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { unshown } from "./internal/unshown.js"
+import { hidden, unshown } from "./internal/unshown.js"
 import { PresignedUrlFromString } from "./PresignedUrl.js"
 
 const fields = {
@@ -46,7 +46,7 @@ export type SingleSession = typeof SingleSession.Type
 export const MultipartSession = /* #__PURE__ */ Schema.TaggedStruct("MultipartSession", {
   ...fields,
   uploadId: Schema.NonEmptyString,
-  urls: Schema.NonEmptyArray(PresignedUrlFromString).annotations({ message: unshown })
+  urls: Schema.NonEmptyArray(PresignedUrlFromString).annotations({ message: hidden })
 }).annotations({ identifier: "MultipartSession", message: unshown })
 
 /**

@@ -280,6 +280,7 @@ describe("Secrets", () => {
       urls: [href({ part: 1 }), href({ part: 2 })]
     }
     const whole = { ...session, version: 1, id: "1", session }
+    const withUrls = (urls: unknown) => ({ ...whole, urls, session: { ...session, urls } })
 
     it.effect.each([
       ["as text that was not parsed", JSON.stringify(whole)],
@@ -287,7 +288,10 @@ describe("Secrets", () => {
       ["with a text for what has fields", { ...whole, [field]: href() }],
       ["with a list for what has fields", { ...whole, [field]: { 0: href() } }],
       ["with other fields", { ...whole, _tag: "OtherSession", version: 2 }],
-      ["without fields", { ...whole, fileId: undefined, id: undefined }]
+      ["without fields", { ...whole, fileId: undefined, id: undefined }],
+      ["with objects for URLs", withUrls([{ url: href() }])],
+      ["with URLs of another protocol", withUrls([href().replace("https:", "ftp:")])],
+      ["with one URL for the list", withUrls(href())]
     ])("shows no signature by its error: %s", ([, damaged]) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Schema.decodeUnknown(schema)(damaged))

@@ -5,3 +5,6 @@
  * @internal
  */
 export const unshown = (): string => "what is no record is not shown"
+
+/** @internal */
+export const hidden = () => ({ message: unshown(), override: true })
