@@ -8,6 +8,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -63,7 +64,11 @@ const answerOf = <E>(
     : Effect.map(Effect.orElseSucceed(readStart(response, mapError), () => ""), answer)
 }
 
-const counted = (body: SourceBody, request: PutRequest): Effect.Effect<SourceBody, SourceError> => {
+const counted = (
+  body: SourceBody,
+  request: PutRequest,
+  onEnd: (why: Cause.Cause<SourceError>) => Effect.Effect<void>
+): Effect.Effect<SourceBody, SourceError> => {
   const { length } = request.section.range
   switch (body._tag) {
     case "BytesBody":
@@ -71,7 +76,10 @@ const counted = (body: SourceBody, request: PutRequest): Effect.Effect<SourceBod
         ? Effect.succeed(body)
         : Effect.fail(StorageAttempt.otherLength(request, body.bytes.byteLength))
     case "StreamBody":
-      return Effect.succeed({ ...body, stream: exactly(body.stream, { name: request.name, size: length }) })
+      return Effect.succeed({
+        ...body,
+        stream: Stream.tapErrorCause(exactly(body.stream, { name: request.name, size: length }), onEnd)
+      })
     case "BlobBody":
       return body.blob.size === length
         ? Effect.succeed(body)
@@ -94,17 +102,28 @@ const put =
       const { length } = request.section.range
       const mapError = (error: HttpClientError.HttpClientError) => failureOf(error, request)
       let sent = 0
+      let defect = Option.none<Cause.Cause<never>>()
       const body = yield* Effect.flatMap(
         request.section.body((chunk) => {
           sent += chunk.byteLength
           request.onSent(chunk.byteLength)
         }),
-        (body) => counted(body, request)
+        (body) =>
+          counted(body, request, (why) =>
+            Effect.sync(() => {
+              defect = Cause.keepDefects(why)
+            }))
       )
       const answer = yield* HttpClientRequest.put(PresignedUrl.reveal(request.url)).pipe(
         HttpClientRequest.setBody(bodyOf(body, length)),
         HttpClientRequest.setHeaders(request.headers),
-        (bare) => Effect.mapError(client.execute(bare), mapError),
+        (bare) =>
+          Effect.catchAll(client.execute(bare), (error) =>
+            Option.match(defect, {
+              onNone: () => Effect.fail(mapError(error)),
+              // a client knows it only as a failure of its own, which would be retried
+              onSome: Effect.failCause
+            })),
         Effect.flatMap((response) => answerOf(response, mapError)),
         (sending) => body._tag === "BlobBody" ? Effect.zipLeft(sending, body.observed, { concurrent: true }) : sending
       )

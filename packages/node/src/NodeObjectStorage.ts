@@ -13,8 +13,10 @@ import * as StorageAttempt from "@stevedore/core/StorageAttempt"
 import type { StorageError } from "@stevedore/core/StorageError"
 import type { PutReceipt } from "@stevedore/core/StorageResponse"
 import type { SourceBody } from "@stevedore/core/UploadSource"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -90,6 +92,16 @@ const answerOf = (
     (body) => ({ status, headers, body })
   )
 
+const abandon = (connection: Connection, why: Cause.Cause<Broken | SourceError>): Effect.Effect<void> =>
+  Effect.sync(() =>
+    Either.match(Cause.failureOrCause(why), {
+      onLeft: (error) => {
+        if (error._tag !== "Broken") connection.abandon(error)
+      },
+      onRight: (defect) => connection.abandon(defect)
+    })
+  )
+
 // A response wins over whatever went wrong with the body, because it says why. Sending in a forked fiber costs less
 // than racing the two.
 const answerWhileSending = (
@@ -99,10 +111,9 @@ const answerWhileSending = (
 ): Effect.Effect<AnswerHead, Broken> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
-      Effect.fork(Effect.interruptible(Effect.catchAll(send(connection, body, request), (error) =>
-        Effect.sync(() => {
-          if (error._tag !== "Broken") connection.abandon(error)
-        })))),
+      Effect.fork(
+        Effect.interruptible(Effect.catchAllCause(send(connection, body, request), (why) => abandon(connection, why)))
+      ),
       (sending) => Effect.ensuring(restore(connection.answered), Fiber.interrupt(sending))
     )
   )
@@ -144,7 +155,10 @@ const put =
           Effect.catchTag(
             exchange(connection, body, { ...request, onSent }),
             "Broken",
-            ({ answered, cause }) => Effect.fail(StorageAttempt.failure(cause, { ...request, answered }))
+            ({ answered, cause }): Effect.Effect<never, StorageError | SourceError> =>
+              Cause.isCause(cause)
+                ? Effect.die(Cause.squash(cause))
+                : Effect.fail(StorageAttempt.failure(cause, { ...request, answered }))
           ),
         ConnectionPool.giveBack
       )

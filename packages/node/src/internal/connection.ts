@@ -1,5 +1,6 @@
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { SourceError } from "@stevedore/core/SourceError"
+import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -135,8 +136,8 @@ export class Connection {
     if (this.#exchange !== undefined) this.#exchange.sentAll = true
   }
 
-  /** The source of the body has failed: stops waiting for a response that has not arrived. */
-  abandon(cause: SourceError): void {
+  /** The source of the body has failed, or died: stops waiting for a response that has not arrived. */
+  abandon(cause: SourceError | Cause.Cause<never>): void {
     this.#break(cause)
   }
 

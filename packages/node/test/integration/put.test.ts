@@ -2,7 +2,7 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, layer } from "@effect/vitest"
 import { HttpObjectStorage, ObjectStorage } from "@stevedore/core"
 import { FileSource, NodeObjectStorage } from "@stevedore/node"
-import { Duration, Effect, Fiber, Layer, Record, Schedule, Stream, Tracer } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer, Record, Schedule, Stream, Tracer } from "effect"
 import { createHash } from "node:crypto"
 import * as Fs from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -216,6 +216,28 @@ for (const [transport, live] of Record.toEntries(adapters)) {
             assert.isTrue(server.requests.every(({ sha256 }) => sha256 === undefined))
           }))
       }
+
+      it.scoped("dies of what the source's Stream dies of, at once and as itself: the line is not to blame", () =>
+        Effect.gen(function*() {
+          const server = yield* StorageServer.serve(StorageServer.store)
+          const storage = yield* ObjectStorage.ObjectStorage
+          const body = {
+            _tag: "StreamBody" as const,
+            stream: Stream.concat(Stream.make(new Uint8Array(10)), Stream.die("a bug of the source"))
+          }
+          const exit = yield* storage.put({
+            url: url(`${server.origin}/x`),
+            section: { range: { offset: 0, length: 100 }, body: () => Effect.succeed(body) },
+            name: "stream",
+            headers: {},
+            clockOffset: 0,
+            attempt: 1,
+            onSent: () => undefined
+          }).pipe(Effect.exit, Effect.timeout("5 seconds"))
+          assert.deepStrictEqual(exit, Exit.die("a bug of the source"))
+          yield* until(() => server.connections().open === 0)
+          assert.isTrue(server.requests.every(({ sha256 }) => sha256 === undefined))
+        }))
 
       it.scoped("reads an answer that comes byte by byte, and an error document in chunks", () =>
         Effect.gen(function*() {
