@@ -104,7 +104,10 @@ export interface Walks<out A, in F, in SortField extends string> {
   readonly sorts: ReadonlyArray<string>
   /** The pages of the list. */
   readonly pages: (options?: F & ItemOptions<SortField>) => Stream.Stream<Page<A>, ListError, ServiceApi>
-  /** One page: the first, or the one of a cursor. An empty cursor counts as none. */
+  /**
+   * One page: the first, or the one of a cursor. An empty cursor counts as none. Fails with `PaginationBroken` if the
+   * page is not the last and gives no usable cursor, so the list has ended only if there is no `nextCursor`.
+   */
   readonly page: (
     options?: F & Omit<ItemOptions<SortField>, "ahead" | "from" | "onCursorRejected"> & {
       readonly cursor?: string | undefined

@@ -392,6 +392,18 @@ describe("Lists", () => {
       }).pipe(Effect.provide(list.layer))
     })
 
+    it.effect.each([null, "a"])(
+      "page fails where the list leads nowhere, since the absence of a next cursor would say that it ends: %j",
+      (next) => {
+        const list = fakeService(() => pageAnswer({ data: items(2), has_more: true, next_cursor: next }))
+        return Effect.gen(function*() {
+          const error = yield* Effect.flip(things.page({ cursor: "a" }))
+          assert.deepInclude(error, { _tag: "PaginationBroken", page: { path: "/v1/things", index: 0, cursor: "a" } })
+          assert.strictEqual(list.received.length, 1)
+        }).pipe(Effect.provide(list.layer))
+      }
+    )
+
     it.effect("an empty cursor is none, and is not sent", () => {
       const list = keysetList(items(25))
       return Effect.gen(function*() {

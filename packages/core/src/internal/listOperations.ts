@@ -95,16 +95,6 @@ const pages = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<P
     )
   )
 
-const emptyPage: Page<never> = {
-  items: [],
-  skipped: 0,
-  index: 0,
-  cursor: undefined,
-  nextCursor: undefined,
-  isLast: true,
-  totalCount: undefined
-}
-
 const page = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<Page<A>, ListError, ServiceApi> =>
   Effect.gen(function*() {
     const walk = yield* prepared(shape, wishes)
@@ -113,11 +103,14 @@ const page = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<Pa
     const from = cursor === undefined
       ? undefined
       : { ...Checkpoints.start({ ...walk, now, remembers: "page" }), cursor }
-    const first = yield* Stream.runHead(walkEntries({ ...walk, from, ahead: 0 }))
-    return yield* Option.match(first, {
-      onNone: () => Effect.succeed(emptyPage),
-      onSome: (found) => pageOf(found, walk.onInvalid)
-    })
+    let found = Option.none<EntryPage<A>>()
+    // a page that leads nowhere is followed by its error, without a request
+    yield* Stream.runForEachWhile(walkEntries({ ...walk, from, ahead: 0 }), (entries) =>
+      Effect.sync(() => {
+        found = Option.some(entries)
+        return !entries.page.isLast && entries.page.nextCursor === undefined
+      }))
+    return yield* pageOf(Option.getOrThrow(found), walk.onInvalid)
   })
 
 const first = <A>(shape: ListShape<A>) => (wishes: Wishes = {}) =>
