@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Pages, type ServiceApi } from "@stevedore/core"
 import { Chunk, Deferred, Duration, Effect, Either, FastCheck as fc, Fiber, Stream, TestClock } from "effect"
+import { textHash } from "../src/internal/textHash.js"
 import { UsedCursors } from "../src/internal/usedCursors.js"
 import { type FakePage, items, keysetList, pageAnswer, scriptedHandler, scriptedList } from "./fixtures/fakeLists.js"
 import { fakeService, json, refusal } from "./fixtures/fakeService.js"
@@ -72,6 +73,14 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
+  it.effect("the allowance is 100 empty pages unless the walk has its own", () => {
+    const list = fakeService((_, index) => pageAnswer(page([], { has_more: true, next_cursor: `c${index}` })))
+    return Effect.gen(function*() {
+      assert.isTrue(Either.isLeft((yield* walked()).end))
+      assert.strictEqual(list.received.length, 101)
+    }).pipe(Effect.provide(list.layer))
+  })
+
   it.effect("a full page in between begins the count of empty pages anew", () => {
     const empty = (index: number) => page([], { has_more: true, next_cursor: `c${index}` })
     const list = scriptedList([
@@ -108,6 +117,15 @@ describe("Pages", () => {
       assert.deepStrictEqual(given, [0, 1, 2, 3, 4, 5])
       assert.isTrue(Either.isLeft(end))
       assert.strictEqual(list.received.length, 6)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect("the cursor that a walk goes on from is used too: coming again, it ends the walk", () => {
+    const list = fakeService(() => pageAnswer(page([1], { has_more: true, next_cursor: "a" })))
+    return Effect.gen(function*() {
+      const { end } = yield* walked({ ...projects, from: { cursor: "a", index: 3, receivedAt: 0 } })
+      assert.deepInclude(yield* Either.flip(end), { _tag: "PaginationBroken", problem: "cursorRepeated" })
+      assert.strictEqual(list.received.length, 1)
     }).pipe(Effect.provide(list.layer))
   })
 
@@ -207,18 +225,18 @@ describe("Pages", () => {
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.effect("a rejected cursor is told from other refusals, with its age", () => {
+  it.effect("a rejected cursor is told from other refusals, with its age since the page that gave it", () => {
     const list = fakeService(({ query }) =>
-      query.has("page[start_cursor]")
-        ? Effect.succeed(refusal(400, "ValidationError", "page.start_cursor"))
-        : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
+      query.get("page[start_cursor]") === "b"
+        ? refusal(400, "ValidationError", "page.start_cursor")
+        : pageAnswer(page([1], { has_more: true, next_cursor: query.has("page[start_cursor]") ? "b" : "a" }))
     )
     return Effect.gen(function*() {
       const fiber = yield* Effect.fork(Effect.flip(Stream.runForEach(
         Pages.walk(projects),
         () => Effect.sleep("90 seconds")
       )))
-      yield* TestClock.adjust("90 seconds")
+      yield* TestClock.adjust("180 seconds")
       const error = yield* Fiber.join(fiber)
       assert.strictEqual(error._tag, "CursorRejected")
       assert.strictEqual(error._tag === "CursorRejected" && Duration.toSeconds(error.age), 90)
@@ -349,5 +367,21 @@ describe("Pages", () => {
     }
     assert.isAtMost(memory.size, 84_000)
     assert.isTrue(memory.has("cursor-0"))
+  })
+
+  it("no walk is so long that its used cursors take more than 1 MB, and the latest 131,072 stay known", () => {
+    const memory = new UsedCursors()
+    for (let index = 0; index < 131_072 + 10; index++) memory.add(`cursor-${index}`)
+    assert.isAtMost(memory.size, 1_048_576)
+    assert.isFalse(memory.has("cursor-9"))
+    assert.isTrue(memory.has("cursor-10"))
+    assert.isTrue(memory.has("cursor-131081"))
+  })
+
+  it("a new cursor is not taken for a used one: 200,000 have as many hashes", () => {
+    assert.strictEqual(
+      new Set(Array.from({ length: 200_000 }, (_, index) => textHash(`cursor-${index}`))).size,
+      200_000
+    )
   })
 })
