@@ -233,6 +233,26 @@ describe("RateLimit", () => {
       assert.strictEqual(millis, 1000)
     })))
 
+  it.effect("a call that got no answer may have been counted all the same", () =>
+    inTime(Effect.gen(function*() {
+      const gate = yield* RateLimit.make()
+      yield* passAtOnce(gate, answerOf(windowOf(1, at(20))))
+      yield* Effect.exit(gate.pass(() => Effect.fail("reset"), asked))
+      const { millis } = yield* timed(passAtOnce(gate, answerOf()))
+      assert.strictEqual(millis, 20_000)
+    })))
+
+  it.effect("a gateway that did not reach the service has used nothing of a limit that only the profile tells", () =>
+    inTime(Effect.gen(function*() {
+      const gate = yield* RateLimit.make({ requests: 2, windowSeconds: 60 })
+      yield* passAtOnce(gate, answerOf())
+      const { millis } = yield* timed(
+        Effect.zipRight(Effect.replicateEffect(passAtOnce(gate, answerOf({}, 502)), 5), passAtOnce(gate, answerOf()))
+      )
+      assert.strictEqual(millis, 0)
+      assert.strictEqual((yield* timed(passAtOnce(gate, answerOf()))).millis, 60_000)
+    })))
+
   describe("what a 429 says", () => {
     it.effect("holds all, for exactly the time it says", () =>
       inTime(Effect.gen(function*() {
@@ -246,6 +266,28 @@ describe("RateLimit", () => {
           })
         )
         assert.deepStrictEqual(went, Array(10).fill(start + 2000))
+      })))
+
+    it.effect("without a wait holds all until the window ends", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf(windowOf(100, at(20))))
+        yield* passAtOnce(gate, answerOf({}, 429))
+        const { millis } = yield* timed(passAtOnce(gate, answerOf()))
+        assert.strictEqual(millis, 20_000)
+      })))
+
+    it.effect("is not taken back by a shorter wait that another call is told", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        const refused = (seconds: number, after: Duration.DurationInput) =>
+          gate.pass(
+            (answered) => Effect.delay(answered(answerOf({ "retry-after": String(seconds) }, 429)), after),
+            asked
+          )
+        yield* Effect.all([refused(30, "1 second"), refused(1, "2 seconds")], { concurrency: "unbounded" })
+        const { millis } = yield* timed(passAtOnce(gate, answerOf()))
+        assert.strictEqual(millis, 29_000)
       })))
 
     it.effect("above the policy's patience fails at once, with the wait", () =>
