@@ -53,13 +53,24 @@ export interface Options extends Omit<ServiceConfig.Options, "token">, ServiceAp
 }
 
 // A browser hides where a redirect leads. A response with status 0 would be taken for one that is not the service's.
-const withRedirectsAsAnswers = HttpClient.transformResponse(
-  Effect.map((response) =>
-    response.status === 0
-      ? HttpClientResponse.fromWeb(response.request, new Response(null, { status: 302 }))
-      : response
+const redirectAsAnswer = (response: HttpClientResponse.HttpClientResponse): HttpClientResponse.HttpClientResponse =>
+  response.status === 0
+    ? HttpClientResponse.fromWeb(response.request, new Response(null, { status: 302 }))
+    : response
+
+// Around the client and not below it: fetch takes the RequestInit of whoever calls, and an application may have its own.
+const withOwnRequestInit = (
+  client: HttpClient.HttpClient,
+  { credentials = "same-origin" }: Options
+): HttpClient.HttpClient =>
+  HttpClient.transformResponse(
+    client,
+    (sending) =>
+      Effect.provideService(Effect.map(sending, redirectAsAnswer), FetchHttpClient.RequestInit, {
+        redirect: "manual",
+        credentials
+      })
   )
-)
 
 const isOfThisPage = (url: string): boolean => new URL(url, location.href).origin === location.origin
 
@@ -95,16 +106,8 @@ const withFailuresExplained = (client: HttpClient.HttpClient): HttpClient.HttpCl
 const client = (options: Options): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(
     HttpClient.HttpClient,
-    Effect.map(HttpClient.HttpClient, (client) => withFailuresExplained(withRedirectsAsAnswers(client)))
-  ).pipe(
-    Layer.provide(FetchHttpClient.layer),
-    Layer.provide(
-      Layer.succeed(FetchHttpClient.RequestInit, {
-        redirect: "manual",
-        credentials: options.credentials ?? "same-origin"
-      })
-    )
-  )
+    Effect.map(HttpClient.HttpClient, (client) => withFailuresExplained(withOwnRequestInit(client, options)))
+  ).pipe(Layer.provide(FetchHttpClient.layer))
 
 const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError> =>
   Layer.suspend(() => {

@@ -1,3 +1,4 @@
+import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { BrowserStevedore } from "@stevedore/browser"
 import { Checksum, RetryPolicy, ServiceApi, TransferGate, UploadLedger } from "@stevedore/core"
@@ -103,6 +104,15 @@ describe("BrowserStevedore", () => {
       assert.deepInclude(yield* Effect.flip(Effect.provide(file, layerOf())), { _tag: "RequestRejected", status: 302 })
       assert.lengthOf(asked, 1)
       assert.strictEqual(asked[0]?.init.redirect, "manual")
+    }))
+
+  it.scoped("redirects and cookies stay as they are here where the application has a RequestInit of its own", () =>
+    Effect.gen(function*() {
+      const { asked } = yield* world()
+      yield* Effect.provide(file, layerOf({ baseUrl: "https://service.test" })).pipe(
+        Effect.provideService(FetchHttpClient.RequestInit, { credentials: "include", redirect: "follow" })
+      )
+      assert.deepInclude(asked[0]?.init, { credentials: "same-origin", redirect: "manual" })
     }))
 
   it.scoped("no more transfers run at once than a browser has connections, unless the options say so", () =>
