@@ -179,6 +179,20 @@ describe("ServiceApi", () => {
         assert.strictEqual(request?.headers["accept"], "application/json")
       }))
 
+    it.effect("takes the trace of its caller along, in a span of its own", () =>
+      Effect.gen(function*() {
+        const { seen: [request], trace } = yield* Effect.currentSpan.pipe(
+          Effect.flatMap(({ spanId, traceId }) =>
+            Effect.map(withApi(call, () => FakeHttp.json(good)), ({ seen }) => ({ seen, trace: { spanId, traceId } }))
+          ),
+          Effect.withSpan("caller")
+        )
+        const [, traceId, spanId] = request?.headers["traceparent"]?.split("-") ?? []
+        assert.strictEqual(traceId, trace.traceId)
+        assert.match(spanId ?? "", /^[0-9a-f]{16}$/)
+        assert.notStrictEqual(spanId, trace.spanId)
+      }))
+
     it.effect("is one request where it succeeds", () =>
       Effect.map(withApi(call, () => FakeHttp.json(good)), ({ seen }) => assert.lengthOf(seen, 1)))
 

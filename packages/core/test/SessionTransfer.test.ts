@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ServiceApi, TransferGate, Uploads, UploadSources } from "@stevedore/core"
+import { ServiceApi, SourceError, TransferGate, UploadLedger, Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
-import { Effect, Stream } from "effect"
+import { Deferred, Effect, Layer, Stream, TestClock } from "effect"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
 describe("SessionTransfer", () => {
@@ -65,4 +65,42 @@ describe("SessionTransfer", () => {
         tiny({ faults: FaultScript.on("putPart").part(1).answer(403, "AccessDenied") })
       )
     ))
+
+  it.effect("nothing is completed of a source that has changed since its last part was read", () =>
+    Effect.gen(function*() {
+      const source = sourceOf(5)
+      let looks = 0
+      const unchanged = Effect.suspend(() =>
+        looks++ === 0
+          ? Effect.void
+          : Effect.fail(
+            new SourceError.SourceChanged({ name: source.name, what: "modified", expected: "1", actual: "2" })
+          )
+      )
+      const changing = { ...source, open: Effect.map(source.open, (opened) => ({ ...opened, unchanged })) }
+      const error = yield* inTime(Effect.flip(Uploads.upload(changing)))
+      assert.strictEqual(error._tag, "SourceChanged")
+      const { requests } = yield* Sandbox.report
+      assert.deepStrictEqual(requests.map(({ operation }) => operation), ["initiate", "put"])
+    }).pipe(Effect.provide(tiny())))
+
+  it.effect("an upload that is paused when storage has its last part is completed once it goes on", () =>
+    Effect.gen(function*() {
+      const ledger = yield* UploadLedger.UploadLedger
+      const started = yield* Deferred.make<Uploads.UploadHandle>()
+      const handle = yield* Uploads.start({ ...sourceOf(5), fingerprint: { kind: "file", size: 5, identity: "5" } })
+        .pipe(
+          Effect.provideService(UploadLedger.UploadLedger, {
+            ...ledger,
+            receive: () => Effect.flatMap(Deferred.await(started), ({ pause }) => pause)
+          })
+        )
+      yield* Deferred.succeed(started, handle)
+      yield* TestClock.adjust("1 minute")
+      const operations = Effect.map(Sandbox.report, ({ requests }) => requests.map(({ operation }) => operation))
+      assert.deepStrictEqual(yield* operations, ["initiate", "put"])
+      yield* handle.resume
+      yield* inTime(handle.await)
+      assert.deepStrictEqual(yield* operations, ["initiate", "put", "complete"])
+    }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(UploadLedger.layerMemory, tiny()))))
 })
