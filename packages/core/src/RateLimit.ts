@@ -167,8 +167,11 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
           const { now: came } = yield* time
           const patience = Duration.toMillis((yield* RetryPolicy.RetryPolicy).longestRetryAfter)
           // Most calls need not wait: skipping the turnstile saves a tenth of what a call costs
-          if (waiting > 0 || decide(came, patience)._tag === "Wait") yield* enterInTurn(restore, { ...asked, patience })
-          const { now: enteredAt } = yield* time
+          let enteredAt = came
+          if (waiting > 0 || decide(came, patience)._tag === "Wait") {
+            yield* enterInTurn(restore, { ...asked, patience })
+            enteredAt = (yield* time).now
+          }
           let isAnswered = false
           const answered = (answer: Answer) =>
             Effect.flatMap(time, ({ now, wall }) => {

@@ -423,6 +423,30 @@ describe("RateLimit", () => {
         assert.strictEqual((yield* countOfWaits) - before, 1)
       })))
 
+    it.effect("a call that need not wait tells of none, however busy the machine is", () =>
+      inTime(Effect.gen(function*() {
+        const logged: Array<unknown> = []
+        const clock = yield* Effect.clock
+        let busy = 0n
+        const busyClock: Clock.Clock = {
+          [Clock.ClockTypeId]: Clock.ClockTypeId,
+          unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis(),
+          unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos() + (busy += 7_000_000n),
+          currentTimeMillis: clock.currentTimeMillis,
+          currentTimeNanos: clock.currentTimeNanos,
+          sleep: (duration) => clock.sleep(duration)
+        }
+        const gate = yield* RateLimit.make()
+        const before = yield* countOfWaits
+        yield* Effect.replicateEffect(passAtOnce(gate, answerOf()), 3).pipe(
+          Effect.withClock(busyClock),
+          Effect.provide(Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(message)))),
+          Logger.withMinimumLogLevel(LogLevel.Debug)
+        )
+        assert.deepStrictEqual(logged, [])
+        assert.strictEqual((yield* countOfWaits) - before, 0)
+      })))
+
     it.effect("calls go in the order in which they came", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
