@@ -16,6 +16,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { readFile, warnOfOthers } from "./internal/inputFile.js"
+import { tellSteps } from "./internal/steps.js"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
 import * as Output from "./Output.js"
 
@@ -123,6 +124,6 @@ export const apply = <A, E, R>(
   command: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | InvalidInput, R | Output.Output | FileSystem.FileSystem | Path.Path> => {
   const told = quiet ? Effect.updateService(command, Output.Output, Output.quiet) : command
-  const logged = verbose ? Logger.withMinimumLogLevel(told, LogLevel.Debug) : told
+  const logged = verbose ? Logger.withMinimumLogLevel(tellSteps(told), LogLevel.Debug) : told
   return Option.match(config, { onNone: () => logged, onSome: (file) => configured(file)(logged) })
 }

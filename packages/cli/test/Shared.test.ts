@@ -1,6 +1,6 @@
 import { FileSystem, Path } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Effect, Layer, Option } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Logger, LogLevel, Option } from "effect"
 import * as Output from "../src/Output.js"
 import * as Shared from "../src/Shared.js"
 
@@ -35,6 +35,25 @@ const run = (file: string, environment: Readonly<Record<string, string>> = {}) =
   )
 
 describe("Shared", () => {
+  it.effect("--verbose tells each step, and without it none is told", () =>
+    Effect.gen(function*() {
+      const stepsOf = (verbose: boolean) =>
+        Effect.gen(function*() {
+          const told: Array<unknown> = []
+          const logger = Logger.make(({ message }) => told.push(message))
+          yield* Shared.apply(
+            { quiet: false, verbose, config: Option.none() },
+            Effect.withSpan(Effect.void, "ServiceApi.file")
+          ).pipe(
+            Effect.provide([services, Logger.replace(Logger.defaultLogger, logger)]),
+            Logger.withMinimumLogLevel(LogLevel.Warning)
+          )
+          return told
+        })
+      assert.deepStrictEqual(yield* stepsOf(true), [["ServiceApi.file"]])
+      assert.deepStrictEqual(yield* stepsOf(false), [])
+    }))
+
   it.effect("a file of configuration stands for variables, its paths count from where it is", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* run("/settings/stevedore.json"), [
