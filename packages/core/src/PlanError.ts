@@ -68,7 +68,7 @@ export class InvalidPartCount extends Schema.TaggedError<InvalidPartCount>("@ste
   override get message(): string {
     return `${this.parts} parts do not fit ${this.size} bytes${
       this.origin === "given" ? " (that many URLs were given by the service)" : ""
-    }: right would be a whole number from ${this.atLeast} to ${this.atMost}, for parts of 5 MiB to 5 GiB. ` +
+    }: right would be a whole number from ${this.atLeast} to ${this.atMost}. ` +
       (this.origin === "asked" ? "Ask for one of these, or leave it to the service." : "Report it to the service.")
   }
 }

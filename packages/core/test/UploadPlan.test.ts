@@ -304,6 +304,13 @@ describe("UploadPlan", () => {
       assert.isTrue(Either.isLeft(plan({ size, parts: error.atLeast - 1 })))
     }, { fastCheck: { numRuns: 500 } })
 
+    it("what would be right is told by the limits of the profile, not by those of another", () => {
+      const small = { ...limits, minimumPartSize: 10 }
+      const { message } = refusal(UploadPlan.ranges(60, 7, small))
+      assert.include(message, "from 1 to 6")
+      assert.notInclude(message, "MiB")
+    })
+
     it("parts under 5 MiB: 5 000 000 is not 5 MiB", () => {
       assert.isTrue(Either.isLeft(plan({ size: 50_000_000, parts: 10 })))
       assert.isTrue(Either.isRight(plan({ size: 52_428_800, parts: 10 })))
