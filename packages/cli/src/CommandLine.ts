@@ -94,8 +94,8 @@ const uploads = Command.make(
   },
   runs(() => import("./UnfinishedUploads.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
-  "List the uploads that were cut off, a line each: id, name, size, parts that storage has, phase, age. To go on with " +
-    "one, upload its file again",
+  "List the uploads that were cut off or still run, a line each: id, name, size, parts that storage has, phase, age. To " +
+    "go on with one that was cut off, upload its file again",
   "stevedore uploads",
   "stevedore uploads --forget 5f0c2a9be1d04477"
 )))

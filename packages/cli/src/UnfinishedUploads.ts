@@ -1,5 +1,5 @@
 /**
- * `stevedore uploads`: interrupted uploads that can continue.
+ * `stevedore uploads`: interrupted uploads that can continue, and those that are running.
  *
  * @since 0.1.0
  */
@@ -63,7 +63,7 @@ const list = (json: boolean) =>
     if (uploads.length === 0) return yield* output.note("No upload is unfinished")
     const now = yield* Clock.currentTimeMillis
     yield* output.lines(uploads.map((upload) => row(upload, now)))
-    yield* output.note("To go on with one, upload its file again")
+    yield* output.note("To go on with one that was cut off, upload its file again")
   })
 
 /**
