@@ -1,8 +1,10 @@
-// Checks what would be published: that every package says who may use it, where and how; publint and attw on every package;
-// and that every public module can be imported by the name its users write.
+// Checks what would be published: that every package says who may use it, where and how; that a program can name every type
+// it infers from a package; publint and attw on every package; and that every public module can be imported by the name its
+// users write.
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { packages, root } from "./packages.mjs"
+import { unnameable } from "./unnameable.mjs"
 
 let failures = 0
 
@@ -73,6 +75,9 @@ for (const { name, path, published } of packages) {
     .filter((file) => file.endsWith(".js"))
     .map((file) => file.slice(0, -3))
     .filter((module) => module !== "bin" && module !== "index")
+  const hidden = unnameable(path)
+  failures += hidden.length
+  for (const type of hidden) console.log(`FAIL ${name}: no program can name ${type}`)
   run(`${name}: publint`, "publint", ["run", "--strict", path])
   run(`${name}: attw`, "attw", [
     "--pack",

@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Option from "effect/Option"
 import { TimedOut } from "./ConnectionError.js"
-import type { AttemptTimers } from "./internal/attemptTimers.js"
 import type { ServerClock } from "./ServerClock.js"
+import type { Limits } from "./Timeouts.js"
 
 /**
  * The slowest connection that is supported, in bytes per second: a chunk may take this long to leave a buffer, out of
@@ -19,6 +19,34 @@ const slowestLine = 32_768
 
 /** An attempt is checked at least this often, in milliseconds. */
 const lookMillis = 5000
+
+/**
+ * The longest time without progress in each phase of a successful attempt, in milliseconds; absent if not observed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Sample {
+  readonly connect?: number | undefined
+  /** The longest gap between two chunks of the body. */
+  readonly stall?: number | undefined
+  readonly answer?: number | undefined
+}
+
+/**
+ * The timers of one upload's attempts: they give up as quickly as the connection has proven to be, and no quicker.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AttemptTimers {
+  /** The limits for the next attempt. Those of calls to the service are the ceilings'. */
+  readonly current: () => Limits
+  /** An attempt succeeded. */
+  readonly observe: (sample: Sample) => void
+  /** An attempt was given up in this phase: the next attempts have twice the time for it. */
+  readonly timedOut: (phase: TimedOut["phase"]) => void
+}
 
 /**
  * What to watch.

@@ -48,6 +48,24 @@ export type Feasibility = typeof Feasibility.Type
 export const unknown: Feasibility = { _tag: "Unknown" }
 
 /**
+ * The speed of a connection, in bytes per second.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Speed {
+  /** The mean. */
+  readonly likely: number
+  /** The mean minus the deviation. */
+  readonly least: number
+  /**
+   * The best that the connection sustained for a while; 0 means that this is not known. An interruption does not lower
+   * it.
+   */
+  readonly most: number
+}
+
+/**
  * The measurements to judge.
  *
  * @since 0.1.0
@@ -66,10 +84,7 @@ export interface Measured {
   readonly sessionSeconds: number
   /** Seconds during which bytes were being sent. */
   readonly secondsSending: number
-  /**
-   * In bytes per second. `most` is the best that the connection sustained for a while; 0 means that this is not known.
-   */
-  readonly speed: { readonly likely: number; readonly least: number; readonly most: number }
+  readonly speed: Speed
 }
 
 // A connection that is still warming up may become half as fast again; after two minutes of watching, it hardly does.

@@ -27,7 +27,7 @@ import { interpret, interpretPut, rejected } from "./StorageResponse.js"
  */
 export const longestDocument = 65_536
 
-interface Broken extends Pick<PutRequest, "url" | "attempt"> {
+type Broken = Pick<PutRequest, "url" | "attempt"> & {
   /** Whether storage had begun to respond. */
   readonly answered: boolean
 }

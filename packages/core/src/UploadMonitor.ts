@@ -12,7 +12,6 @@ import * as Stream from "effect/Stream"
 import * as Subscribable from "effect/Subscribable"
 import * as Feasibility from "./Feasibility.js"
 import * as EventLog from "./internal/eventLog.js"
-import type { Speed } from "./internal/lineSpeed.js"
 import * as LineSpeed from "./internal/lineSpeed.js"
 import { monotonicMillis } from "./ServerClock.js"
 import type { UploadError } from "./UploadError.js"
@@ -65,7 +64,7 @@ export interface UploadMonitor {
     time: Pick<Feasibility.Measured, "secondsLeft" | "sessionSeconds">
   ) => Effect.Effect<Feasibility.Feasibility>
   /** The speed of the connection, in bytes per second; none until it was watched for ten seconds. */
-  readonly speed: () => Option.Option<Speed>
+  readonly speed: () => Option.Option<Feasibility.Speed>
 }
 
 const samplePeriod = Duration.millis(100)

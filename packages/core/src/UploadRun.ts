@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import type { AttemptTimers } from "./internal/attemptTimers.js"
+import type { AttemptTimers } from "./AttemptWatch.js"
 import * as Timers from "./internal/attemptTimers.js"
 import type * as RetryBudget from "./RetryBudget.js"
 import * as Budget from "./RetryBudget.js"

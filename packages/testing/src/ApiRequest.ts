@@ -73,7 +73,7 @@ const parseObject = (text: string) =>
     () => ServiceRefused.invalid("", "The body has to be a JSON object")
   )
 
-interface Parsed<A> {
+type Parsed<A> = {
   readonly value: A
   /** Fields that the service does not know. It accepts them silently. */
   readonly unknownFields: ReadonlyArray<string>

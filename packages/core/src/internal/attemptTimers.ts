@@ -1,14 +1,7 @@
 import * as Duration from "effect/Duration"
+import type { AttemptTimers, Sample } from "../AttemptWatch.js"
 import type { TimedOut } from "../ConnectionError.js"
 import type { Limits } from "../Timeouts.js"
-
-/** The longest time without progress in each phase of a successful attempt, in milliseconds; absent if not observed. */
-export interface Sample {
-  readonly connect?: number | undefined
-  /** The longest gap between two chunks of the body. */
-  readonly stall?: number | undefined
-  readonly answer?: number | undefined
-}
 
 type Timer = keyof Sample
 
@@ -54,16 +47,6 @@ const observed = (estimate: Estimate, millis: number): Estimate => {
 
 const limitOf = (timer: Timer, { deviation, ease, mean, samples }: Estimate, ceiling: number): number =>
   samples < enough ? ceiling : Math.min(ceiling, ease * Math.max(floors[timer], 2 * (mean + 4 * deviation)))
-
-/** The timers of one upload's attempts: they give up as quickly as the connection has proven to be, and no quicker. */
-export interface AttemptTimers {
-  /** The limits for the next attempt. Those of calls to the service are the ceilings'. */
-  readonly current: () => Limits
-  /** An attempt succeeded. */
-  readonly observe: (sample: Sample) => void
-  /** An attempt was given up in this phase: the next attempts have twice the time for it. */
-  readonly timedOut: (phase: TimedOut["phase"]) => void
-}
 
 /**
  * Timers that follow the measurements, between a floor and the timeouts in force. Those timeouts apply until three

@@ -1,14 +1,5 @@
 import * as Option from "effect/Option"
-
-/** In bytes per second. */
-export interface Speed {
-  /** The mean. */
-  readonly likely: number
-  /** The mean minus the deviation. */
-  readonly least: number
-  /** The best that the connection sustained for a while. An interruption does not lower it. */
-  readonly most: number
-}
+import type { Speed } from "../Feasibility.js"
 
 export interface LineSpeed {
   /** An attempt started, at a time of the monotonic clock in milliseconds. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Timeouts } from "@stevedore/core"
+import { type AttemptWatch, Timeouts } from "@stevedore/core"
 import { Duration, FastCheck as fc } from "effect"
 import * as AttemptTimers from "../../src/internal/attemptTimers.js"
 
@@ -11,7 +11,7 @@ const secondsOf = ({ answer, connect, stall }: Timeouts.Limits) => ({
   answer: Duration.toSeconds(answer)
 })
 
-const observing = (sample: AttemptTimers.Sample, times = 50) => {
+const observing = (sample: AttemptWatch.Sample, times = 50) => {
   const timers = AttemptTimers.make(ceilings)
   for (let time = 0; time < times; time++) timers.observe(sample)
   return timers
