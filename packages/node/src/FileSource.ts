@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { SizeExceeded } from "@stevedore/core/PlanError"
-import type { SourceError } from "@stevedore/core/SourceError"
+import type { InvalidSource, SourceError } from "@stevedore/core/SourceError"
 import { isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
 import * as SourceLimits from "@stevedore/core/SourceLimits"
 import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
@@ -59,7 +59,10 @@ export interface Options {
  * @since 0.1.0
  * @category constructors
  */
-export const fromPath = (path: string, options: Options = {}): Effect.Effect<RepeatableSource, SourceError> =>
+export const fromPath = (
+  path: string,
+  options: Options = {}
+): Effect.Effect<RepeatableSource, SourceUnreadable | InvalidSource> =>
   Effect.gen(function*() {
     const name = options.name ?? basename(path)
     const mediaType = options.mediaType ?? mediaTypeOf(name) ?? mediaTypeOf(path) ?? "application/octet-stream"
@@ -117,7 +120,7 @@ export interface DirectoryOptions {
 export const fromDirectory = (
   path: string,
   options: DirectoryOptions = {}
-): Stream.Stream<RepeatableSource, SourceError> =>
+): Stream.Stream<RepeatableSource, SourceUnreadable> =>
   Stream.mapEffect(
     FolderEntries.entriesOf(path, { recursive: options.recursive ?? false }),
     (entry) =>
@@ -144,7 +147,7 @@ export const entriesOf = FolderEntries.entriesOf
 export const fromEntry = (
   entry: { readonly name: string; readonly path: string },
   options: Options = {}
-): Effect.Effect<RepeatableSource, SourceError> =>
+): Effect.Effect<RepeatableSource, SourceUnreadable | InvalidSource> =>
   Effect.zipRight(
     FolderEntries.checkLinks(entry),
     fromPath(entry.path, { ...options, name: options.name ?? entry.name })
@@ -199,7 +202,7 @@ export const spooled = <E>(
   name: string,
   stream: Stream.Stream<Uint8Array, E>,
   options: SpoolOptions = {}
-): Effect.Effect<RepeatableSource, SourceError | SizeExceeded, Scope.Scope> =>
+): Effect.Effect<RepeatableSource, SourceUnreadable | InvalidSource | SizeExceeded, Scope.Scope> =>
   Effect.gen(function*() {
     const mediaType = options.mediaType ?? mediaTypeOf(name) ?? "application/octet-stream"
     yield* SourceLimits.checkDescription(name, mediaType)

@@ -1,4 +1,3 @@
-import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -14,7 +13,7 @@ import { unreadable } from "./sourceFile.js"
  */
 export type FolderEntry =
   | { readonly _tag: "File"; readonly name: string; readonly path: string }
-  | { readonly _tag: "Refused"; readonly name: string; readonly error: SourceError }
+  | { readonly _tag: "Refused"; readonly name: string; readonly error: SourceUnreadable }
 
 type Kind = "File" | "Folder" | "Other"
 
@@ -23,7 +22,7 @@ interface Named {
   readonly kind: Kind
 }
 
-const listed = (path: string, name: string): Effect.Effect<ReadonlyArray<Named>, SourceError> =>
+const listed = (path: string, name: string): Effect.Effect<ReadonlyArray<Named>, SourceUnreadable> =>
   Effect.tryPromise({
     try: async () => {
       const entries = await NodeFs.readdir(path, { withFileTypes: true })
@@ -37,7 +36,7 @@ const listed = (path: string, name: string): Effect.Effect<ReadonlyArray<Named>,
     catch: (cause) => unreadable(name, cause)
   })
 
-const refused = (name: string, error: SourceError): FolderEntry => ({ _tag: "Refused", name, error })
+const refused = (name: string, error: SourceUnreadable): FolderEntry => ({ _tag: "Refused", name, error })
 
 const below = (root: string, relative: string, { kind, name: own }: Named, recursive: boolean) => {
   const name = relative === "" ? own : `${relative}/${own}`
@@ -57,7 +56,7 @@ const inFolder = (
   root: string,
   relative: string,
   recursive: boolean
-): Stream.Stream<FolderEntry, SourceError> =>
+): Stream.Stream<FolderEntry, SourceUnreadable> =>
   Stream.unwrap(
     Effect.map(
       listed(join(root, relative), relative === "" ? root : relative),
@@ -74,7 +73,7 @@ const inFolder = (
 export const entriesOf = (
   folder: string,
   { recursive }: { readonly recursive: boolean }
-): Stream.Stream<FolderEntry, SourceError> => inFolder(folder, "", recursive)
+): Stream.Stream<FolderEntry, SourceUnreadable> => inFolder(folder, "", recursive)
 
 // The entry and its parent folders, as far as its name reaches.
 const wayTo = (
@@ -89,7 +88,7 @@ const wayTo = (
  */
 export const checkLinks = (
   entry: { readonly name: string; readonly path: string }
-): Effect.Effect<void, SourceError> =>
+): Effect.Effect<void, SourceUnreadable> =>
   Effect.forEach(wayTo(entry), (path) =>
     Effect.filterOrFail(
       Effect.tryPromise({ try: () => NodeFs.lstat(path), catch: (cause) => unreadable(entry.name, cause) }),

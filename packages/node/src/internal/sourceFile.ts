@@ -1,5 +1,4 @@
-import type { SourceError } from "@stevedore/core/SourceError"
-import { isSourceError, SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
+import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -34,8 +33,8 @@ export const unreadable = (name: string, cause: unknown): SourceUnreadable => {
   })
 }
 
-const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceError> =>
-  Effect.tryPromise({ try: run, catch: (cause) => isSourceError(cause) ? cause : unreadable(name, cause) })
+const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceUnreadable> =>
+  Effect.tryPromise({ try: run, catch: (cause) => cause instanceof SourceUnreadable ? cause : unreadable(name, cause) })
 
 const fingerprint = (name: string, stats: BigIntStats): SourceFingerprint => {
   if (!stats.isFile()) {
@@ -50,21 +49,21 @@ const fingerprint = (name: string, stats: BigIntStats): SourceFingerprint => {
 }
 
 /** @internal */
-export const fingerprintAt = (path: string, name: string): Effect.Effect<SourceFingerprint, SourceError> =>
+export const fingerprintAt = (path: string, name: string): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
   attempt(name, async () => fingerprint(name, await NodeFs.stat(path, { bigint: true })))
 
 /** @internal */
 export const fingerprintOf = (
   handle: NodeFs.FileHandle,
   name: string
-): Effect.Effect<SourceFingerprint, SourceError> =>
+): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
   attempt(name, async () => fingerprint(name, await handle.stat({ bigint: true })))
 
 // Opening a pipe that has replaced the file since it was inspected would block forever.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /** @internal */
-export const open = (path: string, name: string): Effect.Effect<NodeFs.FileHandle, SourceError, Scope.Scope> =>
+export const open = (path: string, name: string): Effect.Effect<NodeFs.FileHandle, SourceUnreadable, Scope.Scope> =>
   Effect.acquireRelease(
     attempt(name, () => NodeFs.open(path, flags)),
     (handle) => Effect.promise(() => handle.close().catch(() => undefined))

@@ -1,5 +1,4 @@
 import { SizeExceeded } from "@stevedore/core/PlanError"
-import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -21,10 +20,10 @@ interface SpoolFile {
   readonly handle: NodeFs.FileHandle
 }
 
-const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceError> =>
+const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceUnreadable> =>
   Effect.tryPromise({ try: run, catch: (cause) => unreadable(name, cause) })
 
-const create = ({ directory, name }: Spool): Effect.Effect<SpoolFile, SourceError, Scope.Scope> =>
+const create = ({ directory, name }: Spool): Effect.Effect<SpoolFile, SourceUnreadable, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.suspend(() => {
       const path = join(directory, `stevedore-${randomUUID()}.spool`)
@@ -41,7 +40,7 @@ const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array
   Effect.suspend(() => {
     const { atMost, name } = spool
     let size = 0
-    const write = (chunk: Uint8Array): Effect.Effect<void, SourceError | SizeExceeded> => {
+    const write = (chunk: Uint8Array): Effect.Effect<void, SourceUnreadable | SizeExceeded> => {
       size += chunk.byteLength
       return size > atMost
         ? Effect.fail(new SizeExceeded({ name, size, limit: atMost, path: "multipart" }))
@@ -62,7 +61,7 @@ const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array
 export const write = <E>(
   spool: Spool,
   stream: Stream.Stream<Uint8Array, E>
-): Effect.Effect<string, SourceError | SizeExceeded, Scope.Scope> =>
+): Effect.Effect<string, SourceUnreadable | SizeExceeded, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const parent = yield* Effect.scope
