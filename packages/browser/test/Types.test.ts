@@ -1,0 +1,98 @@
+import type { KeyValueStore } from "@effect/platform"
+import { describe, expectTypeOf, it } from "@effect/vitest"
+import {
+  BlobSource,
+  BrowserLedger,
+  BrowserStevedore,
+  Connectivity,
+  FileHandles,
+  IndexedDbKeyValueStore,
+  ScreenWakeLock,
+  UnloadWarning,
+  UploadQueue,
+  UploadQueueStream,
+  XhrObjectStorage
+} from "@stevedore/browser"
+import type { ObjectStorage, ServiceApi, SourceError, TransferGate, UploadedFile, Uploads } from "@stevedore/core"
+import type { RepeatableSource } from "@stevedore/core/UploadSource"
+import { type ConfigError, type Effect, Layer, type Scope, type Stream } from "effect"
+
+type Services = ServiceApi.ServiceApi | ObjectStorage.ObjectStorage | TransferGate.TransferGate
+
+declare const file: File
+
+describe("the types of the layers", () => {
+  it("they say what they give, and need nothing", () => {
+    expectTypeOf(BrowserStevedore.layer({ baseUrl: "/api" })).toEqualTypeOf<
+      Layer.Layer<Services, ConfigError.ConfigError>
+    >()
+    expectTypeOf(BrowserLedger.layer()).toEqualTypeOf<Layer.Layer<never>>()
+    expectTypeOf(FileHandles.layer()).toEqualTypeOf<Layer.Layer<FileHandles.FileHandles>>()
+    expectTypeOf(IndexedDbKeyValueStore.layer()).toEqualTypeOf<Layer.Layer<KeyValueStore.KeyValueStore>>()
+    expectTypeOf(XhrObjectStorage.layer).toEqualTypeOf<Layer.Layer<ObjectStorage.ObjectStorage>>()
+    expectTypeOf<Uploads.Requirements>().toEqualTypeOf<Services>()
+    const refused = () => [
+      // @ts-expect-error where to, of a page that has no token
+      BrowserStevedore.layer({}),
+      // @ts-expect-error a token in clear text
+      BrowserStevedore.layer({ baseUrl: "/api", token: "api.secret" })
+    ]
+    expectTypeOf(refused).toBeFunction()
+  })
+
+  it("what a page is asked for cannot fail", () => {
+    expectTypeOf(ScreenWakeLock.scoped).toEqualTypeOf<Effect.Effect<void, never, Scope.Scope>>()
+    expectTypeOf(UnloadWarning.scoped).toEqualTypeOf<Effect.Effect<void, never, Scope.Scope>>()
+    expectTypeOf(Connectivity.changes).toEqualTypeOf<Stream.Stream<Connectivity.Connectivity>>()
+    const during = (upload: Effect.Effect<1, 2, 3>) => UnloadWarning.during(upload)
+    expectTypeOf(during).returns.toEqualTypeOf<Effect.Effect<1, 2, 3>>()
+  })
+})
+
+describe("the types of sources", () => {
+  it("a file fails as a source does", () => {
+    expectTypeOf(() => BlobSource.fromFile(file)).returns.toEqualTypeOf<
+      Effect.Effect<RepeatableSource, SourceError.SourceError>
+    >()
+    // @ts-expect-error a Blob has no name of its own
+    const refused = () => BlobSource.fromBlob(file, {})
+    expectTypeOf(refused).toBeFunction()
+  })
+})
+
+describe("the types of the queue", () => {
+  it("it takes what a page has, and tells plain values", () => {
+    const queue = () => UploadQueue.make({ layer: BrowserStevedore.layer({ baseUrl: "/api" }), files: 3 })
+    expectTypeOf(queue).returns.toEqualTypeOf<UploadQueue.OwnedUploadQueue>()
+    type Queue = ReturnType<typeof queue>
+    expectTypeOf<FileList | null>().toExtend<Parameters<Queue["add"]>[0]>()
+    expectTypeOf<ReadonlyArray<File>>().toExtend<Parameters<Queue["add"]>[0]>()
+    expectTypeOf<ReturnType<Queue["getSnapshot"]>>().toEqualTypeOf<UploadQueue.Snapshot>()
+    expectTypeOf<Queue["subscribe"]>().toEqualTypeOf<(listener: () => void) => () => void>()
+    expectTypeOf<UploadQueue.Snapshot["items"]>().toEqualTypeOf<ReadonlyArray<UploadQueue.Item>>()
+    expectTypeOf<UploadQueue.Item>().toEqualTypeOf<Readonly<UploadQueue.Item>>()
+    expectTypeOf<UploadQueue.Item["result"]>().toEqualTypeOf<UploadedFile.UploadedFile | undefined>()
+    expectTypeOf(UploadQueueStream.changes).returns.toEqualTypeOf<Stream.Stream<UploadQueue.Snapshot>>()
+  })
+
+  it("in an Effect it needs the services and ends with its scope", () => {
+    expectTypeOf(UploadQueue.scoped()).toEqualTypeOf<
+      Effect.Effect<UploadQueue.UploadQueue, never, Services | Scope.Scope>
+    >()
+  })
+
+  it("options that do not exist are refused, and a layer that does not give all", () => {
+    const layer = BrowserStevedore.layer({ baseUrl: "/api" })
+    const refused = () => [
+      // @ts-expect-error misspelt
+      UploadQueue.make({ layer, limits: { sizes: 3 } }),
+      // @ts-expect-error which of them is continued, the queue knows
+      UploadQueue.make({ layer, upload: { unfinished: "id" } }),
+      // @ts-expect-error no service, no gate
+      UploadQueue.make({ layer: XhrObjectStorage.layer }),
+      // @ts-expect-error nothing at all
+      UploadQueue.make({ layer: Layer.empty })
+    ]
+    expectTypeOf(refused).toBeFunction()
+  })
+})
