@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ServiceApi, SourceError, TransferGate, UploadLedger, Uploads, UploadSources } from "@stevedore/core"
+import {
+  ServiceApi,
+  SourceError,
+  TransferGate,
+  UploadLedger,
+  Uploads,
+  type UploadSource,
+  UploadSources
+} from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
 import { Deferred, Effect, Layer, Stream, TestClock } from "effect"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
@@ -66,23 +74,35 @@ describe("SessionTransfer", () => {
       )
     ))
 
-  it.effect("nothing is completed of a source that has changed since its last part was read", () =>
-    Effect.gen(function*() {
-      const source = sourceOf(5)
-      let looks = 0
-      const unchanged = Effect.suspend(() =>
-        looks++ === 0
-          ? Effect.void
-          : Effect.fail(
-            new SourceError.SourceChanged({ name: source.name, what: "modified", expected: "1", actual: "2" })
-          )
-      )
-      const changing = { ...source, open: Effect.map(source.open, (opened) => ({ ...opened, unchanged })) }
-      const error = yield* inTime(Effect.flip(Uploads.upload(changing)))
-      assert.strictEqual(error._tag, "SourceChanged")
-      const { requests } = yield* Sandbox.report
-      assert.deepStrictEqual(requests.map(({ operation }) => operation), ["initiate", "put"])
-    }).pipe(Effect.provide(tiny())))
+  for (const strategy of ["single", "multipart"] as const) {
+    it.effect(`a source written over while its last bytes go up is not completed: ${strategy}`, () =>
+      Effect.gen(function*() {
+        const source = sourceOf(95)
+        let sent = 0
+        const overwritten: UploadSource = {
+          ...source,
+          open: Effect.map(source.open, (opened) => ({
+            ...opened,
+            section: (range) =>
+              Effect.map(opened.section(range), (section) => ({
+                ...section,
+                body: (observe) => {
+                  sent += range.length
+                  return section.body(observe)
+                }
+              })),
+            unchanged: Effect.suspend(() =>
+              sent < 95 ? Effect.void : new SourceError.SourceChanged({ name: source.name, what: "modified" })
+            )
+          }))
+        }
+        const error = yield* inTime(Effect.flip(Uploads.upload(overwritten, { strategy, concurrency: 1 })))
+        assert.strictEqual(error._tag, "SourceChanged")
+        const report = yield* Sandbox.report
+        assert.isNotEmpty(requestsOf(report, strategy === "single" ? "put" : "putPart"))
+        assert.lengthOf([...requestsOf(report, "complete"), ...requestsOf(report, "completeLarge")], 0)
+      }).pipe(Effect.provide(tiny())))
+  }
 
   it.effect("an upload that is paused when storage has its last part is completed once it goes on", () =>
     Effect.gen(function*() {
