@@ -4,6 +4,7 @@ import { FileHandles, UploadQueue, UploadQueueStream } from "@stevedore/browser"
 import { ServiceApi, UploadLedger, Uploads } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Chunk, Effect, Fiber, Layer, Logger, Option, Stream, TestClock } from "effect"
+import * as FakePage from "./fixtures/fakePage.js"
 
 const MiB = 1024 * 1024
 
@@ -316,6 +317,7 @@ describe("UploadQueue", () => {
       assert.deepInclude(queue.getSnapshot().items[0], { ...other, sent: 0, confirmed: 0 })
       const { items, totals } = yield* until(queue, isDone)
       assert.deepInclude(items[0], { ...other, sent: 10, confirmed: 10 })
+      assert.strictEqual(items[0]?.result?.name, "a")
       assert.deepInclude(totals, { completed: 1, size: 10, sent: 10, confirmed: 10 })
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").answer(403) }))))
 
@@ -444,6 +446,18 @@ describe("UploadQueue", () => {
       assert.strictEqual(kept.size, 0)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
+  it.scoped("a handle is forgotten with an upload that is cancelled", () =>
+    Effect.gen(function*() {
+      const { handles, kept } = yield* keeping
+      const queue = yield* Effect.provide(UploadQueue.scoped(quiet), handles)
+      const chosen = file("kept", 10)
+      queue.add([{ file: chosen, handle: handle(() => Promise.resolve(chosen)) }])
+      yield* until(queue, () => kept.size === 1)
+      queue.cancel()
+      yield* turns(5)
+      assert.strictEqual(kept.size, 0)
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
+
   it.scoped("what another tab is sending is not offered, and not forgotten with what this one could not send", () =>
     Effect.gen(function*() {
       const { handles, kept } = yield* keeping
@@ -495,6 +509,20 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(unfinished, [])
     }).pipe(Effect.provide(interrupted)))
 
+  it.scoped("the file of an unfinished upload may have been renamed since", () =>
+    Effect.gen(function*() {
+      const original = file("large.bin", 20 * MiB)
+      yield* leftUnfinished(original)
+      const queue = yield* UploadQueue.scoped(inParts)
+      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      queue.giveFile(left?.id ?? "", new File([original], "renamed.bin", { type: "text/plain", lastModified: 1 }))
+      const { items: [item] } = yield* until(queue, ({ totals }) => totals.completed === 1)
+      assert.deepInclude(item, { name: "large.bin" })
+      assert.strictEqual(item?.result?.sent.sessions, 1)
+      const { requests } = yield* Sandbox.report
+      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+    }).pipe(Effect.provide(interrupted)))
+
   it.scoped("an unfinished upload that is removed, and a running one that is cancelled, are forgotten", () =>
     Effect.gen(function*() {
       yield* leftUnfinished(file("large.bin", 20 * MiB))
@@ -530,6 +558,18 @@ describe("UploadQueue", () => {
       queue.resume()
       yield* until(queue, () => held === 1)
       yield* until(queue, (snapshot) => isDone(snapshot) && held === 0)
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
+
+  it.scoped("who leaves the page is asked while something goes on, unless the options hold something else", () =>
+    Effect.gen(function*() {
+      const page = yield* FakePage.make()
+      const isAsked = () => !page.window.dispatchEvent(new Event("beforeunload", { cancelable: true }))
+      const queue = yield* UploadQueue.scoped()
+      assert.isFalse(isAsked())
+      queue.add([file("a", 10)])
+      yield* until(queue, isAsked)
+      yield* until(queue, isDone)
+      yield* until(queue, () => !isAsked())
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
   it.scoped("a pause that comes too late stops nothing: the end is shown, and what is held is held until then", () =>

@@ -1,7 +1,7 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { BlobSource, XhrObjectStorage } from "@stevedore/browser"
 import { type ObjectStorage, PresignedUrl } from "@stevedore/core"
-import type { SourceSection } from "@stevedore/core/UploadSource"
+import type { SourceBody, SourceSection } from "@stevedore/core/UploadSource"
 import { Chunk, Deferred, Effect, Exit, FastCheck as fc, Fiber, Option, Stream, TestClock } from "effect"
 import * as FakePage from "./fixtures/fakePage.js"
 import * as FakeXhr from "./fixtures/fakeXhr.js"
@@ -79,6 +79,23 @@ describe("XhrObjectStorage", () => {
         const body = request?.body instanceof Blob ? request.body : new Blob([])
         assert.strictEqual(body.type, "")
         assert.strictEqual(yield* Effect.promise(() => body.text()), "234567")
+      }))
+
+    it.scoped("bytes and streams go as one Blob as well, in their order and without a type", () =>
+      Effect.gen(function*() {
+        const { requests, storage } = yield* world()
+        const range = { offset: 2, length: 6 }
+        const bodies: ReadonlyArray<SourceBody> = [
+          { _tag: "BytesBody", bytes: content.subarray(2, 8) },
+          { _tag: "StreamBody", stream: Stream.make(content.subarray(2, 4), content.subarray(4, 8)) }
+        ]
+        for (const body of bodies) yield* put(storage, { section: { range, body: () => Effect.succeed(body) } })
+        for (const { body } of requests) {
+          assert(body instanceof Blob)
+          assert.strictEqual(body.type, "")
+          assert.strictEqual(yield* Effect.promise(() => body.text()), "234567")
+        }
+        assert.lengthOf(requests, 2)
       }))
 
     it.effect.prop(

@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConnectionError, ServiceApi, TransferGate } from "@stevedore/core"
+import { SandboxLayer } from "@stevedore/testing"
+import { Duration, Effect, Fiber, Option } from "effect"
+import * as Offline from "../../src/internal/offline.js"
+import * as FakePage from "../fixtures/fakePage.js"
+
+const lost = (arrived: "no" | "unknown") =>
+  new ConnectionError.ConnectionFailed({ peer: "service", origin: "https://page.test", arrived, attempts: 1 })
+
+const timedOut = new ConnectionError.TimedOut({
+  peer: "service",
+  phase: "answer",
+  after: Duration.seconds(1),
+  attempts: 1
+})
+
+type Lost = ConnectionError.ConnectionFailed | ConnectionError.TimedOut
+
+/** What fails once while the browser is offline, and how often it was tried when it has ended. */
+const outcome = (
+  error: Lost,
+  call: (
+    api: ServiceApi.Service,
+    gate: TransferGate.Service,
+    failing: Effect.Effect<never, Lost>
+  ) => Effect.Effect<unknown, unknown>
+) =>
+  Effect.scoped(Effect.gen(function*() {
+    const page = yield* FakePage.make()
+    let tried = 0
+    const failing = Effect.suspend((): Effect.Effect<never, Lost> => {
+      tried++
+      return tried === 1 ? Effect.fail(error) : Effect.interrupt
+    })
+    page.setOnline(false)
+    const api = Offline.patientApi({
+      ...yield* ServiceApi.ServiceApi,
+      initiateUpload: () => failing,
+      initiateLargeUpload: () => failing,
+      completeUpload: () => failing,
+      completeLargeUpload: () => failing,
+      file: () => failing,
+      listPage: () => failing
+    })
+    const gate = Offline.patientGate(yield* TransferGate.make())
+    const fiber = yield* Effect.fork(call(api, gate, failing))
+    yield* FakePage.settled
+    const waits = Option.isNone(yield* Fiber.poll(fiber))
+    assert.strictEqual(tried, 1)
+    page.setOnline(true)
+    yield* Fiber.await(fiber)
+    assert.strictEqual(page.listeners(), 0)
+    return { waits, tried }
+  }))
+
+const file = { name: "a.txt", mediaType: "text/plain", size: 1 }
+
+const repeatable: Record<string, Parameters<typeof outcome>[1]> = {
+  "a transfer": (_, gate, failing) => gate.pass(failing),
+  "the completion of an upload": (api) => api.completeUpload({ fileId: "f" }),
+  "the completion of a large upload": (api) => api.completeLargeUpload({ fileId: "f", uploadId: "u", parts: [] }),
+  "a record": (api) => api.file("f"),
+  "a page of a list": (api) => api.listPage({ path: "/v1/projects", limit: 100, cursor: Option.none(), query: [] })
+}
+
+const once: Record<string, Parameters<typeof outcome>[1]> = {
+  "the begin of an upload": (api) => api.initiateUpload(file),
+  "the begin of a large upload": (api) => api.initiateLargeUpload({ ...file, parts: Option.none() })
+}
+
+describe("what fails while the browser is offline", () => {
+  for (const [what, call] of Object.entries(repeatable)) {
+    it.effect(`${what} waits, and is done again`, () =>
+      Effect.gen(function*() {
+        for (const error of [lost("no"), lost("unknown"), timedOut]) {
+          assert.deepStrictEqual(yield* outcome(error, call), { waits: true, tried: 2 })
+        }
+      }).pipe(Effect.provide(SandboxLayer.memory())))
+  }
+
+  for (const [what, call] of Object.entries(once)) {
+    it.effect(`${what} waits only if it has certainly not arrived`, () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* outcome(lost("no"), call), { waits: true, tried: 2 })
+        for (const error of [lost("unknown"), timedOut]) {
+          assert.deepStrictEqual(yield* outcome(error, call), { waits: false, tried: 1 })
+        }
+      }).pipe(Effect.provide(SandboxLayer.memory())))
+  }
+})
