@@ -54,11 +54,11 @@ export interface Item {
   readonly sent: number
   /** Bytes that storage has confirmed. */
   readonly confirmed: number
-  /** Bytes per second; `undefined` unless the item is uploading and has been measured for a second. */
+  /** Bytes per second; `undefined` unless bytes of the item are moving and have been measured for a second. */
   readonly speed: number | undefined
-  /** The time left at that speed. */
+  /** The time left at that speed. It is 0 once everything has been handed over and only the answer is awaited. */
   readonly secondsLeft: number | undefined
-  /** Whether nothing has moved for ten seconds. */
+  /** Whether nothing has moved for ten seconds although there are bytes left to hand over. */
   readonly stalled: boolean
   /** Whether `allow` can restore the file of an item that needs one. If it has failed to, the file has to be chosen. */
   readonly kept: boolean

@@ -61,18 +61,23 @@ const shownState = (item: Item, state: ItemState, waits: boolean): ItemState => 
 /** The visible state of a running upload. */
 export const progressed = (item: Item, progress: UploadProgress, waits: boolean): Item => {
   const shown = shownState(item, states[progress.phase], waits)
-  const moving = shown === "uploading"
+  const uploading = shown === "uploading"
+  const handedOver = uploading && progress.sent === progress.size
+  const stalled = uploading && !handedOver && Option.isSome(progress.stalledSince)
+  const moving = uploading && !handedOver && !stalled
   return changed(item, {
     state: shown,
     sent: Math.max(item.sent, progress.sent),
     confirmed: progress.confirmed,
     speed: moving ? Option.getOrUndefined(Option.map(progress.speed, Math.round)) : undefined,
-    secondsLeft: moving
+    secondsLeft: handedOver
+      ? 0
+      : moving
       ? Option.getOrUndefined(
         Option.filter(Option.map(progress.timeLeft, (left) => Math.ceil(Duration.toSeconds(left))), Number.isFinite)
       )
       : undefined,
-    stalled: moving && Option.isSome(progress.stalledSince)
+    stalled
   })
 }
 
@@ -98,9 +103,9 @@ const stateOf = (items: ReadonlyArray<Item>): Totals["state"] => {
  */
 const leftOf = (item: Item): number => {
   if (isOver(item) || item.state === "finishing") return 0
-  return item.speed === undefined || item.secondsLeft === undefined
+  return item.secondsLeft === undefined
     ? item.size - item.confirmed
-    : Math.min(item.size, item.speed * item.secondsLeft)
+    : Math.min(item.size, (item.speed ?? 0) * item.secondsLeft)
 }
 
 const totalsOf = (items: ReadonlyArray<Item>): Totals => {

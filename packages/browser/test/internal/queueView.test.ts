@@ -43,4 +43,27 @@ describe("queueView", () => {
     const finishing = View.changed(added("c", 1000), { state: "finishing", sent: 1000 })
     assert.strictEqual(totalsOf(moving, waiting, finishing).secondsLeft, 90)
   })
+
+  const stalled = (progress: UploadProgress.UploadProgress) => ({ ...progress, stalledSince: Option.some(new Date(0)) })
+
+  it("what has been handed over whole has no time left but that of the answer, and however long that takes, no stall", () => {
+    const moving = View.progressed(added("b", 1000), uploading(1000, 0, 10), false)
+    const unmeasured = { ...uploading(1000, 1000, 10), speed: Option.none(), timeLeft: Option.none() }
+    for (const progress of [uploading(1000, 1000, 10), stalled(uploading(1000, 1000, 10)), unmeasured]) {
+      const item = View.progressed(added("a", 1000), progress, false)
+      assert.deepInclude(item, { state: "uploading", speed: undefined, secondsLeft: 0, stalled: false })
+      assert.strictEqual(totalsOf(item, moving).secondsLeft, 100)
+    }
+    // an attempt that was lost after its last byte begins again
+    const waiting = View.progressed(added("a", 1000), uploading(1000, 1000, 10), false)
+    assert.strictEqual(View.progressed(waiting, uploading(1000, 100, 10), false).secondsLeft, 90)
+  })
+
+  it("what is stalled has no speed and no time left, and neither have all files together if nothing else moves", () => {
+    const item = View.progressed(added("a", 1000), stalled(uploading(1000, 500, 10)), false)
+    assert.deepInclude(item, { stalled: true, speed: undefined, secondsLeft: undefined })
+    assert.deepInclude(totalsOf(item), { speed: undefined, secondsLeft: undefined })
+    const moving = View.progressed(added("b", 1000), uploading(1000, 500, 10), false)
+    assert.deepInclude(totalsOf(item, moving), { speed: 10, secondsLeft: 150 })
+  })
 })
