@@ -152,7 +152,7 @@ export const make = (
     update: (item) => {
       if (item === current) return
       current = item
-      element.dataset["state"] = item.state
+      element.dataset["state"] = Words.isFinishing(item) ? "finishing" : item.state
       name.textContent = item.name
       name.title = item.name
       state.textContent = Words.state(item)

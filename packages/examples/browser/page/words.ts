@@ -43,7 +43,8 @@ const reasons: Readonly<Record<string, string>> = {
   DeadlineUnreachable: "The connection is too slow for a file of this size.",
   ServiceUnavailable: "The service is not available at the moment. Try again later.",
   StorageUnavailable: "The storage is not available at the moment. Try again later.",
-  StorageForbidden: "The storage refused the file. Try again, or ask whoever runs this page."
+  StorageForbidden: "The storage refused the file. Try again, or ask whoever runs this page.",
+  UnfinishedUploadNotFound: "It was finished or discarded in another tab meanwhile. Try again to send it anew."
 }
 
 /** Whether a retry of a failed item needs its file again. */
@@ -61,12 +62,20 @@ export const failure = ({ error, state }: Pick<Item, "error" | "state">): string
 const joined = (...parts: ReadonlyArray<string | undefined>): string =>
   parts.filter((part) => part !== undefined).join(" · ")
 
+/** Whether only the answer is awaited: the service's, or the storage's to the last bytes. */
+export const isFinishing = ({ secondsLeft, state }: Item): boolean =>
+  state === "finishing" || (state === "uploading" && secondsLeft === 0)
+
+const waiting = "waiting for the line"
+
 const moving = (item: Item): string =>
-  joined(
-    `${bytes(item.sent)} of ${bytes(item.size)}`,
-    item.stalled ? "waiting for the line" : item.speed === undefined ? undefined : `${bytes(item.speed)}/s`,
-    item.stalled || item.secondsLeft === undefined ? undefined : timeLeft(item.secondsLeft)
-  )
+  isFinishing(item)
+    ? joined(bytes(item.size), "finishing")
+    : joined(
+      `${bytes(item.sent)} of ${bytes(item.size)}`,
+      item.stalled ? waiting : item.speed === undefined ? undefined : `${bytes(item.speed)}/s`,
+      item.secondsLeft === undefined ? undefined : timeLeft(item.secondsLeft)
+    )
 
 /** The line below a file's name. */
 export const state = (item: Item): string => {
@@ -76,11 +85,10 @@ export const state = (item: Item): string => {
     case "preparing":
       return joined(bytes(item.size), "preparing")
     case "uploading":
+    case "finishing":
       return moving(item)
     case "paused":
       return joined(`${bytes(item.sent)} of ${bytes(item.size)}`, "paused")
-    case "finishing":
-      return joined(bytes(item.size), "finishing")
     case "completed":
       return joined(bytes(item.size), "sent")
     case "failed":
@@ -94,11 +102,17 @@ export const state = (item: Item): string => {
   }
 }
 
+const progressWords = (item: Item): string | undefined => {
+  if (isFinishing(item)) return "finishing"
+  if (item.state === "needs-file") return "waiting for its file"
+  if (item.state !== "uploading") return item.state
+  if (item.stalled) return waiting
+  return item.secondsLeft === undefined ? undefined : timeLeft(item.secondsLeft)
+}
+
 /** What a screen reader says for a progress bar, such as "42 %, 3 minutes left". */
 export const progress = (item: Item): string =>
-  item.state === "uploading"
-    ? `${percent(item)} %${item.secondsLeft === undefined ? "" : `, ${timeLeft(item.secondsLeft)}`}`
-    : `${percent(item)} %, ${item.state === "needs-file" ? "waiting for its file" : item.state}`
+  [`${percent(item)} %`, progressWords(item)].filter((part) => part !== undefined).join(", ")
 
 export const totals = (now: UploadQueue.Totals): string =>
   joined(

@@ -1,0 +1,79 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { UploadQueue } from "@stevedore/browser"
+import * as Words from "../../browser/page/words.js"
+
+const item = (changes: Partial<UploadQueue.Item>): UploadQueue.Item => ({
+  id: "1",
+  name: "a.txt",
+  size: 1_000_000,
+  mediaType: "text/plain",
+  state: "uploading",
+  sent: 420_000,
+  confirmed: 0,
+  speed: 3000,
+  secondsLeft: 170,
+  stalled: false,
+  kept: false,
+  error: undefined,
+  result: undefined,
+  ...changes
+})
+
+const still = { speed: undefined, secondsLeft: undefined }
+
+describe("the words of the page", () => {
+  it("a file under way is told by its bytes, its speed and the time left, and its bar by percent and time", () => {
+    const moving = item({})
+    assert.strictEqual(Words.state(moving), "420 kB of 1.0 MB · 3.0 kB/s · 3 minutes left")
+    assert.strictEqual(Words.progress(moving), "42 %, 3 minutes left")
+    const unmeasured = item(still)
+    assert.strictEqual(Words.state(unmeasured), "420 kB of 1.0 MB")
+    assert.strictEqual(Words.progress(unmeasured), "42 %")
+  })
+
+  it("a file that does not move waits for the line, to the eye and to the ear", () => {
+    const stalled = item({ ...still, stalled: true })
+    assert.strictEqual(Words.state(stalled), "420 kB of 1.0 MB · waiting for the line")
+    assert.strictEqual(Words.progress(stalled), "42 %, waiting for the line")
+  })
+
+  it("a file is finishing from its last byte on, whoever's answer is awaited", () => {
+    const handedOver = item({ sent: 1_000_000, speed: undefined, secondsLeft: 0 })
+    for (const finishing of [handedOver, item({ ...still, sent: 1_000_000, state: "finishing" })]) {
+      assert.strictEqual(Words.state(finishing), "1.0 MB · finishing")
+      assert.strictEqual(Words.progress(finishing), "100 %, finishing")
+    }
+  })
+
+  it("start, quarters and end are announced, and nothing between them", () => {
+    const totals: UploadQueue.Totals = {
+      ...still,
+      state: "uploading",
+      files: 2,
+      completed: 0,
+      failed: 0,
+      size: 100,
+      sent: 0,
+      confirmed: 0
+    }
+    const said = Array.from(
+      { length: 101 },
+      (_, percent) => Words.announcement({ ...totals, sent: percent }, Math.floor(percent / 25))
+    )
+    assert.deepStrictEqual([...new Set(said)], [
+      "Sending 2 files.",
+      "25 percent sent.",
+      "50 percent sent.",
+      "75 percent sent.",
+      "100 percent sent."
+    ])
+    assert.strictEqual(Words.announcement({ ...totals, state: "completed", completed: 2 }, 4), "2 files sent.")
+    const failed = { ...totals, state: "failed", completed: 1, failed: 1 } as const
+    assert.strictEqual(Words.announcement(failed, 4), "1 of 2 files sent, 1 failed.")
+  })
+
+  it("no error is told with an id that nobody has seen", () => {
+    const error = { tag: "UnfinishedUploadNotFound", message: "There is no unfinished upload \"00e77c6832667339\"" }
+    assert.notInclude(Words.failure(item({ state: "failed", error })), "00e77c")
+  })
+})
