@@ -129,7 +129,8 @@ export const make = (
         first.show("retry", `Send ${item.name} after all`)
         break
       case "needs-file":
-        first.show("choose", `Choose ${item.name} again`, "Choose")
+        if (item.kept) first.show("resume", `Go on with ${item.name}`, "Go on")
+        else first.show("choose", `Choose ${item.name} again`, "Choose")
         break
       case "finishing":
       case "completed":

@@ -138,8 +138,15 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       yield* choose(page, path)
       yield* Effect.promise(() => page.waitForFunction(() => /[1-9]\d? MB of/.test(document.body.innerText)))
       yield* Effect.sleep("500 millis")
-      page.on("dialog", (dialog) => void dialog.accept())
+      const asked: Array<string> = []
+      page.on("dialog", (dialog) => {
+        asked.push(dialog.type())
+        void dialog.accept()
+      })
+      // a browser asks only users who have done something in the page
+      yield* Effect.promise(() => page.getByText("Your files").click())
       yield* Effect.promise(() => page.reload())
+      assert.deepStrictEqual(asked, ["beforeunload"])
       yield* shows(page, "Not finished last time")
       assert.deepStrictEqual(yield* violations(page), [])
       const again = (file: string) =>
@@ -256,5 +263,35 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
         yield* Effect.promise(() => page.evaluate(() => document.activeElement?.ariaLabel)),
         "Remove a.txt"
       )
+    }))
+
+  it.scoped("offers what was dropped as it is, without a search for it, where the browser keeps its handle", () =>
+    Effect.gen(function*() {
+      const { page, sandbox } = yield* opened({ faults: FaultScript.on("putPart").part(1).stall("connect") })
+      yield* Effect.promise(() =>
+        page.evaluate(async (size) => {
+          const folder = await navigator.storage.getDirectory()
+          const handle = await folder.getFileHandle("large.bin", { create: true })
+          const writing = await handle.createWritable()
+          await writing.truncate(size)
+          await writing.close()
+          const file = await handle.getFile()
+          Object.assign(DataTransferItem.prototype, {
+            webkitGetAsEntry: () => null,
+            getAsFile: () => file,
+            getAsFileSystemHandle: () => Promise.resolve(handle)
+          })
+          const transfer = new DataTransfer()
+          transfer.items.add(new File([], "large.bin"))
+          dispatchEvent(new DragEvent("drop", { dataTransfer: transfer }))
+        }, 80 * MiB)
+      )
+      yield* Effect.promise(() => page.waitForFunction(() => /[1-9]\d? MB of/.test(document.body.innerText)))
+      yield* Effect.sleep("500 millis")
+      yield* Effect.promise(() => page.reload())
+      yield* click(page, "Go on with large.bin")
+      yield* shows(page, "1 file sent.")
+      const { requests } = yield* sandbox.report
+      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
     }))
 })
