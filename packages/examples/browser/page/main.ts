@@ -120,14 +120,16 @@ const showButtons = (items: ReadonlyArray<UploadQueue.Item>): void => {
 }
 
 const announcements = find("#announcements", HTMLParagraphElement)
-const announce = ({ totals }: UploadQueue.Snapshot): void => {
-  const words = Words.announcement(totals, Math.floor(Words.percent(totals) / 25))
+const announce = (): void => {
+  const { totals } = queue.getSnapshot()
+  const words = navigator.onLine
+    ? Words.announcement(totals, Math.floor(Words.percent(totals) / 25))
+    : Words.offline
   if (announcements.textContent !== words) announcements.textContent = words
 }
 
 const show = (): void => {
-  const snapshot = queue.getSnapshot()
-  const { items, totals, unfinished } = snapshot
+  const { items, totals, unfinished } = queue.getSnapshot()
   showItems(items)
   showUnfinished(unfinished)
   showButtons(items)
@@ -135,15 +137,17 @@ const show = (): void => {
   numbers.textContent = Words.totals(totals)
   Row.showBar(bar, Words.percent(totals), `${Words.percent(totals)} %, ${Words.totals(totals)}`)
   document.title = totals.state === "uploading" ? `${Words.percent(totals)} % – Stevedore` : "Stevedore"
-  announce(snapshot)
+  announce()
 }
 
 queue.subscribe(show)
 show()
 
-const offline = find("#offline", HTMLElement)
+const offline = find("#offline", HTMLParagraphElement)
+offline.textContent = Words.offline
 const showOnline = () => {
   offline.hidden = navigator.onLine
+  announce()
 }
 addEventListener("online", showOnline)
 addEventListener("offline", showOnline)

@@ -124,6 +124,8 @@ export const totals = (now: UploadQueue.Totals): string =>
     now.failed > 0 ? `${now.failed} not sent` : undefined
   )
 
+export const offline = "You are offline. The uploads wait, and go on by themselves."
+
 /** What is announced once: at the start, at each quarter, and at the end. */
 export const announcement = (now: UploadQueue.Totals, quarter: number): string => {
   switch (now.state) {

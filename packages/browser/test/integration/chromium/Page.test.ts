@@ -294,4 +294,33 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       const { requests } = yield* sandbox.report
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
     }))
+
+  it.scoped("says in one place how far it is, and whether it is offline; errors are alerts", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("put").times(1).answer(403, "AccessDenied") })
+      const said = Effect.promise(() => page.evaluate(() => Reflect.get(window, "said") as Array<string>))
+      yield* Effect.promise(() =>
+        page.evaluate(() => {
+          const said: Array<string> = []
+          const regions = document.querySelectorAll("[role=status], [aria-live], output")
+          Object.assign(window, { said, regions: regions.length })
+          for (const region of regions) {
+            new MutationObserver(() => said.push(region.textContent ?? "")).observe(region, { childList: true })
+          }
+        })
+      )
+      assert.strictEqual(yield* Effect.promise(() => page.evaluate(() => Reflect.get(window, "regions"))), 1)
+      yield* choose(page, [text("a.txt")])
+      yield* Effect.promise(() => page.getByRole("alert").getByText("storage refused").waitFor())
+      assert.deepStrictEqual(yield* said, ["Sending 1 file.", "0 of 1 file sent, 1 failed."])
+      const away = (isAway: boolean) => Effect.promise(() => page.context().setOffline(isAway))
+      yield* away(true)
+      yield* Effect.promise(() => page.locator("#offline").waitFor())
+      assert.include((yield* said).at(-1), "You are offline.")
+      yield* away(false)
+      yield* Effect.promise(() => page.locator("#offline").waitFor({ state: "hidden" }))
+      yield* click(page, "Try a.txt again")
+      yield* shows(page, "1 file sent.")
+      assert.strictEqual((yield* said).at(-1), "1 file sent.")
+    }))
 })
