@@ -16,9 +16,6 @@ const together = (intakes: ReadonlyArray<Intake>): Intake => ({
   lost: intakes.flatMap(({ lost }) => lost)
 })
 
-const withPath = (file: File): Addition =>
-  file.webkitRelativePath === "" ? { file } : { file, name: file.webkitRelativePath }
-
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise((resolve, reject) => entry.file(resolve, reject))
 
@@ -75,7 +72,7 @@ export const listen = (
 ): void => {
   for (const input of inputs) {
     input.addEventListener("change", () => {
-      take(taken(Array.from(input.files ?? [], withPath)))
+      take(taken(Array.from(input.files ?? [], (file) => ({ file }))))
       // so that the same file can be chosen again
       input.value = ""
     })

@@ -232,6 +232,12 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       )
       assert.deepStrictEqual(shown.map(({ direction }) => direction), ["rtl", "ltr", "rtl"])
       assert.deepStrictEqual(shown.slice(1).map(({ cut }) => cut), [false, false])
+      const shares = yield* Effect.promise(() =>
+        page.locator("#queue li").evaluateAll((rows) =>
+          rows.map((row) => (row.querySelector(".name")?.clientWidth ?? 0) / row.clientWidth)
+        )
+      )
+      for (const share of shares) assert.isAbove(share, 0.8)
     }))
 
   it.scoped("tries again what failed, and leaves what was cancelled as it is", () =>
@@ -293,6 +299,39 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       yield* shows(page, "1 file sent.")
       const { requests } = yield* sandbox.report
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+    }))
+
+  it.scoped("does with all files what its buttons say, and is finishing while only an answer is awaited", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("1 minute") })
+      const files = page.locator("#queue li")
+      const each = (state: string, count = 4) =>
+        Effect.promise(() => page.locator(`#queue li[data-state="${state}"]`).nth(count - 1).waitFor())
+      yield* choose(page, ["a", "b", "c", "d"].map((name) => text(`${name}.txt`)))
+      yield* each("finishing", 3)
+      assert.deepStrictEqual(
+        yield* Effect.promise(() =>
+          files.evaluateAll((rows) =>
+            rows.map((row) => [
+              row.querySelector(".state")?.textContent,
+              row.querySelector("[role=progressbar]")?.ariaValueText
+            ])
+          )
+        ),
+        [...Array.from({ length: 3 }, () => ["1.0 kB · finishing", "100 %, finishing"]), [
+          "1.0 kB · waiting",
+          "0 %, queued"
+        ]]
+      )
+      yield* click(page, "Pause all")
+      yield* each("paused")
+      yield* click(page, "Resume all")
+      yield* each("finishing", 3)
+      yield* click(page, "Cancel all")
+      yield* each("cancelled")
+      assert.isTrue(yield* Effect.promise(() => page.locator("#queue .bar").first().isHidden()))
+      yield* click(page, "Clear finished")
+      yield* Effect.promise(() => page.locator("#queue").waitFor({ state: "hidden" }))
     }))
 
   it.scoped("says in one place how far it is, and whether it is offline; errors are alerts", () =>
