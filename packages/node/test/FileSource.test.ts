@@ -7,6 +7,7 @@ import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { unreadable } from "../src/internal/sourceFile.js"
+import * as OtherDisk from "./support/otherDisk.js"
 import * as Temporary from "./support/temporary.js"
 
 const isAsyncIterable = (u: unknown): u is AsyncIterable<Uint8Array> =>
@@ -283,6 +284,20 @@ describe("a file that changes", () => {
         assert.isBelow(given, 3_000_000)
       }))
   }
+
+  it.scopedLive("is no other file for a device number that is longer by path than by handle, as on Windows", () =>
+    Effect.gen(function*() {
+      const path = yield* Temporary.file("the same", Temporary.distinct(10))
+      const stat = Fs.stat
+      yield* OtherDisk.answering({
+        stat: async (of: string) => {
+          const stats = await stat(of, { bigint: true })
+          return Object.assign(stats, { dev: (1n << 40n) | stats.dev })
+        }
+      })
+      const source = yield* FileSource.fromPath(path)
+      assert.strictEqual((yield* read(source)).byteLength, 10)
+    }))
 
   it.scopedLive("is SourceUnreadable for `unchanged` when its path is gone", () =>
     Effect.gen(function*() {

@@ -9,6 +9,7 @@ import * as NodeFs from "node:fs/promises"
 import { dirname, sep } from "node:path"
 import type { DownloadTargetError } from "../DownloadTargetError.js"
 import { TargetExists, TargetUnwritable } from "../DownloadTargetError.js"
+import { identityOf } from "./fileIdentity.js"
 import { readBuffer } from "./readBuffers.js"
 
 /**
@@ -230,7 +231,7 @@ const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, Targe
   Effect.flatMap(
     attempt(target, () => Promise.all([handle.stat({ bigint: true }), NodeFs.lstat(path, { bigint: true })])),
     ([own, there]) =>
-      own.ino === there.ino && own.dev === there.dev ? Effect.void : Effect.fail(new TargetUnwritable({ path: target }))
+      identityOf(own) === identityOf(there) ? Effect.void : Effect.fail(new TargetUnwritable({ path: target }))
   )
 
 const rename = ({ path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>

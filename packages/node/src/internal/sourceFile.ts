@@ -7,6 +7,7 @@ import type * as Scope from "effect/Scope"
 import type { BigIntStats } from "node:fs"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
+import { identityOf } from "./fileIdentity.js"
 
 /** @internal */
 export interface SourceFile {
@@ -44,7 +45,7 @@ const fingerprint = (name: string, stats: BigIntStats): SourceFingerprint => {
     kind: "file",
     size: Number(stats.size),
     modified: Number(stats.mtimeNs) / 1_000_000,
-    identity: `${stats.dev}:${stats.ino}`
+    identity: identityOf(stats)
   }
 }
 

@@ -4,6 +4,7 @@ import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as PartFile from "../../src/internal/partFile.js"
+import * as OtherDisk from "../support/otherDisk.js"
 import * as Temporary from "../support/temporary.js"
 
 interface Counted extends PartFile.PartFile {
@@ -124,6 +125,20 @@ describe("partFile", () => {
       yield* PartFile.commit(file, { overwrite: false })
       assert.strictEqual(yield* Effect.promise(() => Fs.readFile(join(directory, "precious"), "utf8")), "precious")
       assert.isTrue((yield* Effect.promise(() => Fs.lstat(target))).isFile())
+    }))
+
+  it.scoped("a part is known for what was opened where its device number is longer by path, as on Windows", () =>
+    Effect.gen(function*() {
+      const file = yield* open
+      const lstat = Fs.lstat
+      yield* OtherDisk.answering({
+        lstat: async (path: string) => {
+          const stats = await lstat(path, { bigint: true })
+          return Object.assign(stats, { dev: (1n << 40n) | stats.dev })
+        }
+      })
+      yield* PartFile.commit(file, { overwrite: true })
+      assert.isTrue(yield* PartFile.exists(file.target))
     }))
 
   it("a kept part is gone on with where it is a file of this user under one name", () => {
