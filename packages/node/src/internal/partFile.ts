@@ -237,22 +237,17 @@ const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, Targe
 const rename = ({ path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
   attempt(target, () => NodeFs.rename(path, target))
 
-// A rename would replace a file that has appeared in the meantime; a link does not.
+// A rename would replace a file that has appeared in the meantime; a link does not. Without hard links, only a look
+// tells: file systems report that they have none by many codes, and Windows by EISDIR.
 const renameWithoutOverwriting = (file: PartFile): Effect.Effect<void, DownloadTargetError> =>
   Effect.catchAll(
     attempt(file.target, () => NodeFs.link(file.path, file.target)),
-    (error): Effect.Effect<void, DownloadTargetError> => {
-      if (error.code === "EEXIST") return Effect.fail(new TargetExists({ path: file.target }))
-      if (!linkless.has(error.code ?? "")) return Effect.fail(error)
-      return Effect.if(exists(file.target), {
+    ({ code }) =>
+      Effect.if(code === "EEXIST" ? Effect.succeed(true) : exists(file.target), {
         onTrue: () => Effect.fail(new TargetExists({ path: file.target })),
         onFalse: () => rename(file)
       })
-    }
   )
-
-// The errors of file systems without hard links.
-const linkless = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EACCES"])
 
 // Not every system can sync a directory; the file has its name regardless.
 const syncDirectory = (path: string): Effect.Effect<void> =>

@@ -141,6 +141,23 @@ describe("partFile", () => {
       assert.isTrue(yield* PartFile.exists(file.target))
     }))
 
+  it.scoped.each(["EISDIR", "EPERM", "ENOTSUP", "EINVAL"])(
+    "a disk without links that says so by %s has the file all the same, and what is there stays",
+    (code) =>
+      Effect.gen(function*() {
+        const file = yield* open
+        yield* PartFile.write(file, Uint8Array.of(1), 0)
+        yield* OtherDisk.answering({ link: () => Promise.reject(OtherDisk.refusal(code)) })
+        yield* Effect.promise(() => Fs.writeFile(file.target, "there before"))
+        const refused = yield* Effect.flip(PartFile.commit(file, { overwrite: false }))
+        assert.strictEqual(refused._tag, "TargetExists")
+        assert.strictEqual(yield* Effect.promise(() => Fs.readFile(file.target, "utf8")), "there before")
+        yield* Effect.promise(() => Fs.rm(file.target))
+        yield* PartFile.commit(file, { overwrite: false })
+        assert.strictEqual((yield* Effect.promise(() => Fs.readFile(file.target))).byteLength, 1)
+      })
+  )
+
   it("a kept part is gone on with where it is a file of this user under one name", () => {
     const stats = { isFile: () => true, nlink: 1, uid: 1000 }
     assert.deepStrictEqual(
