@@ -13,6 +13,7 @@ import * as FileLock from "../src/internal/fileLock.js"
 import * as PrivateDirectory from "../src/internal/privateDirectory.js"
 import * as PrivateStore from "../src/internal/privateStore.js"
 import * as ProcessIdentity from "../src/internal/processIdentity.js"
+import * as OtherDisk from "./support/otherDisk.js"
 import * as Temporary from "./support/temporary.js"
 
 const isRoot = process.getuid?.() === 0
@@ -296,6 +297,40 @@ describe("DiskLedger", () => {
       assert.lengthOf(messages.filter((message) => message.includes("could not be written")), 1)
       const files = (yield* list(directory)).filter(({ stats }) => stats.isFile())
       assert.deepStrictEqual(files, [])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("keeps what a virus scanner has open for a moment when it is moved or removed", () =>
+    Effect.gen(function*() {
+      const { layer, messages } = listening()
+      const held = new Set<string>()
+      const heldOnce = (path: string, by: Effect.Effect<void, PlatformError.PlatformError>) =>
+        Effect.suspend(() =>
+          held.size === held.add(path).size ? by : Effect.fail(
+            new PlatformError.SystemError({
+              reason: "Busy",
+              module: "FileSystem",
+              method: "rename",
+              pathOrDescriptor: path,
+              cause: OtherDisk.refusal("EBUSY")
+            })
+          )
+        )
+      const scanned = yield* Effect.map(FileSystem.FileSystem, (fs): FileSystem.FileSystem => ({
+        ...fs,
+        rename: (from, to) => heldOnce(from, fs.rename(from, to)),
+        remove: (path, options) => heldOnce(path, fs.remove(path, options))
+      }))
+      const directory = yield* fresh
+      const ledger = yield* DiskLedger.make({ directory }).pipe(Effect.provideService(FileSystem.FileSystem, scanned))
+      yield* Effect.gen(function*() {
+        yield* Effect.scoped(ledger.lock("a"))
+        assert.isTrue(yield* Effect.scoped(ledger.lock("a")))
+        yield* ledger.begin(recordOf("a"))
+        assert.isTrue(Option.isSome(yield* ledger.find("a")))
+        yield* ledger.forget(recordOf("a"))
+        assert.isTrue(Option.isNone(yield* ledger.find("a")))
+      }).pipe(Effect.provide(layer))
+      assert.deepStrictEqual(messages, [])
     }).pipe(Effect.provide(NodeContext.layer)))
 
   if (isRoot && process.platform === "linux") {

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
+import { untilLetGo } from "./heldFile.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
 import { nameOf } from "./privateStore.js"
 import * as ProcessIdentity from "./processIdentity.js"
@@ -85,10 +86,10 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
       Effect.map(read(path), (found) => found.taking === taking)
 
     const release = (held: Held): Effect.Effect<void> =>
-      Effect.ignore(Effect.whenEffect(fs.remove(held.path, { force: true }), isStill(held)))
+      Effect.ignore(Effect.whenEffect(untilLetGo(fs.remove(held.path, { force: true })), isStill(held)))
 
     const replace = ({ path, taking }: Held): Effect.Effect<void, PlatformError> =>
-      Effect.flatMap(writeAside(taking), (written) => fs.rename(written, path))
+      Effect.flatMap(writeAside(taking), (written) => untilLetGo(fs.rename(written, path)))
 
     // To take over the lock of a dead owner, a process first locks that very acquisition and checks again. If several
     // find the same dead owner, only one replaces it, and none replaces the lock of the one that did.

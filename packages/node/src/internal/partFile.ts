@@ -10,6 +10,7 @@ import { dirname, sep } from "node:path"
 import type { DownloadTargetError } from "../DownloadTargetError.js"
 import { TargetExists, TargetUnwritable } from "../DownloadTargetError.js"
 import { identityOf } from "./fileIdentity.js"
+import { untilLetGo } from "./heldFile.js"
 import { readBuffer } from "./readBuffers.js"
 
 /**
@@ -60,8 +61,13 @@ export const checkPlace = (target: string): Effect.Effect<void, TargetUnwritable
       )
   )
 
-/** @internal */
-export const remove = (path: string): Effect.Effect<void> => Effect.promise(() => NodeFs.rm(path, { force: true }))
+/**
+ * What cannot be removed stays: by then, the download has ended one way or the other.
+ *
+ * @internal
+ */
+export const remove = (path: string): Effect.Effect<void> =>
+  Effect.ignore(untilLetGo(attempt(path, () => NodeFs.rm(path, { force: true }))))
 
 /**
  * Opens the part until the scope ends, and then removes it unless it is kept. A kept one may already exist.
@@ -235,7 +241,7 @@ const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, Targe
   )
 
 const rename = ({ path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
-  attempt(target, () => NodeFs.rename(path, target))
+  untilLetGo(attempt(target, () => NodeFs.rename(path, target)))
 
 // A rename would replace a file that has appeared in the meantime; a link does not. Without hard links, only a look
 // tells: file systems report that they have none by many codes, and Windows by EISDIR.

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import type { TargetUnwritable } from "../DownloadTargetError.js"
+import { untilLetGo } from "./heldFile.js"
 import type { PartFile } from "./partFile.js"
 import { attempt, openOwn } from "./partFile.js"
 
@@ -57,10 +58,10 @@ const extent = ({ partSize, parts, size }: PartJournal): number =>
  * @internal
  */
 export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
-  attempt(file.target, async () => {
+  untilLetGo(attempt(file.target, async () => {
     await NodeFs.rm(pathOf(file.path), { force: true })
     await file.handle.truncate(0)
-  })
+  }))
 
 /**
  * Called after the bytes that it describes have been written; syncs them to disk first. It finishes even if
@@ -69,11 +70,11 @@ export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
  * @internal
  */
 export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void, TargetUnwritable> =>
-  Effect.uninterruptible(attempt(file.target, async () => {
+  Effect.uninterruptible(untilLetGo(attempt(file.target, async () => {
     const aside = `${pathOf(file.path)}.new`
     await file.handle.datasync()
     // never write through a link
     await NodeFs.rm(aside, { force: true })
     await NodeFs.writeFile(aside, Schema.encodeSync(PartJournalJson)(journal), { flag: "wx", flush: true })
     await NodeFs.rename(aside, pathOf(file.path))
-  }))
+  })))

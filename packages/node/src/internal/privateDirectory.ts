@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
+import { untilLetGo } from "./heldFile.js"
 
 /**
  * A directory that only its owner can enter.
@@ -151,7 +152,7 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
         checkedLately.pipe(
           Effect.zipRight(freshPath),
           Effect.tap((to) => {
-            const moved = fs.rename(join(directory, path), to)
+            const moved = untilLetGo(fs.rename(join(directory, path), to))
             return Effect.catchIf(moved, isMissing, () => Effect.zipRight(begin, moved))
           })
         )

@@ -4,6 +4,7 @@ import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
+import { untilLetGo } from "./heldFile.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
 import { isMissing } from "./privateDirectory.js"
 
@@ -53,8 +54,9 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
     Effect.gen(function*() {
       const { parent, path } = placeOf(key)
       const written = yield* directory.writeAside(value)
-      yield* fs.rename(written, path).pipe(
-        Effect.catchIf(isMissing, () => Effect.zipRight(directory.makeDirectory(parent), fs.rename(written, path))),
+      const moved = untilLetGo(fs.rename(written, path))
+      yield* moved.pipe(
+        Effect.catchIf(isMissing, () => Effect.zipRight(directory.makeDirectory(parent), moved)),
         Effect.tapError(() => Effect.ignore(fs.remove(written, { force: true })))
       )
     }).pipe(Effect.uninterruptible)
@@ -83,7 +85,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
   const removeAll = (prefix: string): Effect.Effect<void, PlatformError> =>
     Effect.flatMap(
       directory.moveAside(directoryName(prefix.split("/"))),
-      (removed) => fs.remove(removed, { recursive: true, force: true })
+      (removed) => untilLetGo(fs.remove(removed, { recursive: true, force: true }))
     ).pipe(Effect.catchIf(isMissing, () => Effect.void), Effect.uninterruptible)
 
   const prefixes = Effect.zipRight(directory.checked, fs.readDirectory(directory.pathOf(""))).pipe(

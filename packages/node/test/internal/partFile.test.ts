@@ -158,6 +158,38 @@ describe("partFile", () => {
       })
   )
 
+  it.scopedLive("a part that another program has open for a moment gets its name, and goes from under its own", () =>
+    Effect.gen(function*() {
+      const file = yield* open
+      const { link, rename, rm } = Fs
+      const heldOnce = <A extends ReadonlyArray<string>>(own: (...args: A) => Promise<void>) => {
+        const held = new Set<string>()
+        return (...args: A) =>
+          held.size === held.add(args.join()).size ? own(...args) : Promise.reject(OtherDisk.refusal("EBUSY"))
+      }
+      yield* OtherDisk.answering({
+        link: heldOnce(link),
+        rename: heldOnce(rename),
+        rm: heldOnce((path: string) => rm(path, { force: true }))
+      })
+      yield* PartFile.commit(file, { overwrite: true })
+      assert.isTrue(yield* PartFile.exists(file.target))
+      yield* PartFile.remove(file.target)
+      assert.isFalse(yield* PartFile.exists(file.target))
+    }))
+
+  it.scopedLive("a part that cannot be removed changes nothing of how the download ended", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const target = join(directory, "interview.mp4")
+      yield* OtherDisk.answering({ rm: () => Promise.reject(OtherDisk.refusal("EIO")) })
+      const options = { keep: false, overwrite: false, worth: Effect.succeed(false) }
+      yield* Effect.scoped(
+        Effect.flatMap(PartFile.open(`${target}.part`, target, options), (file) => PartFile.commit(file, options))
+      )
+      assert.isTrue(yield* PartFile.exists(target))
+    }))
+
   it("a kept part is gone on with where it is a file of this user under one name", () => {
     const stats = { isFile: () => true, nlink: 1, uid: 1000 }
     assert.deepStrictEqual(

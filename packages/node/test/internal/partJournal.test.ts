@@ -4,6 +4,7 @@ import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import * as PartFile from "../../src/internal/partFile.js"
 import * as PartJournal from "../../src/internal/partJournal.js"
+import * as OtherDisk from "../support/otherDisk.js"
 import * as Temporary from "../support/temporary.js"
 
 const journal: PartJournal.PartJournal = {
@@ -47,6 +48,19 @@ describe("partJournal", () => {
         "interview.mp4.part",
         "interview.mp4.part.json"
       ])
+    }))
+
+  it.scopedLive("is written although another program has the one before open for a moment", () =>
+    Effect.gen(function*() {
+      const { file } = yield* opened
+      const rename = Fs.rename
+      let tries = 0
+      yield* OtherDisk.answering({
+        rename: (from: string, to: string) =>
+          tries++ === 0 ? Promise.reject(OtherDisk.refusal("EBUSY")) : rename(from, to)
+      })
+      yield* PartJournal.write(file, journal)
+      assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(journal))
     }))
 
   it.scoped("a link in the place of what it is written to is never written through", () =>

@@ -1,0 +1,35 @@
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+
+const codeOf = (error: unknown): unknown =>
+  Predicate.hasProperty(error, "code")
+    ? error.code
+    : Predicate.hasProperty(error, "cause")
+    ? codeOf(error.cause)
+    : undefined
+
+// On other systems these say that this user may never do it.
+const ofWindows: ReadonlySet<unknown> = new Set(["EACCES", "EPERM"])
+
+/**
+ * Whether a file could not be renamed or removed because it is open elsewhere.
+ *
+ * @internal
+ */
+export const isHeld = (error: unknown, platform: NodeJS.Platform = process.platform): boolean => {
+  const code = codeOf(error)
+  return code === "EBUSY" || (platform === "win32" && ofWindows.has(code))
+}
+
+// Together two and a half seconds
+const pauses = Schedule.intersect(Schedule.exponential("10 millis"), Schedule.recurs(8))
+
+/**
+ * Tries again for a moment: Windows does not let a file be renamed, replaced or removed while another program has it
+ * open, and a virus scanner or an indexer opens each new one.
+ *
+ * @internal
+ */
+export const untilLetGo = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(run, { schedule: pauses, while: (error) => isHeld(error) })
