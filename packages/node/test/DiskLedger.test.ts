@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Checksum, PresignedUrl, UploadLedger } from "@stevedore/core"
 import type { UploadRecord } from "@stevedore/core/UploadRecord"
 import { DiskLedger, NodeChecksum, NodeStevedore } from "@stevedore/node"
-import { Array as Arr, Effect, FastCheck, Layer, Logger, LogLevel, Option, Redacted } from "effect"
+import { Array as Arr, Effect, FastCheck, Layer, Logger, LogLevel, Option, Redacted, TestClock } from "effect"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs/promises"
@@ -631,6 +631,23 @@ describe("the lock of an upload", () => {
         }))
       }
     }))
+
+  it.effect("of a process from before the machine started is no living one's, where no system tells when that began", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const withoutProc = { ...fs, readFileString: (path: string) => fs.readFileString(`/nowhere${path}`) }
+      let secondsUp = 600
+      yield* TestClock.adjust("2 hours")
+      const { isAlive, own } = yield* ProcessIdentity.make(withoutProc, () => secondsUp)
+      assert.strictEqual(own.startedAt, undefined)
+      assert.isTrue(yield* isAlive(own))
+      yield* TestClock.adjust("1 hour")
+      secondsUp += 3600
+      assert.isTrue(yield* isAlive(own))
+      assert.isTrue(yield* isAlive({ pid: own.pid }))
+      secondsUp = 1800
+      assert.isFalse(yield* isAlive(own))
+    }).pipe(Effect.provide(NodeContext.layer)))
 
   if (process.platform === "linux") {
     it.scopedLive("of a dead process whose number another has now is taken over", () =>

@@ -13,6 +13,7 @@ import * as ProcessIdentity from "./processIdentity.js"
 const Owner = Schema.parseJson(Schema.Struct({
   pid: Schema.Int.pipe(Schema.positive()),
   startedAt: Schema.optional(Schema.String),
+  seenAt: Schema.optional(Schema.Number),
   /** Distinguishes this acquisition of a lock from every other. */
   taking: Schema.NonEmptyString
 }))

@@ -1,7 +1,10 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { uptime } from "node:os"
 
 /**
  * A process, distinguished by its start time from a later process with the same id, if the platform reports it.
@@ -12,6 +15,8 @@ export interface ProcessIdentity {
   readonly pid: number
   /** Opaque. Absent if the platform does not report it. */
   readonly startedAt?: string | undefined
+  /** A time at which it was alive, in milliseconds since 1970. */
+  readonly seenAt?: number | undefined
 }
 
 /**
@@ -41,8 +46,16 @@ const isRunning = (pid: number): boolean => {
 
 const ended: ReadonlySet<string> = new Set(["Z", "X", "x"])
 
+// Two clocks are compared, which may have been set to each other meanwhile
+const margin = Duration.toMillis("1 minute")
+
+// Only Linux tells when another process started. Elsewhere, its number may be another's by now, and after a start of the
+// machine it often is: the first numbers are given out again.
+const isBeforeBoot = (seenAt: number, secondsUp: number): Effect.Effect<boolean> =>
+  Effect.map(Clock.currentTimeMillis, (now) => seenAt < now - secondsUp * 1000 - margin)
+
 /** @internal */
-export const make = (fs: FileSystem.FileSystem) =>
+export const make = (fs: FileSystem.FileSystem, secondsUp: () => number = uptime) =>
   Effect.gen(function*() {
     // Ticks count from boot: combined with the boot id they are unique.
     const machineStart = yield* Effect.option(fs.readFileString("/proc/sys/kernel/random/boot_id"))
@@ -59,14 +72,18 @@ export const make = (fs: FileSystem.FileSystem) =>
 
     const own: ProcessIdentity = {
       pid: process.pid,
+      seenAt: yield* Clock.currentTimeMillis,
       startedAt: Option.getOrUndefined(Option.map(yield* lookUp(process.pid), ({ startedAt }) => startedAt))
     }
 
-    const isAlive = ({ pid, startedAt }: ProcessIdentity): Effect.Effect<boolean> =>
-      Effect.map(lookUp(pid), (found) => {
-        if (Option.isNone(found)) return isRunning(pid)
-        if (ended.has(found.value.state)) return false
-        return startedAt === undefined || startedAt === found.value.startedAt
+    const isAlive = ({ pid, seenAt, startedAt }: ProcessIdentity): Effect.Effect<boolean> =>
+      Effect.flatMap(lookUp(pid), (found) => {
+        if (Option.isSome(found)) {
+          const isSame = startedAt === undefined || startedAt === found.value.startedAt
+          return Effect.succeed(isSame && !ended.has(found.value.state))
+        }
+        if (!isRunning(pid)) return Effect.succeed(false)
+        return seenAt === undefined ? Effect.succeed(true) : Effect.negate(isBeforeBoot(seenAt, secondsUp()))
       })
 
     return { own, isAlive }
