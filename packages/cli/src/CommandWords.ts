@@ -18,10 +18,14 @@ export class CommandWords
   )
 {}
 
-const quoted = (isWindows: boolean) => (word: string): string => {
-  if (/^[\w@%+=:,./-]+$/.test(word) || (isWindows && /^[\w@+=:,./\\-]+$/.test(word))) return word
-  return isWindows ? `"${word.replaceAll("\"", "\\\"")}"` : `'${word.replaceAll("'", "'\\''")}'`
+const quotedOnWindows = (word: string): string => {
+  // to PowerShell, a comma separates words, and an at sign at the start names a variable
+  if (/^[\w+=:./\\-]+$/.test(word)) return word
+  // a program reads a backslash as itself, unless a quote follows
+  return `"${word.replace(/(\\*)("|$)/g, (_, slashes: string, quote) => `${slashes}${slashes}${quote && "\\\""}`)}"`
 }
+
+const quoted = (word: string): string => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /**
  * The command in a form that can be typed or pasted into a shell of this platform.
@@ -30,4 +34,4 @@ const quoted = (isWindows: boolean) => (word: string): string => {
  * @category formatting
  */
 export const typed = (words: ReadonlyArray<string>, platform: NodeJS.Platform): string =>
-  ["stevedore", ...words.map(quoted(platform === "win32"))].join(" ")
+  ["stevedore", ...words.map(platform === "win32" ? quotedOnWindows : quoted)].join(" ")
