@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import type { Stats } from "node:fs"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
-import { dirname, sep } from "node:path"
+import { dirname, sep, win32 } from "node:path"
 import type { DownloadTargetError } from "../DownloadTargetError.js"
 import { TargetExists, TargetUnwritable } from "../DownloadTargetError.js"
 import { identityOf } from "./fileIdentity.js"
@@ -40,10 +40,19 @@ export const exists = (path: string): Effect.Effect<boolean> =>
 // A path that names a directory, whether or not it exists, cannot be a file.
 const namesDirectory = (target: string): boolean => target === "" || target.endsWith("/") || target.endsWith(sep)
 
+/**
+ * Whether a system can have a file of this name. Of a name that it cannot have, Windows says just that no such file is
+ * there.
+ *
+ * @internal
+ */
+export const canName = (target: string, platform: NodeJS.Platform = process.platform): boolean =>
+  !namesDirectory(target) && !(platform === "win32" && /[<>:"|?*]/.test(win32.basename(target)))
+
 const checkName = (target: string): Effect.Effect<void, TargetUnwritable> =>
   attempt(target, () => NodeFs.lstat(target)).pipe(
     Effect.asVoid,
-    Effect.catchIf(({ code }) => code === "ENOENT" && !namesDirectory(target), () => Effect.void)
+    Effect.catchIf(({ code }) => code === "ENOENT" && canName(target), () => Effect.void)
   )
 
 /**

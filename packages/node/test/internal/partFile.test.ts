@@ -190,6 +190,21 @@ describe("partFile", () => {
       assert.isTrue(yield* PartFile.exists(target))
     }))
 
+  it("no file has the name of a directory, nor on Windows one with a character that means something else there", () => {
+    const targets = [
+      "C:\\files\\a.mp4",
+      "C:a.mp4",
+      "\\\\?\\C:\\a.mp4",
+      "a?.mp4",
+      "a.mp4:b",
+      "files/what*.mp4",
+      "a.mp4/"
+    ]
+    const named = (platform: NodeJS.Platform) => targets.map((target) => PartFile.canName(target, platform))
+    assert.deepStrictEqual(named("win32"), [true, true, true, false, false, false, false])
+    assert.deepStrictEqual(named("linux"), [true, true, true, true, true, true, false])
+  })
+
   it("a kept part is gone on with where it is a file of this user under one name", () => {
     const stats = { isFile: () => true, nlink: 1, uid: 1000 }
     assert.deepStrictEqual(
