@@ -37,14 +37,14 @@ const followsSuccess = (error: ServiceError): boolean =>
   error._tag === "NotFound" || (error._tag === "RequestRejected" && !namesInvalidPart(error))
 
 // What leaves open whether Complete took effect: no response, an unreadable one, a failing server, and responses that
-// the success of an earlier attempt would explain as well.
-const leavesOpen = (error: ServiceError): boolean =>
-  error.recovery === "retry" || error.recovery === "retryOnce" || error._tag === "InvalidResponse" ||
-  error._tag === "UploadConflict" || (error.attempts > 1 && followsSuccess(error))
+// the success of an earlier attempt, perhaps of an earlier process, would explain as well.
+const leavesOpen = (error: ServiceError, goesOn = false): boolean =>
+  error.recovery === "retry" || error._tag === "InvalidResponse" || error._tag === "UploadConflict" ||
+  ((goesOn || error.attempts > 1) && followsSuccess(error))
 
 const wasAnswered = (error: ServiceError): boolean =>
-  error._tag === "ServiceUnavailable" || error._tag === "UploadConflict" || error._tag === "NotFound" ||
-  error._tag === "RequestRejected"
+  error._tag === "NotFound" || error._tag === "RequestRejected" || error._tag === "ServiceUnavailable" ||
+  error._tag === "UploadConflict"
 
 const askForTheFile = (
   { fileId }: Target,
@@ -70,11 +70,15 @@ export const run = (completion: {
   readonly receipts: ReadonlyArray<PartReceipt>
   /** The source's size in bytes. The record's size must be the same, if it has one. */
   readonly size: number
+  /** Whether an earlier process may have sent Complete. Defaults to false. */
+  readonly goesOn?: boolean | undefined
 }): Effect.Effect<FileRecord, ServiceError | CompletionUnknown | StoredSizeDiffers, ServiceApi> =>
   tell(completion.target, completion.receipts).pipe(
-    Effect.catchAll((error) => leavesOpen(error) ? askForTheFile(completion.target, error) : Effect.fail(error)),
+    Effect.catchAll((error) =>
+      leavesOpen(error, completion.goesOn) ? askForTheFile(completion.target, error) : Effect.fail(error)
+    ),
     Effect.filterOrFail(
-      (record) => typeof record.size !== "number" || record.size === completion.size,
+      (record) => (record.size ?? completion.size) === completion.size,
       (record) => new StoredSizeDiffers({ fileId: record.id, expected: completion.size, actual: record.size ?? 0 })
     )
   )

@@ -237,7 +237,12 @@ const completionOf = (
   size: number
 ): Effect.Effect<FileRecord, UploadError, ServiceApi> =>
   receipts.length === session.parts
-    ? UploadCompletion.run({ target: { fileId: session.fileId, uploadId: session.uploadId }, receipts, size })
+    ? UploadCompletion.run({
+      target: { fileId: session.fileId, uploadId: session.uploadId },
+      receipts,
+      size,
+      goesOn: true
+    })
     : Effect.flatMap(ServiceApi, (service) => service.file(session.fileId))
 
 // An earlier process had all parts in storage and may have sent Complete. This is resolved before anything is sent,

@@ -291,6 +291,22 @@ describe("an upload that was cut off in completing", () => {
       assert.lengthOf(put, 10)
     }).pipe(Effect.provide(sandbox()), quietly))
 
+  it.effect.each([[404, "NotFound"], [400, "InvalidOperation"]] as const)(
+    "asks for the file when Complete, which the service had accepted, is answered by %d now",
+    ([status, code]) =>
+      Effect.gen(function*() {
+        const { ledger } = yield* openLedger()
+        yield* killedAt(ledger, { at: "forget" })
+        yield* succeeds(ledger)
+        const { initiated, put } = yield* only
+        assert.strictEqual(initiated, 1)
+        assert.lengthOf(put, 10)
+      }).pipe(
+        Effect.provide(sandbox({ faults: FaultScript.on("completeLarge").after(1).answer(status, code) })),
+        quietly
+      )
+  )
+
   it.effect("with the URLs of its session long dead goes on all the same", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()

@@ -24,7 +24,7 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   4: {
     without: "asking for the file after a lost answer",
     module: "UploadCompletion",
-    from: "leavesOpen(error) ? askForTheFile(completion.target, error) : Effect.fail(error)",
+    from: "leavesOpen(error, completion.goesOn) ? askForTheFile(completion.target, error) : Effect.fail(error)",
     to: "Effect.fail(error)"
   },
   5: {
