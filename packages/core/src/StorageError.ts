@@ -69,7 +69,7 @@ export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/
    * signed it (`UnknownKey`); or because the signer's clock is wrong (`Clock`).
    */
   reason: Schema.Literal("Deadline", "TooLate", "Refused", "Credentials", "UnknownKey", "Clock"),
-  /** When the URL expired, in the storage's time, if known. */
+  /** When the URL expired, in the storage's time, if that is the reason and known. */
   deadline: Schema.optional(Schema.Date),
   /** The storage's clock when it responded, if it said so. */
   serverTime: Schema.optional(Schema.Date)
@@ -81,7 +81,8 @@ export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/
     return "newSession"
   }
   override get message(): string {
-    const ended = this.deadline === undefined ? "" : ` at ${this.deadline.toISOString()}`
+    const at = this.deadline ?? this.serverTime
+    const ended = at === undefined ? "" : ` at ${at.toISOString()}`
     return `The pre-signed URL of ${of(this)} expired${ended} (${expiry[this.reason]}; ${trace(this)}). ` +
       "Run it again for a new one; to upload over a slow connection, use a smaller file or more bandwidth."
   }
@@ -89,11 +90,11 @@ export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/
 
 const expiry: Record<UrlExpired["reason"], string> = {
   Deadline: "by its own deadline",
-  TooLate: "the line is too slow to send it before",
+  TooLate: "the line is too slow",
   Refused: "refused by storage",
   Credentials: "the credentials behind it ended",
-  UnknownKey: "storage does not know the key that signed it",
-  Clock: "the signer's clock is too far off"
+  UnknownKey: "storage does not know its key",
+  Clock: "by storage's clock: the signer's is wrong"
 }
 
 /**

@@ -100,7 +100,7 @@ const endedWithItsCredentials = (
   asked: Asked,
   document: ErrorDocument
 ): UrlExpired | undefined => {
-  const reason = document.code === undefined ? undefined : endings.get(document.code)
+  const reason = endings.get(document.code ?? "")
   return reason === undefined ? undefined : expired(answer, asked, document, reason)
 }
 
@@ -121,7 +121,7 @@ const expired = (
   new UrlExpired({
     ...context(answer, asked, document),
     reason,
-    deadline: document.expires ?? Option.getOrUndefined(asked.url.deadline),
+    deadline: reason === "Refused" ? document.expires ?? Option.getOrUndefined(asked.url.deadline) : undefined,
     serverTime: document.serverTime
   })
 

@@ -84,6 +84,12 @@ describe("StorageError", () => {
     assert.include(new StorageError.UrlExpired({ reason: "Refused", deadline }).message, "2030-01-01T00:00:00.000Z")
   })
 
+  it("a URL of a signer whose clock is wrong says what storage's clock shows", () => {
+    const serverTime = new Date(Date.UTC(2030, 0, 1))
+    const { message } = new StorageError.UrlExpired({ reason: "Clock", serverTime })
+    assert.include(message, "2030-01-01T00:00:00.000Z (by storage's clock: the signer's is wrong")
+  })
+
   it("a redirect is told from other refusals", () => {
     assert.include(new StorageError.StorageRejected({ status: 307 }).message, "sign for the right endpoint")
     assert.notInclude(new StorageError.StorageRejected({ status: 400 }).message, "sign for the right endpoint")

@@ -127,7 +127,7 @@ const table: ReadonlyArray<Row> = [
     body: document(code, "The provided token has expired."),
     error: "UrlExpired",
     recovery: "newSession",
-    fields: { reason: "Credentials" }
+    fields: { reason: "Credentials", deadline: undefined }
   })),
   {
     what: "credentials that ended, by a 403",
@@ -135,7 +135,7 @@ const table: ReadonlyArray<Row> = [
     body: document("ExpiredToken", "The provided token has expired."),
     error: "UrlExpired",
     recovery: "newSession",
-    fields: { reason: "Credentials" }
+    fields: { reason: "Credentials", deadline: undefined }
   },
   {
     what: "a URL that is too old",
@@ -265,7 +265,7 @@ const table: ReadonlyArray<Row> = [
     ),
     error: "UrlExpired",
     recovery: "newSession",
-    fields: { reason: "Clock", serverTime: new Date(signedAt + 3_600_000) }
+    fields: { reason: "Clock", deadline: undefined, serverTime: new Date(signedAt + 3_600_000) }
   },
   {
     what: "a key that was rotated",
@@ -273,7 +273,7 @@ const table: ReadonlyArray<Row> = [
     body: document("InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."),
     error: "UrlExpired",
     recovery: "newSession",
-    fields: { reason: "UnknownKey" }
+    fields: { reason: "UnknownKey", deadline: undefined }
   },
   ...[["no body", ""], ["a proxy's page", html], ["a document that was cut off", "<Error><Co"]].map(
     ([what, body]): Row => ({
@@ -390,7 +390,7 @@ const table: ReadonlyArray<Row> = [
     ),
     error: "UrlExpired",
     recovery: "newSession",
-    fields: { reason: "Credentials" }
+    fields: { reason: "Credentials", deadline: undefined }
   },
   {
     what: "a code of nobody's",
