@@ -127,12 +127,17 @@ const exchange = (
     (answering) => body._tag === "BlobBody" ? Effect.zipLeft(answering, body.observed, { concurrent: true }) : answering
   )
 
+// If storage says that bytes are missing that were sent, others that are sent on that connection may be missing too
+const meansBrokenConnection = (error: StorageError | SourceError): boolean =>
+  error._tag === "ConnectionFailed" || error.recovery === "retryOnce" ||
+  (error._tag === "StorageUnavailable" && error.code === "RequestTimeout")
+
 const distrusting =
   (pool: ConnectionPool.ConnectionPool, { url }: Pick<PutRequest, "url">) =>
   <A, E extends StorageError | SourceError, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.tapError(
       attempt,
-      (error) => error._tag === "ConnectionFailed" ? pool.distrust(PresignedUrl.reveal(url)) : Effect.void
+      (error) => meansBrokenConnection(error) ? pool.distrust(PresignedUrl.reveal(url)) : Effect.void
     )
 
 const put =
@@ -199,10 +204,11 @@ const get =
 
 /**
  * Storage over HTTP/1.1 on Node's own sockets. Each request has its own connection, which is reused afterwards. After a
- * connection fails, it is closed together with the idle ones to the same origin. A response that arrives before the
- * whole body has been sent is read, even if storage closes the connection right after it. Interruption closes the
- * connection at once. Only what the request specifies is sent: no trace headers, no encodings, and the URL as it was
- * signed. Proxies are not supported; for those, use `NodeStevedore.layerWithoutHttpClient` with undici's `ProxyAgent`.
+ * connection fails, or loses bytes, it is closed together with the idle ones to the same origin. A response that
+ * arrives before the whole body has been sent is read, even if storage closes the connection right after it.
+ * Interruption closes the connection at once. Only what the request specifies is sent: no trace headers, no encodings,
+ * and the URL as it was signed. Proxies are not supported; for those, use `NodeStevedore.layerWithoutHttpClient` with
+ * undici's `ProxyAgent`.
  *
  * @since 0.1.0
  * @category constructors

@@ -40,6 +40,36 @@ describe("NodeObjectStorage", () => {
       assert.strictEqual(server.connections().made, 40)
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
+  it.scopedLive("does not use a connection again on which storage missed bytes, though it stays open", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(async ({ drain, received, response }) => {
+        await drain()
+        response.writeHead(400).end(`<Error><Code>${received.target.slice(1)}</Code></Error>`)
+      })
+      const source = yield* sourceOf(Temporary.distinct(10))
+      const used: Array<number | undefined> = []
+      for (const code of ["InvalidRequest", "RequestTimeout", "IncompleteBody", "InvalidRequest"]) {
+        yield* Effect.flip(put(`${server.origin}/${code}`, { source }))
+        used.push(server.requests.at(-1)?.connection)
+      }
+      assert.deepStrictEqual(used, [0, 0, 1, 2])
+    }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
+  it.scopedLive("does not use what rests beside a connection that failed: it is as likely to be dead", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve((context) =>
+        context.received.target === "/reset" ? void context.socket.resetAndDestroy() : StorageServer.store(context)
+      )
+      const source = yield* sourceOf(Temporary.distinct(10))
+      const three = Array.from({ length: 3 }, () => put(`${server.origin}/x`, { source }))
+      yield* Effect.all(three, { concurrency: "unbounded" })
+      assert.strictEqual(server.connections().made, 3)
+      const error = yield* Effect.flip(put(`${server.origin}/reset`, { source }))
+      assert.strictEqual(error._tag, "ConnectionFailed")
+      yield* put(`${server.origin}/x`, { source })
+      assert.strictEqual(server.requests.at(-1)?.connection, 3)
+    }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
   it.scopedLive("tells what was sent when the kernel has it, in pieces that are small before the line's pace is known", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(StorageServer.store)
