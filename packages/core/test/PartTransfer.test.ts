@@ -9,7 +9,7 @@ import {
   UploadRun,
   UploadSources
 } from "@stevedore/core"
-import { Duration, Effect, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { presigned } from "./fixtures/presignedUrls.js"
 import { inTime } from "./fixtures/uploads.js"
 
@@ -152,6 +152,30 @@ describe("PartTransfer", () => {
       })
     )))
   })
+
+  const storageTime = new Date(5 * 3_600_000)
+
+  it.effect.each(
+    [
+      ["Refused", storageTime.getTime()],
+      // our own estimate: that the service said something else when the session was opened still counts
+      ["Deadline", 60_000]
+    ] as const
+  )(
+    "the time of a URL that ended (%s) is learned only from storage itself",
+    ([reason, time]) =>
+      Effect.gen(function*() {
+        const run = yield* UploadRun.make(9, 4)
+        const error = yield* inTime(Effect.flip(transfer(Effect.void, run)))
+        assert.strictEqual(error._tag, "UrlExpired")
+        run.serverClock.opened(60_000)
+        assert.closeTo(run.serverClock.now(), time + (yield* Clock.currentTimeMillis), 10_000)
+      }).pipe(
+        Effect.provide(
+          storage(() => Effect.fail(new StorageError.UrlExpired({ reason, serverTime: storageTime, attempts: 1 })))
+        )
+      )
+  )
 
   it.effect("one SlowDown holds the parts of everybody for as long as this one waits", () =>
     Effect.gen(function*() {

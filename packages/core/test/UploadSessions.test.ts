@@ -47,6 +47,13 @@ describe("UploadSessions", () => {
       assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 2)
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().expire() }))))
 
+  it.effect("a key that storage does not know is tried in one new session, as it may have been rotated, and no more", () =>
+    Effect.gen(function*() {
+      const error = yield* inTime(Effect.flip(multipart({ maxSessions: 5 })))
+      assert.strictEqual(error._tag === "UrlExpired" ? error.reason : error._tag, "UnknownKey")
+      assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 2)
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().answer(403, "InvalidAccessKeyId") }))))
+
   it.effect("a source that can be read only once has one session", () =>
     Effect.gen(function*() {
       const source = UploadSources.fromStreamOnce("s.bin", Stream.succeed(bytes(95)), { size: 95 })
@@ -171,6 +178,22 @@ describe("UploadSessions", () => {
       assert.lengthOf(yield* Sandbox.files, 1)
       assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 1)
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").part(3).loseAnswer() }))))
+
+  it.effect("when a part in doubt cannot be put again, a file that has failed is not taken for it", () =>
+    Effect.gen(function*() {
+      const service = yield* ServiceApi.ServiceApi
+      const failed = ServiceApi.ServiceApi.of({
+        ...service,
+        file: (id) =>
+          Effect.succeed({ id, name: "interview.mp4", status: "failed", created_at: "2030-01-01T00:00:00Z" })
+      })
+      const error = yield* inTime(Effect.flip(Effect.provideService(multipart(), ServiceApi.ServiceApi, failed)))
+      assert.strictEqual(error._tag === "StorageRejected" ? error.code : error._tag, "NoSuchUpload")
+    }).pipe(Effect.provide(tiny({
+      faults: FaultScript.on("putPart").part(3).loseAnswer()
+        .and(FaultScript.on("complete").times(5).answer(502))
+        .and(FaultScript.on("putPart").part(3).after(1).answer(404, "NoSuchUpload"))
+    }))))
 
   it.effect("a session with more URLs than the file has parts is not kept: the next run asks the service again", () =>
     Effect.gen(function*() {
