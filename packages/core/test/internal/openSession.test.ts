@@ -1,8 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PresignedUrl, ServiceApi, TransferGate, type UploadPlan, UploadSources } from "@stevedore/core"
+import {
+  ConnectionError,
+  PresignedUrl,
+  ServiceApi,
+  ServiceError,
+  TransferGate,
+  type UploadPlan,
+  UploadSources
+} from "@stevedore/core"
 import { Duration, Effect, Layer, Option, Stream } from "effect"
 import { openSession } from "../../src/internal/openSession.js"
 import { href } from "../fixtures/presignedUrls.js"
+import { inTime } from "../fixtures/uploads.js"
 
 const url = Option.getOrThrow(PresignedUrl.fromString(href()))
 
@@ -72,4 +81,28 @@ describe("openSession", () => {
       askedFor({ throughput: 40_000_000, source: once }),
       (asked) => assert.deepStrictEqual(asked, [Option.none()])
     ))
+
+  const failed = { operation: "initiateUpload", status: 503, issues: [] }
+  const broken = { peer: "service", origin: "https://service.test" } as const
+
+  it.effect.each<readonly [number, string, ServiceError.ServiceError]>([
+    [3, "was lost", new ConnectionError.ConnectionFailed({ ...broken, arrived: "unknown" })],
+    [3, "is a 503", new ServiceError.ServiceUnavailable(failed)],
+    [1, "cannot be, for nothing arrived", new ConnectionError.ConnectionFailed({ ...broken, arrived: "no" })],
+    [1, "is a 429", new ServiceError.RateLimited({ ...failed, status: 429, retryAfter: Duration.seconds(1) })]
+  ])("asks %d times when the answer %s: the call itself has repeated what was not carried out", ([times, _, error]) => {
+    let asked = 0
+    const api = ServiceApi.layerNoop({
+      initiateUpload: () =>
+        Effect.suspend(() => {
+          asked += 1
+          return Effect.fail(error)
+        })
+    })
+    return Effect.gen(function*() {
+      const plan: UploadPlan.UploadPlan = { _tag: "SinglePlan", size }
+      yield* inTime(Effect.flip(openSession({ source: repeatable, options: { plan, maxSessions: 3 } })))
+      assert.strictEqual(asked, times)
+    }).pipe(Effect.provide(Layer.merge(api, gate(Option.none()))))
+  })
 })
