@@ -717,6 +717,17 @@ describe("Uploads.resume", () => {
       assert.strictEqual((yield* only).initiated, 0)
     }).pipe(Effect.provide(sandbox()), quietly))
 
+  it.effect("refuses the upload of another service, keeps it, and tells this one nothing of it", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "completing" })
+      const other = ServiceApi.layerNoop({ baseUrl: "https://other.test" })
+      const error = yield* Effect.flip(Effect.provide(resumes(ledger, idOf(source), source), other))
+      assert.strictEqual(error._tag, "UnfinishedUploadNotFound")
+      yield* succeeds(ledger)
+      assert.strictEqual((yield* only).initiated, 1)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
   it.effect("refuses another source, keeps the upload, and sends nothing more", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
