@@ -23,10 +23,10 @@ export const text = (name: string, description: string): Args.Args<string> =>
     Args.mapEffect((value) =>
       value.startsWith("-")
         ? Effect.fail(HelpDoc.p(
-          `There is no option ${value} here: --help lists them. A name that begins with a dash is given after --, or as ./${value}`
+          `Unknown option ${value}: see --help. Write a name that begins with a dash after --, or as ./${value}`
         ))
         : value === ""
-        ? Effect.fail(HelpDoc.p(`${name} is empty: a variable that is not set?`))
+        ? Effect.fail(HelpDoc.p(`${name} is empty: is a variable not set?`))
         : Effect.succeed(value)
     )
   )
@@ -127,7 +127,7 @@ const isSort = (text: string): text is Sort<string> => /^[^:]+:(?:asc|desc)$/.te
  */
 export const sort: Options.Options<Array<Sort<string>>> = Options.text("sort").pipe(
   Options.withPseudoName("FIELD:asc|desc"),
-  Options.withDescription("The order, such as title:asc; again for a second field. Otherwise created_at:desc"),
+  Options.withDescription("Sort order, such as title:asc. Repeat for a second field. Default: created_at:desc"),
   Options.repeated,
   Options.mapEffect(Effect.forEach((given) =>
     isSort(given)
@@ -159,7 +159,7 @@ export const onImpossible: Options.Options<"fail" | "continue"> = Options.choice
  * @category options
  */
 export const json: Options.Options<boolean> = Options.boolean("json").pipe(
-  Options.withDescription("Print one JSON object a line, for programs")
+  Options.withDescription("Print one JSON object per line, for programs")
 )
 
 /**
@@ -171,26 +171,26 @@ export const json: Options.Options<boolean> = Options.boolean("json").pipe(
 export const connection = {
   baseUrl: Options.text("base-url").pipe(
     Options.withPseudoName("URL"),
-    Options.withDescription("The service, such as https://host/api. Otherwise STEVEDORE_BASE_URL"),
+    Options.withDescription("URL of the service, such as https://host/api. Default: STEVEDORE_BASE_URL"),
     Options.optional
   ),
   tokenFile: Options.text("token-file").pipe(
     Options.withPseudoName("FILE"),
     Options.withDescription(
-      "A file that holds the token. Otherwise STEVEDORE_TOKEN, or the file of STEVEDORE_TOKEN_FILE. A token is never an " +
-        "argument: the process list shows it"
+      "File that contains the token. Default: STEVEDORE_TOKEN, or the file named by STEVEDORE_TOKEN_FILE. The token " +
+        "itself is never an argument, because the process list shows arguments"
     ),
     Options.optional
   ),
   profile: Options.text("profile").pipe(
     Options.withPseudoName("standard|dovetail|FILE.json"),
     Options.withDescription(
-      "The dialect of the service; what a file does not name is as in standard. Otherwise STEVEDORE_PROFILE"
+      "Dialect of the service. Fields missing from FILE.json are as in standard. Default: STEVEDORE_PROFILE, or standard"
     ),
     Options.optional
   ),
   allowInsecureHttp: Options.boolean("allow-insecure-http").pipe(
-    Options.withDescription("Take http: to another host, where the token, or behind https: the file, travels in clear")
+    Options.withDescription("Allow http: to other hosts, although the token or the file is then sent in clear text")
   )
 }
 
@@ -202,15 +202,16 @@ export const connection = {
  */
 export const shared = {
   quiet: Options.boolean("quiet", { aliases: ["q"] }).pipe(
-    Options.withDescription("Print results and failures, and nothing else")
+    Options.withDescription("Print only results and failures")
   ),
   verbose: Options.boolean("verbose", { aliases: ["v"] }).pipe(
-    Options.withDescription("Tell each step on standard error. No token or signature is ever shown")
+    Options.withDescription("Log each step to standard error. Tokens and signatures are never shown")
   ),
   config: Options.text("config").pipe(
     Options.withPseudoName("FILE.json"),
     Options.withDescription(
-      "Fields baseUrl, token, tokenFile, profile. Variables of the environment go before it, options before both"
+      "Configuration file with the fields baseUrl, token, tokenFile, profile. Environment variables override it, and " +
+        "options override both"
     ),
     Options.optional
   )

@@ -29,44 +29,44 @@ const describe = (what: string, ...examples: ReadonlyArray<string>): HelpDoc.Hel
 const upload = Command.make(
   "upload",
   {
-    paths: Arguments.text("PATH", "A file, or a directory, of which every file goes up").pipe(Args.atLeast(1)),
+    paths: Arguments.text("PATH", "A file, or a directory to upload with everything in it").pipe(Args.atLeast(1)),
     strategy: Options.choice("strategy", ["auto", "single", "multipart"]).pipe(
-      Options.withDescription("In one piece, in parts, or by size"),
+      Options.withDescription("Send each file in one request, in parts, or as suits its size"),
       Options.withDefault("auto" as const)
     ),
     parts: Arguments.wholeNumber("parts", { from: 1, to: 10_000 }).pipe(
-      Options.withDescription("How many parts to ask for. Otherwise as many as suit the line, or the service chooses"),
+      Options.withDescription("Number of parts. Default: suited to the connection, or chosen by the service"),
       Options.optional
     ),
     concurrency: Arguments.wholeNumber("concurrency", { from: 1, to: 32 }).pipe(
-      Options.withDescription("Parts of a file in flight at the most. Otherwise as many as make it faster"),
+      Options.withDescription("Maximum parts of a file in flight. Default: adapted to the measured throughput"),
       Options.optional
     ),
     files: Arguments.wholeNumber("files", { from: 1, to: 64 }).pipe(
-      Options.withDescription("Files that go up at once"),
+      Options.withDescription("Maximum number of files to upload at once"),
       Options.withDefault(3)
     ),
     verify: Options.choice("verify", ["sample", "all", "download"]).pipe(
       Options.withDescription(
-        "Before resuming: re-read a sample, or all, of what storage has and compare. download: read the file back"
+        "Before resuming, compare a sample of the stored parts, or all; download: also read the file back at the end"
       ),
       Options.withDefault("sample" as const)
     ),
     onImpossible: Arguments.onImpossible,
     checksum: Options.choice("checksum", Checksums.names).pipe(
-      Options.withDescription("What each part is checked by on its way"),
+      Options.withDescription("Checksum algorithm to verify each part with"),
       Options.withDefault("crc32" as const)
     ),
     mediaType: Options.text("media-type").pipe(
-      Options.withDescription("Such as video/mp4. Otherwise by the file's extension"),
+      Options.withDescription("Media type, such as video/mp4. Default: by the file's extension"),
       Options.optional
     ),
     name: Options.text("name").pipe(
-      Options.withDescription("The file's name at the service. Otherwise its own"),
+      Options.withDescription("Name of the file at the service. Default: its own"),
       Options.optional
     ),
     noResume: Options.boolean("no-resume").pipe(
-      Options.withDescription("Upload from the beginning, also what was cut off and could go on")
+      Options.withDescription("Start over instead of resuming interrupted uploads")
     ),
     json: Arguments.json,
     ...Arguments.connection,
@@ -74,7 +74,7 @@ const upload = Command.make(
   },
   runs(() => import("./Upload.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
-  "Upload files, and directories with all that is in them. Ctrl-C stops, the same command goes on",
+  "Upload files, and directories with everything in them. Ctrl-C stops; the same command resumes",
   "stevedore upload interview.mp4",
   "stevedore upload interviews/ --concurrency 8",
   "stevedore upload *.mp4 --verify download --checksum sha256",
@@ -86,7 +86,7 @@ const uploads = Command.make(
   {
     forget: Options.text("forget").pipe(
       Options.withPseudoName("ID"),
-      Options.withDescription("Forget this one: its file is then uploaded from the beginning"),
+      Options.withDescription("Forget this upload: its file then starts over"),
       Options.optional
     ),
     json: Arguments.json,
@@ -94,13 +94,13 @@ const uploads = Command.make(
   },
   runs(() => import("./UnfinishedUploads.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
-  "List the uploads that were cut off or still run, a line each: id, name, size, parts that storage has, phase, age. To " +
-    "go on with one that was cut off, upload its file again",
+  "List unfinished uploads, one per line: id, name, size, stored parts, phase, age. Upload the file of an interrupted " +
+    "one again to resume it",
   "stevedore uploads",
   "stevedore uploads --forget 5f0c2a9be1d04477"
 )))
 
-const fileId = Arguments.text("FILE_ID", "The id of a file at the service")
+const fileId = Arguments.text("FILE_ID", "Id of a file at the service")
 
 const download = Command.make(
   "download",
@@ -109,17 +109,17 @@ const download = Command.make(
     output: Options.text("output").pipe(
       Options.withAlias("o"),
       Options.withPseudoName("PATH"),
-      Options.withDescription("Where it goes; a directory takes it under its own name. Otherwise here"),
+      Options.withDescription("File to write, or a directory for it. Default: the current directory"),
       Options.optional
     ),
     overwrite: Options.boolean("overwrite", { aliases: ["force"] }).pipe(
-      Options.withDescription("Replace a file of that name")
+      Options.withDescription("Replace an existing file")
     ),
     anySize: Options.boolean("any-size").pipe(
       Options.withDescription("Accept a file whose size differs from the one in its record")
     ),
     keep: Options.boolean("keep").pipe(
-      Options.withDescription("Keep what has come when it fails or is stopped: the same command goes on from there")
+      Options.withDescription("Keep a partial download if it fails or is stopped: the same command resumes it")
     ),
     json: Arguments.json,
     ...Arguments.connection,
@@ -145,19 +145,19 @@ const whoami = Command.make(
   "whoami",
   { json: Arguments.json, ...Arguments.connection, ...Arguments.shared },
   runs(() => import("./Inspect.js").then((Inspect) => Inspect.whoami))
-).pipe(Command.withDescription(describe("Show whom the token stands for", "stevedore whoami")))
+).pipe(Command.withDescription(describe("Show whom the token belongs to", "stevedore whoami")))
 
 const walk = {
   pageSize: Arguments.wholeNumber("page-size", { from: 1, to: 100 }).pipe(
-    Options.withDescription("Items of a page. Otherwise as many as the service gives"),
+    Options.withDescription("Items per page. Default: chosen by the service"),
     Options.optional
   ),
   limit: Arguments.wholeNumber("limit", { from: 1 }).pipe(
-    Options.withDescription("The most items to print. Otherwise all"),
+    Options.withDescription("Maximum number of items to print. Default: all"),
     Options.optional
   ),
   skipInvalid: Options.boolean("skip-invalid").pipe(
-    Options.withDescription("Leave out items that are not what the contract says, instead of ending there")
+    Options.withDescription("Skip invalid items instead of failing at the first")
   ),
   json: Arguments.json,
   ...Arguments.connection,
@@ -176,20 +176,20 @@ const list = Command.make(
     ),
     filter: Options.text("filter").pipe(
       Options.withPseudoName("NAME=VALUE"),
-      Options.withDescription("Such as title.contains=interview; again for several"),
+      Options.withDescription("Filter, such as title.contains=interview. Can be repeated"),
       Options.repeated
     ),
     sort: Arguments.sort,
     resume: Options.text("resume").pipe(
       Options.withPseudoName("FILE"),
-      Options.withDescription("Go on from the place that the file holds, and keep it up to date"),
+      Options.withDescription("Resume from the checkpoint in this file, and keep it up to date"),
       Options.optional
     ),
     ...walk
   },
   listItems
 ).pipe(Command.withDescription(describe(
-  "List what the service has, a line an item: id, title, time of creation",
+  "List items, one per line: id, title, creation time",
   "stevedore list tags --limit 20",
   "stevedore list data --filter title.contains=interview --filter created_at.gte=2025-01-01 --sort title:asc",
   "stevedore list contacts --json --resume contacts.checkpoint >> contacts.jsonl"
@@ -200,7 +200,7 @@ const projects = Command.make(
   walk,
   (options) => listItems({ ...options, resource: "projects", filter: [], sort: [], resume: Option.none() })
 ).pipe(Command.withDescription(describe(
-  "List the projects: short for list projects",
+  "List the projects. Short for: stevedore list projects",
   "stevedore projects --limit 20 --json | jq .title"
 )))
 
@@ -209,12 +209,12 @@ const doctor = Command.make(
   {
     file: Options.text("file").pipe(
       Options.withPseudoName("PATH"),
-      Options.withDescription("A file to upload later: checks whether it can finish in time, without sending it"),
+      Options.withDescription("A file to upload later: check whether it can finish in time, without sending it"),
       Options.optional
     ),
     origin: Options.text("origin").pipe(
       Options.withPseudoName("ORIGIN"),
-      Options.withDescription("The origin of pages that will upload: storage is asked as their browser would ask it"),
+      Options.withDescription("Origin of web pages that will upload: check the storage's CORS rules for it"),
       Options.optional
     ),
     json: Arguments.json,
@@ -223,8 +223,8 @@ const doctor = Command.make(
   },
   runs(() => import("./Doctor.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
-  "Try every step of an upload and say what to do where one fails. It sends two small files of its own, of 1 KiB and 5 " +
-    "MiB, and says what is left of them",
+  "Try every step of an upload, and say how to fix what fails. Sends two small files of its own, 1 KiB and 5 MiB, and " +
+    "reports what is left of them at the service",
   "stevedore doctor",
   "stevedore doctor --file interview.mp4 --origin https://app.example",
   "stevedore doctor --json | jq 'select(.outcome == \"failed\")'"
@@ -234,29 +234,29 @@ const sandbox = Command.make(
   "sandbox",
   {
     port: Arguments.wholeNumber("port", { from: 0, to: 65_535 }).pipe(
-      Options.withDescription("Of the service; 0 for any that is free"),
+      Options.withDescription("Port of the service; 0 for any free port"),
       Options.withDefault(4600)
     ),
     storagePort: Arguments.wholeNumber("storage-port", { from: 0, to: 65_535 }).pipe(
-      Options.withDescription("Of the storage; 0 for any that is free"),
+      Options.withDescription("Port of the storage; 0 for any free port"),
       Options.withDefault(4601)
     ),
     directory: Options.text("directory").pipe(
-      Options.withDescription("Where the bytes lie while it runs. Otherwise a temporary directory"),
+      Options.withDescription("Where to keep the uploaded bytes while it runs. Default: a temporary directory"),
       Options.optional
     ),
     token: Options.text("token").pipe(
-      Options.withDescription("The token that it takes: one for throwing away, which opens nothing else"),
+      Options.withDescription("Token to accept. Use a throwaway one that is valid nowhere else"),
       Options.optional
     ),
     projects: Arguments.wholeNumber("projects", { from: 0, to: 1_000_000 }).pipe(
-      Options.withDescription("How many projects there are to list"),
+      Options.withDescription("Number of projects in the list"),
       Options.withDefault(0)
     ),
     faults: Options.text("faults").pipe(
       Options.withPseudoName("FILE"),
       Options.withDescription(
-        "What goes wrong: a sentence a line, such as on(\"putPart\").part(3).times(2).answer(503), or JSON"
+        "Faults to inject: one sentence per line, such as on(\"putPart\").part(3).times(2).answer(503), or JSON"
       ),
       Options.optional
     ),
@@ -265,7 +265,7 @@ const sandbox = Command.make(
   },
   runs(() => import("./SandboxServer.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
-  "Run the service and its storage on this machine, to try things on",
+  "Run a service and its storage on this machine, to try things out",
   "stevedore sandbox",
   "stevedore sandbox --port 0 --storage-port 0 --projects 250 --json",
   "echo 'on(\"put\").times(2).answer(503, \"SlowDown\")' > bad-day.faults && stevedore sandbox --faults bad-day.faults"
@@ -273,15 +273,15 @@ const sandbox = Command.make(
 
 const root = Command.make("stevedore").pipe(
   Command.withDescription(HelpDoc.blocks([
-    HelpDoc.p("Get files into storage, get them back, and walk lists. Each command has help of its own."),
+    HelpDoc.p("Upload files, download them, and list what the service has. For one command: stevedore COMMAND --help"),
     HelpDoc.p(
       Object.entries(summaries).map(([name, summary]) => `stevedore ${name.padEnd(9)} ${summary}`).join("\n")
     ),
     HelpDoc.p(
-      "Every command takes --quiet, --verbose and --config FILE.json; STEVEDORE_BASE_URL and STEVEDORE_TOKEN say where " +
-        "the service is and by which token. NO_COLOR and TERM=dumb are respected."
+      "Every command takes --quiet, --verbose and --config FILE.json. STEVEDORE_BASE_URL and STEVEDORE_TOKEN set the " +
+        "service and the token. NO_COLOR and TERM=dumb are respected."
     ),
-    HelpDoc.p("Begin here, in two terminals; then let your shell complete what you type:"),
+    HelpDoc.p("To get started, use two terminals. The last three lines set up shell completion:"),
     HelpDoc.p(
       [
         "$ stevedore sandbox",
@@ -295,12 +295,12 @@ const root = Command.make("stevedore").pipe(
     HelpDoc.p("Exit codes:"),
     HelpDoc.p(
       [
-        "0    everything was done",
-        "1    some upload or check failed, or the command did",
-        "2    wrong usage or bad input: nothing was asked of the service",
-        "3    the service does not accept the token",
-        "129  its terminal went away: ended as by Ctrl-C",
-        "130  interrupted, as by Ctrl-C"
+        "0    success",
+        "1    an upload, a check or the command itself failed",
+        "2    wrong usage or invalid input: nothing was sent to the service",
+        "3    the service rejected the token",
+        "129  the terminal was closed: stopped as by Ctrl-C",
+        "130  interrupted, such as by Ctrl-C"
       ].join("\n")
     )
   ])),

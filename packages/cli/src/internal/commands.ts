@@ -4,13 +4,13 @@
  * @internal
  */
 export const summaries = {
-  upload: "files go up",
-  uploads: "what was cut off and can go on",
-  download: "a file comes down",
-  file: "the record of a file",
-  projects: "the projects",
-  list: "any list of the service",
-  whoami: "whom the token stands for",
-  doctor: "what works between here and storage, and what does not",
-  sandbox: "the service on this machine, to try things on"
+  upload: "upload files and directories",
+  uploads: "list interrupted uploads, which can be resumed",
+  download: "download a file",
+  file: "show the record of a file",
+  projects: "list the projects",
+  list: "list items of any kind",
+  whoami: "show whom the token belongs to",
+  doctor: "check every step of an upload, and how to fix what fails",
+  sandbox: "run a local service and storage to try things out"
 } as const
