@@ -38,7 +38,7 @@ export const ofCause = (cause: Cause.Cause<unknown>): Option.Option<string> =>
     onSome: ofError,
     onNone: () =>
       Option.some(
-        Cause.isInterruptedOnly(cause) ? "Interrupted." : `This is a fault of stevedore itself.\n${Cause.pretty(cause)}`
+        Cause.isInterruptedOnly(cause) ? "Interrupted." : `This is a bug in stevedore.\n${Cause.pretty(cause)}`
       )
   })
 

@@ -45,7 +45,7 @@ const decodeProfile = Schema.decode(Schema.parseJson(ServiceProfile.ServiceProfi
 
 // Never shows the content: it may be an encryption key, or the token if its file was given as the profile
 const expected = ({ message, path }: ParseResult.ArrayFormatterIssue): string =>
-  path.length === 0 ? "no JSON object" : `${path.join(".")}: ${message.replace(/, actual [^]*$/, "")}`
+  path.length === 0 ? "not a JSON object" : `${path.join(".")}: ${message.replace(/, actual [^]*$/, "")}`
 
 /**
  * The profile with this name, or from a file, decoded with the profile's Schema: fields that the file omits are as in
@@ -62,7 +62,7 @@ export const profile = (
     Effect.flatMap((text) =>
       Effect.mapError(decodeProfile(text), (error) => {
         const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(expected)
-        return new InvalidInput({ input: "profile", problem: `${nameOrFile} is no profile: ${issues.join("; ")}` })
+        return new InvalidInput({ input: "profile", problem: `${nameOrFile} is not a profile: ${issues.join("; ")}` })
       })
     )
   )

@@ -49,9 +49,11 @@ const isDirectory = (path: string) =>
 
 const checkOutput = (output: string): Effect.Effect<void, InvalidInput> => {
   const refused = (problem: string) => Effect.fail(new InvalidInput({ input: "--output", problem }))
-  if (output === "") return refused("it is empty: a variable that is not set?")
+  if (output === "") return refused("it is empty: is a variable not set?")
   return output === "-"
-    ? refused("a file is there whole or not at all, so never on standard output: name a file, or ./- for one called so")
+    ? refused(
+      "cannot be standard output, because only a complete file is ever written: give a path, or ./- for a file named -"
+    )
     : Effect.void
 }
 
@@ -61,7 +63,7 @@ const recordOf = (fileId: string) => Effect.flatMap(ServiceApi, (service) => ser
 const tellWayOut = ({ _tag }: ServiceError) =>
   Effect.when(
     Effect.flatMap(Output, (output) =>
-      output.warn("The record of the file, which tells its size, cannot be read: --any-size does without it")),
+      output.warn("Cannot read the record of the file, which has its size: --any-size downloads without it")),
     () =>
       _tag === "Forbidden" || _tag === "InvalidResponse"
   )
@@ -87,7 +89,7 @@ const tenTimesASecond = Schedule.spaced("100 millis")
 const tellHowToGoOn = Effect.gen(function*() {
   const output = yield* Output
   const words = yield* CommandWords
-  yield* output.warn(`What has come is kept. To go on from there:\n  ${typed(words, process.platform)}`)
+  yield* output.warn(`The partial download is kept. To resume:\n  ${typed(words, process.platform)}`)
 })
 
 interface Target {
@@ -142,6 +144,6 @@ export const run = (options: Options) =>
       ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])
       : output.lines([Printable.columns([fileId, path])])
     yield* output.note(
-      `${path} is here: ${Measure.bytes(size)} in ${Measure.duration(took)}${Measure.pace(size, took)}`
+      `Downloaded ${path}: ${Measure.bytes(size)} in ${Measure.duration(took)}${Measure.pace(size, took)}`
     )
   }).pipe(Effect.provide(Configuration.layer(options)))

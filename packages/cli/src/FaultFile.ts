@@ -43,7 +43,7 @@ export class InvalidFaultFile extends Schema.TaggedError<InvalidFaultFile>("@ste
     const place = this.line === undefined ? this.path : `${this.path}:${this.line}`
     return this.sentence === ""
       ? `${place}: ${this.problem}`
-      : `${place}: ${this.problem}\n  ${this.sentence}\nWrite it such as on("putPart").part(3).times(2).answer(503)`
+      : `${place}: ${this.problem}\n  ${this.sentence}\nWrite it like on("putPart").part(3).times(2).answer(503)`
   }
 }
 
@@ -74,7 +74,7 @@ const fault = (name: string, fields: Fields = {}): Fields => ({ fault: { _tag: n
 
 const duration = (value: Value | undefined): Either.Either<number, string> =>
   Either.mapBoth(Schema.decodeUnknownEither(Schema.DurationFromSelf)(durationOf(value)), {
-    onLeft: () => `expected how long, such as "10 seconds", not ${JSON.stringify(value) ?? "nothing"}`,
+    onLeft: () => `expected a duration, such as "10 seconds", not ${JSON.stringify(value) ?? "nothing"}`,
     onRight: Duration.toMillis
   })
 
@@ -146,12 +146,12 @@ const ruleOf = (
     for (const { args, name } of calls) {
       const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined
       if (verb === undefined) {
-        return yield* Either.left(`there is no .${name}(): there are ${Object.keys(verbs).join(", ")}`)
+        return yield* Either.left(`unknown .${name}(): expected one of ${Object.keys(verbs).join(", ")}`)
       }
-      if ("fault" in rule) return yield* Either.left(`.${name}() stands behind the fault, which ends the sentence`)
+      if ("fault" in rule) return yield* Either.left(`.${name}() comes after the fault, which ends the sentence`)
       rule = { ...rule, ...yield* verb(args, target) }
     }
-    if (!("fault" in rule)) return yield* Either.left("it does not say what happens, such as .reset()")
+    if (!("fault" in rule)) return yield* Either.left("no fault is given, such as .reset()")
     return new FaultScript.FaultScript({ rules: [yield* Either.mapLeft(decodeRule(rule), issuesOf)] })
   })
 
@@ -159,7 +159,7 @@ const skewOf = ([by, direction]: ReadonlyArray<Value>): Either.Either<FaultScrip
   Either.flatMap(duration(by), (millis) =>
     direction === "ahead" || direction === "behind"
       ? Either.right(FaultScript.clockSkew(millis, direction))
-      : Either.left(`the clock is "ahead" or "behind", not ${JSON.stringify(direction) ?? "nothing"}`))
+      : Either.left(`expected "ahead" or "behind", not ${JSON.stringify(direction) ?? "nothing"}`))
 
 const scriptOf = (calls: ReadonlyArray<Call>): Either.Either<FaultScript.FaultScript, string> => {
   const [rest, more] = Arr.span(calls, ({ name }) => name !== "and")
@@ -170,7 +170,9 @@ const scriptOf = (calls: ReadonlyArray<Call>): Either.Either<FaultScript.FaultSc
     ? skewOf(first.args)
     : first.name === "on"
     ? ruleOf(others, first.args[0])
-    : Either.left(`it begins with ${first.name}: a sentence begins with on("put") or clockSkew("1 minute", "ahead")`)
+    : Either.left(
+      `unknown ${first.name}: expected a sentence that begins with on("put") or clockSkew("1 minute", "ahead")`
+    )
   const [conjunction, ...behind] = more
   if (conjunction === undefined) return script
   const [inner] = conjunction.args
@@ -209,6 +211,6 @@ export const parse = (path: string, text: string): Either.Either<FaultScript.Fau
   text.trimStart().startsWith("{")
     ? Either.mapLeft(
       decodeJson(text),
-      (error) => new InvalidFaultFile({ path, sentence: "", problem: `no script of faults: ${issuesOf(error)}` })
+      (error) => new InvalidFaultFile({ path, sentence: "", problem: `not a valid fault script: ${issuesOf(error)}` })
     )
     : fromSentences(path, text)

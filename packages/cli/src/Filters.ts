@@ -58,7 +58,7 @@ const filterOf = (
     : Either.left(
       new InvalidInput({
         input: `--filter ${name}`,
-        problem: "it stands with an operator and without: keep one of them"
+        problem: "given both with and without an operator: use only one"
       })
     )
 }

@@ -121,7 +121,7 @@ export class CommandRunning extends Schema.TaggedError<CommandRunning>("@stevedo
   {}
 ) {
   override get message(): string {
-    return "The same command is running already, and nothing is sent twice. Wait for its end, or upload independently of it " +
+    return "The same command is already running, and would send the same files. Wait for it to end, or upload independently " +
       "with --no-resume."
   }
 }
@@ -146,7 +146,9 @@ export const make = (
     const directory = found.value
     const problem = yield* Effect.flip(directory.checked).pipe(Effect.option)
     if (Option.isSome(problem)) {
-      yield* Effect.logWarning(`No file is left out as up already, and none is written down: ${problem.value.message}`)
+      yield* Effect.logWarning(
+        `Files that are already uploaded are neither recorded nor skipped: ${problem.value.message}`
+      )
       return none
     }
     const identity = JSON.stringify([
@@ -172,7 +174,7 @@ export const make = (
           const line = yield* Schema.encode(Line)({ ...finished, path: resolve(finished.path) })
           yield* directory.append(file, `${line}\n`)
         }).pipe(
-          Effect.catchAll((error) => Effect.logWarning(`What went up cannot be written down: ${error.message}`))
+          Effect.catchAll((error) => Effect.logWarning(`An uploaded file cannot be recorded: ${error.message}`))
         ),
       clear: Effect.ignore(fs.remove(directory.pathOf(file), { force: true }))
     }

@@ -73,8 +73,11 @@ export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> =
   return Either.fromNullable(Object.hasOwn(lists, resource) ? lists[resource] : undefined, () =>
     new InvalidInput({
       input: resource,
-      problem: `no such list. There are ${Object.keys(lists).join(", ")}, folders/ID/contents, and any other by its ` +
-        "path, such as /v1/projects/templates"
+      problem:
+        `no such list. Known lists: ${
+          Object.keys(lists).join(", ")
+        }, folders/ID/contents. Give any other by its path, ` +
+        "such as /v1/projects/templates"
     }))
 }
 
@@ -114,7 +117,7 @@ const readCheckpoint = (path: string) =>
   }).pipe(Effect.mapError(() =>
     new InvalidInput({
       input: "--resume",
-      problem: `${path} holds no place to go on from: remove it to begin at the start, or name another file`
+      problem: `${path} is not a checkpoint: remove it to start over, or give another file`
     })
   ))
 
@@ -125,7 +128,7 @@ const checkWritable = (path: string) =>
     const { dirname } = yield* Path.Path
     yield* fs.access(dirname(path), { writable: true })
   }).pipe(Effect.mapError(({ message }) =>
-    new InvalidInput({ input: "--resume", problem: `the place to go on from cannot be kept there: ${message}` })
+    new InvalidInput({ input: "--resume", problem: `cannot write the checkpoint: ${message}` })
   ))
 
 // written next to the target and then moved into place, so that the file is always complete

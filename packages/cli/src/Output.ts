@@ -36,7 +36,7 @@ export class OutputFailed extends Schema.TaggedError<OutputFailed>("@stevedore/c
     return this.closed ? ExitCode.ok : ExitCode.failed
   }
   override get message(): string {
-    return `Standard output cannot be written (${this.code}): see to its disk or its reader, then run it again.`
+    return `Cannot write to standard output (${this.code}). Check its disk or its reader, then run the command again.`
   }
 }
 

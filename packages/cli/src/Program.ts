@@ -70,7 +70,7 @@ const checkAsking = ({ input, words }: Process): Effect.Effect<void, InvalidInpu
     ? Effect.fail(
       new InvalidInput({
         input: "--wizard",
-        problem: "it asks at a terminal, and standard input is none: --help lists the options to give instead"
+        problem: "needs a terminal as standard input: see --help for the options to use instead"
       })
     )
     : Effect.void

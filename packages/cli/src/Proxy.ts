@@ -49,9 +49,9 @@ const firstOf = (names: ReadonlyArray<string>): Effect.Effect<Option.Option<Vari
     Option.firstSomeOf
   )
 
-const expected = "expected the URL of a proxy over http or https, such as http://proxy.example:3128"
+const expected = "expected the URL of an http or https proxy, such as http://proxy.example:3128"
 
-const encoded = "expected a user and password in percent-encoding, such as %2F for a slash and %25 for a percent sign"
+const encoded = "expected a percent-encoded user and password, such as %2F for a slash and %25 for a percent sign"
 
 const decode = Option.liftThrowable(decodeURIComponent)
 

@@ -52,7 +52,7 @@ export interface Options {
 const host = "127.0.0.1"
 
 const codeOf = (cause: unknown): string =>
-  Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : "no reason is known"
+  Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : "unknown reason"
 
 const listen = (
   option: string,
@@ -69,7 +69,7 @@ const listen = (
       Effect.mapError(({ cause }) =>
         new InvalidInput({
           input: option,
-          problem: `nothing can listen on ${host}:${port} (${codeOf(cause)}): give another port, or 0 for any`
+          problem: `cannot listen on ${host}:${port} (${codeOf(cause)}): use another port, or 0 for any free port`
         })
       )
     )
@@ -88,14 +88,14 @@ const checkToken = (token: string) =>
 const readFaults = (path: string) => Effect.flatMap(readFile("--faults", path), (text) => FaultFile.parse(path, text))
 
 const instructions = (listening: typeof Listening.Type): ReadonlyArray<string> => [
-  `The sandbox takes requests: the service at ${listening.api}, its storage at ${listening.storage}.`,
+  `The sandbox is running: the service at ${listening.api}, its storage at ${listening.storage}.`,
   "In another terminal:",
   "",
   `  export STEVEDORE_BASE_URL=${listening.api}`,
   `  export STEVEDORE_TOKEN=${listening.token}`,
   "  stevedore upload FILE",
   "",
-  "Ctrl-C ends it, and what it stores is gone."
+  "Press Ctrl-C to stop it and delete everything that it stores."
 ]
 
 const directoryOf = (options: Pick<Options, "directory">) =>
@@ -104,7 +104,7 @@ const directoryOf = (options: Pick<Options, "directory">) =>
     onNone: () =>
       Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "stevedore-" })).pipe(
         Effect.mapError(({ message }) =>
-          new InvalidInput({ input: "--directory", problem: `${message}: give a directory that can be written` })
+          new InvalidInput({ input: "--directory", problem: `${message}: use a writable directory` })
         )
       )
   })
@@ -113,7 +113,7 @@ const objectStore = (options: Pick<Options, "directory">) =>
   Layer.unwrapScoped(
     Effect.map(directoryOf(options), (directory) =>
       Layer.catchAll(ObjectStoreDirectory.layer({ directory }), () =>
-        Layer.fail(new InvalidInput({ input: "--directory", problem: `${directory} cannot be made or written to` }))))
+        Layer.fail(new InvalidInput({ input: "--directory", problem: `cannot create or write to ${directory}` }))))
   )
 
 /**
@@ -169,6 +169,6 @@ export const run = (
       token: Redacted.value(sandbox.token)
     }
     yield* options.json ? output.json([listening]) : output.lines(instructions(listening))
-    if (Option.isSome(faults)) yield* output.note(`What goes wrong:\n${faults.value}`)
+    if (Option.isSome(faults)) yield* output.note(`Faults:\n${faults.value}`)
     return yield* Effect.never
   }))

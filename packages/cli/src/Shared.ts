@@ -80,10 +80,10 @@ export const readConfigFile = (
       // only by its path: the content may be the token
       const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ _tag, path }) =>
         path.length === 0
-          ? "no JSON object"
-          : `${path.join(".")}: ${_tag === "Unexpected" ? "no such field" : "no text"}`
+          ? "not a JSON object"
+          : `${path.join(".")}: ${_tag === "Unexpected" ? "unknown field" : "expected a non-empty string"}`
       )
-      return invalid(`${file}: ${issues.join("; ")}. Its fields are baseUrl, token, tokenFile and profile`)
+      return invalid(`${file}: ${issues.join("; ")}. The fields are baseUrl, token, tokenFile and profile`)
     })
     if (token !== undefined) yield* warnOfOthers(file)
     const beside = (path: string | undefined) => path === undefined ? undefined : resolve(dirname(file), path)

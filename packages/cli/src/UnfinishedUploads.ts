@@ -49,10 +49,10 @@ const forget = (id: string) =>
     if (!(yield* Uploads.forget(id))) {
       return yield* new InvalidInput({
         input: "--forget",
-        problem: `there is no unfinished upload ${JSON.stringify(id)}: stevedore uploads lists them`
+        problem: `no unfinished upload has the id ${JSON.stringify(id)}: run stevedore uploads to list them`
       })
     }
-    yield* output.note(`${id} is forgotten: its file is uploaded from the beginning when it is uploaded again`)
+    yield* output.note(`Forgot ${id}: the next upload of its file starts over`)
   })
 
 const list = (json: boolean) =>
@@ -60,10 +60,10 @@ const list = (json: boolean) =>
     const output = yield* Output
     const uploads = yield* Uploads.unfinished
     if (json) return yield* output.json(uploads.map(Reports.unfinished))
-    if (uploads.length === 0) return yield* output.note("No upload is unfinished")
+    if (uploads.length === 0) return yield* output.note("No unfinished uploads")
     const now = yield* Clock.currentTimeMillis
     yield* output.lines(uploads.map((upload) => row(upload, now)))
-    yield* output.note("To go on with one that was cut off, upload its file again")
+    yield* output.note("To resume an interrupted one, upload its file again")
   })
 
 /**

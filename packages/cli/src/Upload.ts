@@ -84,7 +84,7 @@ export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore
     return this.unauthorized ? ExitCode.unauthorized : ExitCode.failed
   }
   override get message(): string {
-    return `${this.failed} of ${this.files} ${this.files === 1 ? "file" : "files"} did not go up. ` +
+    return `${this.failed} of ${this.files} ${this.files === 1 ? "file" : "files"} failed. ` +
       "Fix the errors above and run the command again: it skips what is already uploaded, unless --no-resume is given."
   }
 }
@@ -188,9 +188,9 @@ const tellUp = (sent: Sent, json: boolean) =>
     yield* json ? output.json([sent.report]) : output.lines([Printable.columns([file.id, path])])
     if (json) return
     yield* sent._tag === "UpAlready"
-      ? output.note(`${path} is up already, since the command was stopped: left out`)
+      ? output.note(`Skipped ${path}: already uploaded before the command was stopped`)
       : output.note(
-        `${path} is up: ${Measure.bytes(bytes)} in ${Measure.duration(sent.took)}${Measure.pace(bytes, sent.took)}`
+        `Uploaded ${path}: ${Measure.bytes(bytes)} in ${Measure.duration(sent.took)}${Measure.pace(bytes, sent.took)}`
       )
   })
 
@@ -246,11 +246,14 @@ const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
 
 const checkFiles = (options: Options, files: ReadonlyArray<FileToUpload>): Effect.Effect<void, InvalidInput> => {
   if (files.length === 0) {
-    return Effect.fail(new InvalidInput({ input: options.paths.join(", "), problem: "there is no file in it" }))
+    return Effect.fail(new InvalidInput({ input: options.paths.join(", "), problem: "contains no files" }))
   }
   return Option.isSome(options.name) && files.length > 1
     ? Effect.fail(
-      new InvalidInput({ input: "--name", problem: `it names one file, and there are ${files.length}: leave it out` })
+      new InvalidInput({
+        input: "--name",
+        problem: `it names a single file, but there are ${files.length}: leave it out`
+      })
     )
     : Effect.void
 }
@@ -261,8 +264,8 @@ const tellRepeated = ([first, ...more]: ReadonlyArray<FileToUpload>) =>
       ? Effect.void
       : output.note(
         more.length === 0
-          ? `${first.path} was named before: it goes up once`
-          : `${first.path} and ${more.length} more were named before: each goes up once`
+          ? `${first.path} is given more than once: uploading it once`
+          : `${first.path} and ${more.length} more are given more than once: uploading each once`
       ))
 
 const tellHowToGoOn = (files: number, { options, watch }: Run) =>
@@ -270,11 +273,11 @@ const tellHowToGoOn = (files: number, { options, watch }: Run) =>
     const output = yield* Output
     const words = yield* CommandWords
     const done = yield* watch.done
-    const standing = files === 1 ? "Stopped." : `Stopped: ${done} of ${files} files are up.`
+    const standing = files === 1 ? "Stopped." : `Stopped: ${done} of ${files} files uploaded.`
     yield* output.warn(
       options.noResume
-        ? `${standing} With --no-resume nothing of the rest is kept.`
-        : `${standing} To go on where storage had got to:\n  ${typed(words, process.platform)}`
+        ? `${standing} With --no-resume, the rest cannot be resumed.`
+        : `${standing} To resume:\n  ${typed(words, process.platform)}`
     )
   })
 

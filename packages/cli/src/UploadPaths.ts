@@ -93,7 +93,7 @@ const checkDirectory = (paths: ReadonlyArray<string>): Effect.Effect<void, Inval
           Effect.try({
             try: () => resolve(path),
             catch: () =>
-              new InvalidInput({ input: path, problem: "the directory that this runs in is gone: change to another" })
+              new InvalidInput({ input: path, problem: "the current directory no longer exists: change to another" })
           })
       })
   )

@@ -13,7 +13,7 @@ describe("Complaint", () => {
     assert.deepStrictEqual(
       Complaint.ofError(new UploadsFailed({ failed: 1, files: 2, unauthorized: false })),
       Option.some(
-        "1 of 2 files did not go up. Fix the errors above and run the command again: it skips what is already uploaded, " +
+        "1 of 2 files failed. Fix the errors above and run the command again: it skips what is already uploaded, " +
           "unless --no-resume is given."
       )
     )
@@ -29,6 +29,6 @@ describe("Complaint", () => {
 
   it("an interruption is told, and a fault of the program as one", () => {
     assert.deepStrictEqual(Complaint.ofCause(Cause.interrupt(FiberId.none)), Option.some("Interrupted."))
-    assert.match(Option.getOrThrow(Complaint.ofCause(Cause.die(new Error("oh")))), /fault of stevedore itself[^]*oh/)
+    assert.match(Option.getOrThrow(Complaint.ofCause(Cause.die(new Error("oh")))), /a bug in stevedore[^]*oh/)
   })
 })

@@ -111,7 +111,7 @@ describe("Configuration", () => {
       assert.notInclude(yield* refusal({ tokenFile: Option.some("two-tokens") }), "api.one")
       assert.match(
         yield* refusal({ tokenFile: Option.some("none") }),
-        /^--token-file: none cannot be read \(NotFound\)/
+        /^--token-file: cannot read none \(NotFound\)/
       )
     }))
 
@@ -125,20 +125,23 @@ describe("Configuration", () => {
 
   it.effect("a profile file that is none is refused, with the place in it", () =>
     Effect.gen(function*() {
-      assert.match(yield* refusal({ profile: Option.some("typo.json") }), /typo\.json is no profile: encryptionHeader:/)
-      assert.match(yield* refusal({ profile: Option.some("wrong.json") }), /wrong\.json is no profile: download:/)
-      assert.match(yield* refusal({ profile: Option.some("cut.json") }), /cut\.json is no profile:/)
-      assert.match(yield* refusal({ profile: Option.some("constructor") }), /constructor cannot be read/)
+      assert.match(
+        yield* refusal({ profile: Option.some("typo.json") }),
+        /typo\.json is not a profile: encryptionHeader:/
+      )
+      assert.match(yield* refusal({ profile: Option.some("wrong.json") }), /wrong\.json is not a profile: download:/)
+      assert.match(yield* refusal({ profile: Option.some("cut.json") }), /cut\.json is not a profile:/)
+      assert.match(yield* refusal({ profile: Option.some("constructor") }), /cannot read constructor/)
     }))
 
   it.effect("what stands in a file that is no profile is not shown: it may be the token, or a key", () =>
     Effect.gen(function*() {
       const key = yield* refusal({ profile: Option.some("key.json") })
-      assert.match(key, /key\.json is no profile: encryptionHeaders\.x-key: Expected string;/)
+      assert.match(key, /key\.json is not a profile: encryptionHeaders\.x-key: Expected string;/)
       assert.notInclude(key, "secret")
       assert.strictEqual(
         yield* refusal({ profile: Option.some("token") }),
-        "profile: token is no profile: no JSON object"
+        "profile: token is not a profile: not a JSON object"
       )
     }))
 })

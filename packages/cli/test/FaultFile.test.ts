@@ -45,21 +45,21 @@ describe("FaultFile", () => {
 
   it.each<readonly [string, RegExp]>([
     ["on(\"puts\").reset()", /target: /],
-    ["on(\"put\").reset", /expected a bracket after reset at its end/],
-    ["on(\"put\").rest()", /there is no \.rest\(\): there are part, times/],
-    ["on(\"put\").toString()", /there is no \.toString\(\)/],
-    ["on(\"put\").times(2)", /does not say what happens/],
-    ["on(\"put\").reset().times(2)", /\.times\(\) stands behind the fault/],
-    ["on(\"put\").times(two).reset()", /expected a bracket after two/],
-    ["on(\"put\").delay(\"soon\")", /expected how long, such as "10 seconds", not "soon"/],
+    ["on(\"put\").reset", /expected a parenthesis after reset at the end/],
+    ["on(\"put\").rest()", /unknown \.rest\(\): expected one of part, times/],
+    ["on(\"put\").toString()", /unknown \.toString\(\)/],
+    ["on(\"put\").times(2)", /no fault is given/],
+    ["on(\"put\").reset().times(2)", /\.times\(\) comes after the fault/],
+    ["on(\"put\").times(two).reset()", /expected a parenthesis after two/],
+    ["on(\"put\").delay(\"soon\")", /expected a duration, such as "10 seconds", not "soon"/],
     ["on(\"complete\").expire()", /Expire is no fault of "complete"/],
     ["on(\"complete\").part(1).reset()", /has no parts/],
     ["on(\"put\").answer(99)", /fault/],
     ["clockSkew(\"1 minute\", \"left\")", /"ahead" or "behind", not "left"/],
-    ["put.reset()", /expected a bracket after put/],
-    ["put().reset()", /begins with put/],
-    ["on(\"put\").reset() on(\"put\").reset()", /expected its end at "on"/],
-    ["on(\"put\") @ 3", /cannot be read from " @ 3" on/]
+    ["put.reset()", /expected a parenthesis after put/],
+    ["put().reset()", /unknown put: expected a sentence/],
+    ["on(\"put\").reset() on(\"put\").reset()", /expected the end at "on"/],
+    ["on(\"put\") @ 3", /syntax error at " @ 3"/]
   ])("%s is refused, with its line, the sentence and the reason", (sentence, reason) => {
     const error = problem(`# one\non("put").reset()\n\n${sentence}\n`)
     assert.deepStrictEqual([error.line, error.sentence], [4, sentence])
@@ -71,6 +71,6 @@ describe("FaultFile", () => {
   it("JSON that is no script is refused with the place in it", () => {
     assert.match(problem("{ \"rules\": [{ \"target\": \"put\" }] }").message, /rules\.0\.fault/)
     assert.match(problem("{ \"rule\": [] }").message, /rule: /)
-    assert.match(problem("{").message, /^bad-day\.faults: no script of faults/)
+    assert.match(problem("{").message, /^bad-day\.faults: not a valid fault script/)
   })
 })

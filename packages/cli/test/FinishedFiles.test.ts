@@ -85,7 +85,7 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => told.push(String(message))))
       const refused = yield* Effect.provide(FinishedFiles.make(command), logger)
       assert.isFalse(refused.has("/a"))
-      assert.match(told.join("\n"), /^No file is left out as up already.*chmod 700/)
+      assert.match(told.join("\n"), /^Files that are already uploaded are neither recorded nor skipped.*chmod 700/)
       yield* refused.add({ ...finished, path: "/b" })
       yield* fs.chmod(directory, 0o700)
       assert.isFalse((yield* FinishedFiles.make(command)).has("/b"))

@@ -94,7 +94,10 @@ describe("the proxy that the environment names", () => {
     Effect.gen(function*() {
       const error = yield* refusalOf(value)
       assert.deepStrictEqual([error.input, error.exitCode], ["https_proxy", ExitCode.usage])
-      assert.match(error.message, /^https_proxy: expected (the URL of a proxy|a user and password)/)
+      assert.match(
+        error.message,
+        /^https_proxy: expected (the URL of an http or https proxy|a percent-encoded user and password)/
+      )
       for (const part of ["anna", "hidden-word", "12345", "file:"]) assert.notInclude(error.message, part)
     }))
 

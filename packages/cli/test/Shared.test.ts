@@ -87,11 +87,11 @@ describe("Shared", () => {
   it.effect("a file that is none is refused with the names of its fields, and what it holds is not shown", () =>
     Effect.gen(function*() {
       const typo = yield* Effect.flip(run("/settings/typo.json"))
-      assert.match(String(typo), /--config: \/settings\/typo\.json: .*baseURL: no such field/)
+      assert.match(String(typo), /--config: \/settings\/typo\.json: .*baseURL: unknown field/)
       const secret = yield* Effect.flip(run("/settings/secret.json"))
       assert.match(
         String(secret),
-        /secret\.json: no JSON object\. Its fields are baseUrl, token, tokenFile and profile/
+        /secret\.json: not a JSON object\. The fields are baseUrl, token, tokenFile and profile/
       )
       assert.notInclude(String(secret), "very-secret")
     }))

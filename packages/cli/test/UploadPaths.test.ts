@@ -59,7 +59,7 @@ describe("UploadPaths", () => {
       const expanded = (...paths: ReadonlyArray<string>) =>
         Effect.either(Effect.provideService(UploadPaths.expand(paths), Path.Path, removed))
       const refused = yield* Effect.flatMap(expanded("/dev/null", "a.mp4"), Effect.flip)
-      assert.strictEqual(refused.message, "a.mp4: the directory that this runs in is gone: change to another")
+      assert.strictEqual(refused.message, "a.mp4: the current directory no longer exists: change to another")
       assert.isTrue(Either.isRight(yield* expanded("/dev/null")))
     }).pipe(Effect.provide(NodeContext.layer)))
 

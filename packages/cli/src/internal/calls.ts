@@ -35,7 +35,7 @@ const tokensOf = (sentence: string): Either.Either<ReadonlyArray<Token>, string>
   while (pattern.lastIndex < text.length) {
     const at = pattern.lastIndex
     const found = pattern.exec(text)
-    if (found === null) return Either.left(`it cannot be read from ${JSON.stringify(text.slice(at, at + 20))} on`)
+    if (found === null) return Either.left(`syntax error at ${JSON.stringify(text.slice(at, at + 20))}`)
     tokens.push(tokenOf(found))
   }
   return Either.right(tokens)
@@ -63,7 +63,7 @@ class Reader {
 }
 
 const expected = (what: string, token: Token | undefined): Either.Either<never, string> => {
-  const found = token === undefined ? "its end" : JSON.stringify(token._tag === "Number" ? token.value : token.text)
+  const found = token === undefined ? "the end" : JSON.stringify(token._tag === "Number" ? token.value : token.text)
   return Either.left(`expected ${what} at ${found}`)
 }
 
@@ -98,7 +98,7 @@ const value = (reader: Reader) => (): Either.Either<Value, string> => {
   if (token?._tag === "Number") return Either.right(token.value)
   return token?._tag === "Mark" && token.text === "{"
     ? Either.map(listUntil(reader, "}", field(reader)), (fields): Value => Object.fromEntries(fields))
-    : expected("a text, a number or { }", token)
+    : expected("a string, a number or { }", token)
 }
 
 const chain = (reader: Reader): Either.Either<ReadonlyArray<Call>, string> =>
@@ -107,11 +107,11 @@ const chain = (reader: Reader): Either.Either<ReadonlyArray<Call>, string> =>
     reader.skip(".")
     do {
       const name = reader.take()
-      if (name?._tag !== "Name") return yield* expected("a word", name)
+      if (name?._tag !== "Name") return yield* expected("a name", name)
       // the namespace, as written in a program
       if (name.text === "FaultScript" && calls.length === 0 && reader.isAt(".")) continue
       if (name.text === "empty" && calls.length === 0 && !reader.isAt("(")) continue
-      if (!reader.skip("(")) return yield* expected(`a bracket after ${name.text}`, reader.peek())
+      if (!reader.skip("(")) return yield* expected(`a parenthesis after ${name.text}`, reader.peek())
       calls.push({ name: name.text, args: yield* listUntil(reader, ")", value(reader)) })
     } while (reader.skip("."))
     return calls
@@ -123,6 +123,6 @@ export const parseCalls = (sentence: string): Either.Either<ReadonlyArray<Call>,
     const reader = new Reader(tokens)
     return Either.flatMap(chain(reader), (calls) => {
       const rest = reader.peek()
-      return rest === undefined ? Either.right(calls) : expected("its end", rest)
+      return rest === undefined ? Either.right(calls) : expected("the end", rest)
     })
   })

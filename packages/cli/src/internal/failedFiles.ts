@@ -38,7 +38,7 @@ export const make = (json: boolean): FailedFiles => {
       Effect.forEach(paths.values(), ([first, ...more]) =>
         Effect.when(
           output.warn(
-            `${more.length} more ${more.length === 1 ? "file" : "files"} did not go up for the same reason as ${first}`
+            `${more.length} more ${more.length === 1 ? "file" : "files"} failed for the same reason as ${first}`
           ),
           () => more.length > 0
         ), { discard: true })),

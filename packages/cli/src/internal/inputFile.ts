@@ -13,7 +13,7 @@ export const readFile = (input: string, path: string): Effect.Effect<string, Inv
     Effect.mapError((error) =>
       new InvalidInput({
         input,
-        problem: `${path} cannot be read (${error._tag === "SystemError" ? error.reason : error._tag})`
+        problem: `cannot read ${path} (${error._tag === "SystemError" ? error.reason : error._tag})`
       })
     )
   )
@@ -33,9 +33,9 @@ export const warnOfOthers = (path: string): Effect.Effect<void, never, FileSyste
     Effect.flatMap((info) =>
       Effect.when(
         Effect.logWarning(
-          `The token is in ${path}, which others than you may read or change (mode 0${
+          `Other users can read or change ${path}, which contains the token (mode 0${
             (info.mode & 0o777).toString(8)
-          }): chmod 600 keeps it to you`
+          }): protect it with chmod 600`
         ),
         () => isOpen(info)
       )

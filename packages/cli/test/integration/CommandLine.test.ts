@@ -50,34 +50,34 @@ describe("a command line that cannot be right", () => {
     ["upload a --concurrency 33", /--concurrency takes a whole number, 1 to 32, not "33"/],
     ["upload a --parts 0", /--parts/],
     ["upload a --strategy fast", /auto, single, multipart/],
-    ["upload a b --name c", /^--name: it names one file, and there are 2/],
+    ["upload a b --name c", /^--name: it names a single file, but there are 2/],
     ["download", /FILE_ID/],
-    ["download a -o -", /^--output: .*never on standard output/],
+    ["download a -o -", /^--output: cannot be standard output/],
     ["download a --output ", /^--output: it is empty/],
-    ["--config /no/such/file download a", /^--config: \/no\/such\/file cannot be read/],
+    ["--config /no/such/file download a", /^--config: cannot read \/no\/such\/file/],
     ["file a b", /unknown argument: 'b'/],
     ["projects --page-size 101", /--page-size/],
     ["projects --limit 0", /--limit/],
-    ["list nothing", /^nothing: no such list\. There are projects, /],
+    ["list nothing", /^nothing: no such list\. Known lists: projects, /],
     ["list projects --filter title", /^--filter title: expected/],
     ["list projects --filter nothing=1", /no such filter at nothing/],
-    ["list projects --resume /no/such/place", /^--resume: .*cannot be kept there: .*\/no\/such/],
+    ["list projects --resume /no/such/place", /^--resume: cannot write the checkpoint: .*\/no\/such/],
     ["list projects --sort title", /--sort takes a field and a direction/],
     ["list projects --sort nothing:asc", /at sort/],
-    ["projects --profile /no/such/file", /^profile: \/no\/such\/file cannot be read/],
+    ["projects --profile /no/such/file", /^profile: cannot read \/no\/such\/file/],
     ["projects --base-url host", /^--base-url: expected a URL/],
     ["sandbox --port 65536", /--port/],
     ["sandbox --port 0 --storage-port 0 --token ", /^--token: expected a token, found nothing/],
-    ["sandbox --faults /no/such/file", /^--faults: \/no\/such\/file cannot be read \(NotFound\)/],
+    ["sandbox --faults /no/such/file", /^--faults: cannot read \/no\/such\/file \(NotFound\)/],
     ["sandbox --faults /dev/null --directory /dev/null --port 0 --storage-port 0", /^--directory: /],
-    ["whoami --config /no/such/file", /^--config: \/no\/such\/file cannot be read \(NotFound\)/],
+    ["whoami --config /no/such/file", /^--config: cannot read \/no\/such\/file \(NotFound\)/],
     ["upload a --verify nothing", /sample, all, download/],
     ["upload a --on-impossible hope", /fail, continue/],
     ["upload a --checksum md5", /crc32, sha256/],
     ["upload a --files 0", /--files takes a whole number, 1 to 64/],
-    ["--wizard", /^--wizard: it asks at a terminal, and standard input is none/],
-    ["upload --wizard", /^--wizard: it asks at a terminal/],
-    ["sandbox --port 0 --storage-port 0 --directory /dev/null", /^--directory: \/dev\/null cannot be made/]
+    ["--wizard", /^--wizard: needs a terminal as standard input: see --help/],
+    ["upload --wizard", /^--wizard: needs a terminal/],
+    ["sandbox --port 0 --storage-port 0 --directory /dev/null", /^--directory: cannot create or write to \/dev\/null/]
   ])("%s ends in 2, and says what is wrong on standard error alone", ([line, words]) =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* invoke(line.split(" "), nowhere)
@@ -106,7 +106,7 @@ describe("an upload of several files", () => {
       const tags = reports.map(({ _tag }) => _tag)
       assert.deepStrictEqual(tags.sort(), ["ConnectionFailed", "ConnectionFailed", "ConnectionFailed", "EmptySource"])
       assert.lengthOf(stderr.match(/ECONNREFUSED/g) ?? [], 1)
-      assert.match(stderr, /\n2 more files did not go up for the same reason as \S+\n4 of 4 files did not go up/)
+      assert.match(stderr, /\n2 more files failed for the same reason as \S+\n4 of 4 files failed/)
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 
@@ -117,7 +117,7 @@ describe.skipIf(process.platform === "win32")("a list that goes on from a file",
       execFileSync("mkfifo", [`${folder}/pipe`])
       const { code, stderr } = yield* invoke(["list", "projects", "--resume", `${folder}/pipe`], nowhere)
       assert.strictEqual(code, 2)
-      assert.match(stderr, /^--resume: \S+ holds no place to go on from/)
+      assert.match(stderr, /^--resume: \S+ is not a checkpoint/)
       assert.strictEqual((yield* fs.stat(`${folder}/pipe`)).type, "FIFO")
     }).pipe(Effect.provide(NodeContext.layer)))
 })
@@ -173,7 +173,7 @@ describe("a download whose record tells its size", () => {
       const { download, files } = yield* serving(served, status)
       const { code, stderr } = yield* download("/one.txt")
       assert.strictEqual(code, 1)
-      assert.match(stderr, /--any-size does without it\n(?:The token may not|The answer to)/)
+      assert.match(stderr, /--any-size downloads without it\n(?:The token may not|The answer to)/)
       assert.strictEqual((yield* download("/one.txt", "--any-size")).code, 0)
       assert.deepStrictEqual(yield* files, ["one.txt"])
     }).pipe(Effect.provide(NodeContext.layer)))
@@ -236,7 +236,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         yield* fs.link(`${folder}/notes/one.txt`, `${folder}/notes/three.txt`)
         const ended = yield* invoke(["upload", `${folder}/notes`, `${folder}/notes/one.txt`], env)
         assert.strictEqual(ended.code, 0, ended.stderr)
-        assert.include(ended.stderr, `${folder}/notes/one.txt was named before: it goes up once\n`)
+        assert.include(ended.stderr, `${folder}/notes/one.txt is given more than once: uploading it once\n`)
         const paths = ended.stdout.trimEnd().split("\n").map((line) => line.split("\t")[1])
         assert.sameMembers(paths, ["-two.txt", "one.txt", "three.txt"].map((name) => `${folder}/notes/${name}`))
       }))
@@ -273,7 +273,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
             [`${folder}/interview.mp4`, "completed"]
           ])
         )
-        assert.match(ended.stderr, /missing\.mp4: "missing\.mp4" does not exist[^]*2 of 5 files did not go up/)
+        assert.match(ended.stderr, /missing\.mp4: "missing\.mp4" does not exist[^]*2 of 5 files failed/)
       }))
 
     it.scoped("the same command after a failure sends what did not go up, and tells of the rest as before", () =>
@@ -351,7 +351,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         const baseUrl = yield* Effect.scoped(Effect.gen(function*() {
           const { baseUrl, report } = yield* served(0)
           yield* upload(baseUrl)
-          assert.match((yield* upload(baseUrl)).stderr, /interview\.mp4 is up already.*left out/)
+          assert.match((yield* upload(baseUrl)).stderr, /^Skipped \S*interview\.mp4: already uploaded/m)
           const operations = (yield* report).requests.map(({ operation }) => operation)
           assert.strictEqual(operations.filter((operation) => operation === "file").length, 3)
           assert.strictEqual(operations.filter((operation) => operation === "initiate").length, 3)
@@ -359,7 +359,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         }))
         const { stored } = yield* served(Number(new URL(baseUrl).port))
         const { stderr, stdout } = yield* upload(baseUrl)
-        assert.notInclude(stderr, "left out")
+        assert.notInclude(stderr, "Skipped")
         const ids = stdout.trimEnd().split("\n").map((line) => line.split("\t")[0] ?? "")
         const sizes = yield* Effect.forEach(ids, (id) => Effect.map(stored(id), (bytes) => bytes.byteLength))
         assert.sameMembers(sizes, [3, 3, 1_500_000])
@@ -372,7 +372,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         const ended = yield* invoke(["upload", `${folder}/notes/one.txt`], env)
         assert.strictEqual(ended.code, 0, ended.stderr)
         assert.match(ended.stdout, /^\w{22}\t\S+\/one\.txt\n$/)
-        assert.match(ended.stderr, /^\S+\/one\.txt is up: 3 B in .*\n$/)
+        assert.match(ended.stderr, /^Uploaded \S+\/one\.txt: 3 B in .*\n$/)
       }))
 
     it.scoped("a token that is not accepted ends in 3, is asked with once, and is never shown", () =>
@@ -395,7 +395,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         }
         assert.match(who.stderr, /does not accept the token/)
         assert.lengthOf(up.stderr.match(/does not accept the token/g) ?? [], 1)
-        assert.match(up.stderr, /\n2 more files did not go up for the same reason as \S+\n3 of 3 files did not go up/)
+        assert.match(up.stderr, /\n2 more files failed for the same reason as \S+\n3 of 3 files failed/)
       }))
 
     it.scoped("a list is an item a line, and goes on from where it was left", () =>

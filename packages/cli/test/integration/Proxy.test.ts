@@ -104,7 +104,7 @@ layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestS
         const { asked, port, run } = yield* behindProxy
         const ended = yield* run(["whoami"], { http_proxy: `socks5://${credentials}@127.0.0.1:${port}` })
         assert.deepStrictEqual([ended.code, ended.stdout, asked], [2, "", []])
-        assert.match(ended.stderr, /^http_proxy: expected the URL of a proxy/)
+        assert.match(ended.stderr, /^http_proxy: expected the URL of an http or https proxy/)
         keepsSecrets(ended)
       }))
 

@@ -35,7 +35,7 @@ describe("FailedFiles", () => {
       assert.deepStrictEqual(warned, [
         `a: ${one.message}`,
         `d: ${other.message}`,
-        "2 more files did not go up for the same reason as a"
+        "2 more files failed for the same reason as a"
       ])
       assert.strictEqual(lines, 4)
       assert.strictEqual(yield* files.count, 4)

@@ -64,7 +64,7 @@ describe.skipIf(process.platform === "win32")("warnOfOthers", () => {
         assert.deepStrictEqual(more, [first])
         assert.include(
           first,
-          `${path}, which others than you may read or change (mode 0${mode.toString(8)}): chmod 600`
+          `Other users can read or change ${path}, which contains the token (mode 0${mode.toString(8)})`
         )
         assert.notInclude(first, "secret")
       }).pipe(Effect.provide(Layer.merge(NodeContext.layer, Recorder.layer)))
