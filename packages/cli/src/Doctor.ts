@@ -47,11 +47,15 @@ const settledBy = <R>(check: Check<R>, found: Found): Effect.Effect<
 > => {
   const absent = check.needs.filter((name) => found[name] === undefined)
   if (absent.length > 0) {
-    const report = Trial.report(check, { outcome: "skipped", found: "not tried: what it needs failed", remedy: "" })
+    const report = Trial.report(check, {
+      outcome: "skipped",
+      found: "skipped: a check that it depends on failed",
+      remedy: ""
+    })
     return Effect.succeed({ report, unauthorized: false })
   }
   return check.run(found).pipe(
-    Effect.timeoutFail({ duration: limit, onTimeout: () => Trial.problem(`no end after ${limit}`) }),
+    Effect.timeoutFail({ duration: limit, onTimeout: () => Trial.problem(`timed out after ${limit}`) }),
     Effect.match({
       onSuccess: ({ found: words, note = "", untried = false }) => ({
         report: Trial.report(check, {
@@ -130,7 +134,7 @@ const wordsOf = ({ proxy, service }: Configured): string =>
     service.profile.download === "link" ? "downloads by link" : "downloads as content",
     ...Option.match(proxy, {
       onNone: () => [],
-      onSome: ({ except, origin }) => [`through the proxy ${origin}${except === "" ? "" : ` except to ${except}`}`]
+      onSome: ({ except, origin }) => [`through the proxy ${origin}${except === "" ? "" : ` except for ${except}`}`]
     })
   ].join(", ")
 
@@ -172,10 +176,10 @@ const withoutConfiguration = (error: InvalidInput, options: Options, wishes: Che
       Trial.report(configuration, {
         outcome: "failed",
         found: error.message,
-        remedy: "stevedore doctor --help names the options and variables."
+        remedy: "See stevedore doctor --help for the options and variables."
       }),
       ...Checks.all(wishes).map((check) =>
-        Trial.report(check, { outcome: "skipped", found: "not tried: there is no configuration", remedy: "" })
+        Trial.report(check, { outcome: "skipped", found: "skipped: no configuration", remedy: "" })
       )
     ]
     yield* Effect.forEach(reports, (report) => tell(report, options.json), { discard: true })
@@ -188,7 +192,7 @@ const judgedFile = (path: string) =>
     Effect.mapError((error) =>
       new InvalidInput({
         input: "--file",
-        problem: `${path} cannot be looked at (${error._tag === "SystemError" ? error.reason : error._tag})`
+        problem: `cannot access ${path} (${error._tag === "SystemError" ? error.reason : error._tag})`
       })
     )
   )

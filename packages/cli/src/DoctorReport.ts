@@ -117,7 +117,7 @@ export class ChecksFailed extends Schema.TaggedError<ChecksFailed>("@stevedore/c
   override get message(): string {
     return `${this.failed.length} ${this.failed.length === 1 ? "check" : "checks"} failed: ${
       this.failed.join(", ")
-    }. Begin with the first: others may fail because of it.`
+    }. Start with the first: it may cause the others.`
   }
 }
 
@@ -155,14 +155,14 @@ export const lines = (report: CheckReport, columns = Infinity): ReadonlyArray<st
 export const summary = ({ failed, left, passed, skipped, warnings }: Diagnosis): ReadonlyArray<string> => [
   [
     `${passed} passed`,
-    ...(warnings > 0 ? [`${warnings} to note`] : []),
+    ...(warnings > 0 ? [`${warnings} with a note`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(skipped > 0 ? [`${skipped} not tried`] : [])
+    ...(skipped > 0 ? [`${skipped} skipped`] : [])
   ].join(", "),
-  ...(left.length === 0 ? ["Nothing was left behind."] : ["Left at the service, which has no call that deletes:"]),
+  ...(left.length === 0 ? ["Nothing was left behind."] : ["Left at the service, whose API cannot delete:"]),
   ...left.map(({ bytes, fileId, kind }) =>
     kind === "file"
-      ? `  file ${fileId}, ${bytes} bytes: delete it there`
-      : `  session ${fileId}: never completed, the service collects it in about a day`
+      ? `  file ${fileId}, ${bytes} bytes: delete it by hand`
+      : `  session ${fileId}: never completed; the service removes it after about a day`
   )
 ]

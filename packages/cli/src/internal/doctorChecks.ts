@@ -53,7 +53,7 @@ const token: Check<Needs> = {
       const { id, subdomain } = yield* told(Effect.flatMap(ServiceApi, (api) => api.tokenInfo))
       return {
         found: `accepted: ${subdomain} (${id})`,
-        note: "It does not say when it ends; this kind lives 30 days from its making and is not renewed."
+        note: "The service does not say when it expires: such tokens last 30 days and are not renewed."
       }
     })
 }
@@ -63,7 +63,7 @@ const patience = { note: 5_000, failure: 15 * 60_000 }
 const clock: Check<Needs> = {
   id: "clock",
   title: "clock",
-  remedy: "Set this machine's clock, best by a time service: storage judges by its own clock.",
+  remedy: "Set this machine's clock, preferably by NTP: storage goes by its own clock.",
   needs: ["reached"],
   run: ({ service }) =>
     Effect.gen(function*() {
@@ -71,14 +71,14 @@ const clock: Check<Needs> = {
       const { headers } = yield* Trial.headersOf(tokenRequest(service))
       const after = yield* Clock.currentTimeMillis
       const server = Date.parse(headers["date"] ?? "")
-      if (Number.isNaN(server)) return { found: "the service does not tell its time" }
+      if (Number.isNaN(server)) return { found: "the service does not report its time" }
       const offset = Math.round((server + 500 - (before + after) / 2) / 1000)
       const words = Math.abs(offset) <= 1
-        ? "as the service's"
+        ? "same as the service's"
         : `${Measure.duration(Duration.seconds(Math.abs(offset)))} ${offset > 0 ? "behind" : "ahead of"} the service's`
       if (Math.abs(offset) * 1000 > patience.failure) return yield* Effect.fail(Trial.problem(words))
       return Math.abs(offset) * 1000 > patience.note
-        ? { found: words, note: "Uploads correct it; set it right all the same." }
+        ? { found: words, note: "Uploads correct for it, but set it all the same." }
         : { found: words }
     })
 }
@@ -86,19 +86,21 @@ const clock: Check<Needs> = {
 const rateLimit: Check<Needs> = {
   id: "rate-limit",
   title: "rate limit",
-  remedy: "Wait until its window ends, or let fewer programs use this workspace at once.",
+  remedy: "Wait until the window ends, or use this workspace from fewer programs at once.",
   needs: ["reached"],
   run: () =>
     Effect.flatMap(Effect.flatMap(ServiceApi, (api) => api.rateLimit), (status) =>
       Option.match(status, {
-        onNone: () => Effect.succeed<Finding>({ found: "the service tells of none" }),
+        onNone: () => Effect.succeed<Finding>({ found: "the service reports none" }),
         onSome: (known) => {
           const words = `${known.remaining} of ${known.limit} calls left in this window`
           return known.remaining === 0
             ? Effect.fail(Trial.problem(words))
             : Effect.succeed({
               found: words,
-              note: RateLimit.isNearEnd(known) ? "Little is left: others use this workspace too." : undefined
+              note: RateLimit.isNearEnd(known)
+                ? "Few calls are left: other programs use this workspace too."
+                : undefined
             })
         }
       }))
@@ -111,7 +113,7 @@ const settled = (found: Found, fileId: string) => {
 const complete: Check<Needs> = {
   id: "complete",
   title: "Complete",
-  remedy: "Run it again; if it stays, tell the service's operator the request id.",
+  remedy: "Run it again; if it fails again, give the service's operator the request id.",
   needs: ["single", "multipart", "singleReceipt", "partReceipts"],
   run: (found) =>
     Effect.gen(function*() {
@@ -124,7 +126,7 @@ const complete: Check<Needs> = {
       yield* told(api.completeLargeUpload({ fileId: multipart.fileId, uploadId: multipart.uploadId, parts }))
       settled(found, multipart.fileId)
       found.fileId = multipart.fileId
-      return { found: "both kinds of session" }
+      return { found: "single and multipart" }
     })
 }
 
@@ -134,7 +136,7 @@ const contentBehind = (found: Found): Uint8Array =>
 const inspect: Check<Needs> = {
   id: "inspect",
   title: "inspect",
-  remedy: "Ask the service's operator with the id of the file.",
+  remedy: "Give the service's operator the id of the file.",
   needs: ["fileId"],
   run: (found) =>
     Effect.gen(function*() {
@@ -142,7 +144,7 @@ const inspect: Check<Needs> = {
       const { name, size, status } = yield* told(Effect.flatMap(ServiceApi, (api) => api.file(fileId)))
       const expected = contentBehind(found).byteLength
       if (size !== undefined && size !== expected) {
-        return yield* Effect.fail(Trial.problem(`it has ${size} bytes, ${expected} were sent`))
+        return yield* Effect.fail(Trial.problem(`its record says ${size} bytes, but ${expected} were sent`))
       }
       return { found: `${name} is ${status}` }
     })
@@ -151,7 +153,7 @@ const inspect: Check<Needs> = {
 const download: Check<Needs> = {
   id: "download",
   title: "download and compare",
-  remedy: "If the answer was no file, try the profile's other form of download: content or link.",
+  remedy: "If the answer was not the file, try the profile's other form of download: content or link.",
   needs: ["fileId"],
   run: (found) =>
     Effect.gen(function*() {
@@ -159,8 +161,8 @@ const download: Check<Needs> = {
       const chunks = yield* told(Stream.runCollect(Downloads.stream(fileId)))
       const bytes = Buffer.concat([...chunks])
       return bytes.equals(contentBehind(found))
-        ? { found: `${Measure.bytes(bytes.byteLength)}, byte for byte the same` }
-        : yield* Effect.fail(Trial.problem(`${bytes.byteLength} bytes came, and they are not those that were sent`))
+        ? { found: `${Measure.bytes(bytes.byteLength)}, byte for byte identical` }
+        : yield* Effect.fail(Trial.problem(`received ${bytes.byteLength} bytes, which differ from what was sent`))
     })
 }
 
@@ -176,7 +178,7 @@ const lifeOf = (found: Found): number => {
 const throughput = (file: Wishes["file"]): Check<Needs> => ({
   id: "throughput",
   title: "throughput",
-  remedy: "Use a faster connection, or split it into smaller files.",
+  remedy: "Use a faster connection, or split the file.",
   needs: ["speed"],
   run: (found) =>
     Effect.gen(function*() {
@@ -184,15 +186,20 @@ const throughput = (file: Wishes["file"]): Check<Needs> => ({
       const life = lifeOf(found)
       const most = found.service.profile.limits.multipartSize
       const largest = Math.min(most, Math.floor(speed * life))
-      const words = `${Measure.speed(speed)} in one connection: up to ${Measure.bytes(largest)} within the URLs' ${
-        Measure.duration(Duration.seconds(life))
-      }${largest === most ? ", the most that the service takes" : ""}`
+      const words = `${Measure.speed(speed)} over one connection: up to ${Measure.bytes(largest)}${
+        largest === most ? " (the service's limit)" : ""
+      } in the ${Measure.duration(Duration.seconds(life))} before the URLs expire`
       if (Option.isNone(file)) return { found: words }
       const { path, size } = file.value
-      if (size === 0) return yield* Effect.fail(Trial.problem(`${path} is empty`, "The service takes no empty file."))
+      if (size === 0) {
+        return yield* Effect.fail(Trial.problem(`${path} is empty`, "The service does not accept empty files."))
+      }
       if (size > most) {
         return yield* Effect.fail(
-          Trial.problem(`${path} has ${Measure.bytes(size)}, the service takes ${Measure.bytes(most)}`, "Split it.")
+          Trial.problem(
+            `${path} has ${Measure.bytes(size)}, but the limit is ${Measure.bytes(most)}`,
+            "Split the file."
+          )
         )
       }
       return size <= largest

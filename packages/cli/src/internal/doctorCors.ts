@@ -4,7 +4,7 @@ export const preflightProblem = (
   asked: { readonly origin: string; readonly method: string; readonly headers: ReadonlyArray<string> }
 ): string => {
   const { headers, status } = answer
-  if (status < 200 || status > 299) return `the preflight is answered ${status}`
+  if (status < 200 || status > 299) return `the preflight request was answered with ${status}`
   const origin = headers["access-control-allow-origin"]
   if (origin !== "*" && origin !== asked.origin) {
     return origin === undefined ? "no origin is allowed" : `${origin} is allowed, ${asked.origin} is not`

@@ -19,8 +19,8 @@ import { present, told } from "./doctorTrial.js"
 
 const describeUrl = (url: PresignedUrl, now: number): string => {
   const life = Option.match(url.deadline, {
-    onNone: () => "does not say when it ends",
-    onSome: (deadline) => `ends in ${Measure.duration(Duration.millis(Math.max(0, deadline.getTime() - now)))}`
+    onNone: () => "has no stated expiry",
+    onSome: (deadline) => `expires in ${Measure.duration(Duration.millis(Math.max(0, deadline.getTime() - now)))}`
   })
   return `URL at ${url.origin} ${life}, signs ${url.signedHeaders.join(", ") || "no header"}`
 }
@@ -88,7 +88,7 @@ export const singlePut: Check<Needs> = {
       const headers = yield* told(putHeaders({ url, kind: "single", mediaType: Trial.mediaType, encryptionHeaders }))
       const bytes = found.singleContent
       found.singleReceipt = yield* told(put(found, { url, bytes, range: whole(bytes), headers, clockOffset }))
-      return { found: `taken with ${Object.keys(headers).join(", ")}` }
+      return { found: `accepted with ${Object.keys(headers).join(", ")}` }
     })
 }
 
@@ -96,7 +96,7 @@ export const encryption: Check<Needs> = {
   id: "encryption",
   title: "PUT without encryption",
   remedy:
-    "Let the service sign the encryption header, or the bucket's policy demand it: files could be stored in clear.",
+    "Have the service sign the encryption header, or the bucket policy require it: files could be stored unencrypted.",
   needs: ["single", "singleReceipt"],
   run: (found) =>
     Effect.gen(function*() {
@@ -104,10 +104,10 @@ export const encryption: Check<Needs> = {
       const bytes = found.singleContent
       const headers = { "content-type": Trial.mediaType }
       const answer = yield* Effect.either(put(found, { url, bytes, range: whole(bytes), headers, clockOffset }))
-      if (answer._tag === "Right") return yield* Effect.fail(Trial.problem("storage took it"))
+      if (answer._tag === "Right") return yield* Effect.fail(Trial.problem("storage accepted it"))
       const { _tag } = answer.left
       return _tag === "SignatureMismatch403" || _tag === "StorageForbidden" || _tag === "SignedHeaderMissing"
-        ? { found: "refused, as it must be" }
+        ? { found: "refused, as it should be" }
         : yield* told(Effect.fail(answer.left))
     })
 }
@@ -115,7 +115,7 @@ export const encryption: Check<Needs> = {
 export const partPut: Check<Needs> = {
   id: "part-put",
   title: "part PUT",
-  remedy: "Run it again; if it fails at the same part, ask the storage's operator with the request id.",
+  remedy: "Run it again; if it fails at the same part, give the storage's operator the request id.",
   needs: ["multipart"],
   run: (found) =>
     Effect.gen(function*() {
@@ -134,14 +134,14 @@ export const partPut: Check<Needs> = {
       const took = Math.max(1, (yield* Clock.currentTimeMillis) - before)
       found.partReceipts = receipts
       found.speed = (bytes.byteLength / took) * 1000
-      return { found: `${receipts.length} parts taken, ${Measure.bytes(bytes.byteLength)}` }
+      return { found: `${receipts.length} parts accepted, ${Measure.bytes(bytes.byteLength)}` }
     })
 }
 
 export const etag: Check<Needs> = {
   id: "etag",
   title: "ETag and checksum",
-  remedy: "A proxy between may have changed the bytes: try from another network.",
+  remedy: "A proxy may have changed the bytes: try another network.",
   needs: ["singleReceipt"],
   run: (found) =>
     Effect.gen(function*() {
@@ -150,16 +150,18 @@ export const etag: Check<Needs> = {
       const ours = Checksum.ofBytes(NodeChecksum.crc32, found.singleContent)
       const theirs = checksums[ours.algorithm]
       if (theirs !== undefined && theirs !== ours.value) {
-        return yield* Effect.fail(Trial.problem(`storage computed ${theirs} by crc32, here it is ${ours.value}`))
+        return yield* Effect.fail(Trial.problem(`storage computed the crc32 ${theirs}, but here it is ${ours.value}`))
       }
       return {
-        found: algorithms.length === 0 ? "ETag told, no checksum" : `ETag told, checksums: ${algorithms.join(", ")}`
+        found: algorithms.length === 0
+          ? "ETag returned, no checksum"
+          : `ETag returned, checksums: ${algorithms.join(", ")}`
       }
     })
 }
 
 const corsRemedy = (origin: string) =>
-  `Give the bucket a CORS rule: AllowedOrigins ${origin}, AllowedMethods PUT and GET, AllowedHeaders *, ExposeHeaders ETag.`
+  `Add a CORS rule to the bucket: AllowedOrigins ${origin}, AllowedMethods PUT and GET, AllowedHeaders *, ExposeHeaders ETag.`
 
 /** Whether web pages from this origin can upload. */
 export const cors = (origin: Option.Option<string>): Check<Needs> => ({
@@ -169,7 +171,7 @@ export const cors = (origin: Option.Option<string>): Check<Needs> => ({
   needs: ["single", "multipart"],
   run: (found) =>
     Effect.gen(function*() {
-      if (Option.isNone(origin)) return { found: "not asked for: --origin https://your.page tries it", untried: true }
+      if (Option.isNone(origin)) return { found: "skipped: give --origin https://your.page to check it", untried: true }
       const [single, part] = [yield* present(found.single), yield* present(found.multipart)]
       const names = ["content-type", ...Object.keys(found.service.profile.encryptionHeaders)]
       for (const [url, headers] of [[single.url, names], [part.urls[0], ["content-type"]]] as const) {
@@ -191,7 +193,9 @@ export const cors = (origin: Option.Option<string>): Check<Needs> => ({
       )
       const hidden = Cors.notExposed(actual.headers, ["ETag"])
       if (hidden.length > 0) {
-        return yield* Effect.fail(Trial.problem(`pages cannot read ${hidden.join(", ")}: no upload of theirs can end`))
+        return yield* Effect.fail(
+          Trial.problem(`pages cannot read ${hidden.join(", ")}, so their uploads cannot complete`)
+        )
       }
       const more = Cors.notExposed(actual.headers, ["Date", "x-amz-request-id"])
       return {

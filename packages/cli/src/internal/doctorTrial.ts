@@ -88,25 +88,25 @@ export const reach = (url: URL): Effect.Effect<string, Problem> =>
   Effect.gen(function*() {
     const { address } = yield* Effect.tryPromise({
       try: () => lookup(hostOf(url)),
-      catch: () => problem(`${url.hostname} has no address`, "Check the base URL, the network and its name server.")
+      catch: () => problem(`${url.hostname} does not resolve`, "Check the base URL, the network and its DNS server.")
     })
     if (url.protocol !== "https:") {
       yield* connection(url)
-      return `${url.hostname} is ${address}; no TLS`
+      return `${url.hostname} resolves to ${address}; no TLS`
     }
     const { authorized, protocol, until } = yield* handshake(url)
     if (authorized !== "") {
       return yield* Effect.fail(
         problem(
-          `the certificate of ${url.hostname} is not accepted: ${authorized}`,
-          "Set NODE_EXTRA_CA_CERTS to a file with the certificate of your network's authority, or correct this machine's clock."
+          `the certificate of ${url.hostname} was rejected: ${authorized}`,
+          "Set NODE_EXTRA_CA_CERTS to a file with your network's CA certificate, or correct this machine's clock."
         )
       )
     }
-    return `${url.hostname} is ${address}; ${protocol}, certificate until ${until}`
+    return `${url.hostname} resolves to ${address}; ${protocol}, certificate valid until ${until}`
   })
 
-const unreachable = "Check the base URL, the network, and whether a firewall or proxy stands between."
+const unreachable = "Check the base URL, the network, and whether a firewall or proxy blocks the connection."
 
 const connected = <A>(
   url: URL,
@@ -120,7 +120,7 @@ const connected = <A>(
     })
     socket.once("error", (error: NodeJS.ErrnoException) =>
       resume(
-        Effect.fail(problem(`no connection to ${url.host} (${error.code ?? "no reason is known"})`, unreachable))
+        Effect.fail(problem(`no connection to ${url.host} (${error.code ?? "unknown reason"})`, unreachable))
       ))
     return Effect.sync(() => socket.destroy())
   })
@@ -152,18 +152,18 @@ export const reachBy = (proxy: Proxy, request: HttpClientRequest.HttpClientReque
     Effect.mapError(({ found }) =>
       problem(
         found,
-        `Check the proxy ${proxy.origin}: the variable that names it, its user and password, and whether it lets you ` +
-          "go there. no_proxy names hosts that are reached without it."
+        `Check the proxy ${proxy.origin}: the variable that sets it, its user and password, and whether it allows ` +
+          "this host. Hosts in no_proxy are reached without it."
       )
     )
   )
 
-const lineRemedy = "Check the network, and whether a firewall or proxy stands between; then run it again."
-const laterRemedy = "Run it again later; if it stays, tell the service's operator the request id."
+const lineRemedy = "Check the network, and whether a firewall or proxy blocks the connection; then run it again."
+const laterRemedy = "Run it again later; if it fails again, give the service's operator the request id."
 
 /** What to do about failures that are not specific to the step where they occur. */
 const remedies: ReadonlyMap<string, string> = new Map([
-  ["Unauthorized", "Set STEVEDORE_TOKEN, or the file of --token-file, to a token that the service accepts."],
+  ["Unauthorized", "Set STEVEDORE_TOKEN, or the file of --token-file, to a valid token."],
   ["ConnectionFailed", lineRemedy],
   ["TimedOut", lineRemedy],
   ["RateLimited", laterRemedy],
@@ -207,7 +207,7 @@ export const told = <A, E extends { readonly _tag: string; readonly message: str
     unauthorized: _tag === "Unauthorized"
   }))
 
-const missing = Effect.fail(problem("what it needs was not found"))
+const missing = Effect.fail(problem("something that this check needs is missing"))
 
 /** What an earlier check has found. */
 export const present = <A>(value: A | undefined): Effect.Effect<A, Problem> =>

@@ -119,7 +119,7 @@ layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestS
         const [configuration, connection] = reports.map((report) => report.type === "check" ? report.found : "")
         assert.strictEqual(
           configuration,
-          `${service}, token set, downloads as content, through the proxy http://127.0.0.1:${port} except to other.test`
+          `${service}, token set, downloads as content, through the proxy http://127.0.0.1:${port} except for other.test`
         )
         assert.strictEqual(connection, "files.test answers")
         // a host in them would go to every other one

@@ -29,7 +29,7 @@ export const refusalOf = (error: unknown): StorageRefused.StorageRefused => {
   }
   const code = Predicate.hasProperty(error, "code") && Predicate.isString(error.code)
     ? error.code
-    : "no reason is known"
+    : "unknown reason"
   return StorageRefused.make("ServiceUnavailable", { reason: `The store cannot be reached (${code})` })
 }
 
