@@ -62,9 +62,7 @@ export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@ste
   override get message(): string {
     return `The connection to the ${this.peer} at ${this.origin} failed${
       this.code === undefined ? "" : ` (${this.code})`
-    } ${Recovery.describeAttempts(this)}${
-      describePage(this.page)
-    }. Check the network and that the address is right, then run it again.${
+    } ${Recovery.describeAttempts(this)}${describePage(this.page)}. Check the network and the address, then try again.${
       this.hint === undefined ? "" : ` ${hints[this.hint]}`
     }`
   }
@@ -114,11 +112,11 @@ export class TimedOut extends Schema.TaggedError<TimedOut>("@stevedore/core/Time
     return "retry"
   }
   override get message(): string {
-    return `The ${this.peer} ${this.phase === "total" ? "did not do it within" : "made no progress for"} ${
+    return `The ${this.peer} ${this.phase === "total" ? "did not finish within" : "made no progress for"} ${
       Duration.format(this.after)
     } (phase: ${this.phase}) ${Recovery.describeAttempts(this)}${
       describePage(this.page)
-    }. On a slow line allow more time with Timeouts, or less concurrency.`
+    }. On a slow connection, allow more time with Timeouts, or lower the concurrency.`
   }
 }
 

@@ -34,9 +34,9 @@ export class DownloadIncomplete extends Schema.TaggedError<DownloadIncomplete>("
     return "retry"
   }
   override get message(): string {
-    return `Got ${this.received} bytes of ${this.fileId} instead of ${this.expected} (${
+    return `Received ${this.received} bytes of ${this.fileId} instead of ${this.expected} (${
       Recovery.describeAttempts(this)
-    }). What came is not the file: download it again.`
+    }). This is not the file: download it again.`
   }
 }
 
@@ -62,7 +62,7 @@ export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/c
   }
   override get message(): string {
     return `${this.fileId} has no bytes from offset ${this.offset}${
-      this.length === undefined ? "" : ` in a length of ${this.length}`
+      this.length === undefined ? "" : ` with length ${this.length}`
     }${
       this.totalLength === undefined ? "" : `: it has ${this.totalLength} bytes`
     }. Ask for a range that begins within the file, in whole bytes from 0, with a length of at least 1.`
@@ -100,7 +100,7 @@ export class DownloadCorrupted
   }
   override get message(): string {
     return `${this.fileId} arrived damaged: its ${this.algorithm} is ${this.received}, not ${this.expected}. ` +
-      "Nothing of it was kept. Download it again; when that is no better, report it to the service."
+      "Nothing was kept. Download it again; if that fails too, report it to the service."
   }
 }
 
@@ -131,10 +131,10 @@ export class InvalidChecksum
   override get message(): string {
     const { algorithm, fileId } = this
     return this.problem === "algorithm"
-      ? `No algorithm ${JSON.stringify(algorithm)} is available to check ${fileId}. Give a checksum ` +
-        "by crc32, crc64nvme or sha256, or provide the algorithm by Checksum.layer."
+      ? `No algorithm ${JSON.stringify(algorithm)} is available to check ${fileId}. Use a crc32, ` +
+        "crc64nvme or sha256 checksum, or provide the algorithm with Checksum.layer."
       : `The checksum given for ${fileId} is not a valid ${algorithm}. Give that of the whole file in base64, as an ` +
-        "upload returns it; a composite one, of several parts, cannot be compared."
+        "upload returns it; a composite checksum of several parts cannot be compared."
   }
 }
 

@@ -13,7 +13,7 @@ import { Issue, ServiceError } from "./ServiceError.js"
 const problems = {
   cursorRepeated: "it returned the same cursor twice, so the walk would never end",
   moreWithoutCursor: "it says there is more, but returned no cursor for it",
-  tooManyEmptyPages: "it gave one empty page after the other"
+  tooManyEmptyPages: "it returned too many empty pages in a row"
 } as const
 
 /**
@@ -71,7 +71,7 @@ export class CursorRejected extends Schema.TaggedError<CursorRejected>("@stevedo
   }
   override get message(): string {
     const age = Duration.toMillis(this.age) === 0 ? "" : `, ${Duration.format(this.age)} old`
-    return `The service does not take the cursor of ${
+    return `The service rejected the cursor of ${
       PagePosition.describe(this.page)
     }${age}. Walk again from the start; with onCursorRejected: "restart" the walk does so itself and skips what it ` +
       "already returned, if its checkpoints were taken with the same option."
@@ -105,10 +105,10 @@ export class ItemInvalid extends Schema.TaggedError<ItemInvalid>("@stevedore/cor
   override get message(): string {
     return `Item ${this.index + 1}${this.itemId === undefined ? "" : ` (id ${printable(this.itemId)})`} of ${
       PagePosition.describe(this.page)
-    } is not what its Schema says: ${this.problem} at ${
+    } does not match its Schema: ${this.problem} at ${
       this.field === "" ? "the whole item" : printable(this.field)
-    }. Leave such ` +
-      "items out with onInvalid: \"skip\", look at each with results, or list with a Schema of your own by Lists.make."
+    }. Skip such ` +
+      "items with onInvalid: \"skip\", inspect each with results, or use your own Schema with Lists.make."
   }
 }
 
@@ -134,7 +134,7 @@ export class InvalidPageSize extends Schema.TaggedError<InvalidPageSize>("@steve
     return "none"
   }
   override get message(): string {
-    return `A page cannot hold ${this.pageSize} items. Give a pageSize from 1 to ${this.maximum}, a whole number.`
+    return `A page cannot hold ${this.pageSize} items. Give a whole pageSize from 1 to ${this.maximum}.`
   }
 }
 

@@ -34,7 +34,7 @@ export const uploads = Metric.counter("stevedore_uploads", { description: "Uploa
 export const uploadDuration = Metric.timerWithBoundaries(
   "stevedore_upload_duration",
   MetricBoundaries.exponential({ start: 250, factor: 2, count: 18 }).values,
-  "How long uploads took that were completed"
+  "Duration of completed uploads"
 )
 
 /**
@@ -55,7 +55,7 @@ export const bytesConfirmed = Metric.counter("stevedore_bytes_confirmed", {
  * @category metrics
  */
 export const bytesReceived = Metric.counter("stevedore_bytes_received", {
-  description: "Bytes that were received in downloads",
+  description: "Bytes received in downloads",
   incremental: true
 })
 
@@ -77,7 +77,7 @@ export const partsConfirmed = Metric.counter("stevedore_parts_confirmed", {
  * @category metrics
  */
 export const attempts = Metric.counter("stevedore_attempts", {
-  description: "Requests that were made, repeats included",
+  description: "Requests, including retries",
   incremental: true
 })
 
@@ -88,7 +88,7 @@ export const attempts = Metric.counter("stevedore_attempts", {
  * @category metrics
  */
 export const retries = Metric.counter("stevedore_retries", {
-  description: "Requests that are made again",
+  description: "Retried requests",
   incremental: true
 })
 
@@ -101,7 +101,7 @@ export const retries = Metric.counter("stevedore_retries", {
 export const putDuration = Metric.timerWithBoundaries(
   "stevedore_put_duration",
   MetricBoundaries.exponential({ start: 50, factor: 2, count: 16 }).values,
-  "How long PUTs took that storage confirmed"
+  "Duration of PUTs that storage confirmed"
 )
 
 /**
@@ -113,7 +113,7 @@ export const putDuration = Metric.timerWithBoundaries(
 export const putThroughput = Metric.histogram(
   "stevedore_put_throughput",
   MetricBoundaries.exponential({ start: 16_384, factor: 2, count: 18 }),
-  "What one connection carried in a PUT, in bytes a second"
+  "Throughput of one connection in a PUT, in bytes per second"
 )
 
 /**

@@ -33,7 +33,7 @@ export class SizeExceeded extends Schema.TaggedError<SizeExceeded>("@stevedore/c
     return `${JSON.stringify(this.name)} has ${this.size} bytes; ${
       this.path === "single" ? "a single PUT" : "an upload"
     } takes at most ${this.limit}. ${
-      this.path === "single" ? "Let it go up in parts (strategy: \"multipart\")." : "Split the file."
+      this.path === "single" ? "Upload it in parts (strategy: \"multipart\")." : "Split the file."
     }`
   }
 }
@@ -67,9 +67,9 @@ export class InvalidPartCount extends Schema.TaggedError<InvalidPartCount>("@ste
   }
   override get message(): string {
     return `${this.parts} parts do not fit ${this.size} bytes${
-      this.origin === "given" ? " (that many URLs were given by the service)" : ""
-    }: right would be a whole number from ${this.atLeast} to ${this.atMost}. ` +
-      (this.origin === "asked" ? "Ask for one of these, or leave it to the service." : "Report it to the service.")
+      this.origin === "given" ? " (the number of URLs given by the service)" : ""
+    }: expected a whole number from ${this.atLeast} to ${this.atMost}. ` +
+      (this.origin === "asked" ? "Ask for such a number, or leave it to the service." : "Report it to the service.")
   }
 }
 

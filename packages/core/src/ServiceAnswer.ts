@@ -125,7 +125,7 @@ export const encrypted =
         invalid(
           answer,
           path,
-          "expected https: http sends the file in clear text; allowInsecureHttp takes it anyway"
+          "expected https: http sends the file in clear text; allowInsecureHttp allows it"
         )
       )
 

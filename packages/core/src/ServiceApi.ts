@@ -157,7 +157,7 @@ const contentOf = (
     onNone: () =>
       Effect.flatMap(
         answerOf(caller, "download", response, attempt),
-        (answer) => Effect.fail(invalid(answer, "Content-Range", "not the range that was asked for"))
+        (answer) => Effect.fail(invalid(answer, "Content-Range", "not the requested range"))
       )
   })
 }

@@ -102,7 +102,7 @@ export const parseBaseUrl = (text: string, allowInsecureHttp = false): Either.Ei
   if (url.username !== "" || url.password !== "") return Either.left("expected a URL without a user or password in it")
   if (url.search !== "" || url.hash !== "") return Either.left("expected a URL without a query or fragment")
   if (!isAllowed(url, allowInsecureHttp)) {
-    return Either.left("expected https: http sends the token in clear text; allowInsecureHttp takes it anyway")
+    return Either.left("expected https: http sends the token in clear text; allowInsecureHttp allows it")
   }
   return Either.right(`${url.origin}${url.pathname.replace(/\/+$/, "")}`)
 }
@@ -134,7 +134,7 @@ export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either
   return Either.zipWith(
     baseUrl === undefined
       ? Either.left(
-        ConfigError.MissingData(["baseUrl"], "expected a base URL: neither the options nor the profile have one")
+        ConfigError.MissingData(["baseUrl"], "expected a base URL: neither the options nor the profile has one")
       )
       : inField("baseUrl", parseBaseUrl(baseUrl, options.allowInsecureHttp)),
     checkPaths(profile),
@@ -150,7 +150,10 @@ const checkPaths = ({ paths }: ServiceProfile.ServiceProfile): Either.Either<voi
   return wrong === undefined
     ? Either.void
     : Either.left(
-      ConfigError.InvalidData(["profile", "paths", wrong[0]], "expected a path from /, with {file_id} for a file")
+      ConfigError.InvalidData(
+        ["profile", "paths", wrong[0]],
+        "expected a path that starts with /, with {file_id} for a file"
+      )
     )
 }
 

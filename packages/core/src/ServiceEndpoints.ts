@@ -113,7 +113,7 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
       const urls = yield* inPartOrder(answer, opened.urls)
       const fields = yield* sessionFields(answer, opened, urls[0])
       if (Option.exists(file.parts, (parts) => parts !== urls.length)) {
-        return yield* Either.left(invalid(answer, "data.urls", `${urls.length} URLs for the number of parts asked for`))
+        return yield* Either.left(invalid(answer, "data.urls", `${urls.length} URLs for another number of parts`))
       }
       return {
         _tag: "MultipartSession",
@@ -259,7 +259,7 @@ export const downloadLink = (
   return Either.flatMap(decodeData(answer, Link), ({ [downloadUrl]: href }) =>
     Either.fromOption(
       PresignedUrl.fromString(typeof href === "string" ? href : ""),
-      () => invalid(answer, path, Predicate.isNullable(href) ? "a field is missing" : "no http or https URL")
+      () => invalid(answer, path, Predicate.isNullable(href) ? "a field is missing" : "not an http or https URL")
     )).pipe(Either.flatMap(encrypted(answer, path)))
 }
 

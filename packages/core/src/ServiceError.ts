@@ -80,8 +80,8 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("@stevedore/c
     return "none"
   }
   override get message(): string {
-    return `The service does not accept the token or session for ${this.operation} (${describe(this)}). ` +
-      "Sign in again, or make a new token: it lives 30 days."
+    return `The service rejected the token or session for ${this.operation} (${describe(this)}). ` +
+      "Sign in again, or create a new token: it lasts 30 days."
   }
 }
 
@@ -99,7 +99,9 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("@stevedore/core/Fo
     return "none"
   }
   override get message(): string {
-    return `The token may not do ${this.operation} (${describe(this)}). Ask for the permission, or use another token.`
+    return `The token does not allow ${this.operation} (${
+      describe(this)
+    }). Ask for the permission, or use another token.`
   }
 }
 
@@ -165,8 +167,8 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("@steve
   override get message(): string {
     return `The service refused ${this.operation} with ${this.status} (${describe(this)}). ${
       this.status >= 300 && this.status < 400
-        ? "It redirects, perhaps to a sign-in page, and that is not followed: check the base URL."
-        : "Change what it names; where it names a field that you did not write, the profile does not fit the service."
+        ? "It redirects, perhaps to a sign-in page, which is not followed: check the base URL."
+        : "Fix what it names; if it names a field that you did not set, the profile does not fit the service."
     }`
   }
 }
@@ -215,9 +217,9 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("
     return "retry"
   }
   override get message(): string {
-    return `The service could not do ${this.operation} now: ${this.status} (${describe(this)}${
+    return `The service is unavailable for ${this.operation}: ${this.status} (${describe(this)}${
       Recovery.describeWait(this)
-    }). Run it again later.`
+    }). Try again later.`
   }
 }
 
@@ -253,7 +255,7 @@ export class InvalidResponse extends Schema.TaggedError<InvalidResponse>("@steve
     return this.problem === notJson ? "retryOnce" : "none"
   }
   override get message(): string {
-    return `The answer to ${this.operation} (${this.status}) is not what the contract says: ${this.problem} at ${
+    return `The response to ${this.operation} (${this.status}) does not match the contract: ${this.problem} at ${
       this.path === "" ? "the whole body" : this.path
     } (${describe(this)}). Check the base URL and the profile: this may be another service, or a proxy's page.`
   }

@@ -17,7 +17,7 @@ const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: () => A) =>
 const path = (value: string) => withDefault(Schema.String.pipe(Schema.startsWith("/")), () => value)
 
 const PathOfFile = Schema.String.pipe(
-  Schema.pattern(pathOfFile, { description: "a path from / on with {file_id} in it" })
+  Schema.pattern(pathOfFile, { description: "a path that starts with / and contains {file_id}" })
 )
 
 const filePath = (value: string) => withDefault(PathOfFile, () => value)

@@ -268,7 +268,7 @@ const completeWithRepair = (
 ): Effect.Effect<{ readonly file: FileRecord; readonly receipts: Receipts }, UploadError, Requirements> =>
   Effect.catchAll(completed(upload, receipts), (error) =>
     isRefusedForDoubt(error, receipts)
-      ? Effect.logInfo(`Storage refused the parts of ${upload.source.name}: those sent twice are sent again`).pipe(
+      ? Effect.logInfo(`Storage refused the parts of ${upload.source.name}: resending those that were sent twice`).pipe(
         Effect.zipRight(upload.run.monitor.enter("uploading")),
         Effect.zipRight(putDoubtfulAgain(upload, receipts)),
         Effect.matchEffect({

@@ -23,7 +23,7 @@ export class EmptySource extends Schema.TaggedError<EmptySource>("@stevedore/cor
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.name)} is empty: the service takes files of at least 1 byte. Leave it out.`
+    return `${JSON.stringify(this.name)} is empty: the service accepts files of at least 1 byte. Leave it out.`
   }
 }
 
@@ -53,7 +53,7 @@ export class InvalidSource extends Schema.TaggedError<InvalidSource>("@stevedore
   }
   override get message(): string {
     const shown = this.name.length > 80 ? `${this.name.slice(0, 80)}…` : this.name
-    return `The ${this.field} of ${JSON.stringify(shown)} is not right: expected ${this.expected}.`
+    return `The ${this.field} of ${JSON.stringify(shown)} is invalid: expected ${this.expected}.`
   }
 }
 
@@ -89,7 +89,7 @@ export class SourceChanged extends Schema.TaggedError<SourceChanged>("@stevedore
   override get message(): string {
     const difference = this.expected === undefined || this.actual === undefined
       ? ""
-      : `: it was ${this.expected}, it is ${this.actual}`
+      : `: it was ${this.expected}, now it is ${this.actual}`
     return `${JSON.stringify(this.name)} changed while it was ${this.transfer}ed (${this.what}${difference}). ` +
       (this.transfer === "upload"
         ? "Nothing was completed. Upload it again when nothing writes to it any more."
@@ -126,11 +126,11 @@ export class SourceUnreadable extends Schema.TaggedError<SourceUnreadable>("@ste
 
 const reasons: Record<SourceUnreadable["reason"], string> = {
   NotFound: "does not exist: check its name and its path",
-  PermissionDenied: "may not be read: check its permissions",
+  PermissionDenied: "is not readable: check its permissions",
   Directory: "is a directory: upload the files in it",
   NotAFile: "is not a regular file",
-  Stalled: "has produced no bytes for as long as a transfer may stall",
-  ReadOnce: "can be read only once, and what was read is gone: give a source that can be read again",
+  Stalled: "produced no bytes until the stall timeout",
+  ReadOnce: "can be read only once, and what was read is gone: use a source that can be read again",
   Failed: "could not be read"
 }
 

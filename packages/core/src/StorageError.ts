@@ -45,9 +45,9 @@ export class SignatureMismatch403 extends Schema.TaggedError<SignatureMismatch40
     return "none"
   }
   override get message(): string {
-    return `Storage refused ${of(this)}: the signature does not match (${trace(this)}). The URL is signed over [${
+    return `Storage refused ${of(this)}: the signature does not match (${trace(this)}). The URL signs [${
       this.signedHeaders.join(", ")
-    }]; sent were [${
+    }], but the request had [${
       this.sentHeaders.join(", ")
     }]. Check what the service signs; for an upload, against the profile's encryptionHeaders.`
   }
@@ -90,9 +90,9 @@ export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/
 
 const expiry: Record<UrlExpired["reason"], string> = {
   Deadline: "by its own deadline",
-  TooLate: "the line is too slow",
+  TooLate: "the connection is too slow",
   Refused: "refused by storage",
-  Credentials: "the credentials behind it ended",
+  Credentials: "the credentials behind it expired",
   UnknownKey: "storage does not know its key",
   Clock: "by storage's clock: the signer's is wrong"
 }
@@ -118,7 +118,7 @@ export class HeadersNotSigned extends Schema.TaggedError<HeadersNotSigned>("@ste
   }
   override get message(): string {
     return `Storage refused ${of(this)}: these headers are not signed: ${this.headers.join(", ")} (${trace(this)}). ` +
-      "Take them out of the profile's encryptionHeaders, or have the service sign them."
+      "Remove them from the profile's encryptionHeaders, or have the service sign them."
   }
 }
 
@@ -230,9 +230,9 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>("
     return this.status === 429 || this.code?.startsWith("SlowDown") === true ? "slowDown" : "retry"
   }
   override get message(): string {
-    return `Storage cannot take ${of(this)} now: ${this.status}${this.code === undefined ? "" : ` ${this.code}`} (${
+    return `Storage is unavailable for ${of(this)}: ${this.status}${this.code === undefined ? "" : ` ${this.code}`} (${
       trace(this)
-    }${Recovery.describeWait(this)}). Run it again later; less concurrency helps when it says SlowDown.`
+    }${Recovery.describeWait(this)}). Try again later; after SlowDown, lower the concurrency.`
   }
 }
 
@@ -253,7 +253,9 @@ export class EtagMissing extends Schema.TaggedError<EtagMissing>("@stevedore/cor
     return "none"
   }
   override get message(): string {
-    return `Storage took ${of(this)} but its ETag cannot be read (${trace(this)}). In a browser the bucket's CORS ` +
+    return `Storage accepted ${of(this)}, but its ETag cannot be read (${
+      trace(this)
+    }). In a browser the bucket's CORS ` +
       "rules must have Access-Control-Expose-Headers: ETag."
   }
 }
@@ -285,7 +287,7 @@ export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>("@ste
     return "retry"
   }
   override get message(): string {
-    return `Storage keeps other bytes of ${
+    return `Storage has other bytes of ${
       of(this)
     } than were sent: ${this.algorithm} ${this.stored}, not ${this.sent} (${
       trace(this)

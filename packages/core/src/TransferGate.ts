@@ -127,8 +127,8 @@ export interface Options {
 }
 
 const gauges = {
-  inFlight: Metric.gauge("stevedore_transfers_in_flight", { description: "Transfers to storage that are running" }),
-  waiting: Metric.gauge("stevedore_transfers_waiting", { description: "Transfers that wait for their turn" }),
+  inFlight: Metric.gauge("stevedore_transfers_in_flight", { description: "Running transfers to storage" }),
+  waiting: Metric.gauge("stevedore_transfers_waiting", { description: "Transfers waiting for their turn" }),
   width: Metric.gauge("stevedore_transfers_width", { description: "Transfers that may run at once, as measured" }),
   bufferedBytes: Metric.gauge("stevedore_transfers_buffered_bytes", {
     description: "Bytes held in memory for transfers"

@@ -32,7 +32,7 @@ export class InvalidUploadOption extends Schema.TaggedError<InvalidUploadOption>
     return "none"
   }
   override get message(): string {
-    return `The option ${this.option} is not right: expected ${this.expected}.`
+    return `The option ${this.option} is invalid: expected ${this.expected}.`
   }
 }
 
@@ -120,8 +120,8 @@ export class ContentDiffers extends Schema.TaggedError<ContentDiffers>("@stevedo
     return "none"
   }
   override get message(): string {
-    return `What was read back of ${this.fileId} has another ${this.algorithm} (${this.stored}) than what was sent ` +
-      `(${this.sent}). Do not rely on the file: report it to the service, and upload it again.`
+    return `The file ${this.fileId} differs from what was sent: its ${this.algorithm} is ${this.stored}, not ` +
+      `${this.sent}. Do not rely on the file: report it to the service, and upload it again.`
   }
 }
 
@@ -147,9 +147,9 @@ export class ContentUnverified extends Schema.TaggedError<ContentUnverified>("@s
     return "none"
   }
   override get message(): string {
-    return `The file ${this.fileId} is there and complete, but it could not be read back (${this.because}, ${
+    return `The file ${this.fileId} is complete, but could not be read back (${this.because}, ${
       Recovery.describeAttempts(this)
-    }). Download it later and compare it; nothing has to be uploaded again.`
+    }). Download it later and compare it; nothing needs to be uploaded again.`
   }
 }
 
@@ -209,8 +209,10 @@ export class UnfinishedUploadNotFound extends Schema.TaggedError<UnfinishedUploa
     return "none"
   }
   override get message(): string {
-    return `There is no unfinished upload ${JSON.stringify(this.id)}: it finished, was forgotten, or is another ` +
-      "service's. Upload the file again, or see the list of unfinished uploads."
+    return `There is no unfinished upload ${
+      JSON.stringify(this.id)
+    }: it finished, was forgotten, or belongs to another ` +
+      "service. Upload the file again, or see the list of unfinished uploads."
   }
 }
 
@@ -233,7 +235,7 @@ export class UploadLocked extends Schema.TaggedError<UploadLocked>("@stevedore/c
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.name)} is being uploaded to this service already. Wait for it, or upload it ` +
+    return `${JSON.stringify(this.name)} is already being uploaded to this service. Wait for it, or upload it ` +
       "independently with resume: false."
   }
 }

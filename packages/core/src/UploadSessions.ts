@@ -104,10 +104,10 @@ const hasSameContent = (
     )
   )
 
-const otherContent = "the content is another, or cannot be compared"
+const otherContent = "the content has changed or cannot be compared"
 
 const tellSentAnew = ({ source: { name } }: Upload, why: string): Effect.Effect<void> =>
-  Effect.logWarning(`${name} cannot resume where an earlier run stopped and starts over: ${why}`)
+  Effect.logWarning(`${name} cannot be resumed and starts over: ${why}`)
 
 const resume = (
   upload: Upload,
@@ -128,7 +128,7 @@ const resume = (
         range)
       if (yield* hasSameContent(upload, opened, unfinished, ranges)) {
         const confirmed = new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))
-        yield* Effect.logInfo(`${upload.source.name} goes on: storage has ${confirmed.size} of ${ranges.length} parts`)
+        yield* Effect.logInfo(`Resuming ${upload.source.name}: storage has ${confirmed.size} of ${ranges.length} parts`)
         return Option.some({
           session: session.value,
           parts: parts.value,
@@ -141,9 +141,9 @@ const resume = (
     yield* tellSentAnew(
       upload,
       Option.isNone(session)
-        ? "the URLs were not kept, are of http, or end within a minute"
+        ? "the URLs were not kept, use http, or expire within a minute"
         : Option.isNone(parts)
-        ? "the service allows no such parts any more"
+        ? "the service no longer allows such parts"
         : otherContent
     )
     yield* book.ledger.forget(unfinished.record)
@@ -289,7 +289,7 @@ const runFrom = (
     if (upload.options.unfinished !== undefined) {
       yield* UploadResume.checkSame(unfinished.record, upload.source)
     } else if (!UploadResume.isOf(unfinished.record, upload.source, baseUrl)) {
-      yield* tellSentAnew(upload, "it or its media type has changed since")
+      yield* tellSentAnew(upload, "the file or its media type has changed")
       yield* book.ledger.forget(unfinished.record)
       return yield* sessions(upload, book, Option.none())
     }

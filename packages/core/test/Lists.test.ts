@@ -11,7 +11,7 @@ const empty = () => fakeService(() => pageAnswer({ data: [] }))
 
 const skippedSoFar = Effect.map(
   Metric.value(Metric.counter("stevedore_items_skipped", {
-    description: "Items of lists that were left out because their Schema did not take them",
+    description: "List items skipped because they do not match their Schema",
     incremental: true
   })),
   ({ count }) => count
@@ -234,10 +234,10 @@ describe("Lists", () => {
         for (
           const [filters, reason] of [
             [{ since: new Date(0) }, "its Schema must encode it at since"],
-            [{ ids: [] }, "expected at least one value: one without any would ask for the whole list at ids"],
+            [{ ids: [] }, "expected at least one value: without any, the whole list would be requested at ids"],
             [{ ids: ["a", undefined] }, "its Schema must encode it at ids.1"],
-            [{ range: {} }, "would ask for the whole list at range"],
-            [{ range: { from: undefined } }, "would ask for the whole list at range"]
+            [{ range: {} }, "the whole list would be requested at range"],
+            [{ range: { from: undefined } }, "the whole list would be requested at range"]
           ] as const
         ) {
           const { error, requests } = yield* refused(own(filters))

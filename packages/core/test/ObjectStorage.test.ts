@@ -119,7 +119,7 @@ describe("ObjectStorage", () => {
         attempt: 1,
         onSent: () => {}
       }))
-      assert.match(String(exit), /ObjectStorage[.]put was called, and layerNoop was not given it/)
+      assert.match(String(exit), /ObjectStorage[.]put was called, but layerNoop was not given it/)
     }).pipe(
       Effect.provide(ObjectStorage.layerNoop({ get: () => new StorageError.EtagMissing({ attempts: 1 }) }))
     ))

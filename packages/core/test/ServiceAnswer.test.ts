@@ -121,14 +121,14 @@ describe("ServiceAnswer", () => {
 
     it.each([
       [{ data: { tags: [] } }, "data.id", "a field is missing"],
-      [{ data: { id: 1, tags: [] } }, "data.id", "another type of value"],
+      [{ data: { id: 1, tags: [] } }, "data.id", "a value of the wrong type"],
       [{ data: { id: "a", tags: [{ title: "x" }, {}] } }, "data.tags[1].title", "a field is missing"],
-      [{ data: { id: "a", tags: {} } }, "data.tags", "another type of value"],
-      [{ data: null }, "data", "another type of value"],
-      [{ data: [] }, "data", "another type of value"],
-      [{ id: "a", tags: [1] }, "tags[0]", "another type of value"],
-      [null, "", "another type of value"],
-      ["text", "", "another type of value"]
+      [{ data: { id: "a", tags: {} } }, "data.tags", "a value of the wrong type"],
+      [{ data: null }, "data", "a value of the wrong type"],
+      [{ data: [] }, "data", "a value of the wrong type"],
+      [{ id: "a", tags: [1] }, "tags[0]", "a value of the wrong type"],
+      [null, "", "a value of the wrong type"],
+      ["text", "", "a value of the wrong type"]
     ])("of another shape names the place in it, not the value: %j", (body, path, words) => {
       const read = ServiceAnswer.decodeData(answer(200, JSON.stringify(body)), Thing)
       assert.deepStrictEqual(problem(read), { path, problem: words, recovery: "none" })
@@ -142,7 +142,7 @@ describe("ServiceAnswer", () => {
       ]
       for (const value of unshowable) {
         const read = ServiceAnswer.decodeData(answer(200, `{"data":{"id":${value},"tags":[]}}`), Thing)
-        assert.deepStrictEqual(problem(read), { path: "data.id", problem: "another type of value", recovery: "none" })
+        assert.deepStrictEqual(problem(read), { path: "data.id", problem: "a value of the wrong type", recovery: "none" })
       }
     })
 

@@ -71,6 +71,6 @@ describe("ServiceError", () => {
 
   it("who is not let in is told to sign in again, or to make a new token", () => {
     // a page has no token: its user is told to sign in to the server before the service
-    assert.include(new ServiceError.Unauthorized(answer).message, "Sign in again, or make a new token")
+    assert.include(new ServiceError.Unauthorized(answer).message, "Sign in again, or create a new token")
   })
 })

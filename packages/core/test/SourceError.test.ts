@@ -28,7 +28,7 @@ describe("SourceError", () => {
 
   it("a change says what it was and what it is", () => {
     const error = new SourceError.SourceChanged({ name: "a", what: "size", expected: "5 bytes", actual: "4 bytes" })
-    assert.include(error.message, "it was 5 bytes, it is 4 bytes")
+    assert.include(error.message, "it was 5 bytes, now it is 4 bytes")
     assert.include(error.message, "Nothing was completed")
   })
 
@@ -38,7 +38,7 @@ describe("SourceError", () => {
       ["PermissionDenied", "check its permissions"],
       ["Directory", "upload the files in it"],
       ["NotAFile", "is not a regular file"],
-      ["ReadOnce", "give a source that can be read again"],
+      ["ReadOnce", "use a source that can be read again"],
       ["Failed", "could not be read (EIO)"]
     ] as const
   )("%s: %s", (reason, words) => {

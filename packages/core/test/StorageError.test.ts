@@ -55,8 +55,8 @@ describe("StorageError", () => {
       signedHeaders: ["x-amz-server-side-encryption"],
       sentHeaders: ["content-type", "content-length"]
     })
-    assert.include(error.message, "signed over [x-amz-server-side-encryption]")
-    assert.include(error.message, "sent were [content-type, content-length]")
+    assert.include(error.message, "The URL signs [x-amz-server-side-encryption]")
+    assert.include(error.message, "but the request had [content-type, content-length]")
   })
 
   it.each<StorageError.StorageError>([

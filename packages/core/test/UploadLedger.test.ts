@@ -290,8 +290,8 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(yield* ledger.find("a"), Option.none())
       assert.deepStrictEqual(yield* ledger.unfinished, [])
       assert.deepStrictEqual(yield* warnings, [
-        "The upload ledger could not be written: its store threw, where it should fail. The upload goes on without it",
-        "The upload ledger could not be read: its store threw, where it should fail. The upload goes on without it"
+        "The upload ledger could not be written: its store threw instead of failing. The upload continues without it",
+        "The upload ledger could not be read: its store threw instead of failing. The upload continues without it"
       ])
     }).pipe(Effect.provide(Recorder.layer)))
 

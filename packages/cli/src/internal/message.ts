@@ -10,21 +10,21 @@ const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new
   ["DeadlineUnreachable", ["onImpossible: \"continue\"", "--on-impossible continue"]],
   ["DownloadIncomplete", [
     "download it again.",
-    "download it again. Where it is the service's record that has a wrong size, --any-size goes without it."
+    "download it again. If the service's record has a wrong size, --any-size ignores it."
   ]],
-  ["InvalidInput", ["allowInsecureHttp takes", "--allow-insecure-http takes"]],
-  ["InvalidResponse", ["allowInsecureHttp takes", "--allow-insecure-http takes"]],
+  ["InvalidInput", ["allowInsecureHttp allows", "--allow-insecure-http allows"]],
+  ["InvalidResponse", ["allowInsecureHttp allows", "--allow-insecure-http allows"]],
   ["InvalidSource", ["The mediaType of", "The --media-type of"]],
   ["ItemInvalid", [
-    "onInvalid: \"skip\", look at each with results, or list with a Schema of your own by Lists.make.",
+    "onInvalid: \"skip\", inspect each with results, or use your own Schema with Lists.make.",
     "--skip-invalid."
   ]],
   ["PaginationBroken", [", or allow more with emptyPages", ""]],
   ["SizeExceeded", ["strategy: \"multipart\"", "--strategy multipart"]],
   ["TargetExists", ["ask for overwriting", "give --overwrite"]],
   ["TimedOut", [
-    "On a slow line allow more time with Timeouts, or less concurrency.",
-    "Run it again; on a slow line a smaller --concurrency helps an upload."
+    "On a slow connection, allow more time with Timeouts, or lower the concurrency.",
+    "Run it again; on a slow connection, a lower --concurrency helps an upload."
   ]],
   ["UploadLocked", ["resume: false", "--no-resume"]]
 ])

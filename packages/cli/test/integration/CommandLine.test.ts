@@ -157,7 +157,7 @@ describe("a download whose record tells its size", () => {
         const { download, files } = yield* serving({ ...record, size })
         const { code, stderr, stdout } = yield* download(to)
         assert.deepStrictEqual([code, stdout], [1, ""])
-        assert.match(stderr, new RegExp(`Got 5 bytes of .* instead of ${size} `))
+        assert.match(stderr, new RegExp(`Received 5 bytes of .* instead of ${size} `))
         assert.include(stderr, "--any-size")
         assert.deepStrictEqual(yield* files, [])
         assert.strictEqual((yield* download(to, "--any-size")).code, 0)
@@ -173,7 +173,7 @@ describe("a download whose record tells its size", () => {
       const { download, files } = yield* serving(served, status)
       const { code, stderr } = yield* download("/one.txt")
       assert.strictEqual(code, 1)
-      assert.match(stderr, /--any-size downloads without it\n(?:The token may not|The answer to)/)
+      assert.match(stderr, /--any-size downloads without it\n(?:The token does not allow|The response to)/)
       assert.strictEqual((yield* download("/one.txt", "--any-size")).code, 0)
       assert.deepStrictEqual(yield* files, ["one.txt"])
     }).pipe(Effect.provide(NodeContext.layer)))
@@ -393,8 +393,8 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
           assert.notInclude(stdout + stderr, "wrong-one")
           assert.notInclude(stdout + stderr, "right-one")
         }
-        assert.match(who.stderr, /does not accept the token/)
-        assert.lengthOf(up.stderr.match(/does not accept the token/g) ?? [], 1)
+        assert.match(who.stderr, /rejected the token/)
+        assert.lengthOf(up.stderr.match(/rejected the token/g) ?? [], 1)
         assert.match(up.stderr, /\n2 more files failed for the same reason as \S+\n3 of 3 files failed/)
       }))
 

@@ -354,7 +354,7 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
             )
             assert.strictEqual(second.code, 1)
             assert.include(second.stdout, "UploadLocked")
-            assert.match(second.stderr, /is being uploaded.* with --no-resume/)
+            assert.match(second.stderr, /is already being uploaded.* with --no-resume/)
             assert.notInclude(second.stdout + second.stderr, "resume: false")
           }))
           const { confirmed, name, parts, phase } = yield* listed

@@ -42,11 +42,11 @@ const errors: ReadonlyArray<readonly [ours: string, error: Error]> = [
 describe("message", () => {
   it.each(errors)("names %s, and nothing that only a program can write", (ours, error) => {
     assert.include(messageOf(error), ours)
-    assert.notMatch(messageOf(error), /[a-z][A-Z]|[a-z]: (?:"|false|true)|Timeouts|Schema of your own|overwriting/)
+    assert.notMatch(messageOf(error), /[a-z][A-Z]|[a-z]: (?:"|false|true)|Timeouts|your own Schema|overwriting/)
   })
 
   it("names the option that takes a pre-signed URL of http, which a service's answer had", () => {
-    const problem = "expected https: http sends the file in clear text; allowInsecureHttp takes it anyway"
+    const problem = "expected https: http sends the file in clear text; allowInsecureHttp allows it"
     const error = new ServiceError.InvalidResponse({
       operation: "initiateUpload",
       status: 201,
@@ -55,7 +55,7 @@ describe("message", () => {
       problem
     })
     assert.include(error.message, problem)
-    assert.include(messageOf(error), "; --allow-insecure-http takes it anyway at data.upload_url")
+    assert.include(messageOf(error), "; --allow-insecure-http allows it at data.upload_url")
   })
 
   it("is the error's own where there is nothing to say otherwise", () => {

@@ -11,7 +11,7 @@ export const decodeProblem = (
   at = ""
 ): { readonly path: string; readonly problem: string } => {
   const [{ issue, path }] = leavesOf(error.issue)
-  return { path: showPath(at, path), problem: problems[issue._tag] ?? "another type of value" }
+  return { path: showPath(at, path), problem: problems[issue._tag] ?? "a value of the wrong type" }
 }
 
 /** What is wrong at one place. */

@@ -25,7 +25,7 @@ const locationOf = (
           : ""
       )
     ),
-    Either.fromOption(() => invalid(answer, "Location", "no http or https URL in the header")),
+    Either.fromOption(() => invalid(answer, "Location", "not an http or https URL in the header")),
     Either.flatMap(encrypted(answer, "Location"))
   )
 
@@ -43,7 +43,7 @@ export const linkOf = (
   if (answer.status !== 200) return Either.left(errorOf(answer))
   if (answer.body.length > longestLink) {
     const problem =
-      "too much for a link: a service that sends the file itself needs a profile with download \"content\""
+      "too large for a link: a service that sends the file itself needs a profile with download \"content\""
     return Either.left(invalid(answer, "", problem))
   }
   return Endpoints.downloadLink(profile, answer)

@@ -16,7 +16,7 @@ import type { Entry, EntryPage } from "./listWalk.js"
 import { walkEntries } from "./listWalk.js"
 
 const skippedItems = Metric.counter("stevedore_items_skipped", {
-  description: "Items of lists that were left out because their Schema did not take them",
+  description: "List items skipped because they do not match their Schema",
   incremental: true
 })
 

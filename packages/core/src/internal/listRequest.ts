@@ -61,7 +61,7 @@ const wordsOf = (issue: ParseResult.ParseIssue): string => {
     : issue._tag === "Refinement"
     ? Option.getOrUndefined(SchemaAST.getMessageAnnotation(issue.ast))?.(issue)
     : undefined
-  return typeof words === "string" && /^expected /.test(words) ? words : "another type of value"
+  return typeof words === "string" && /^expected /.test(words) ? words : "a value of the wrong type"
 }
 
 /** Why the filters were refused: in our own words if the Schema has any, and never with the value. */
@@ -75,7 +75,7 @@ const filterRefusal = (path: string) => (error: ParseResult.ParseError): Invalid
   })
 }
 
-const empty = "expected at least one value: one without any would ask for the whole list"
+const empty = "expected at least one value: without any, the whole list would be requested"
 
 const unsendable = "expected text, a number, a boolean, null, an array or an object: its Schema must encode it"
 
@@ -120,7 +120,7 @@ const checkFilters = (
 const checkPath = (path: string): Either.Either<string, InvalidListOption> =>
   /^(\/[^/?#\\\s]+)+$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path)
     ? Either.right(path)
-    : refuse(path, "path", "expected a path such as /v1/projects, without an empty part")
+    : refuse(path, "path", "expected a path such as /v1/projects, without empty segments")
 
 const checkSort = (
   shape: ListShape<unknown>,
@@ -132,7 +132,7 @@ const checkSort = (
   return refuse(
     shape.path,
     "sort",
-    allowed.length === 0 ? "this list has no sort" : `expected ${allowed.join(", ")}`
+    allowed.length === 0 ? "this list cannot be sorted" : `expected ${allowed.join(", ")}`
   )
 }
 

@@ -6,4 +6,4 @@ import * as Effect from "effect/Effect"
  * @internal
  */
 export const notGiven = (operation: string) => (): Effect.Effect<never> =>
-  Effect.dieMessage(`${operation} was called, and layerNoop was not given it`)
+  Effect.dieMessage(`${operation} was called, but layerNoop was not given it`)

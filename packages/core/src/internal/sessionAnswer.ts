@@ -81,7 +81,7 @@ export const inPartOrder = (
       ordered,
       ({ number, path, url }, index) =>
         number !== index + 1 || Option.exists(url.partNumber, (own) => own !== number)
-          ? Either.left(invalid(answer, path, "part numbers that are not 1 to n, each once"))
+          ? Either.left(invalid(answer, path, "part numbers other than 1 to n, each once"))
           : encrypted(answer, path)(url)
     )
   )

@@ -17,8 +17,8 @@ export const orThrown = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E 
 
 // What could not be decoded, or was thrown, is not shown: it may be a URL.
 const describe = (failure: StoreFailure): string => {
-  if (failure._tag === "ParseError") return "it holds what is no record"
-  return failure._tag === "Thrown" ? "its store threw, where it should fail" : failure.message
+  if (failure._tag === "ParseError") return "it contains an invalid record"
+  return failure._tag === "Thrown" ? "its store threw instead of failing" : failure.message
 }
 
 /** Warns once per kind of failure: a full store fails ten thousand times for an upload of as many parts. */
@@ -26,7 +26,7 @@ export const makeTell = () => {
   const told = new Set<string>()
   return (what: "read" | "written") => (failure: StoreFailure): Effect.Effect<void> =>
     Effect.suspend(() => {
-      const message = `The upload ledger could not be ${what}: ${describe(failure)}. The upload goes on without it`
+      const message = `The upload ledger could not be ${what}: ${describe(failure)}. The upload continues without it`
       if (told.has(what)) return Effect.logDebug(message)
       told.add(what)
       return Effect.logWarning(message)

@@ -8,4 +8,4 @@ import type { Recoverable } from "../Recovery.js"
  * @internal
  */
 export const tellRepeat = (what: string, error: Recoverable, wait: Duration.Duration): Effect.Effect<void> =>
-  Effect.logDebug(`Attempt ${error.attempts} ${what} failed; the next in ${Duration.format(wait)}`, error)
+  Effect.logDebug(`Attempt ${error.attempts} ${what} failed; retrying in ${Duration.format(wait)}`, error)

@@ -4,7 +4,7 @@
  *
  * @internal
  */
-export const unshown = (): string => "what is no record is not shown"
+export const unshown = (): string => "an invalid record is not shown"
 
 /** @internal */
 export const hidden = () => ({ message: unshown(), override: true })

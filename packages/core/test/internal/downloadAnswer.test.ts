@@ -85,8 +85,8 @@ describe("a download that is made again", () => {
       yield* Stream.runDrain(Downloads.stream("f1"))
       // Effect itself tells of a fiber that failed
       assert.deepStrictEqual(logged.filter((line) => !line.includes("Fiber terminated")), [
-        "Debug: Attempt 1 to download f1 failed; the next in 0",
-        "Debug: Attempt 1 to download f1 failed; the next in 0"
+        "Debug: Attempt 1 to download f1 failed; retrying in 0",
+        "Debug: Attempt 1 to download f1 failed; retrying in 0"
       ])
     }).pipe(
       Effect.provide(Layer.merge(

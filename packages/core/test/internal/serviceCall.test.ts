@@ -249,7 +249,7 @@ describe("a call of the service", () => {
     return withService((_, index) => index === 0 ? limited("2") : found(), () =>
       Effect.gen(function*() {
         yield* theFile
-        assert.deepStrictEqual(logged, ["Debug: Attempt 1 of file failed; the next in 2s"])
+        assert.deepStrictEqual(logged, ["Debug: Attempt 1 of file failed; retrying in 2s"])
       }).pipe(logging(logged), Logger.withMinimumLogLevel(LogLevel.Debug)))
   })
 
