@@ -162,7 +162,9 @@ export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service,
     const given = Option.fromNullable(options.directory)
     const chosen = Option.isSome(given) ? given : yield* defaultDirectory
     if (Option.isNone(chosen)) {
-      yield* Effect.logWarning("There is no home directory for the upload ledger: uploads do not survive this process")
+      yield* Effect.logWarning(
+        "No home directory for the upload ledger: uploads cannot be resumed after this process ends"
+      )
       return yield* UploadLedger.UploadLedger.pipe(Effect.provide(UploadLedger.none))
     }
     const fs = yield* FileSystem.FileSystem

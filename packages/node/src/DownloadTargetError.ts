@@ -23,7 +23,9 @@ export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/n
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.path)} exists already. Download to another path, or ask for overwriting.`
+    return `${
+      JSON.stringify(this.path)
+    } already exists. Download to another path, or allow overwriting with overwrite: true.`
   }
 }
 
@@ -55,10 +57,10 @@ export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@ste
     if (this.occupied !== undefined) {
       return `${JSON.stringify(this.path)} ${
         this.occupied === "Directory" ? "is a directory" : "is not a regular file"
-      }, and stays as it is. Download to another path.`
+      }, and was not changed. Download to another path.`
     }
     return `${JSON.stringify(this.path)} cannot be written${this.code === undefined ? "" : ` (${this.code})`}. ` +
-      "Check that its directory exists, that it may be written to and that there is room."
+      "Check that its directory exists, that you can write to it, and that there is enough space."
   }
 }
 

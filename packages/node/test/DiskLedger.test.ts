@@ -247,7 +247,7 @@ describe("DiskLedger", () => {
     assert.strictEqual(PrivateDirectory.problemOf(info, 1), undefined)
     assert.include(PrivateDirectory.problemOf({ ...info, mode: 0o40750 }, 1), "chmod 700")
     assert.include(PrivateDirectory.problemOf(info, 2), "another user")
-    assert.include(PrivateDirectory.problemOf({ ...info, type: "File" }, 1), "no directory")
+    assert.include(PrivateDirectory.problemOf({ ...info, type: "File" }, 1), "not a directory")
     assert.strictEqual(PrivateDirectory.problemOf({ ...info, mode: 0o40777 }, undefined), undefined)
   })
 

@@ -191,7 +191,7 @@ describe("StevedoreHttpApp", () => {
       Effect.scoped,
       withLog,
       Effect.tap(({ log }) =>
-        assert.match(log.join("\n"), /^ERROR: The body of a request was read before.* express\.json/)
+        assert.match(log.join("\n"), /^ERROR: A request body was read before.* express\.json/)
       ),
       Effect.provide(SandboxLayer.memory())
     ))

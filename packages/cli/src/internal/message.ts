@@ -21,7 +21,7 @@ const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new
   ]],
   ["PaginationBroken", [", or allow more with emptyPages", ""]],
   ["SizeExceeded", ["strategy: \"multipart\"", "--strategy multipart"]],
-  ["TargetExists", ["ask for overwriting", "give --overwrite"]],
+  ["TargetExists", ["allow overwriting with overwrite: true", "give --overwrite"]],
   ["TimedOut", [
     "On a slow connection, allow more time with Timeouts, or lower the concurrency.",
     "Run it again; on a slow connection, a lower --concurrency helps an upload."

@@ -222,7 +222,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         yield* fs.writeFileString(path, "mine")
         const second = yield* invoke(download, env)
         assert.strictEqual(second.code, 1)
-        assert.include(second.stderr, "exists already")
+        assert.include(second.stderr, "already exists")
         assert.strictEqual(yield* fs.readFileString(path), "mine")
         const third = yield* invoke([...download, "--overwrite"], env)
         assert.strictEqual(third.code, 0, third.stderr)

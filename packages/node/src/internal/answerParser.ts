@@ -77,7 +77,7 @@ export class AnswerParser {
           this.events.onBody(bytes.subarray(position))
           return
         case "ended":
-          throw new MalformedAnswer("There are bytes behind the answer")
+          throw new MalformedAnswer("There are bytes after the response")
         default: {
           const end = bytes.indexOf(0x0a, position)
           this.#line += bytes.toString("latin1", position, end === -1 ? bytes.byteLength : end)
@@ -103,7 +103,7 @@ export class AnswerParser {
     switch (this.#state) {
       case "status": {
         const [, version, status] = /^HTTP\/(1\.[01]) (\d{3})(?: .*)?$/.exec(line) ?? []
-        if (version === undefined || status === undefined) throw new MalformedAnswer("It is no answer of HTTP/1.1")
+        if (version === undefined || status === undefined) throw new MalformedAnswer("It is not an HTTP/1.1 response")
         this.#version = version
         this.#status = Number(status)
         this.#headers = {}
@@ -134,7 +134,7 @@ export class AnswerParser {
     const colon = line.indexOf(":")
     const name = line.slice(0, Math.max(0, colon)).toLowerCase()
     if (!isToken.test(name)) throw new MalformedAnswer("A header has no name")
-    if (/[\0\r]/.test(line)) throw new MalformedAnswer("A header has an end of line in it")
+    if (/[\0\r]/.test(line)) throw new MalformedAnswer("A header contains a line break")
     const value = trimmed(line.slice(colon + 1))
     if (name === "set-cookie") this.#cookies.push(value)
     const before = Object.hasOwn(this.#headers, name) ? this.#headers[name] : undefined
@@ -144,7 +144,7 @@ export class AnswerParser {
   #body(): void {
     this.#seen = 0
     if (this.#status >= 100 && this.#status < 200) {
-      if (this.#status === 101) throw new MalformedAnswer("Nobody asked for another protocol")
+      if (this.#status === 101) throw new MalformedAnswer("No protocol switch was requested")
       this.#state = "status"
       return
     }
@@ -152,11 +152,11 @@ export class AnswerParser {
     const persistent = this.#version === "1.1" && !/(?:^|,)\s*close\s*(?:,|$)/i.test(connection)
     if (this.bodiless || this.#status === 204 || this.#status === 304) this.#begin(persistent, "length", 0)
     else if (coding !== undefined) {
-      if (length !== undefined || !/^chunked$/i.test(coding)) throw new MalformedAnswer("Its length can be read twice")
+      if (length !== undefined || !/^chunked$/i.test(coding)) throw new MalformedAnswer("Its length is ambiguous")
       this.#begin(persistent, "chunkSize", 0)
     } else if (length === undefined) this.#begin(false, "close", 0)
     else if (/^\d{1,15}$/.test(length)) this.#begin(persistent, "length", Number(length))
-    else throw new MalformedAnswer("It has no right length")
+    else throw new MalformedAnswer("Its length is invalid")
   }
 
   #begin(persistent: boolean, state: State, left: number): void {

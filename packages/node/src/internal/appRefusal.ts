@@ -15,14 +15,14 @@ export class Refused extends Data.TaggedError("Refused")<{
 const titles: Readonly<Record<number, readonly [code: string, title: string]>> = {
   400: ["ValidationError", "The request is not valid"],
   401: ["Unauthorized", "Sign in first"],
-  403: ["Forbidden", "You may not do this"],
-  404: ["NotFound", "There is no such thing"],
+  403: ["Forbidden", "You are not allowed to do this"],
+  404: ["NotFound", "Not found"],
   409: ["InvalidOperation", "The upload failed or was cancelled"],
   413: ["ValidationError", "The request is too large"],
-  415: ["ValidationError", "The request's body has to be JSON"],
-  429: ["TooManyRequests", "There were too many requests"],
+  415: ["ValidationError", "The request body must be JSON"],
+  429: ["TooManyRequests", "Too many requests"],
   500: ["InternalError", "Something went wrong"],
-  502: ["BadGateway", "The file service could not do it"],
+  502: ["BadGateway", "The file service failed"],
   503: ["ServiceUnavailable", "The file service cannot be reached"]
 }
 
@@ -89,14 +89,14 @@ export const fromService = (error: ServiceError): Effect.Effect<never, Refused> 
 /** What the page is told if the application failed. The failure goes to the log. */
 export const ofApplication = (error: unknown): Effect.Effect<never, Refused> =>
   Effect.zipRight(
-    Effect.logError("The application failed over an upload that was opened", Cause.fail(error)),
+    Effect.logError("The opened hook of StevedoreHttpApp failed", Cause.fail(error)),
     Effect.fail(refused(500))
   )
 
 /** What the page is told if something in front of the app has already read its request. */
 export const bodyIsGone: Effect.Effect<never, Refused> = Effect.zipRight(
   Effect.logError(
-    "The body of a request was read before StevedoreHttpApp had it: mount it before what reads bodies, such as express.json()"
+    "A request body was read before it reached StevedoreHttpApp: mount it before any body parser, such as express.json()"
   ),
   Effect.fail(refused(500))
 )

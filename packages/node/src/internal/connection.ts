@@ -258,11 +258,11 @@ export class Connection {
   }
 }
 
-const hangUp = (): Error => Object.assign(new Error("The other side has closed the connection"), { code: "ECONNRESET" })
+const hangUp = (): Error => Object.assign(new Error("The peer closed the connection"), { code: "ECONNRESET" })
 
 // Node's code for a single address that took too long to connect.
 const notConnected = (): Error =>
-  Object.assign(new Error("It took too long to connect"), { code: "ERR_SOCKET_CONNECTION_TIMEOUT" })
+  Object.assign(new Error("Connecting took too long"), { code: "ERR_SOCKET_CONNECTION_TIMEOUT" })
 
 const endUnlessConnected = (socket: Net.Socket, limit: Duration.Duration): void => {
   if (!Duration.isFinite(limit)) return

@@ -122,7 +122,7 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
     let told = false
     const tell = (error: PlatformError) =>
       Effect.suspend(() => {
-        const message = `${what} cannot be locked: ${error.message}. Nothing keeps two processes off the same one`
+        const message = `${what} cannot be locked: ${error.message}. Two processes may use the same one`
         const first = !told
         told = true
         return first ? Effect.logWarning(message) : Effect.logDebug(message)

@@ -66,11 +66,11 @@ export const problemOf = (
   info: Pick<FileSystem.File.Info, "mode" | "type" | "uid">,
   user: number | undefined
 ): string | undefined => {
-  if (info.type !== "Directory") return "it is no directory"
+  if (info.type !== "Directory") return "it is not a directory"
   // Windows has no modes: access lists protect a user's folders from others.
   if (user === undefined) return undefined
   if (Option.exists(info.uid, (uid) => uid !== user)) return "it belongs to another user: choose another directory"
-  return (info.mode & 0o077) === 0 ? undefined : "others may enter it: take that from them with chmod 700"
+  return (info.mode & 0o077) === 0 ? undefined : "other users can access it: protect it with chmod 700"
 }
 
 /** @internal */

@@ -89,7 +89,7 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
     return Effect.suspend(() => {
       if (this.#whole !== undefined) return Deferred.await(this.#whole)
       const whole = this.#whole = Deferred.unsafeMake<ArrayBuffer, ResponseError>(FiberId.none)
-      const tooLong = () => this.#error(new AnswerTooLong(`The answer has more than ${longestWhole} bytes`))
+      const tooLong = () => this.#error(new AnswerTooLong(`The response has more than ${longestWhole} bytes`))
       return Effect.onExit(readWhole(this.pull, tooLong), (exit) => Deferred.done(whole, exit))
     })
   }

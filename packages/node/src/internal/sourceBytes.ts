@@ -84,5 +84,5 @@ const isAsyncIterable = (content: unknown): content is AsyncIterable<unknown> =>
   Predicate.hasProperty(content, Symbol.asyncIterator)
 
 async function* notOfNode(): AsyncGenerator<never> {
-  throw new TypeError("The body is of another platform")
+  throw new TypeError("The body is from another platform")
 }

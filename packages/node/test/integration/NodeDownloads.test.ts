@@ -235,7 +235,7 @@ describe("NodeDownloads.toFile", () => {
             )
             assert(error._tag === "TargetUnwritable")
             assert.strictEqual(error.occupied, occupied)
-            assert.match(error.message, /stays as it is/)
+            assert.match(error.message, /was not changed/)
           }
         }
         assert.strictEqual(served.server.requests.length, 0)
