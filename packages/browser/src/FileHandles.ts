@@ -72,7 +72,7 @@ export const make = (
     const quietly = <A>(effect: Effect.Effect<A, DatabaseFailure>): Effect.Effect<void> =>
       Effect.catchAll(
         Effect.asVoid(effect),
-        ({ name }) => Effect.logDebug(`A file's handle could not be kept (${name}): it will have to be chosen again`)
+        ({ name }) => Effect.logDebug(`A file's handle could not be kept (${name}): the file must be chosen again`)
       )
     const read = (id: string) =>
       database.run("handles", "readonly", (store): IDBRequest<unknown> => store.get(id)).pipe(

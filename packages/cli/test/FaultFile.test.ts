@@ -52,7 +52,7 @@ describe("FaultFile", () => {
     ["on(\"put\").reset().times(2)", /\.times\(\) comes after the fault/],
     ["on(\"put\").times(two).reset()", /expected a parenthesis after two/],
     ["on(\"put\").delay(\"soon\")", /expected a duration, such as "10 seconds", not "soon"/],
-    ["on(\"complete\").expire()", /Expire is no fault of "complete"/],
+    ["on(\"complete\").expire()", /Expire does not apply to "complete"/],
     ["on(\"complete\").part(1).reset()", /has no parts/],
     ["on(\"put\").answer(99)", /fault/],
     ["clockSkew(\"1 minute\", \"left\")", /"ahead" or "behind", not "left"/],

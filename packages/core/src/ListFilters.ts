@@ -51,7 +51,7 @@ export const Instant: Schema.Schema<Instant, string> = Schema.transformOrFail(
     strict: true,
     decode: (text, _, ast) =>
       Option.match(fromIso(text), {
-        onNone: () => ParseResult.fail(new ParseResult.Type(ast, text, "expected a date and time of ISO 8601")),
+        onNone: () => ParseResult.fail(new ParseResult.Type(ast, text, "expected an ISO 8601 date and time")),
         onSome: ParseResult.succeed
       }),
     encode: (instant) => ParseResult.succeed(DateTime.formatIso(DateTime.unsafeMake(instant)))

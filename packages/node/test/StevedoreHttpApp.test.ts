@@ -190,9 +190,7 @@ describe("StevedoreHttpApp", () => {
     }).pipe(
       Effect.scoped,
       withLog,
-      Effect.tap(({ log }) =>
-        assert.match(log.join("\n"), /^ERROR: A request body was read before.* express\.json/)
-      ),
+      Effect.tap(({ log }) => assert.match(log.join("\n"), /^ERROR: A request body was read before.* express\.json/)),
       Effect.provide(SandboxLayer.memory())
     ))
 

@@ -63,7 +63,7 @@ const searchOf = (url: string): string => {
 const noteUnknownFields = (tools: ExchangeRunner.Tools, fields: ReadonlyArray<string>) =>
   Effect.sync(() => {
     if (fields.length > 0) {
-      tools.recording.breach("UnknownInitiateFields", `The service does not know: ${fields.join(", ")}`)
+      tools.recording.breach("UnknownInitiateFields", `Unknown fields: ${fields.join(", ")}`)
     }
   })
 
@@ -144,7 +144,7 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
       const { parts, uploadId } = yield* ApiRequest.parseCompleteLarge(yield* textOf(tools.body))
       const progress = yield* noteProgress(tools, id)
       if (progress?.stored === progress?.expected && parts.length < (progress?.expected ?? 0)) {
-        tools.recording.breach("PartsLeftOut", `${parts.length} of ${progress?.expected} parts are named`)
+        tools.recording.breach("PartsLeftOut", `${parts.length} of ${progress?.expected} parts are listed`)
       }
       if (!isAscending(parts)) {
         tools.recording.breach("PartsOutOfOrder", "The parts are not in ascending order, each once")

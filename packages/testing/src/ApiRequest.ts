@@ -70,7 +70,7 @@ const same = (field: string): string => field
 const parseObject = (text: string) =>
   Effect.mapError(
     Schema.decodeUnknown(Json)(text),
-    () => ServiceRefused.invalid("", "The body has to be a JSON object")
+    () => ServiceRefused.invalid("", "The body must be a JSON object")
   )
 
 type Parsed<A> = {

@@ -59,12 +59,12 @@ export class StoredDiffers extends Schema.TaggedError<StoredDiffers>("@stevedore
   override get message(): string {
     const sizes = this.expectedSize === this.storedSize
       ? `${this.storedSize} bytes as expected`
-      : `${this.storedSize} bytes where ${this.expectedSize} were expected`
+      : `${this.storedSize} bytes instead of ${this.expectedSize}`
     const show = (bytes: string) => bytes === "" ? "the end" : bytes
     return `${
       JSON.stringify(this.name)
-    } is not what is stored as ${this.fileId}: ${sizes}, and from byte ${this.offset} on ` +
-      `${show(this.stored)} where ${show(this.expected)} was expected.`
+    } differs from what is stored as ${this.fileId}: ${sizes}, and from byte ${this.offset} on ` +
+      `${show(this.stored)} instead of ${show(this.expected)}.`
   }
 }
 

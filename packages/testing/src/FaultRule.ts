@@ -94,7 +94,7 @@ export const Rule = Schema.Struct({
 }).pipe(
   Schema.filter(({ fault, part, target }) =>
     !isFitting(target, fault)
-      ? `${fault._tag} is no fault of "${target}"`
+      ? `${fault._tag} does not apply to "${target}"`
       : part === undefined || members[target].includes("putPart") || `"${target}" has no parts`
   )
 )

@@ -77,7 +77,7 @@ const bodyOf = (body: HttpBody.HttpBody): Body => {
     case "Raw":
       return rawBody(body.body)
     case "FormData":
-      return Stream.fail(new BodyRefused({ message: "The sandbox takes no forms" }))
+      return Stream.fail(new BodyRefused({ message: "The sandbox does not accept forms" }))
   }
 }
 

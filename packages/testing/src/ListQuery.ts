@@ -122,7 +122,7 @@ const toPredicate = (
 ): Refusable<Predicate> => {
   const filter = own(resource.filters, name)
   if (filter === undefined) {
-    return refuse(`filter.${name}`, "This filter is not known")
+    return refuse(`filter.${name}`, "Unknown filter")
   }
   const operators = comparisons[filter.kind]
   for (const { operator, wanted } of conditions) {
@@ -130,7 +130,7 @@ const toPredicate = (
       return refuse(`filter.${name}.${operator}`, `One of ${Object.keys(operators).join(", ")}`)
     }
     if (filter.kind === "time" && Number.isNaN(Date.parse(wanted))) {
-      return refuse(`filter.${name}.${operator}`, "A date and time of ISO 8601")
+      return refuse(`filter.${name}.${operator}`, "An ISO 8601 date and time")
     }
   }
   // several values of an id are alternatives; both ends of a time range must hold
@@ -151,7 +151,7 @@ const parseFilters = (
   for (const [parameter, wanted] of parameters) {
     const [, name, bracket] = FILTER.exec(parameter) ?? []
     if (name === undefined) {
-      return refuse(parameter, "This parameter is not known")
+      return refuse(parameter, "Unknown parameter")
     }
     const operator = bracket === undefined || isIndex(bracket) ? "equal_to" : bracket
     conditions.set(name, [...(conditions.get(name) ?? []), { name, operator, wanted }])

@@ -54,7 +54,7 @@ export class SecretShown extends Schema.TaggedError<SecretShown>("@stevedore/tes
   excerpt: Schema.String
 }) {
   override get message(): string {
-    return `A secret is in a ${this.place}: ${this.excerpt}`
+    return `A secret leaked into a ${this.place}: ${this.excerpt}`
   }
 }
 
@@ -69,7 +69,7 @@ export class NothingRecorded extends Schema.TaggedError<NothingRecorded>("@steve
   {}
 ) {
   override get message(): string {
-    return "Nothing was recorded, so that nothing is proven: provide Recorder.layer to the program"
+    return "Nothing was recorded, so nothing is proven: provide Recorder.layer to the program"
   }
 }
 

@@ -165,7 +165,7 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
   const noteUrl = ({ at, server, target }: Arrival, breach: Recording["breach"]) => {
     const refusal = refusedTargets.get(target)
     if (expiredTargets.has(target)) {
-      breach("ExpiredUrlRetried", "The URL was used again after the storage had called it expired")
+      breach("ExpiredUrlRetried", "The URL was used again after the storage had reported it as expired")
     } else if (refusal !== undefined) {
       breach("RefusalRetried", `The URL was used again after the storage had refused it: ${refusal}`)
     }
@@ -183,16 +183,16 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
     mostInFlight = Math.max(mostInFlight, inFlight)
     const declared = fileId === undefined ? undefined : declaredTypes.get(fileId)
     if (open > 0) {
-      breach("OverlappingAttempts", "Put while an earlier attempt of the same was still going on")
+      breach("OverlappingAttempts", "PUT while an earlier attempt of the same was still running")
     }
     if (inFlight > limit) {
       breach("TooManyInFlight", `${inFlight} PUTs at once, where ${limit} are allowed`)
     }
     if (fileId !== undefined && finalizedFiles.has(fileId)) {
-      breach("PutAfterFinalized", "Bytes were put to an upload that is finalized")
+      breach("PutAfterFinalized", "Bytes were sent to a finalized upload")
     }
     if (operation === "put" && declared !== undefined && contentType !== declared) {
-      breach("MediaTypeDiffers", `${declared} was declared, ${contentType ?? "nothing"} was put`)
+      breach("MediaTypeDiffers", `${declared} was declared, ${contentType ?? "nothing"} was sent`)
     }
   }
 
@@ -204,7 +204,7 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
     const wrong = parts.filter(({ etag, partNumber }) => etags.get(partKey(fileId, partNumber))?.etag !== etag)
     if (wrong.length > 0) {
       const numbers = wrong.slice(0, 5).map(({ partNumber }) => partNumber).join(", ")
-      breach("WrongEtag", `Not the etags that were last answered: of part ${numbers}${wrong.length > 5 ? ", ..." : ""}`)
+      breach("WrongEtag", `Not the etags that were last returned: of part ${numbers}${wrong.length > 5 ? ", ..." : ""}`)
     }
   }
 

@@ -14,9 +14,9 @@ import * as Schema from "effect/Schema"
 export const titles = {
   ValidationError: "The request is not valid",
   InvalidOperation: "The operation is not possible in this state",
-  Unauthorized: "The token is missing or not known",
+  Unauthorized: "The token is missing or unknown",
   Forbidden: "The token does not allow this",
-  NotFound: "There is no such thing",
+  NotFound: "Not found",
   Conflict: "The upload has failed or was cancelled",
   UnprocessableContent: "The request cannot be carried out",
   TooManyRequests: "Too many requests",
@@ -108,7 +108,7 @@ export const invalid = (path: string, message: string): ServiceRefused =>
  * @since 0.1.0
  * @category constructors
  */
-export const notFound = (what: string): ServiceRefused => make(404, "NotFound", { message: `${what} is not known` })
+export const notFound = (what: string): ServiceRefused => make(404, "NotFound", { message: `${what} is unknown` })
 
 const usualCodes: Readonly<Record<number, ServiceCode>> = {
   400: "ValidationError",

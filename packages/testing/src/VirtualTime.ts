@@ -96,7 +96,9 @@ export const run = <A, E, R>(
       yield* settle
       idle = goOn() ? 0 : idle + 1
       if (idle > MOST_IDLE_TURNS) {
-        return yield* Effect.dieMessage("Nothing sleeps and nothing moves: the program waits for what never comes")
+        return yield* Effect.dieMessage(
+          "Nothing is scheduled and nothing moves: the program waits for something that never comes"
+        )
       }
     }
     return yield* Fiber.join(fiber)

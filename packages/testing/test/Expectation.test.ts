@@ -44,12 +44,12 @@ describe("Expectation", () => {
         const more = yield* Effect.flip(Expectation.isStoredAs(source(bytes), stored(longer)))
         assert.strictEqual(
           fewer.message,
-          `"notes.txt" is not what is stored as file: ${size} bytes where ${
+          `"notes.txt" differs from what is stored as file: ${size} bytes instead of ${
             size + 2
-          } were expected, and from byte ${size} on ` +
-            "the end where 07 07 was expected."
+          }, and from byte ${size} on ` +
+            "the end instead of 07 07."
         )
-        assert.include(more.message, "07 07 where the end was expected")
+        assert.include(more.message, "07 07 instead of the end")
       })
   )
 

@@ -83,8 +83,8 @@ describe("SandboxReport", () => {
         yield* Calls.json("POST", "/v2/files/large-upload", { ...body, parts: 2, colour: "red" })
         const report = yield* Sandbox.report
         assert.deepStrictEqual(report.breaches.map(({ message, request }) => [request, message]), [
-          [1, "The service does not know: parts"],
-          [2, "The service does not know: colour"]
+          [1, "Unknown fields: parts"],
+          [2, "Unknown fields: colour"]
         ])
       }).pipe(Effect.provide(sandbox())))
 
@@ -229,7 +229,7 @@ describe("SandboxReport", () => {
         const [breach] = (yield* Sandbox.report).breaches
         assert.deepStrictEqual([breach?.rule, breach?.message], [
           "MediaTypeDiffers",
-          "text/plain was declared, text/html was put"
+          "text/plain was declared, text/html was sent"
         ])
       }).pipe(Effect.provide(sandbox())))
 

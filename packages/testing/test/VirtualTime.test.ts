@@ -44,6 +44,6 @@ describe("VirtualTime", () => {
   it.effect("a program that waits for what never comes is a defect, and does not hang", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(VirtualTime.run(Effect.never))
-      assert.match(String(exit), /Nothing sleeps and nothing moves/)
+      assert.match(String(exit), /Nothing is scheduled and nothing moves/)
     }))
 })

@@ -164,7 +164,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
 
   const held: Effect.Effect<void, never, Scope.Scope> = Effect.catchAllCause(
     options.during ?? UnloadWarning.scoped,
-    (cause) => Effect.logWarning("What is to be held while files go up cannot be: they go up without it", cause)
+    (cause) => Effect.logWarning("A resource to hold during uploads cannot be acquired: uploading without it", cause)
   )
 
   const tick: Effect.Effect<void> = Effect.gen(function*() {

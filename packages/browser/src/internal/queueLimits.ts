@@ -58,16 +58,16 @@ export const refusalOf = (
   const refused = (reason: Refusal["reason"], message: string): Refusal => ({ name, size: file.size, reason, message })
   if (file.size === 0) return refused("Empty", "It is empty.")
   if (file.size > limits.size) {
-    return refused("TooLarge", `It has ${spoken(file.size)}; at most ${spoken(limits.size)} are taken.`)
+    return refused("TooLarge", `It has ${spoken(file.size)}; at most ${spoken(limits.size)} are accepted.`)
   }
   if (limits.accept !== undefined && !isAccepted(file, limits.accept)) {
-    return refused("WrongType", `Only ${limits.accept.join(", ")} are taken.`)
+    return refused("WrongType", `Only ${limits.accept.join(", ")} are accepted.`)
   }
-  if (present.has(addition)) return refused("Duplicate", "It is in the list already.")
+  if (present.has(addition)) return refused("Duplicate", "It is already in the list.")
   if (present.files >= (limits.files ?? Infinity)) {
-    return refused("TooMany", `At most ${limits.files} files are taken at once.`)
+    return refused("TooMany", `At most ${limits.files} files are accepted at once.`)
   }
   return present.bytes + file.size > (limits.total ?? Infinity)
-    ? refused("TotalTooLarge", `At most ${spoken(limits.total ?? 0)} are taken at once.`)
+    ? refused("TotalTooLarge", `At most ${spoken(limits.total ?? 0)} are accepted at once.`)
     : undefined
 }

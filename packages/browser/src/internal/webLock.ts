@@ -39,7 +39,7 @@ export const make = (prefix: string): Effect.Effect<Lock> =>
     return (id) =>
       Effect.catchAll(acrossTabs(`${prefix}/${id}`), (name) =>
         Effect.zipRight(
-          Effect.logDebug(`The browser gives no Web Locks (${name}): other tabs will not see what this one sends`),
+          Effect.logDebug(`No Web Locks are available (${name}): other tabs do not see the uploads of this one`),
           page(id)
         ))
   })
