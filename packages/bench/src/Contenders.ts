@@ -70,8 +70,8 @@ export const peersUploads = (
   env: Readonly<Record<string, string>> = {}
 ): ReadonlyArray<Contender> => [
   program(setting, "undiciUpload", `${versioned("undici")}, one PUT`, [origin, file], env),
-  program(setting, "libStorageUpload", `${versioned("@aws-sdk/lib-storage")}, its defaults`, [origin, file], env),
-  program(setting, "tusUpload", `${versioned("tus-js-client")}, its defaults`, [origin, file], env)
+  program(setting, "libStorageUpload", `${versioned("@aws-sdk/lib-storage")}, defaults`, [origin, file], env),
+  program(setting, "tusUpload", `${versioned("tus-js-client")}, defaults`, [origin, file], env)
 ]
 
 export const bareUpload = (
@@ -96,7 +96,7 @@ export const download = (
   targets: (name: string) => string
 ): ReadonlyArray<Contender> => [
   curlDownload(`${origin}/v1/files/${fileId}/download`, targets("curl")),
-  program(setting, "stevedoreDownload", title("4 ranges at once"), [origin, fileId, targets("stevedore")]),
+  program(setting, "stevedoreDownload", title("4 ranges in parallel"), [origin, fileId, targets("stevedore")]),
   program(setting, "undiciDownload", versioned("undici"), [
     `${origin}/v1/files/${fileId}/download`,
     targets("undici")

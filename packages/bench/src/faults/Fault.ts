@@ -25,15 +25,15 @@ export interface Expectation {
 }
 
 export const expectations: Readonly<Record<Fault, Expectation>> = {
-  none: { title: "nothing is wrong", end: "everything" },
+  none: { title: "no fault", end: "everything" },
   emptyPage: { title: "an empty page in the middle, with a next cursor", end: "everything" },
   cursorRepeated: { title: "the server repeats a cursor", end: "error" },
-  moreWithoutCursor: { title: "there is more, but no cursor to it", end: "error" },
-  shortPages: { title: "asked for 100 a page, the server gives 50", end: "everything" },
+  moreWithoutCursor: { title: "more items are announced, but there is no cursor", end: "error" },
+  shortPages: { title: "the server returns 50 items per page instead of the requested 100", end: "everything" },
   walkedTwice: { title: "the same list walked twice", end: "everything" },
   failsOnce: { title: "a page fails once with 500", end: "everything" },
-  outage: { title: "a page fails until the client gives up; then the program goes on", end: "everything" },
+  outage: { title: "a page fails until the client gives up; then the program continues", end: "everything" },
   retryAfterSeconds: { title: "429, `Retry-After: 2`", end: "everything" },
-  retryAfterDate: { title: "429, `Retry-After` as a date 2 to 3 s ahead", end: "everything" },
+  retryAfterDate: { title: "429, `Retry-After` as a date in 2 to 3 s", end: "everything" },
   retryAfterLong: { title: "429, `Retry-After: 100000` (27 hours)", end: "error" }
 }

@@ -35,14 +35,14 @@ const lost = (items: number): string => `**lost ${itemCount - items}**`
 const ofDone = (seen: Observation): Verdict => {
   if (seen.items < itemCount) return wrong(`${lost(seen.items)}, ends as if complete`)
   if (seen.again !== undefined && seen.again < itemCount) return wrong(`${lost(seen.again)} the second time`)
-  if (seen.early > 0) return wrong(`asks again too early, ${seen.early} times`)
+  if (seen.early > 0) return wrong(`retries too early, ${seen.early} times`)
   if (seen.duplicates > 0) return wrong(`${seen.duplicates} items twice`)
-  return expectations[seen.fault].end === "everything" ? right("right") : wrong("ends as if nothing were wrong")
+  return expectations[seen.fault].end === "everything" ? right("right") : wrong("ends as if there were no fault")
 }
 
 const ofError = (seen: Observation, error: { readonly name: string; readonly isOwn: boolean }): Verdict => {
   if (!error.isOwn) return wrong(`**crash**: ${error.name}`)
-  if (seen.early > 0) return wrong(`asks again too early, ${seen.early} times; then ${error.name}`)
+  if (seen.early > 0) return wrong(`retries too early, ${seen.early} times; then ${error.name}`)
   return expectations[seen.fault].end === "error" ? right(`right: ${error.name}`) : wrong(`gives up: ${error.name}`)
 }
 
@@ -57,6 +57,6 @@ export const verdict = (seen: Observation): Verdict => {
     case "TooLong":
       return wrong("**asleep**")
     case "Vanished":
-      return wrong("**crash**: the process ended without a word")
+      return wrong("**crash**: the process exited without a message")
   }
 }

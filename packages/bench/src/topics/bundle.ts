@@ -7,9 +7,9 @@ import type { Topic } from "../Topic.js"
 const versioned = (name: string) => `${name} ${Machine.versionOf(name)}`
 
 const entries = [
-  { module: "effectAlone", title: "an application with Effect and its HTTP client, without us" },
-  { module: "both", title: "**the same with our upload**" },
-  { module: "stevedore", title: "**our upload by itself**, Effect included" },
+  { module: "effectAlone", title: "an application with Effect and its HTTP client, without Stevedore" },
+  { module: "both", title: "**the same with Stevedore's upload**" },
+  { module: "stevedore", title: "**Stevedore's upload by itself**, including Effect" },
   { module: "queue", title: "**the same with the queue**" },
   { module: "tus", title: versioned("tus-js-client") },
   { module: "uppy", title: `${versioned("@uppy/core")} and ${versioned("@uppy/aws-s3")}` },
@@ -29,10 +29,10 @@ export const bundle: Topic = {
           rollup: await BundleSize.byRollup(module)
         }))),
       (sizes) => ({
-        title: "Size in a page",
+        title: "Bundle size in a page",
         conditions:
-          "Minified and gzipped, in kB (1,000 bytes): what a page loads to upload a file. A dash: the bundler " +
-          "does not take it without a plugin for CommonJS.",
+          "What a page loads to upload a file, minified and gzipped, in kB (1,000 bytes). A dash means that the bundler " +
+          "cannot bundle it without a plugin for CommonJS.",
         body: Markdown.table(
           [
             "",

@@ -33,8 +33,8 @@ export const download: Topic = {
       return {
         title: "Download over HTTP, to disk",
         conditions:
-          `${Markdown.size(size)}, ${setting.runs} runs each, in turns, each on a disk that has written what was ` +
-          "before. Ratios are to curl. Ours is flushed to the disk before it takes its name.",
+          `${Markdown.size(size)}, ${setting.runs} runs each, interleaved. Pending disk writes are flushed before ` +
+          "each run. Ratios are to curl. Stevedore flushes the file to the disk before it gets its name.",
         body: Contest.table(standings),
         goals: [{
           title: "download: peak memory, MiB",

@@ -19,7 +19,7 @@ interface Case {
 
 const long: Case = {
   line: {
-    title: "50 ms round trip, 1 MiB window a connection, 1 Gbit/s",
+    title: "50 ms round trip, 1 MiB window per connection, 1 Gbit/s",
     roundTrip: 50,
     window: mebibyte,
     rate: 125_000_000
@@ -29,7 +29,7 @@ const long: Case = {
   sweep: [1, 2, 4, 8, 16],
   withPeers: true,
   goals: ({ toBest, toOne }) => [
-    { title: "50 ms round trip: in parallel against one by one, wall", safe: 0.25, aim: 0.2, measured: toOne },
+    { title: "50 ms round trip: in parallel against one part at a time, wall", safe: 0.25, aim: 0.2, measured: toOne },
     { title: "50 ms round trip: defaults against the best fixed setting, wall", safe: 1.1, aim: 1.1, measured: toBest }
   ]
 }
@@ -59,8 +59,8 @@ const measure = (setting: Setting, one: Case) =>
         ...(concurrency === undefined ? {} : { concurrency })
       })
     const standings = yield* Contest.hold([
-      ...one.sweep.map((concurrency) => ours(`${concurrency} at once`, concurrency)),
-      ours("its defaults"),
+      ...one.sweep.map((concurrency) => ours(`concurrency ${concurrency}`, concurrency)),
+      ours("defaults"),
       ...(one.withPeers
         ? [Contenders.curlUpload(origin, file), ...Contenders.peersUploads(setting, origin, file)]
         : [])
@@ -84,10 +84,10 @@ export const latency: Topic = {
         { ...thin, size: Math.min(setting.size ?? thin.size, thin.size) }
       ], (one) => measure(setting, one))
       return {
-        title: "Upload over a long line and a thin one",
+        title: "Upload over a high-latency and a slow connection",
         conditions:
-          `A modelled line between client and sink, ${setting.runs} runs each, in turns: each direction is a ` +
-          "link of that rate, shared by all connections, without loss and without slow start.",
+          `A simulated network between client and sink, ${setting.runs} runs each, interleaved. Each direction is a ` +
+          "link of the given rate, shared by all connections, without loss and without slow start.",
         body: cases.map(({ body }) => body).join("\n\n"),
         goals: cases.flatMap(({ goals }) => goals)
       }

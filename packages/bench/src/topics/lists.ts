@@ -45,7 +45,7 @@ const walks = (setting: Setting, round: typeof rounds[number]) =>
     }
     const contenders = [
       walk("stevedoreList", "**Stevedore**"),
-      ...(peer ? [walk("undiciList", "undici in a loop, unchecked")] : [])
+      ...(peer ? [walk("undiciList", "undici in a loop, without validation")] : [])
     ]
     const standings = yield* Contest.hold(contenders, { runs: Math.min(runs, setting.runs) })
     return standings.map((standing) => figure(length, standing))
@@ -62,11 +62,11 @@ export const lists: Topic = {
       return {
         title: "Lists of any length",
         conditions:
-          "`Lists.projects()` to the end over the sandbox in a process of its own, on loopback: 100 items a " +
-          "page, every item decoded and counted. The sandbox takes about as much of the time as the walk.",
+          "`Lists.projects()` to the end, from a sandbox in its own process, on loopback: 100 items per page, every " +
+          "item decoded and counted. The sandbox takes about as much of the time as the walk.",
         body: `${
           Markdown.table(
-            ["", "seconds of the walk", "items a second", "live heap at most, MiB", "peak memory, MiB"],
+            ["", "walk, s", "items/s", "peak live heap, MiB", "peak memory, MiB"],
             figures.map(({ heap, length, seconds, standing }) => [
               standing.title,
               Markdown.spread(seconds),

@@ -19,14 +19,16 @@ export const memory: Topic = {
       const origin = yield* Processes.line(setting.programs, slow, sink.port)
       const standings = yield* Contest.hold([
         Contenders.curlUpload(origin, file),
-        Contenders.stevedoreUpload(setting, origin, file, "its defaults"),
+        Contenders.stevedoreUpload(setting, origin, file, "defaults"),
         Contenders.stevedoreUpload(setting, origin, file, "a single PUT", { parts: 1 }),
-        Contenders.stevedoreUpload(setting, origin, file, "32 at once", { concurrency: 32 }),
+        Contenders.stevedoreUpload(setting, origin, file, "concurrency 32", { concurrency: 32 }),
         ...Contenders.peersUploads(setting, origin, file)
       ], { runs: setting.runs, sink, expected: { bytes: size } })
       return {
         title: "Memory with a slow server",
-        conditions: `${Markdown.size(size)} to a server that takes ${slow.title}, ${setting.runs} runs each, in turns.`,
+        conditions: `${
+          Markdown.size(size)
+        } to a server that accepts ${slow.title}, ${setting.runs} runs each, interleaved.`,
         body: Contest.table(standings),
         goals: [
           { title: "slow server: peak memory, MiB", safe: 200, aim: 120, measured: mebibytesOf(standings[1]) },

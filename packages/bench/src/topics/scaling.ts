@@ -51,14 +51,14 @@ const bySize = (setting: Setting, { origin }: Processes.Sink): Effect.Effect<Axi
           }
         })
     ),
-    (points) => ({ title: "Size of a file", unit: "GiB", points })
+    (points) => ({ title: "File size", unit: "GiB", points })
   )
 }
 
 const byParts = (setting: Setting, { origin }: Processes.Sink): Effect.Effect<Axis> => {
   const bytes = 64 * mebibyte
   return Effect.map(Files.make(setting.folder, bytes), (file) => ({
-    title: `Parts of a file of ${Markdown.size(bytes)}`,
+    title: `Number of parts of a file of ${Markdown.size(bytes)}`,
     unit: "1,000 parts",
     points: (setting.full ? [1, 10, 100, 1000, 10_000] : [1, 10, 100, 1000]).map((parts) => {
       const label = parts.toLocaleString("en")
@@ -74,13 +74,13 @@ const byParts = (setting: Setting, { origin }: Processes.Sink): Effect.Effect<Ax
 const byParallelism = (setting: Setting, { origin }: Processes.Sink): Effect.Effect<Axis> => {
   const bytes = 256 * mebibyte
   return Effect.map(Files.make(setting.folder, bytes), (file) => ({
-    title: `At once, of a file of ${Markdown.size(bytes)} in 64 parts`,
+    title: `Concurrency, for a file of ${Markdown.size(bytes)} in 64 parts`,
     unit: "",
     points: [1, 2, 4, 8, 16, 32].map((concurrency) => ({
       label: String(concurrency),
       amount: concurrency,
       bytes,
-      contender: Contenders.stevedoreUpload(setting, origin, file, `${concurrency} at once`, {
+      contender: Contenders.stevedoreUpload(setting, origin, file, `concurrency ${concurrency}`, {
         concurrency,
         parts: 64,
         minimumPartSize: 1
@@ -106,7 +106,7 @@ const byFiles = (setting: Setting, { origin }: Processes.Sink): Effect.Effect<Ax
           }
         })
     ),
-    (points) => ({ title: `Files of ${Markdown.size(size)}, 16 at once`, unit: "1,000 files", points })
+    (points) => ({ title: `Number of files of ${Markdown.size(size)}, 16 at a time`, unit: "1,000 files", points })
   )
 }
 
@@ -139,7 +139,7 @@ const goal = (axis: MeasuredAxis): Goal => {
   }
   const each = steps(axis)
   const measured = (each.at(-1) ?? NaN) / (each.at(-2) ?? NaN)
-  return { title: `${axis.title}: CPU each, in the last step against the one before`, safe: 1.25, aim: 1.1, measured }
+  return { title: `${axis.title}: CPU per unit, last step against the one before`, safe: 1.25, aim: 1.1, measured }
 }
 
 const render = (axis: MeasuredAxis): string => {
@@ -149,7 +149,7 @@ const render = (axis: MeasuredAxis): string => {
       "",
       "wall, s",
       "CPU, s",
-      ...(axis.sameWork === true ? [] : [`CPU, s, for each ${axis.unit} more than above`]),
+      ...(axis.sameWork === true ? [] : [`CPU, s, per additional ${axis.unit}`]),
       "peak memory, MiB",
       "connections"
     ],
@@ -182,9 +182,9 @@ export const scaling: Topic = {
       return {
         title: "Scaling",
         conditions:
-          `What an upload costs as the work grows, whole processes; runs of each: ${Math.min(setting.runs, 3)}. ` +
-          "`--full` adds 4 GiB and 10 GB, 10,000 parts and 10,000 files. The length of a list is under " +
-          "[its own heading](#lists-of-any-length).",
+          `What an upload costs as the work grows. Whole processes, number of runs: ${Math.min(setting.runs, 3)}. ` +
+          "`--full` adds 4 GiB and 10 GB, 10,000 parts and 10,000 files. For the length of a list, see " +
+          "[Lists of any length](#lists-of-any-length).",
         body: measured.map(render).join("\n\n"),
         goals: measured.map(goal)
       }

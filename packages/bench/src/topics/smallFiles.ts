@@ -21,13 +21,16 @@ export const smallFiles: Topic = {
       const sink = yield* Processes.sink(setting.programs)
       const words = [sink.origin, folder, count, filesAtOnce]
       const standings = yield* Contest.hold([
-        Contenders.program(setting, "undiciSmallFiles", "the same requests by undici, no more", words),
+        Contenders.program(setting, "undiciSmallFiles", "the same requests by undici alone", words),
         Contenders.program(setting, "stevedoreSmallFiles", "**Stevedore** `uploadAll`", words),
-        Contenders.program(setting, "stevedoreSmallFiles", "**Stevedore** `uploadAll`, no ledger", [...words, "none"]),
+        Contenders.program(setting, "stevedoreSmallFiles", "**Stevedore** `uploadAll`, without ledger", [
+          ...words,
+          "none"
+        ]),
         Contenders.program(
           setting,
           "effectSmallFiles",
-          "the same requests by Effect's client over undici, no more",
+          "the same requests by Effect's HTTP client over undici alone",
           words
         )
       ], { runs: setting.runs, sink, expected: { bytes: count * size } })
@@ -37,10 +40,10 @@ export const smallFiles: Topic = {
       return {
         title: "Many small files",
         conditions: `${count} files of ${Markdown.size(size)}, three requests each (initiate, PUT, complete), ` +
-          `${filesAtOnce} files at once, ${setting.runs} runs each, in turns. Ratios are to undici.`,
+          `${filesAtOnce} files at a time, ${setting.runs} runs each, interleaved. Ratios are to undici.`,
         body: `${Contest.table(standings)}\n\n${
           Markdown.table(
-            ["", "requests a second"],
+            ["", "requests/s"],
             standings.map(({ title }, index) => {
               const rate = rates[index]
               return [title, rate === undefined ? "–" : Markdown.spread(rate)]
@@ -48,7 +51,7 @@ export const smallFiles: Topic = {
           )
         }`,
         goals: [{
-          title: "small files: requests a second against undici",
+          title: "small files: requests/s against undici",
           safe: 0.35,
           aim: 0.5,
           measured: (ours?.median ?? NaN) / (undici?.median ?? NaN),

@@ -60,11 +60,13 @@ export const startup: Topic = {
       ], { runs, sink, expected: { bytes: 1024 } })
       const [nothing, version] = starts
       return {
-        title: "Start",
-        conditions: `Whole processes, ${runs} runs each, in turns.`,
-        body: `${Contest.table(starts)}\n\nStart and upload of 1 KiB; ratios are to curl.\n\n${Contest.table(uploads)}`,
+        title: "Startup",
+        conditions: `Whole processes, ${runs} runs each, interleaved.`,
+        body: `${Contest.table(starts)}\n\nStartup and upload of 1 KiB. Ratios are to curl.\n\n${
+          Contest.table(uploads)
+        }`,
         goals: [{
-          title: "start of the command line against `node -e 0`, wall",
+          title: "startup of the command line against `node -e 0`, wall",
           safe: 4.5,
           aim: 2.5,
           measured: (version?.wall.median ?? NaN) / (nothing?.wall.median ?? NaN)

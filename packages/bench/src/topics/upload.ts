@@ -49,21 +49,21 @@ const run = (protocol: Protocol) => (setting: Setting) =>
       : { NODE_EXTRA_CA_CERTS: certificate.cert }
     const standings = yield* Contest.hold([
       Contenders.curlUpload(sink.origin, file, certificate?.cert),
-      Contenders.stevedoreUpload(setting, sink.origin, file, "its defaults", {}, env),
+      Contenders.stevedoreUpload(setting, sink.origin, file, "defaults", {}, env),
       Contenders.bareUpload(setting, sink.origin, file, { concurrency: 4, parts: Math.ceil(size / partSize) }, env),
       ...Contenders.peersUploads(setting, sink.origin, file, env),
       Contenders.stevedoreUpload(setting, sink.origin, file, "a single PUT", { parts: 1 }, env),
       Contenders.program(
         setting,
         "nodeHttpUpload",
-        `\`node:${protocol.isTls ? "https" : "http"}\`, one PUT, buffers used again, no more`,
+        `\`node:${protocol.isTls ? "https" : "http"}\`, one PUT with reused buffers, nothing else`,
         [sink.origin, file],
         env
       )
     ], { runs: setting.runs, sink, expected: { bytes: size } })
     const section: Section = {
       title: `Upload over ${protocol.title}`,
-      conditions: `${Markdown.size(size)}, ${setting.runs} runs each, in turns. Ratios are to curl.`,
+      conditions: `${Markdown.size(size)}, ${setting.runs} runs each, interleaved. Ratios are to curl.`,
       body: Contest.table(standings),
       goals: goals(protocol, standings)
     }

@@ -24,11 +24,11 @@ interface Contender {
   readonly title: string
 }
 
-const bare: Contender = { runner: "bare", title: "a loop over XMLHttpRequest, no more" }
+const bare: Contender = { runner: "bare", title: "a bare loop over XMLHttpRequest" }
 
 const stevedore: Contender = { runner: "stevedore", title: "**Stevedore**" }
 
-const withoutLedger: Contender = { runner: "withoutLedger", title: "**Stevedore**, no ledger" }
+const withoutLedger: Contender = { runner: "withoutLedger", title: "**Stevedore**, without ledger" }
 
 interface Case {
   readonly title: string
@@ -174,7 +174,7 @@ const raceOver = (
         Markdown.number(size / mebibyte / took(contender.runner).median)
       ]),
       goal: {
-        title: `${title}: upload from a page against a loop over XMLHttpRequest, wall`,
+        title: `${title}: upload from a page against a bare loop over XMLHttpRequest, wall`,
         safe: 1.05,
         aim: 1,
         measured: ratio("stevedore").median
@@ -193,12 +193,13 @@ export const xhr: Topic = {
       const raced = yield* Effect.forEach(cases(size), (one) => raceOver(setting, field, one))
       return {
         title: "Upload from a page",
-        conditions: `Parts of ${Markdown.size(partSize)}, ${concurrency} at once, in Chromium ${browser.version()} ` +
-          `without a window, ${setting.runs} runs each, in turns, each in a page of its own. Checksums of all parts are ` +
-          "part of ours. Ratios are of the two runs of a turn. Straight to the sink over loopback, where the page, the " +
-          "browser, its network process and the sink share the machine's cores and nothing else is waited for; and over " +
-          `a modelled line of that rate, ${fast.roundTrip} ms round trip, without loss and without slow start.`,
-        body: Markdown.table(["", "wall, s", "×", "MiB a second"], raced.flatMap(({ rows }) => rows)),
+        conditions:
+          `Parts of ${Markdown.size(partSize)}, ${concurrency} at a time, in headless Chromium ${browser.version()}. ` +
+          `${setting.runs} runs each, interleaved, each in a new page. Stevedore also computes the checksums of all parts. ` +
+          "Ratios compare the runs of one round. Over loopback, the page, the browser, its network process and the sink " +
+          "share the machine's cores, and nothing else limits them. The other runs use a simulated network of the given " +
+          `rate, ${fast.roundTrip} ms round trip, without loss and without slow start.`,
+        body: Markdown.table(["", "wall, s", "×", "MiB/s"], raced.flatMap(({ rows }) => rows)),
         goals: raced.map(({ goal }) => goal)
       }
     })
