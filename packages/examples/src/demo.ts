@@ -58,7 +58,7 @@ const download = (fileId: string, original: string, copy: string) =>
       path.basename(original),
       Measure.bytes(file.size),
       pace(file.size, took),
-      "the same, byte for byte"
+      "identical, byte for byte"
     )
   })
 
@@ -66,7 +66,7 @@ const walk = Effect.gen(function*() {
   const [took, pages] = yield* Effect.timed(Stream.runCollect(Lists.projects.pages()))
   const items = Chunk.reduce(pages, 0, (sum, page) => sum + page.items.length)
   if (items !== projects) {
-    return yield* new DemoFailed({ message: `The list has ${projects} projects, and ${items} came` })
+    return yield* new DemoFailed({ message: `The list has ${projects} projects, but ${items} arrived` })
   }
   yield* row("listed", "projects", `${items}`, seconds(took), `${pages.length} pages`)
 })
@@ -89,7 +89,7 @@ const demo = Effect.gen(function*() {
   yield* Effect.forEach(files, (file) =>
     Effect.zipRight(
       SampleFiles.write(file.path, { seed: file.name, size: file.size }),
-      row("made", file.name, Measure.bytes(file.size))
+      row("created", file.name, Measure.bytes(file.size))
     ))
   const program = Effect.gen(function*() {
     const ids = yield* Effect.forEach(files, (file) => Effect.map(upload(file.path), (id) => [id, file] as const))
@@ -102,7 +102,7 @@ const demo = Effect.gen(function*() {
 
   const { breaches } = yield* sandbox.report
   if (breaches.length > 0) {
-    return yield* new DemoFailed({ message: `The sandbox saw the contract broken: ${breaches[0]?.message}` })
+    return yield* new DemoFailed({ message: `The sandbox detected a breach of the contract: ${breaches[0]?.message}` })
   }
 })
 
@@ -114,7 +114,7 @@ const describe = (cause: Cause.Cause<{ readonly message: string }>): string =>
 
 Effect.timed(Effect.scoped(demo)).pipe(
   Effect.flatMap(([took]) =>
-    Console.log(`\nAll of it came back as it went up, in ${Duration.toSeconds(took).toFixed(1)} s.`)
+    Console.log(`\nBoth files came back unchanged. The demo took ${Duration.toSeconds(took).toFixed(1)} s.`)
   ),
   Effect.tapErrorCause((cause) => Console.error(`\nThe demo failed. ${describe(cause)}`)),
   Effect.provide(NodeContext.layer),

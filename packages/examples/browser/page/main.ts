@@ -34,16 +34,16 @@ const showRefused = (refused: ReadonlyArray<Pick<UploadQueue.Refusal, "name" | "
       const strong = document.createElement("strong")
       strong.textContent = name
       strong.dir = "auto"
-      line.append(strong, ` was not taken. ${message}`)
+      line.append(strong, ` was not added. ${message}`)
       return line
     })
   )
-  if (refused.length > 5) refusedBox.append(`And ${refused.length - 5} more were not taken.`)
+  if (refused.length > 5) refusedBox.append(`And ${refused.length - 5} more.`)
 }
 
 Intake.listen(find("#drop", HTMLElement), [filesInput, folderInput], ({ additions, lost }) => {
   if (additions.length + lost.length === 0) return
-  const unreadable = lost.map((name) => ({ name, message: "It cannot be read: it may have been moved or deleted." }))
+  const unreadable = lost.map((name) => ({ name, message: "It cannot be read. It may have been moved or deleted." }))
   showRefused([...unreadable, ...queue.add(additions).refused])
 })
 
@@ -136,8 +136,8 @@ const show = (): void => {
   section.dataset["state"] = totals.state
   numbers.hidden = bar.hidden = totals.files === 0
   numbers.textContent = Words.totals(totals)
-  Row.showBar(bar, Words.percent(totals), `${Words.percent(totals)} %, ${Words.totals(totals)}`)
-  document.title = totals.state === "uploading" ? `${Words.percent(totals)} % – Stevedore` : "Stevedore"
+  Row.showBar(bar, Words.percent(totals), `${Words.percent(totals)}%, ${Words.totals(totals)}`)
+  document.title = totals.state === "uploading" ? `${Words.percent(totals)}% – Stevedore` : "Stevedore"
   announce()
 }
 

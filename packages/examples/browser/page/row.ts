@@ -123,13 +123,13 @@ export const make = (
         break
       case "failed":
         if (Words.needsFile(item)) first.show("choose", `Choose ${item.name} again`, "Choose")
-        else first.show("retry", `Try ${item.name} again`)
+        else first.show("retry", `Retry ${item.name}`)
         break
       case "cancelled":
-        first.show("retry", `Send ${item.name} after all`)
+        first.show("retry", `Upload ${item.name} after all`)
         break
       case "needs-file":
-        if (item.kept) first.show("resume", `Go on with ${item.name}`, "Go on")
+        if (item.kept) first.show("resume", `Resume ${item.name}`)
         else first.show("choose", `Choose ${item.name} again`, "Choose")
         break
       case "finishing":

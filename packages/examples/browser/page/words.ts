@@ -34,17 +34,17 @@ export const percent = ({ sent, size }: Pick<Item, "sent" | "size">): number =>
 const reasons: Readonly<Record<string, string>> = {
   ConnectionFailed: "The connection was lost. Try again when you are back online.",
   TimedOut: "The connection is too slow or was lost. Try again.",
-  SourceChanged: "The file was changed meanwhile. Choose it again to send what is in it now.",
+  SourceChanged: "The file has changed. Choose it again to upload the current version.",
   SourceUnreadable: "The file cannot be read. It may have been moved or deleted. Choose it again.",
-  UploadLocked: "This file is being sent in another tab already.",
+  UploadLocked: "This file is already being uploaded in another tab.",
   Unauthorized: "You are signed out. Sign in, then try again.",
-  Forbidden: "You may not send files here.",
+  Forbidden: "You are not allowed to upload files here.",
   SizeExceeded: "The file is too large.",
   DeadlineUnreachable: "The connection is too slow for a file of this size.",
   ServiceUnavailable: "The service is not available at the moment. Try again later.",
   StorageUnavailable: "The storage is not available at the moment. Try again later.",
-  StorageForbidden: "The storage refused the file. Try again, or ask whoever runs this page.",
-  UnfinishedUploadNotFound: "It was finished or discarded in another tab meanwhile. Try again to send it anew."
+  StorageForbidden: "The storage refused the file. Try again, or contact the owner of this page.",
+  UnfinishedUploadNotFound: "It was finished or discarded in another tab. Retry to upload it again."
 }
 
 /** Whether a retry of a failed item needs its file again. */
@@ -55,8 +55,8 @@ export const failure = ({ error, state }: Pick<Item, "error" | "state">): string
   if (error === undefined) return ""
   if (state !== "needs-file") return reasons[error.tag] ?? error.message
   return error.tag === "SourceChanged"
-    ? "This is not the same file, or it was changed since. Choose the one that was begun with."
-    : "The file could not be had from where it was. Choose it again."
+    ? "This is not the same file, or it has changed. Choose the original file."
+    : "The file could not be opened. Choose it again."
 }
 
 const joined = (...parts: ReadonlyArray<string | undefined>): string =>
@@ -66,7 +66,7 @@ const joined = (...parts: ReadonlyArray<string | undefined>): string =>
 export const isFinishing = ({ secondsLeft, state }: Item): boolean =>
   state === "finishing" || (state === "uploading" && secondsLeft === 0)
 
-const waiting = "waiting for the line"
+const waiting = "waiting for the connection"
 
 const moving = (item: Item): string =>
   isFinishing(item)
@@ -81,7 +81,7 @@ const moving = (item: Item): string =>
 export const state = (item: Item): string => {
   switch (item.state) {
     case "queued":
-      return joined(bytes(item.size), item.sent > 0 ? "goes on soon" : "waiting")
+      return joined(bytes(item.size), item.sent > 0 ? "waiting to resume" : "waiting")
     case "preparing":
       return joined(bytes(item.size), "preparing")
     case "uploading":
@@ -90,15 +90,15 @@ export const state = (item: Item): string => {
     case "paused":
       return joined(`${bytes(item.sent)} of ${bytes(item.size)}`, "paused")
     case "completed":
-      return joined(bytes(item.size), "sent")
+      return joined(bytes(item.size), "uploaded")
     case "failed":
-      return joined(`${bytes(item.sent)} of ${bytes(item.size)}`, "not sent")
+      return joined(`${bytes(item.sent)} of ${bytes(item.size)}`, "failed")
     case "cancelled":
       return joined(bytes(item.size), "cancelled")
     case "needs-file":
       return item.confirmed === 0
-        ? joined(bytes(item.size), "nothing of it is there yet")
-        : `${bytes(item.confirmed)} of ${bytes(item.size)} are there already`
+        ? joined(bytes(item.size), "nothing uploaded yet")
+        : `${bytes(item.confirmed)} of ${bytes(item.size)} already uploaded`
   }
 }
 
@@ -110,9 +110,9 @@ const progressWords = (item: Item): string | undefined => {
   return item.secondsLeft === undefined ? undefined : timeLeft(item.secondsLeft)
 }
 
-/** What a screen reader says for a progress bar, such as "42 %, 3 minutes left". */
+/** What a screen reader says for a progress bar, such as "42%, 3 minutes left". */
 export const progress = (item: Item): string =>
-  [`${percent(item)} %`, progressWords(item)].filter((part) => part !== undefined).join(", ")
+  [`${percent(item)}%`, progressWords(item)].filter((part) => part !== undefined).join(", ")
 
 export const totals = (now: UploadQueue.Totals): string =>
   joined(
@@ -121,10 +121,10 @@ export const totals = (now: UploadQueue.Totals): string =>
     now.state === "uploading" && now.speed !== undefined ? `${bytes(now.speed)}/s` : undefined,
     now.state === "uploading" && now.secondsLeft !== undefined ? timeLeft(now.secondsLeft) : undefined,
     now.state === "paused" ? "paused" : undefined,
-    now.failed > 0 ? `${now.failed} not sent` : undefined
+    now.failed > 0 ? `${now.failed} failed` : undefined
   )
 
-export const offline = "You are offline. The uploads wait, and go on by themselves."
+export const offline = "You are offline. Uploads will resume automatically."
 
 /** What is announced once: at the start, at each quarter, and at the end. */
 export const announcement = (now: UploadQueue.Totals, quarter: number): string => {
@@ -134,10 +134,10 @@ export const announcement = (now: UploadQueue.Totals, quarter: number): string =
     case "paused":
       return "All uploads are paused."
     case "completed":
-      return `${plural(now.completed, "file")} sent.`
+      return `${plural(now.completed, "file")} uploaded.`
     case "failed":
-      return `${now.completed} of ${plural(now.files, "file")} sent, ${now.failed} failed.`
+      return `${now.completed} of ${plural(now.files, "file")} uploaded, ${now.failed} failed.`
     case "uploading":
-      return quarter === 0 ? `Sending ${plural(now.files, "file")}.` : `${quarter * 25} percent sent.`
+      return quarter === 0 ? `Uploading ${plural(now.files, "file")}.` : `${quarter * 25} percent uploaded.`
   }
 }

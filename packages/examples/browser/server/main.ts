@@ -12,7 +12,7 @@ const demo = Effect.gen(function*() {
   const { origin } = yield* BrowserDemo.start({ files: yield* BrowserDemo.built }, {
     faults: process.argv.includes("--slow") ? slow : FaultScript.empty
   })
-  yield* Console.log(`Open ${origin}\n\nWhat is sent stays on this machine, and is gone when Ctrl-C ends this.`)
+  yield* Console.log(`Open ${origin}\n\nUploaded files stay on this machine. Ctrl-C stops the demo and discards them.`)
   return yield* Effect.never
 })
 

@@ -16,7 +16,7 @@ const text = (name: string, size = 1000) => ({ name, mimeType: "text/plain", buf
 
 let files: Promise<Effect.Effect.Success<typeof BrowserDemo.built>> | undefined
 
-// once for all of them
+// built once for all tests
 const built = Effect.promise(() => files ??= Effect.runPromise(BrowserDemo.built))
 
 const opened = (behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}) =>
@@ -32,7 +32,7 @@ const opened = (behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOr
     return { ...demo, page }
   }).pipe(Effect.provide(NodeContext.layer))
 
-/** What axe finds in the page as it stands. */
+/** What axe finds in the current state of the page. */
 const violations = (page: Page) =>
   Effect.promise(async () => {
     await page.evaluate(axe.source)
@@ -49,13 +49,13 @@ const hasButton = (page: Page, name: string) => Effect.promise(() => page.getByR
 
 const click = (page: Page, name: string) => Effect.promise(() => page.getByRole("button", { name }).click())
 
-// a browser drops the keys that come before it has shown the page for the first time
+// a browser drops keys that arrive before the page was first painted
 const painted = (page: Page) =>
   Effect.promise(() =>
     page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
   )
 
-/** The file chooser that opens next; when this is done, the browser knows that it is awaited. */
+/** The file chooser that opens next. Once this effect is done, the browser knows that it is expected. */
 const listening = (page: Page) =>
   Effect.promise(async () => {
     const chooser = page.waitForEvent("filechooser")
@@ -64,26 +64,26 @@ const listening = (page: Page) =>
   })
 
 layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Chromium", (it) => {
-  it.scoped("sends what is chosen, says so, and axe finds nothing in any state of it", () =>
+  it.scoped("uploads chosen files, says so, and has no violation that axe finds in any state", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({ faults: FaultScript.on("put").times(1).answer(403, "AccessDenied") })
       assert.deepStrictEqual(yield* violations(page), [])
       yield* choose(page, [text("a.txt")])
-      yield* hasButton(page, "Try a.txt again")
+      yield* hasButton(page, "Retry a.txt")
       assert.deepStrictEqual(yield* violations(page), [])
       yield* Effect.promise(() => page.emulateMedia({ colorScheme: "dark" }))
       assert.deepStrictEqual(yield* violations(page), [])
-      yield* click(page, "Try a.txt again")
-      yield* shows(page, "1 file sent.")
+      yield* click(page, "Retry a.txt")
+      yield* shows(page, "1 file uploaded.")
       yield* choose(page, [text("b.txt"), text("empty.txt", 0)])
-      yield* shows(page, "2 files sent.")
-      assert.include(yield* Effect.promise(() => page.locator("#refused").innerText()), "empty.txt was not taken")
+      yield* shows(page, "2 files uploaded.")
+      assert.include(yield* Effect.promise(() => page.locator("#refused").innerText()), "empty.txt was not added")
       assert.deepStrictEqual(yield* violations(page), [])
       assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name).sort(), ["a.txt", "b.txt"])
       assert.deepStrictEqual((yield* sandbox.report).breaches, [])
     }))
 
-  it.scoped("is used by the keyboard alone: choose, pause, resume, cancel, remove, with the focus never lost", () =>
+  it.scoped("works with the keyboard alone: choose, pause, resume, cancel, remove, and the focus is never lost", () =>
     Effect.gen(function*() {
       const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("20 seconds") })
       const press = (...keys: ReadonlyArray<string>) =>
@@ -120,7 +120,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       yield* focusIs("Pause b.txt")
     }))
 
-  it.scoped("offers after a reload what was not finished, refuses another file in words, and goes on with its own", () =>
+  it.scoped("offers an unfinished upload after a reload, refuses a different file in words, and resumes with the right one", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({ faults: FaultScript.on("putPart").part(1).stall("connect") })
       const fs = yield* FileSystem.FileSystem
@@ -147,7 +147,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       yield* Effect.promise(() => page.getByText("Your files").click())
       yield* Effect.promise(() => page.reload())
       assert.deepStrictEqual(asked, ["beforeunload"])
-      yield* shows(page, "Not finished last time")
+      yield* shows(page, "Unfinished uploads")
       assert.deepStrictEqual(yield* violations(page), [])
       const again = (file: string) =>
         Effect.gen(function*() {
@@ -158,12 +158,12 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       yield* again(other)
       yield* shows(page, "This is not the same file")
       yield* again(path)
-      yield* shows(page, "1 file sent.")
+      yield* shows(page, "1 file uploaded.")
       const { requests } = yield* sandbox.report
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scoped("takes what is dropped and pasted", () =>
+  it.scoped("uploads dropped and pasted files", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened()
       const bring = (event: "drop" | "paste", name: string) =>
@@ -179,13 +179,13 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
           }, [event, name] as const)
         )
       yield* bring("drop", "dropped.txt")
-      yield* shows(page, "1 file sent.")
+      yield* shows(page, "1 file uploaded.")
       yield* bring("paste", "pasted.txt")
-      yield* shows(page, "2 files sent.")
+      yield* shows(page, "2 files uploaded.")
       assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name).sort(), ["dropped.txt", "pasted.txt"])
     }))
 
-  it.scoped("takes of a dropped folder what can be had, and names what cannot", () =>
+  it.scoped("uploads the readable files of a dropped folder, and names the unreadable ones", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened()
       yield* Effect.promise(() =>
@@ -209,19 +209,19 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
           dispatchEvent(new DragEvent("drop", { dataTransfer: transfer }))
         })
       )
-      yield* shows(page, "1 file sent.")
+      yield* shows(page, "1 file uploaded.")
       const refused = yield* Effect.promise(() => page.locator("#refused").innerText())
-      assert.include(refused, "folder/gone.txt was not taken")
+      assert.include(refused, "folder/gone.txt was not added")
       assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name), ["folder/there.txt"])
     }))
 
-  it.scoped("shows names to their ends on a narrow screen, also those that are written from right to left", () =>
+  it.scoped("shows the ends of names on a narrow screen, including names written from right to left", () =>
     Effect.gen(function*() {
       const { page } = yield* opened()
       yield* Effect.promise(() => page.setViewportSize({ width: 360, height: 800 }))
       const names = ["Interviews/with customers/in autumn/take 17.txt", "مقابلة مع السيد أحمد – الجزء الأول.txt"]
       yield* choose(page, [...names.map((name) => text(name)), text("مسودة.txt", 0)])
-      yield* shows(page, "2 files sent.")
+      yield* shows(page, "2 files uploaded.")
       const shown = yield* Effect.promise(() =>
         page.locator("li .name, #refused strong").evaluateAll((elements) =>
           elements.map((element) => ({
@@ -240,7 +240,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       for (const share of shares) assert.isAbove(share, 0.8)
     }))
 
-  it.scoped("tries again what failed, and leaves what was cancelled as it is", () =>
+  it.scoped("retries failed files, and leaves cancelled ones alone", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({
         faults: FaultScript.on("put").times(1).answer(403, "AccessDenied").and(
@@ -248,23 +248,23 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
         )
       })
       yield* choose(page, [text("failed.txt")])
-      yield* hasButton(page, "Try failed.txt again")
+      yield* hasButton(page, "Retry failed.txt")
       yield* choose(page, [text("regretted.txt")])
       yield* click(page, "Cancel regretted.txt")
-      yield* hasButton(page, "Send regretted.txt after all")
-      yield* click(page, "Try failed ones again")
-      yield* shows(page, "1 file sent.")
-      yield* hasButton(page, "Send regretted.txt after all")
+      yield* hasButton(page, "Upload regretted.txt after all")
+      yield* click(page, "Retry all failed")
+      yield* shows(page, "1 file uploaded.")
+      yield* hasButton(page, "Upload regretted.txt after all")
       const sent = (yield* sandbox.files).filter(({ status }) => status === "completed")
       assert.deepStrictEqual(sent.map(({ name }) => name), ["failed.txt"])
     }))
 
-  it.scoped("keeps the focus in the row when its button goes because the file is sent", () =>
+  it.scoped("keeps the focus in the row when its button disappears because the file is uploaded", () =>
     Effect.gen(function*() {
       const { page } = yield* opened({ faults: FaultScript.on("put").delay("2 seconds") })
       yield* choose(page, [text("a.txt")])
       yield* Effect.promise(() => page.getByRole("button", { name: "Pause a.txt" }).focus())
-      yield* shows(page, "1 file sent.")
+      yield* shows(page, "1 file uploaded.")
       assert.strictEqual(
         yield* Effect.promise(() => page.evaluate(() => document.activeElement?.ariaLabel)),
         "Remove a.txt"
@@ -295,8 +295,8 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       yield* Effect.promise(() => page.waitForFunction(() => /[1-9]\d? MB of/.test(document.body.innerText)))
       yield* Effect.sleep("500 millis")
       yield* Effect.promise(() => page.reload())
-      yield* click(page, "Go on with large.bin")
-      yield* shows(page, "1 file sent.")
+      yield* click(page, "Resume large.bin")
+      yield* shows(page, "1 file uploaded.")
       const { requests } = yield* sandbox.report
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
     }))
@@ -318,9 +318,9 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
             ])
           )
         ),
-        [...Array.from({ length: 3 }, () => ["1.0 kB · finishing", "100 %, finishing"]), [
+        [...Array.from({ length: 3 }, () => ["1.0 kB · finishing", "100%, finishing"]), [
           "1.0 kB · waiting",
-          "0 %, queued"
+          "0%, queued"
         ]]
       )
       yield* click(page, "Pause all")
@@ -359,7 +359,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       yield* away(false)
       yield* Effect.promise(() => page.locator("#offline").waitFor({ state: "hidden" }))
       yield* click(page, "Try a.txt again")
-      yield* shows(page, "1 file sent.")
-      assert.strictEqual((yield* said).at(-1), "1 file sent.")
+      yield* shows(page, "1 file uploaded.")
+      assert.strictEqual((yield* said).at(-1), "1 file uploaded.")
     }))
 })
