@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Option } from "effect"
 
-it("an assertion tells Some from None, also within what it compares", () => {
+it("an assertion distinguishes Some from None, even nested", () => {
   const [some, none] = [Option.some(1), Option.none()]
   assert.notDeepEqual<Option.Option<number>>(some, none)
   assert.notDeepEqual<unknown>({ within: [none] }, { within: [some] })

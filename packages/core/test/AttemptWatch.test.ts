@@ -29,22 +29,22 @@ describe("AttemptWatch", () => {
       return error._tag === "TimedOut" ? error.phase : error._tag
     })
 
-  it.effect("nothing taken is a time-out of the connection", () =>
+  it.effect("if no byte is taken, the connection times out", () =>
     Effect.map(phaseOf(() => Effect.never, "30 seconds"), (phase) => assert.strictEqual(phase, "connect")))
 
-  it.effect("a body without progress is a time-out of the body", () =>
+  it.effect("a body without progress is a timeout of the body", () =>
     Effect.map(
       phaseOf((onSent) => Effect.zipRight(Effect.sync(() => onSent(3)), Effect.never), "61 seconds"),
       (phase) => assert.strictEqual(phase, "body")
     ))
 
-  it.effect("a whole body without an answer is a time-out of the answer", () =>
+  it.effect("a complete body without a response is a timeout of the response", () =>
     Effect.map(
       phaseOf((onSent) => Effect.zipRight(Effect.sync(() => onSent(9)), Effect.never), "121 seconds"),
       (phase) => assert.strictEqual(phase, "answer")
     ))
 
-  it.effect("a body that makes progress is never a time-out, however long it takes", () =>
+  it.effect("a body that makes progress never times out, however long it takes", () =>
     Effect.gen(function*() {
       const slowly = (onSent: (bytes: number) => void) =>
         Effect.as(
@@ -56,7 +56,7 @@ describe("AttemptWatch", () => {
       assert.deepStrictEqual(yield* Fiber.join(fiber), Option.some(receipt))
     }))
 
-  it.effect("bytes that are handed over at once are given the time that a slow line takes for them", () =>
+  it.effect("bytes that are handed over at once get the time that a slow connection takes for them", () =>
     Effect.gen(function*() {
       const length = 67_108_864
       const fiber = yield* Effect.fork(watched(
@@ -67,7 +67,7 @@ describe("AttemptWatch", () => {
       assert.deepStrictEqual(yield* Fiber.join(fiber), Option.some(receipt))
     }))
 
-  it.effect("a line that was quick and is slow now is given twice the time after each time-out", () =>
+  it.effect("a connection that was fast and is now slow gets twice the time after each timeout", () =>
     Effect.gen(function*() {
       const serverClock = yield* ServerClock.make
       const shared = timers()
@@ -84,7 +84,7 @@ describe("AttemptWatch", () => {
       assert.deepStrictEqual(yield* Effect.all([answeredAfter(15), answeredAfter(15)]), ["Left", "Right"])
     }))
 
-  it.effect("an attempt during which the computer slept is dropped, and is no failure", () =>
+  it.effect("an attempt during which the computer slept is dropped, and is not a failure", () =>
     Effect.gen(function*() {
       const wall = yield* settableWallClock
       let closed = false
@@ -104,7 +104,7 @@ describe("AttemptWatch", () => {
       assert.isTrue(closed)
     }))
 
-  it.effect("an attempt that is cut is dropped at once, is no failure, and leaves nothing to be called", () =>
+  it.effect("an attempt that is cut off is dropped at once, is not a failure, and leaves nothing to call", () =>
     Effect.gen(function*() {
       const calls = new Set<() => void>()
       let closed = false
@@ -132,7 +132,7 @@ describe("AttemptWatch", () => {
       assert.strictEqual(calls.size, 0)
     }))
 
-  it.effect("attempts that end well teach the timers how quick the line can be", () =>
+  it.effect("successful attempts teach the timers how fast the connection can be", () =>
     Effect.gen(function*() {
       const learning = timers()
       const serverClock = yield* ServerClock.make
@@ -158,7 +158,7 @@ describe("AttemptWatch", () => {
       assert.strictEqual((yield* Fiber.join(stalled))._tag, "TimedOut")
     }))
 
-  it.effect("a failure is for whoever made the attempt: the log does not say that it is unhandled", () =>
+  it.effect("a failure belongs to whoever made the attempt: the log does not call it unhandled", () =>
     Effect.gen(function*() {
       const serverClock = yield* ServerClock.make
       const watch = { length: 9, attempts: 1, serverClock, timers: timers(), onCut }
@@ -170,7 +170,7 @@ describe("AttemptWatch", () => {
       assert.deepStrictEqual(yield* Recorder.logs, [])
     }).pipe(Effect.provide(Recorder.layer)))
 
-  it.effect("what is looked at every five seconds can end the attempt", () =>
+  it.effect("the check that runs every five seconds can end the attempt", () =>
     Effect.gen(function*() {
       let looks = 0
       const serverClock = yield* ServerClock.make

@@ -40,7 +40,7 @@ const sizes = { count: fc.integer({ min: 1, max: 30 }), pageSize: fc.integer({ m
 
 describe("Checkpoints", () => {
   it.effect.prop(
-    "going on from any checkpoint loses nothing and repeats nothing, with the same page size or another",
+    "resuming from any checkpoint loses nothing and repeats nothing, with the same page size or another",
     { ...sizes, resumedPageSize: sizes.pageSize, stop: fc.nat(29) },
     ({ count, pageSize, resumedPageSize, stop }) => {
       const list = changingList(items(count))
@@ -56,7 +56,7 @@ describe("Checkpoints", () => {
   )
 
   it.effect.prop(
-    "also when items came and went meanwhile: what is new behind the place is given, what was given is not",
+    "even if items came and went meanwhile: new items after the place are returned, earlier ones are not repeated",
     {
       ...sizes,
       stop: fc.nat(29),
@@ -85,7 +85,7 @@ describe("Checkpoints", () => {
   )
 
   it.effect.prop(
-    "however often a walk is cut off, and whatever comes on top meanwhile, all that stays is given once",
+    "however often a walk is interrupted, and whatever is added at the start, every item that stays is returned once",
     {
       ...sizes,
       takes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }),
@@ -120,7 +120,7 @@ describe("Checkpoints", () => {
   )
 
   it.effect.prop(
-    "also with pages ahead, when it is interrupted at any time, cursors end, and the list changes with every request",
+    "even with pages ahead, interrupted at any time, with expiring cursors and a list that changes with every request",
     {
       first: fc.uniqueArray(fc.nat(60), { maxLength: 40, size: "max" }),
       requests: fc.array(
@@ -182,7 +182,7 @@ describe("Checkpoints", () => {
     { fastCheck: { numRuns: 60 }, timeout: 60_000 }
   )
 
-  it.effect("behind the last item of a page the place is the next page, which alone is requested", () => {
+  it.effect("after the last item of a page, the place is the next page, and only that is requested", () => {
     const list = changingList(items(20))
     return Effect.gen(function*() {
       const marks = yield* marked({ pageSize: 10 })
@@ -194,7 +194,7 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("behind the last item of a list nothing comes, until something new does", () => {
+  it.effect("after the last item of a list nothing comes, until something new does", () => {
     const list = changingList(items(5))
     return Effect.gen(function*() {
       const from = (yield* marked()).at(-1)?.at
@@ -204,7 +204,7 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("other filters, another sort or another list are refused before any request", () => {
+  it.effect("different filters, another sort or another list are refused before any request", () => {
     const list = changingList(items(20))
     return Effect.gen(function*() {
       const from = (yield* marked({ colour: "red", pageSize: 10 }))[3]?.at
@@ -221,7 +221,7 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a cursor that is not taken any more fails with its age", () => {
+  it.effect("a cursor that is no longer accepted fails with its age", () => {
     const list = changingList(items(20))
     return Effect.gen(function*() {
       const from = (yield* marked({ pageSize: 10 }))[12]?.at
@@ -234,7 +234,7 @@ describe("Checkpoints", () => {
   })
 
   it.effect.each([{}, { path: null }, { path: "" }, { path: [] }])(
-    "a service that names no place is understood all the same, for an old cursor: %j",
+    "a service that names no place is understood as well, for an old cursor: %j",
     (place) => {
       let holds = true
       const list = fakeService(({ query }) =>
@@ -251,7 +251,7 @@ describe("Checkpoints", () => {
   )
 
   it.effect.prop(
-    "restart begins again and leaves out what was given, and nothing that is new",
+    "restart starts over and skips what was returned, and nothing that is new",
     { ...sizes, stop: fc.nat(29), inserted: fc.uniqueArray(fc.nat(29), { maxLength: 5 }) },
     ({ count, inserted, pageSize, stop }) => {
       const list = changingList(items(count))
@@ -295,7 +295,7 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a service that rejects every cursor is not asked for ever", () => {
+  it.effect("a service that rejects every cursor is not asked forever", () => {
     const list = changingList(items(40))
     list.state.cursorsHold = false
     return Effect.gen(function*() {
@@ -305,7 +305,7 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a checkpoint that remembers its page only is not restarted: it could not say what was given", () => {
+  it.effect("a checkpoint that remembers only its page is not restarted, because it cannot say what was returned", () => {
     const list = changingList(items(40))
     return Effect.gen(function*() {
       const from = (yield* marked({ pageSize: 10 }))[25]?.at
@@ -315,7 +315,7 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("items without an id are known by what they hold", () => {
+  it.effect("items without an id are recognized by their content", () => {
     const nameless = Lists.make({ path: "/v1/nameless", item: Schema.Struct({ name: Schema.String }) })
     const list = fakeService(() =>
       new Response(JSON.stringify({
@@ -330,7 +330,7 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("items that say the same are as many after a resumption as without one", () => {
+  it.effect("equal items are returned as often after a resumption as without one", () => {
     const nameless = Lists.make({ path: "/v1/nameless", item: Schema.Struct({ name: Schema.String }) })
     const named = ["a", "b", "c", "a", "d", "b", "a"].map((name) => ({ name }))
     const list = fakeService(({ query }) => {
@@ -349,7 +349,7 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a checkpoint says when its cursor was received, also after a resumption, and when it was taken itself", () => {
+  it.effect("a checkpoint says when its cursor was received, even after a resumption, and when it was taken itself", () => {
     const list = changingList(items(30))
     return Effect.gen(function*() {
       const hours = (from?: Checkpoints.Checkpoint) =>
@@ -366,7 +366,7 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a stored checkpoint is small: one page's hashes at the most", () => {
+  it.effect("a stored checkpoint is small: at most one page's hashes", () => {
     const list = changingList(items(1000))
     return Effect.gen(function*() {
       const largest = Math.max(
@@ -377,7 +377,7 @@ describe("Checkpoints", () => {
   })
 
   it.prop(
-    "every checkpoint survives the way through JSON",
+    "every checkpoint survives JSON",
     { checkpoint: Checkpoints.Checkpoint },
     ({ checkpoint }) => {
       assert.deepStrictEqual(throughJson(checkpoint), checkpoint)

@@ -34,7 +34,7 @@ const base64Of = (hexadecimal: string) => Buffer.from(hexadecimal, "hex").toStri
 const combinable = [Checksum.crc32, Checksum.crc64nvme]
 
 describe("CRC-64/NVME", () => {
-  it("has the values that storage has: 8 bytes, most significant first, in base64", () => {
+  it("has storage's values: 8 bytes, most significant first, in base64", () => {
     const value = (bytes: Uint8Array) => Checksum.ofBytes(Checksum.crc64nvme, bytes).value
     assert.strictEqual(value(text("123456789")), base64Of("ae8b14860a799888"))
     assert.strictEqual(value(text("")), base64Of("0000000000000000"))
@@ -53,7 +53,7 @@ describe("CRC-64/NVME", () => {
     return base64Of((crc ^ all).toString(16).padStart(16, "0"))
   }
 
-  it.prop("is its definition, however the bytes are cut, and wherever they lie in memory", [bytes, places], ([
+  it.prop("matches its definition, however the bytes are split and wherever they are in memory", [bytes, places], ([
     whole,
     at
   ]) => {
@@ -65,7 +65,7 @@ describe("CRC-64/NVME", () => {
 
 describe.each(combinable)("$name", (algorithm) => {
   it.prop(
-    "of a whole is combined from its parts, whatever the parts, also empty ones",
+    "of a whole is combined from its parts, whatever the parts, including empty ones",
     [bytes, places],
     ([whole, at]) => {
       const parts = cut(whole, at).map((part) => ({
@@ -76,7 +76,7 @@ describe.each(combinable)("$name", (algorithm) => {
     }
   )
 
-  it("combines lengths of gigabytes as it combines them step by step", () => {
+  it("combines lengths of gigabytes as it does step by step", () => {
     const { combine } = algorithm
     assert(combine !== undefined)
     const { value } = Checksum.ofBytes(algorithm, text("stevedore"))
@@ -94,7 +94,7 @@ describe.each(combinable)("$name", (algorithm) => {
 })
 
 describe("Checksum", () => {
-  it("has the values that storage has: 4 bytes, most significant first, in base64", () => {
+  it("has storage's values: 4 bytes, most significant first, in base64", () => {
     assert.deepStrictEqual(Checksum.ofBytes(Checksum.crc32, text("123456789")), {
       algorithm: "crc32",
       value: base64(0xcbf43926)
@@ -104,7 +104,7 @@ describe("Checksum", () => {
   })
 
   it.prop(
-    "is zlib's CRC-32, however the bytes are cut, and wherever they lie in memory",
+    "matches zlib's CRC-32, however the bytes are split and wherever they are in memory",
     [bytes, places],
     ([whole, at]) => {
       const running = Checksum.crc32.begin()
@@ -114,12 +114,12 @@ describe("Checksum", () => {
     }
   )
 
-  it("is right for long runs too", () => {
+  it("is correct for long inputs too", () => {
     const long = Uint8Array.from({ length: 3_000_001 }, (_, index) => (index * 31 + (index >>> 9)) & 0xff)
     assert.strictEqual(Checksum.ofBytes(Checksum.crc32, long).value, base64(Zlib.crc32(long)))
   })
 
-  it("combines parts of gigabytes: 10,000 parts of 1 MiB of zeros are zlib's value for all of them", () => {
+  it("combines parts of gigabytes: 10,000 parts of 1 MiB of zeros have zlib's value for all of them", () => {
     const mebibyte = 1_048_576
     const zeros = new Uint8Array(mebibyte)
     const one = Checksum.ofBytes(Checksum.crc32, zeros).value
@@ -138,7 +138,7 @@ describe("Checksum", () => {
     assert.deepStrictEqual(combined, large)
   })
 
-  it("of a whole is none when a part has none, when there is no part, and when the algorithm cannot combine", () => {
+  it("of a whole is absent if a part has none, if there is no part, and if the algorithm cannot combine", () => {
     const part = { checksum: base64(1), size: 1 }
     assert.deepStrictEqual(Checksum.combineAll(Checksum.crc32, []), Option.none())
     assert.deepStrictEqual(Checksum.combineAll(Checksum.crc32, [{ size: 1 }]), Option.none())
@@ -146,7 +146,7 @@ describe("Checksum", () => {
     assert.deepStrictEqual(Checksum.combineAll(withoutCombine, [part, part]), Option.none())
   })
 
-  it("of a whole that is one part is the part's, also when the algorithm cannot combine", () => {
+  it("of a whole in one part is that part's, even if the algorithm cannot combine", () => {
     const { algorithm, value } = Checksum.ofBytes(withoutCombine, text("hello"))
     assert.deepStrictEqual(
       Checksum.combineAll(withoutCombine, [{ checksum: value, size: 5 }]),

@@ -15,7 +15,7 @@ describe("ConnectionError", () => {
     "ERR_SOCKET_CONNECTION_TIMEOUT",
     "UND_ERR_CONNECT_TIMEOUT"
   ])(
-    "%s says that the request did not arrive",
+    "%s means that the request did not arrive",
     (code) => {
       assert.strictEqual(ConnectionError.arrival(code), "no")
     }
@@ -34,31 +34,31 @@ describe("ConnectionError", () => {
     assert.strictEqual(ConnectionError.systemCode(nested({ code: "ECONNRESET" }, depth)), "ECONNRESET")
   })
 
-  it.prop("is nothing for whatever has no system code, and never throws", { error: fc.anything() }, ({ error }) => {
+  it.prop("is absent without a system code, and never throws", { error: fc.anything() }, ({ error }) => {
     const code = ConnectionError.systemCode(error)
     assert.isTrue(code === undefined || /^[A-Z][A-Z0-9_]+$/.test(code))
   })
 
   it.each([{ code: 42 }, { code: "https://bucket.test/?X-Amz-Signature=1" }, { code: "" }, { code: "lower" }])(
-    "takes no other code than a system's: %j",
+    "accepts no code but a system's: %j",
     (error) => {
       assert.isUndefined(ConnectionError.systemCode(error))
     }
   )
 
-  it("ends on causes that go in a circle", () => {
+  it("ends on cyclic causes", () => {
     const error: { cause?: unknown } = {}
     error.cause = error
     assert.isUndefined(ConnectionError.systemCode(error))
   })
 
-  it("a hint at CORS says which rules to look at", () => {
+  it("a CORS hint says which rules to check", () => {
     const failed = { peer: "storage", origin: "https://bucket.test", arrived: "unknown", attempts: 1 } as const
     assert.include(new ConnectionError.ConnectionFailed({ ...failed, hint: "cors" }).message, "CORS rules")
     assert.notInclude(new ConnectionError.ConnectionFailed(failed).message, "CORS")
   })
 
-  it("a connection that failed can be tried again, and says where and how often", () => {
+  it("a failed connection can be retried, and says where it failed and how often", () => {
     const error = new ConnectionError.ConnectionFailed({
       peer: "storage",
       origin: "https://bucket.test",
@@ -72,7 +72,7 @@ describe("ConnectionError", () => {
     assert.include(error.message, "after 3 attempts")
   })
 
-  it.each(["connect", "body", "answer", "call"] as const)("a time-out names its phase: %s", (phase) => {
+  it.each(["connect", "body", "answer", "call"] as const)("a timeout names its phase: %s", (phase) => {
     const error = new ConnectionError.TimedOut({ peer: "service", phase, after: Duration.seconds(30) })
     assert.strictEqual(error.recovery, "retry")
     assert.strictEqual(error.attempts, 1)

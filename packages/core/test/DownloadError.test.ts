@@ -13,14 +13,14 @@ describe("DownloadError", () => {
   })
 
   it.each([NaN, Infinity, -1, 0.5])(
-    "a record that tells a size of %d is a failure of its own, not a defect",
+    "a record that reports a size of %d is a typed failure, not a defect",
     (expected) => {
       const error = new DownloadError.DownloadIncomplete({ fileId: "f", expected, received: 5 })
       assertSurvivesJson(DownloadError.DownloadError, error)
     }
   )
 
-  it.prop("every error says something", { error: DownloadError.DownloadError }, ({ error }) => {
+  it.prop("every error has a message", { error: DownloadError.DownloadError }, ({ error }) => {
     assert.isAbove(error.message.length, 20)
   })
 })

@@ -5,13 +5,13 @@ import { FastCheck, Schema } from "effect"
 const record: FileRecord.FileRecord = { id: "f1", name: "a.bin", status: "pending", created_at: "2030-01-02T03:04:05Z" }
 
 describe("FileRecord.isThere", () => {
-  it("a file is there while it is processed, and when its record tells no size", () => {
+  it("a file counts as stored while it is processed, and if its record has no size", () => {
     assert.isTrue(FileRecord.isThere(record, 3))
     assert.isTrue(FileRecord.isThere({ ...record, size: null }, 3))
     assert.isTrue(FileRecord.isThere({ ...record, status: "completed", size: 3 }, 3))
   })
 
-  it("one that failed, or has another size, is not", () => {
+  it("a failed file, or one with a different size, does not", () => {
     assert.isFalse(FileRecord.isThere({ ...record, status: "failed", size: 3 }, 3))
     assert.isFalse(FileRecord.isThere({ ...record, status: "completed", size: 4 }, 3))
     assert.isFalse(FileRecord.isThere({ ...record, size: 0 }, 3))
@@ -34,7 +34,7 @@ describe("the Schema of a record", () => {
   const unnamed = FastCheck.dictionary(FastCheck.string().map((name) => `x_${name}`), FastCheck.jsonValue())
   const parsed = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-  it.prop("keeps what it does not name, at any depth and on both ways", [unnamed, unnamed], ([more, ofAuthor]) => {
+  it.prop("keeps unknown fields, at any depth, both ways", [unnamed, unnamed], ([more, ofAuthor]) => {
     const whole = parsed({ ...needed, ...more, author: { id: "u1", name: "Ada", ...ofAuthor } })
     for (const schema of schemas) {
       const stored = parsed(Schema.encodeUnknownSync(schema)(Schema.decodeUnknownSync(schema)(whole)))

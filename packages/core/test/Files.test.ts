@@ -9,7 +9,7 @@ const answering = (statuses: ReadonlyArray<string>) =>
   fakeService((_, index) => json({ data: record(statuses[Math.min(index, statuses.length - 1)] ?? "pending") }))
 
 describe("Files.inspect", () => {
-  it.effect("gives the record, with the fields that it does not know", () =>
+  it.effect("returns the record, with unknown fields", () =>
     Effect.gen(function*() {
       const service = answering(["completed"])
       const file = yield* Effect.provide(Files.inspect("f1"), service.layer)
@@ -20,7 +20,7 @@ describe("Files.inspect", () => {
 
 describe("Files.awaitProcessed", () => {
   for (const end of ["completed", "failed"]) {
-    it.effect(`looks until the status is ${end}, and no further`, () =>
+    it.effect(`polls until the status is ${end}, and no further`, () =>
       Effect.gen(function*() {
         const service = answering(["pending", "pending", "pending", end])
         const fiber = yield* Effect.fork(Effect.provide(Files.awaitProcessed("f1"), service.layer))
@@ -30,14 +30,14 @@ describe("Files.awaitProcessed", () => {
       }))
   }
 
-  it.effect("asks once for a file that is processed already", () =>
+  it.effect("asks once for a file that is already processed", () =>
     Effect.gen(function*() {
       const service = answering(["completed"])
       yield* Effect.provide(Files.awaitProcessed("f1"), service.layer)
       assert.strictEqual(service.received.length, 1)
     }))
 
-  it.effect("never waits longer than 18 seconds between two looks", () =>
+  it.effect("never waits longer than 18 seconds between two polls", () =>
     Effect.gen(function*() {
       const service = answering(["pending"])
       const fiber = yield* Effect.fork(Effect.provide(Files.awaitProcessed("f1"), service.layer))
@@ -50,7 +50,7 @@ describe("Files.awaitProcessed", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("looks as the caller's schedule says, and gives the last record when that ends first", () =>
+  it.effect("polls as the caller's schedule says, and returns the last record when the schedule ends first", () =>
     Effect.gen(function*() {
       const service = answering(["pending"])
       const schedule = Schedule.intersect(Schedule.spaced("30 seconds"), Schedule.recurs(2))

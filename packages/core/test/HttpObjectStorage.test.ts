@@ -93,7 +93,7 @@ const forms: ReadonlyArray<readonly [string, Form]> = [
 describe("HttpObjectStorage", () => {
   describe("put", () => {
     it.effect.prop(
-      "sends the URL byte-identical, whatever is in it",
+      "sends the URL byte-identical, whatever it contains",
       { href: hrefs },
       ({ href }) =>
         Effect.map(put(stored, { url: parse(href) }), ({ seen }) => {
@@ -101,11 +101,11 @@ describe("HttpObjectStorage", () => {
         })
     )
 
-    it.effect("a URL as signers write it is the same on the wire", () =>
+    it.effect("a URL as signers write it is unchanged on the wire", () =>
       Effect.map(put(stored), ({ seen }) => assert.strictEqual(seen[0]?.href, href({ part: 3 }))))
 
     describe.each(forms)("of %s", (_, form) => {
-      it.effect("sends the bytes with their length and the headers given, and nothing else", () =>
+      it.effect("sends the bytes with their length and the given headers, and nothing else", () =>
         Effect.gen(function*() {
           const headers = { "content-type": "text/plain", "x-amz-server-side-encryption": "aws:kms" }
           for (const given of [headers, {}]) {
@@ -119,7 +119,7 @@ describe("HttpObjectStorage", () => {
           }
         }))
 
-      it.effect("counts what goes out", () =>
+      it.effect("counts what is sent", () =>
         Effect.gen(function*() {
           let sent = 0
           yield* put(stored, {
@@ -132,7 +132,7 @@ describe("HttpObjectStorage", () => {
         }))
 
       it.effect.each([4, 6])(
-        "that is not as long as declared (%d) is SourceChanged, never a success",
+        "of a length other than declared (%d) is SourceChanged, never a success",
         (length) =>
           Effect.gen(function*() {
             const { result } = yield* put(stored, { section: section(text("hello"), form, length) })
@@ -141,13 +141,13 @@ describe("HttpObjectStorage", () => {
       )
     })
 
-    it.effect("bytes that are not as long as declared are not sent at all", () =>
+    it.effect("bytes of a length other than declared are not sent at all", () =>
       Effect.map(
         put(stored, { section: section(text("hello"), bytesBody, 6) }),
         ({ seen }) => assert.lengthOf(seen, 0)
       ))
 
-    it.effect("is a receipt: the etag verbatim, the request id and the checksums", () =>
+    it.effect("returns a receipt: the etag verbatim, the request id and the checksums", () =>
       Effect.gen(function*() {
         const { result } = yield* put(() =>
           new Response("", {
@@ -160,13 +160,13 @@ describe("HttpObjectStorage", () => {
         )
       }))
 
-    it.effect("carries no token and no trace header, also within a span", () =>
+    it.effect("carries no token and no trace header, even within a span", () =>
       Effect.gen(function*() {
         const { seen: [one] } = yield* Effect.withSpan(put(stored), "parent")
         for (const name of ["authorization", "traceparent", "tracestate", "b3"]) assert.notProperty(one?.headers, name)
       }))
 
-    it.effect("an early refusal is the answer, though the body was not taken whole", () =>
+    it.effect("an early refusal is the response, even if the body was not read completely", () =>
       Effect.gen(function*() {
         const early: Form = () => ({ _tag: "NativeBody", content: text("hel") })
         const { result } = yield* put(
@@ -181,7 +181,7 @@ describe("HttpObjectStorage", () => {
         })
       }))
 
-    it.effect("a Blob goes out as it is, and its bytes are seen beside it", () =>
+    it.effect("a Blob is sent as it is, and its bytes are observed beside it", () =>
       Effect.gen(function*() {
         let observed = ""
         const blob: Form = (bytes, observe) => ({
@@ -214,7 +214,7 @@ describe("HttpObjectStorage", () => {
         assert.include({ ...errorOf(result) }, { _tag: "StorageRejected", status })
       }))
 
-    it.effect("a URL that has ended by the server's clock is refused before anything is sent or read", () =>
+    it.effect("a URL that has expired by the server's clock is refused before anything is sent or read", () =>
       Effect.gen(function*() {
         yield* TestClock.setTime(1000)
         const unread: SourceSection = { ...section(text("hello")), body: () => Effect.dieMessage("was read") }
@@ -225,7 +225,7 @@ describe("HttpObjectStorage", () => {
         assert.isTrue(Either.isRight(justBefore.result))
       }))
 
-    it.effect("a 403 that says nothing is judged by the server's clock when it comes", () =>
+    it.effect("a 403 without a reason is judged by the server's clock when it arrives", () =>
       Effect.gen(function*() {
         const late: FakeHttp.Answer = () => Effect.as(TestClock.adjust("1 second"), new Response("", { status: 403 }))
         const after = yield* put(late, { clockOffset: deadline - 1000 })
@@ -234,7 +234,7 @@ describe("HttpObjectStorage", () => {
         assert.strictEqual(errorOf(before.result)._tag, "SignatureMismatch403")
       }))
 
-    it.effect("a source that fails on the way is its own error, not the connection's", () =>
+    it.effect("a source that fails in transit is its own error, not the connection's", () =>
       Effect.gen(function*() {
         const failure = new SourceError.SourceUnreadable({ name: "a.txt", reason: "Failed", code: "EIO" })
         const breaking: Form = () => ({ _tag: "StreamBody", stream: Stream.fail(failure) })
@@ -243,7 +243,7 @@ describe("HttpObjectStorage", () => {
       }))
 
     it.effect.each([["ECONNREFUSED", "no"], ["ECONNRESET", "unknown"], ["EPIPE", "unknown"]])(
-      "a connection that fails with %s is known by its code and origin alone",
+      "a connection that fails with %s is reported by its code and origin alone",
       ([code = "", arrived]) =>
         Effect.gen(function*() {
           const error = yield* Effect.flip(
@@ -261,7 +261,7 @@ describe("HttpObjectStorage", () => {
         })
     )
 
-    it.effect("a source that can be read again gives each attempt a body of its own", () =>
+    it.effect("a source that can be read again gives each attempt its own body", () =>
       Effect.gen(function*() {
         const source = UploadSources.fromStream("a.txt", Stream.make(text("hel"), text("lo")), { size: 5 })
         const { client, seen } = FakeHttp.make(stored)
@@ -275,7 +275,7 @@ describe("HttpObjectStorage", () => {
         assert.deepStrictEqual(seen.map((one) => new TextDecoder().decode(one.body)), ["hello", "hello"])
       }))
 
-    it.effect("an answer without a body is read like one with an empty body", () =>
+    it.effect("a response without a body reads like one with an empty body", () =>
       Effect.gen(function*() {
         const done = yield* put(() => new Response(null, { headers: { etag: "e" } }))
         assert.isTrue(Either.isRight(done.result))
@@ -283,7 +283,7 @@ describe("HttpObjectStorage", () => {
         assert.strictEqual(errorOf(refused.result)._tag, "StorageUnavailable")
       }))
 
-    it.effect("a success whose body breaks off is none", () =>
+    it.effect("a success whose body breaks off is not a success", () =>
       Effect.gen(function*() {
         const body = new ReadableStream<Uint8Array>({
           pull: (controller) => controller.error(Object.assign(new Error("gone"), { code: "ECONNRESET" }))
@@ -292,7 +292,7 @@ describe("HttpObjectStorage", () => {
         assert.include({ ...errorOf(result) }, { _tag: "ConnectionFailed", arrived: "unknown" })
       }))
 
-    it.effect("the whole answer is read, however long, so that its connection can be used again", () =>
+    it.effect("the whole response is read, however long, so that its connection can be reused", () =>
       Effect.gen(function*() {
         let left = 200
         const body = new ReadableStream<Uint8Array>({
@@ -321,7 +321,7 @@ describe("HttpObjectStorage", () => {
         }))).pipe(Effect.either, Effect.map((result) => ({ result, seen })))
     }
 
-    it.effect("is the whole object with what is told of it", () =>
+    it.effect("returns the whole object with its metadata", () =>
       Effect.gen(function*() {
         const { result, seen } = yield* get(() =>
           new Response("hello", { headers: { "content-length": "5", etag: "\"e\"" } })
@@ -337,7 +337,7 @@ describe("HttpObjectStorage", () => {
         assert.notProperty(seen[0]?.headers, "authorization")
       }))
 
-    it.effect.prop("asks for a range as HTTP writes it, and knows the whole length", {
+    it.effect.prop("requests a range as HTTP writes it, and knows the total length", {
       start: fc.nat(1000),
       more: fc.option(fc.nat(1000), { nil: undefined })
     }, ({ more, start }) =>
@@ -380,7 +380,7 @@ describe("HttpObjectStorage", () => {
       }))
   })
 
-  it.effect("an answer that breaks off shows no signature in any log, not in those of the fibers that read it", () => {
+  it.effect("a response that breaks off shows no signature in any log, not even in those of the fibers that read it", () => {
     const lines: Array<string> = []
     const logger = Logger.make(({ cause, message }) => {
       lines.push(`${String(message)} ${Cause.pretty(cause, { renderErrorCause: true })}`)

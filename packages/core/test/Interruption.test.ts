@@ -75,7 +75,7 @@ const states: ReadonlyArray<readonly [string, number, () => State]> = [
 
 describe("an interruption", () => {
   for (const [state, requests, make] of states) {
-    it.effect(`settles within 50 milliseconds ${state}, and nothing is asked after it`, () =>
+    it.effect(`settles within 50 milliseconds ${state}, and nothing is requested after it`, () =>
       Effect.gen(function*() {
         const took: Array<number> = []
         for (let turn = 0; turn < 5; turn++) {

@@ -26,7 +26,7 @@ describe("ListError", () => {
     assert.include(error.message, words)
   })
 
-  it("what is refused before a request counts no attempt", () => {
+  it("a refusal before any request counts no attempt", () => {
     assert.strictEqual(new ListError.InvalidPageSize({ pageSize: 0, maximum: 100 }).attempts, 0)
   })
 })

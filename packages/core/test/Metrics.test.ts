@@ -59,7 +59,7 @@ describe("Metrics", () => {
       faults: FaultScript.on("putPart").part(3).times(2).answer(503).and(FaultScript.on("putPart").part(5).reset())
     }))))
 
-  it.effect("count what a download received, each request for it, and what is made again", () =>
+  it.effect("count what a download received, each request for it, and each retry", () =>
     Effect.gen(function*() {
       const { id } = yield* inTime(multipart)
       const download = Effect.map(Stream.runCollect(Downloads.stream(id)), Chunk.size)
@@ -69,7 +69,7 @@ describe("Metrics", () => {
       faults: FaultScript.on("get").times(2).answer(503, "InternalError").and(FaultScript.on("get").resetAfter(40))
     }))))
 
-  it.effect("have the tags that the caller gives, also those of the bytes of a download", () =>
+  it.effect("have the tags that the caller sets, including those of a download's bytes", () =>
     Effect.gen(function*() {
       const { id } = yield* Effect.tagMetrics(inTime(multipart), "tenant", "up")
       yield* Stream.runDrain(Downloads.stream(id)).pipe(Effect.tagMetrics("tenant", "down"))
@@ -77,13 +77,13 @@ describe("Metrics", () => {
       assert.strictEqual(yield* count(Metric.tagged(Metrics.bytesReceived, "tenant", "down")), 95)
     }).pipe(Effect.provide(tiny())))
 
-  it.effect("count an upload that fails by its error", () =>
+  it.effect("count a failed upload by its error", () =>
     Effect.gen(function*() {
       const small = Uploads.upload(sourceOf(3), { strategy: "single" })
       assert.deepStrictEqual(yield* grown(inTime(small)), { refused: 1, puts: 1 })
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("put").always().answer(403, "AccessDenied") }))))
 
-  it.effect("count an upload that is interrupted as cancelled", () =>
+  it.effect("count an interrupted upload as cancelled", () =>
     Effect.gen(function*() {
       const growth = yield* grown(Effect.gen(function*() {
         const fiber = yield* Effect.fork(multipart)

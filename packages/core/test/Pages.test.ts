@@ -63,7 +63,7 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("empty pages in a row end the walk with an error, past the allowance and not before", () => {
+  it.effect("empty pages in a row fail the walk, past the allowance and not before", () => {
     const list = fakeService((_, index) => pageAnswer(page([], { has_more: true, next_cursor: `c${index}` })))
     return Effect.gen(function*() {
       const { end } = yield* walked({ ...projects, emptyPages: 3 })
@@ -81,7 +81,7 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a full page in between begins the count of empty pages anew", () => {
+  it.effect("a full page in between resets the count of empty pages", () => {
     const empty = (index: number) => page([], { has_more: true, next_cursor: `c${index}` })
     const list = scriptedList([
       ...[1, 2, 3].map(empty),
@@ -94,7 +94,7 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a repeated cursor is not followed: what came before is given, then the walk fails", () => {
+  it.effect("a repeated cursor is not followed: the items before it are returned, then the walk fails", () => {
     const list = fakeService(({ query }) =>
       pageAnswer(page([query.get("page[start_cursor]") ?? "start"], { has_more: true, next_cursor: "same" }))
     )
@@ -107,7 +107,7 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a circle of several pages is found at the first cursor that comes again", () => {
+  it.effect("a cycle of several pages is detected at the first repeated cursor", () => {
     const list = fakeService(({ query }) => {
       const place = Number(query.get("page[start_cursor]") ?? 0)
       return pageAnswer(page([place], { has_more: true, next_cursor: String(place === 5 ? 2 : place + 1) }))
@@ -129,7 +129,7 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("more without a cursor fails after the page's items, and names the page", () => {
+  it.effect("more items without a cursor fail the walk after the page's items, and the error names the page", () => {
     const list = scriptedList([
       page([1], { has_more: true, next_cursor: "a" }),
       page([2], { has_more: true, next_cursor: null })
@@ -143,7 +143,7 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("fewer items than asked for do not end the walk", () => {
+  it.effect("fewer items than requested do not end the walk", () => {
     const list = keysetList(items(95), 10)
     return Effect.gen(function*() {
       assert.deepStrictEqual(yield* allItems(Pages.walk(projects)), items(95))
@@ -151,7 +151,7 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("one walk can be run twice and gives the same twice", () => {
+  it.effect("one walk can run twice and returns the same twice", () => {
     const list = keysetList(items(300))
     const walk = Pages.walk(projects)
     return Effect.gen(function*() {
@@ -160,7 +160,7 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a page that fails once is made again by itself", () => {
+  it.effect("a page that fails once is retried on its own", () => {
     const list = fakeService(({ query }, index) =>
       index === 1
         ? refusal(503, "InternalError")
@@ -176,7 +176,7 @@ describe("Pages", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("a page that stays broken ends the walk with the cursor to go on from", () => {
+  it.effect("a page that keeps failing ends the walk with the cursor to resume from", () => {
     const list = fakeService(({ query }) =>
       query.has("page[start_cursor]")
         ? refusal(500, "InternalError")
@@ -206,7 +206,7 @@ describe("Pages", () => {
   })
 
   it.effect.prop(
-    "a walk gives what the pages held, in order, once",
+    "a walk returns the pages' items in order, once",
     [
       fc.array(fc.array(fc.integer(), { maxLength: 5 }), { minLength: 1, maxLength: 20 }),
       fc.constantFrom(0 as const, 1 as const, 2 as const)
@@ -225,7 +225,7 @@ describe("Pages", () => {
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.effect("a rejected cursor is told from other refusals, with its age since the page that gave it", () => {
+  it.effect("a rejected cursor is distinguished from other refusals, with its age since the page that gave it", () => {
     const list = fakeService(({ query }) =>
       query.get("page[start_cursor]") === "b"
         ? refusal(400, "ValidationError", "page.start_cursor")
@@ -250,7 +250,7 @@ describe("Pages", () => {
   ] as const
 
   it.effect.each(refusals)(
-    "a refusal that names no place means the cursor, for nothing else is new: %s",
+    "a refusal without a place blames the cursor, because nothing else has changed: %s",
     ([, refused]) => {
       const list = fakeService(({ query }) =>
         query.has("page[start_cursor]") ? refused() : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
@@ -274,7 +274,7 @@ describe("Pages", () => {
       }).pipe(Effect.provide(fakeService(() => refused()).layer))
   )
 
-  it.effect("another refusal of a page behind a cursor is not blamed on the cursor", () => {
+  it.effect("a different refusal of a page with a cursor is not blamed on the cursor", () => {
     const list = fakeService(({ query }) =>
       query.has("page[start_cursor]")
         ? refusal(422, "UnprocessableContent", "filter.title")
@@ -302,14 +302,14 @@ describe("Pages", () => {
         return { before, all: list.received.length }
       })
 
-    it.effect("fetches so many pages before they are asked for, and no page twice", () =>
+    it.effect("fetches this many pages before they are requested, and no page twice", () =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* slow(0), { before: 1, all: 10 })
         assert.deepStrictEqual(yield* slow(1), { before: 2, all: 10 })
         assert.deepStrictEqual(yield* slow(2), { before: 3, all: 10 })
       }))
 
-    it.effect("does nothing before the first page is asked for", () => {
+    it.effect("does nothing before the first page is requested", () => {
       const list = keysetList(items(1000))
       return Effect.gen(function*() {
         yield* Pages.walk({ ...projects, ahead: 2 }).pipe(Stream.take(0), Stream.runDrain)
@@ -317,7 +317,7 @@ describe("Pages", () => {
       }).pipe(Effect.provide(list.layer))
     })
 
-    it.effect("an early stop interrupts the page on its way", () =>
+    it.effect("stopping early interrupts the page in flight", () =>
       Effect.gen(function*() {
         let interrupted = 0
         const list = fakeService(({ query }) =>
@@ -348,7 +348,7 @@ describe("Pages", () => {
   })
 
   it.prop(
-    "a used cursor is known, and another is not",
+    "a used cursor is recognized, and another is not",
     [fc.uniqueArray(fc.string(), { minLength: 1 })],
     ([cursors]) => {
       const [unused = "", ...used] = cursors

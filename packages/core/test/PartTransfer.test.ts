@@ -59,7 +59,7 @@ describe("PartTransfer", () => {
       assert.strictEqual(transferred.checksum, "y/Q5Jg==")
     }).pipe(Effect.provide(storage(taken))))
 
-  it.effect("a checksum of storage that differs is damage on the way: the part is sent again", () => {
+  it.effect("a different checksum from storage means damage in transit: the part is sent again", () => {
     let puts = 0
     return Effect.gen(function*() {
       const transferred = yield* inTime(transfer())
@@ -74,7 +74,7 @@ describe("PartTransfer", () => {
     )
   })
 
-  it.effect("what a pause cuts is no success for the gate, is closed, and is made again without being counted", () => {
+  it.effect("an attempt that a pause cuts off is no success for the gate, is closed, and is repeated without being counted", () => {
     const exits: Array<string> = []
     let puts = 0
     return Effect.gen(function*() {
@@ -95,7 +95,7 @@ describe("PartTransfer", () => {
     }).pipe(Effect.provide(storage((request) => Effect.suspend(() => ++puts === 1 ? Effect.never : taken(request)))))
   })
 
-  it.effect("what is paused while its source is looked at begins no attempt: none is told of, and nothing is sent", () => {
+  it.effect("a part that is paused while its source is checked starts no attempt: no event, and nothing is sent", () => {
     let puts = 0
     return Effect.gen(function*() {
       const run = yield* UploadRun.make(9, 4)
@@ -117,12 +117,12 @@ describe("PartTransfer", () => {
     )))
   })
 
-  it.effect("bytes that could not be seen on their way have no checksum", () =>
+  it.effect("bytes that could not be observed in transit have no checksum", () =>
     Effect.gen(function*() {
       assert.isUndefined((yield* transfer()).checksum)
     }).pipe(Effect.provide(storage(() => Effect.succeed(receipt)))))
 
-  it.effect("the attempt before is over when the next begins", () => {
+  it.effect("the previous attempt is over when the next one starts", () => {
     const events: Array<string> = []
     return Effect.gen(function*() {
       yield* inTime(transfer())
@@ -136,7 +136,7 @@ describe("PartTransfer", () => {
     )))
   })
 
-  it.effect("the source is looked at before each attempt: a change is not sent", () => {
+  it.effect("the source is checked before each attempt: a changed source is not sent", () => {
     let puts = 0
     return Effect.gen(function*() {
       const changed = Effect.suspend(() =>
@@ -177,7 +177,7 @@ describe("PartTransfer", () => {
       )
   )
 
-  it.effect("one SlowDown holds the parts of everybody for as long as this one waits", () =>
+  it.effect("one SlowDown holds back everybody's parts for as long as this one waits", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.TransferGate
       const fiber = yield* Effect.fork(transfer())

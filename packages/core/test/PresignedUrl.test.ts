@@ -4,7 +4,7 @@ import { Either, Equal, FastCheck as fc, Hash, Option, ParseResult, pipe, Schema
 import { deadline, href, hrefs, parse, presigned, signature, signedAt } from "./fixtures/presignedUrls.js"
 
 describe("PresignedUrl", () => {
-  it.each(["Amz", "Goog"] as const)("reads itself, signed in the dialect of %s", (dialect) => {
+  it.each(["Amz", "Goog"] as const)("reads a URL signed in the dialect of %s", (dialect) => {
     const url = presigned({ dialect, part: 12, signedHeaders: ["X-Amz-Server-Side-Encryption", "content-type"] })
     assert.strictEqual(url.origin, "https://bucket.storage.test")
     assert.strictEqual(url.path, "/key%20one/%C3%A9")
@@ -20,7 +20,7 @@ describe("PresignedUrl", () => {
     assert.deepStrictEqual(url.partNumber, Option.some(3))
   })
 
-  it.prop("the deadline is the time of signing and the seconds of its life", { seconds: fc.nat(604_800) }, (
+  it.prop("the deadline is the time of signing plus the lifetime in seconds", { seconds: fc.nat(604_800) }, (
     { seconds }
   ) => {
     const url = presigned({ seconds })
@@ -29,7 +29,7 @@ describe("PresignedUrl", () => {
     assert.isTrue(PresignedUrl.hasEnded(url, signedAt + seconds * 1000))
   })
 
-  it("an end that is assumed holds for a URL that tells none, and may be asked for in a pipe", () => {
+  it("an assumed deadline applies to a URL without one, and can be set and checked in a pipe", () => {
     const assumed = pipe(parse("https://b.test/k"), PresignedUrl.endingBy(new Date(signedAt)))
     assert.deepStrictEqual([signedAt - 1, signedAt].map((now) => pipe(assumed, PresignedUrl.hasEnded(now))), [
       false,
@@ -50,30 +50,30 @@ describe("PresignedUrl", () => {
     `https://b.test/k?X-Amz-Date=20300101T000000Z&X-Amz-Expires=${Number.MAX_SAFE_INTEGER}`,
     "https://b.test/k?X-Amz-Date=2030-01-01&X-Amz-Expires=60",
     "https://b.test/k?X-Amz-Date=20301301T000000Z&X-Amz-Expires=60"
-  ])("a URL that does not say when it ends has not ended: %s", (text) => {
+  ])("a URL without a deadline never expires: %s", (text) => {
     const url = parse(text)
     assert.deepStrictEqual(url.deadline, Option.none())
     assert.isFalse(PresignedUrl.hasEnded(url, Number.MAX_SAFE_INTEGER))
     assert.deepStrictEqual(url.signedHeaders, [])
   })
 
-  it.each(["", "0", "-1", "1.5", "1e2", "9".repeat(30), "x"])("partNumber=%s is no part", (number) => {
+  it.each(["", "0", "-1", "1.5", "1e2", "9".repeat(30), "x"])("partNumber=%s is not a part number", (number) => {
     assert.deepStrictEqual(parse(`https://b.test/k?partNumber=${number}`).partNumber, Option.none())
   })
 
-  it.prop("comes out byte-identical, and through its schema too", { href: hrefs }, ({ href }) => {
+  it.prop("is byte-identical when revealed, even after its Schema", { href: hrefs }, ({ href }) => {
     assert.strictEqual(PresignedUrl.reveal(parse(href)), href)
     const decoded = Schema.decodeSync(PresignedUrl.PresignedUrlFromString)(href)
     assert.strictEqual(Schema.encodeSync(PresignedUrl.PresignedUrlFromString)(decoded), href)
   })
 
-  it.prop("two are equal when their strings are", { one: hrefs, other: hrefs }, ({ one, other }) => {
+  it.prop("two URLs are equal if their strings are", { one: hrefs, other: hrefs }, ({ one, other }) => {
     assert.isTrue(Equal.equals(parse(one), parse(one)))
     assert.strictEqual(Hash.hash(parse(one)), Hash.hash(parse(one)))
     assert.strictEqual(Equal.equals(parse(one), parse(other)), one === other)
   })
 
-  it.prop("whatever the string, there is a URL or none, never a throw", {
+  it.prop("any string is a URL or none, and never throws", {
     text: fc.oneof(fc.string(), fc.webUrl(), fc.string().map((rest) => `https://${rest}`))
   }, ({ text }) => {
     const url = PresignedUrl.fromString(text)
@@ -81,13 +81,13 @@ describe("PresignedUrl", () => {
   })
 
   it.each(["", "no url", "ftp://b.test/k", "//b.test/k", "/k?X-Amz-Signature=1", "https://", "https://b.test/a b"])(
-    "%j is no pre-signed URL",
+    "%j is not a pre-signed URL",
     (text) => {
       assert.deepStrictEqual(PresignedUrl.fromString(text), Option.none())
     }
   )
 
-  it("a string that is no URL is an error that does not repeat it", () => {
+  it("the error for a string that is not a URL does not quote it", () => {
     const read = Schema.decodeUnknownEither(PresignedUrl.PresignedUrlFromString)(`ftp://b.test/?sig=${signature}`)
     assert.isTrue(Either.isLeft(read))
     if (Either.isLeft(read)) {
@@ -100,7 +100,7 @@ describe("PresignedUrl", () => {
     }
   })
 
-  it("shows its origin and path when it is printed", () => {
+  it("prints as origin and path", () => {
     assert.strictEqual(String(parse(href())), "https://bucket.storage.test/key%20one/%C3%A9?<redacted>")
     assert.deepStrictEqual(JSON.parse(JSON.stringify(parse(href()))), {
       _id: "PresignedUrl",

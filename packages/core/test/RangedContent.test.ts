@@ -7,7 +7,7 @@ const none = Option.none()
 const untold = { etag: none, checksums: {} }
 
 describe("headers", () => {
-  it("ask for what is wanted, and for nothing else", () => {
+  it("request exactly what is wanted", () => {
     assert.deepStrictEqual(RangedContent.headers({}), {})
     assert.deepStrictEqual(RangedContent.headers({ range: { start: 5 } }), { range: "bytes=5-" })
     assert.deepStrictEqual(RangedContent.headers({ range: { start: 0, end: 9 }, ifMatch: "\"a\"" }), {
@@ -18,7 +18,7 @@ describe("headers", () => {
 })
 
 describe("held", () => {
-  it("is everything for a 200, whatever was asked", () => {
+  it("is everything for a 200, whatever was requested", () => {
     assert.deepStrictEqual(
       RangedContent.held({ status: 200, headers: { "content-length": "10" } }, { range: { start: 3, end: 4 } }),
       Option.some({ partial: false, start: 0, length: Option.some(10), totalLength: Option.some(10), ...untold })
@@ -29,7 +29,7 @@ describe("held", () => {
     )
   })
 
-  it("is the range of a 206 where it begins as asked, for any range and size", () => {
+  it("is the range of a 206 if it starts as requested, for any range and size", () => {
     fc.assert(fc.property(fc.nat(1e9), fc.integer({ min: 1, max: 1e9 }), fc.nat(1e9), (start, length, more) => {
       const total = start + length + more
       const answer = {
@@ -51,7 +51,7 @@ describe("held", () => {
     }))
   })
 
-  it("is nothing for another status and for a 206 that does not say what it is", () => {
+  it("is nothing for another status, and for a 206 that does not say what it contains", () => {
     const range = { start: 0, end: 9 }
     for (
       const [status, contentRange] of [
@@ -72,7 +72,7 @@ describe("held", () => {
     }
   })
 
-  it("knows a range of something whose size is not told", () => {
+  it("reads a range of content of unknown size", () => {
     const held = RangedContent.held({ status: 206, headers: { "content-range": "bytes 2-3/*" } }, {
       range: { start: 2 }
     })
@@ -92,7 +92,7 @@ describe("held of encoded content", () => {
   }
   const part = (range: string) => ({ status: 206, headers: { ...headers, "content-range": range } })
 
-  it("tells nothing of bytes that may be decoded, and proves nothing", () => {
+  it("reports no length of bytes that may be decoded, and proves nothing", () => {
     const unknown = { start: 0, length: none, totalLength: none, checksums: {}, etag: Option.some("W/\"e\"") }
     assert.deepStrictEqual(
       RangedContent.held({ status: 200, headers }, {}),
@@ -104,11 +104,11 @@ describe("held of encoded content", () => {
     )
   })
 
-  it("is no part from a place of the encoded bytes, where that of the decoded ones is not known", () => {
+  it("is not a part at an offset of the encoded bytes, because the offset of the decoded ones is unknown", () => {
     assert.deepStrictEqual(RangedContent.held(part("bytes 3-9/10"), { range: { start: 3 } }), none)
   })
 
-  it("is as it is told where nothing is decoded, or nothing was encoded", () => {
+  it("is as reported if nothing is decoded, or nothing was encoded", () => {
     const asked = { range: { start: 0, end: 99 } }
     const { "content-encoding": _, ...plain } = headers
     for (
@@ -130,7 +130,7 @@ describe("held of encoded content", () => {
 })
 
 describe("held of a Content-Encoding that is all blanks but for its end", () => {
-  it("is told in no time to speak of", () => {
+  it("is read in no noticeable time", () => {
     const startedAt = performance.now()
     const encoded = { status: 200, headers: { "content-encoding": `${"\u00a0".repeat(60_000)}x` } }
     for (let count = 0; count < 5; count++) assert.isTrue(Option.isSome(RangedContent.held(encoded, {})))
@@ -139,7 +139,7 @@ describe("held of a Content-Encoding that is all blanks but for its end", () => 
 })
 
 describe("isStrong", () => {
-  it("is what promises equal bytes", () => {
+  it("accepts only etags that promise equal bytes", () => {
     assert.deepStrictEqual(["\"a\"", "W/\"a\"", "", "unquoted"].map(RangedContent.isStrong), [true, false, false, true])
   })
 })
@@ -169,7 +169,7 @@ describe("checksums", () => {
     assert.deepStrictEqual(held(headers, "bytes 0-9/10"), told)
   })
 
-  it("are none where they may be of a part, or are composed of the parts'", () => {
+  it("are absent if they may be of a part, or are composed of the parts' checksums", () => {
     const crc32 = { "x-amz-checksum-crc32": "y/Q5Jg==" }
     assert.deepStrictEqual(held(crc32, "bytes 0-9/11"), Option.some({}))
     assert.deepStrictEqual(held(crc32, "bytes 0-9/*"), Option.some({}))

@@ -67,7 +67,7 @@ describe("RateLimit", () => {
       ["milliseconds", rule, "milliseconds"]
     ]
     it.effect.each(settings)(
-      "205 calls from 50 fibers meet no 429 and wait for one window: %s",
+      "205 calls from 50 fibers get no 429 and wait for one window: %s",
       ([_, rule, unit]) =>
         inTime(Effect.gen(function*() {
           const server = strictLimit({ limit: 200, unit })
@@ -81,7 +81,7 @@ describe("RateLimit", () => {
         }))
     )
 
-    it.effect("also when answers overtake each other", () =>
+    it.effect("even if responses overtake each other", () =>
       inTime(Effect.gen(function*() {
         const server = strictLimit({ limit: 200 })
         const gate = yield* RateLimit.make(rule)
@@ -90,7 +90,7 @@ describe("RateLimit", () => {
         assert.deepStrictEqual(server.state, { refused: 0, admitted: 405 })
       })).pipe(Effect.withRandom(Random.make("overtaking"))))
 
-    it.effect("also when the server tells nothing and the profile's rule holds", () =>
+    it.effect("even if the server reports nothing and the profile's rule applies", () =>
       inTime(Effect.gen(function*() {
         const server = strictLimit({ limit: 200, silent: true })
         const gate = yield* RateLimit.make(rule)
@@ -106,7 +106,7 @@ describe("RateLimit", () => {
       ["far more than fit in", 1, "20 millis"]
     ]
     it.effect.each(others)(
-      "also when others share the window: %s",
+      "even if others share the window: %s",
       ([_, size, every]) =>
         inTime(Effect.gen(function*() {
           const server = strictLimit({ limit: 200 })
@@ -120,7 +120,7 @@ describe("RateLimit", () => {
         }))
     )
 
-    it.effect("also when others have used most of the window before", () =>
+    it.effect("even if others have used most of the window before", () =>
       inTime(Effect.gen(function*() {
         const server = strictLimit({ limit: 200 })
         yield* Effect.replicateEffect(server.theirs, 190)
@@ -131,7 +131,7 @@ describe("RateLimit", () => {
   })
 
   it.effect.prop(
-    "whatever is refused, fails, dies or is interrupted: no call goes before it is asked for, and nobody waits for ever",
+    "whatever is refused, fails, dies or is interrupted: no call is sent before it is asked for, and none waits forever",
     {
       rule: fc.option(
         fc.record({ requests: fc.integer({ min: 1, max: 6 }), windowSeconds: fc.constantFrom(1, 5, 10) }),
@@ -193,7 +193,7 @@ describe("RateLimit", () => {
   )
 
   it.effect.prop(
-    "no order of concurrency, latency and limit meets a 429",
+    "no combination of concurrency, latency and limit gets a 429",
     {
       limit: fc.integer({ min: 1, max: 40 }),
       concurrency: fc.integer({ min: 1, max: 60 }),
@@ -214,7 +214,7 @@ describe("RateLimit", () => {
     { fastCheck: { numRuns: 50 } }
   )
 
-  it.effect("a service that sends no headers is never slowed, whatever the number of calls", () =>
+  it.effect("a service without such headers is never slowed down, whatever the number of calls", () =>
     inTime(Effect.gen(function*() {
       const gate = yield* RateLimit.make()
       const call = gate.pass((answered) => Effect.zipRight(Effect.sleep("1 second"), answered(answerOf())), asked)
@@ -223,7 +223,7 @@ describe("RateLimit", () => {
       assert.deepStrictEqual(yield* gate.status, Option.none())
     })))
 
-  it.effect("a service that stops sending headers is not slowed any more", () =>
+  it.effect("a service that stops sending headers is no longer slowed down", () =>
     inTime(Effect.gen(function*() {
       const gate = yield* RateLimit.make()
       yield* passAtOnce(gate, answerOf(windowOf(0, at(5))))
@@ -254,7 +254,7 @@ describe("RateLimit", () => {
     })))
 
   describe("what a 429 says", () => {
-    it.effect("holds all, for exactly the time it says", () =>
+    it.effect("holds back everybody, for exactly that time", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
         yield* passAtOnce(gate, answerOf({ "retry-after": "2" }, 429))
@@ -290,7 +290,7 @@ describe("RateLimit", () => {
         assert.strictEqual(millis, 29_000)
       })))
 
-    it.effect("above the policy's patience fails at once, with the wait", () =>
+    it.effect("fails at once if it exceeds the policy's patience, with the wait", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
         yield* passAtOnce(gate, answerOf({ "retry-after": "100000" }, 429))
@@ -303,7 +303,7 @@ describe("RateLimit", () => {
         )
       })))
 
-    it.effect("is asked about again after that patience: it may have been nonsense", () =>
+    it.effect("is questioned again after that patience, because it may have been nonsense", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
         yield* passAtOnce(gate, answerOf({ "retry-after": "100000" }, 429))
@@ -312,7 +312,7 @@ describe("RateLimit", () => {
         assert.isTrue(Either.isLeft(yield* Effect.either(passAtOnce(gate, answerOf()))))
       })))
 
-    it.effect("a policy with more patience waits", () =>
+    it.effect("is waited for by a policy with more patience", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
         yield* passAtOnce(gate, answerOf({ "retry-after": "300" }, 429))
@@ -321,7 +321,7 @@ describe("RateLimit", () => {
       })).pipe(Effect.provide(RetryPolicy.layer({ longestRetryAfter: "10 minutes" }))))
 
     it.effect.each(["soon", "-5", "", "2 seconds"])(
-      "nonsense is no hint: %o",
+      "nonsense is ignored: %o",
       (header) =>
         inTime(Effect.gen(function*() {
           const gate = yield* RateLimit.make()
@@ -336,7 +336,7 @@ describe("RateLimit", () => {
       ["a 429's closure", answerOf({ "retry-after": "30" }, 429), 30_000],
       ["a window", answerOf(windowOf(0, at(20))), 20_000]
     ]
-    it.effect.each(said)("makes %s no longer", ([_, answer, millis]) =>
+    it.effect.each(said)("does not prolong %s", ([_, answer, millis]) =>
       inTime(Effect.gen(function*() {
         const wall = yield* settableWallClock
         const gate = yield* RateLimit.make()
@@ -346,7 +346,7 @@ describe("RateLimit", () => {
         assert.strictEqual(waited, millis)
       })))
 
-    it.effect("moves the end that the status tells, for that is in the wall clock's time", () =>
+    it.effect("moves the end that the status reports, which is in wall-clock time", () =>
       inTime(Effect.gen(function*() {
         const wall = yield* settableWallClock
         const gate = yield* RateLimit.make()
@@ -368,7 +368,7 @@ describe("RateLimit", () => {
       assert.deepStrictEqual(told(headers, now), Option.some(expected))
     })
 
-    it("the end is taken against the server's own clock", () => {
+    it("the end of the window is relative to the server's own clock", () => {
       const headers = { ...windowOf(5, inSeconds + 3630), date: new Date(now + 3_600_000).toUTCString() }
       assert.deepStrictEqual(Option.map(told(headers, now), ({ resetsAt }) => resetsAt), Option.some(now + 30_000))
     })
@@ -383,11 +383,11 @@ describe("RateLimit", () => {
       windowOf(5, inSeconds + 90_000),
       { "x-ratelimit-remaining": "0" },
       {}
-    ])("nonsense, a time that has passed or is far away, and half of it say nothing: %o", (headers) => {
+    ])("nonsense, a time in the past or far away, and incomplete headers are ignored: %o", (headers) => {
       assert.deepStrictEqual(told(headers, now), Option.none())
     })
 
-    it.prop("no header is a defect", [fc.dictionary(
+    it.prop("no header causes a defect", [fc.dictionary(
       fc.constantFrom(
         "x-ratelimit-limit",
         "x-ratelimit-remaining",
@@ -401,7 +401,7 @@ describe("RateLimit", () => {
   })
 
   describe("waiting", () => {
-    it.effect("shows in a metric, on the span and in the log", () =>
+    it.effect("is visible in a metric, on the span and in the log", () =>
       inTime(Effect.gen(function*() {
         const logged: Array<string> = []
         const gate = yield* RateLimit.make()
@@ -447,7 +447,7 @@ describe("RateLimit", () => {
         assert.strictEqual((yield* countOfWaits) - before, 0)
       })))
 
-    it.effect("calls go in the order in which they came", () =>
+    it.effect("calls are sent in order of arrival", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
         yield* passAtOnce(gate, answerOf({ "retry-after": "3" }, 429))
@@ -460,7 +460,7 @@ describe("RateLimit", () => {
         assert.deepStrictEqual(went, [1, 2, 3, 4, 5])
       })))
 
-    it.effect("a call that is interrupted while it waits leaves the way free", () =>
+    it.effect("a call that is interrupted while waiting does not block the others", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
         yield* passAtOnce(gate, answerOf({ "retry-after": "3" }, 429))
@@ -471,7 +471,7 @@ describe("RateLimit", () => {
         assert.strictEqual(millis, 2000)
       })))
 
-    it.live("an interrupt settles within 50 milliseconds", () =>
+    it.live("an interruption takes effect within 50 milliseconds", () =>
       Effect.gen(function*() {
         const gate = yield* RateLimit.make()
         yield* passAtOnce(gate, answerOf({ "retry-after": "30" }, 429))
@@ -482,7 +482,7 @@ describe("RateLimit", () => {
       }))
   })
 
-  it.effect("the first call of a window that hangs does not hold the others for ever", () =>
+  it.effect("a first call of a window that hangs does not block the others forever", () =>
     inTime(Effect.gen(function*() {
       const gate = yield* RateLimit.make(rule)
       yield* Effect.fork(gate.pass(() => Effect.never, asked))
@@ -491,7 +491,7 @@ describe("RateLimit", () => {
       assert.strictEqual(millis, 5000)
     })))
 
-  it.effect("the status takes off the calls on their way, and says when the end is near", () =>
+  it.effect("the status subtracts the calls in flight, and says when the end is near", () =>
     inTime(Effect.gen(function*() {
       const gate = yield* RateLimit.make()
       yield* passAtOnce(gate, answerOf(windowOf(21, at(30))))

@@ -5,7 +5,7 @@ import { Duration, FastCheck as fc, Schema } from "effect"
 const failure = (recovery: Recovery.Recovery, attempts = 1): Recovery.Recoverable => ({ recovery, attempts })
 
 describe("Recovery", () => {
-  it.prop("whatever the number of attempts, retry and slowDown are repeatable, newSession and none are not", {
+  it.prop("whatever the number of attempts, retry and slowDown are retryable, newSession and none are not", {
     attempts: fc.nat()
   }, ({ attempts }) => {
     assert.isTrue(Recovery.isRepeatable(failure("retry", attempts)))
@@ -14,7 +14,7 @@ describe("Recovery", () => {
     assert.isFalse(Recovery.isRepeatable(failure("none", attempts)))
   })
 
-  it.prop("retryOnce is repeatable after the first attempt and never again", { attempts: fc.nat() }, ({ attempts }) => {
+  it.prop("retryOnce is retryable after the first attempt and never again", { attempts: fc.nat() }, ({ attempts }) => {
     assert.strictEqual(Recovery.isRepeatable(failure("retryOnce", attempts)), attempts <= 1)
   })
 
@@ -24,7 +24,7 @@ describe("Recovery", () => {
     assert.strictEqual(Recovery.describeAttempts(failure("none", 5)), "after 5 attempts")
   })
 
-  it("says in words how long the server asks to wait, and nothing where it does not ask", () => {
+  it("says in words how long the server asks to wait, and nothing if it does not ask", () => {
     assert.strictEqual(Recovery.describeWait(failure("slowDown")), "")
     assert.include(
       Recovery.describeWait({ ...failure("slowDown"), retryAfter: Duration.seconds(90) }),
@@ -32,11 +32,11 @@ describe("Recovery", () => {
     )
   })
 
-  it.prop("a time that ends is a number of milliseconds on the wire", { millis: fc.maxSafeNat() }, ({ millis }) => {
+  it.prop("a finite time is a number of milliseconds on the wire", { millis: fc.maxSafeNat() }, ({ millis }) => {
     assert.strictEqual(Schema.encodeSync(Recovery.FiniteDuration)(Duration.millis(millis)), millis)
   })
 
-  it("a time that never ends has no form on the wire", () => {
+  it("an infinite time has no form on the wire", () => {
     assert.isFalse(Schema.is(Recovery.FiniteDuration)(Duration.infinity))
   })
 })

@@ -8,11 +8,11 @@ const millis = (headers: Record<string, string>, at = now): number | undefined =
   Option.getOrUndefined(Option.map(Option.fromNullable(RetryAfter.fromHeaders(headers, at)), Duration.toMillis))
 
 describe("RetryAfter", () => {
-  it.prop("whole seconds are taken as they are", { seconds: fc.nat() }, ({ seconds }) => {
+  it.prop("whole seconds are used as they are", { seconds: fc.nat() }, ({ seconds }) => {
     assert.strictEqual(millis({ "retry-after": ` ${seconds} ` }), seconds * 1000)
   })
 
-  it.prop("a date is taken against the server's own clock, however wrong ours is", {
+  it.prop("a date is relative to the server's own clock, however wrong ours is", {
     seconds: fc.nat(86_400),
     error: fc.integer({ min: -1e9, max: 1e9 })
   }, ({ error, seconds }) => {
@@ -23,11 +23,11 @@ describe("RetryAfter", () => {
     assert.strictEqual(millis(headers, now + error), seconds * 1000)
   })
 
-  it("a date is taken against our clock where the answer has none", () => {
+  it("a date is relative to our clock if the response has none", () => {
     assert.strictEqual(millis({ "retry-after": new Date(now + 5000).toUTCString() }), 5000)
   })
 
-  it("a date is GMT in each of its forms, wherever the computer is", () => {
+  it("a date is GMT in each of its forms, whatever the computer's time zone", () => {
     const zone = process.env["TZ"]
     try {
       process.env["TZ"] = "America/New_York"
@@ -43,7 +43,7 @@ describe("RetryAfter", () => {
     }
   })
 
-  it("a date that has passed is no hint", () => {
+  it("a date in the past is ignored", () => {
     assert.isUndefined(millis({ "retry-after": new Date(now - 1000).toUTCString() }))
   })
 
@@ -61,17 +61,17 @@ describe("RetryAfter", () => {
     "2030-01-01",
     "Xyz, 99 Foo"
   ])(
-    "%j is no hint",
+    "%j is ignored",
     (header) => {
       assert.isUndefined(millis({ "retry-after": header }))
     }
   )
 
-  it("no header is no hint", () => {
+  it("no header means no wait", () => {
     assert.isUndefined(millis({}))
   })
 
-  it.prop("whatever the headers say, a wait ends and is not negative", {
+  it.prop("whatever the headers say, a wait is finite and not negative", {
     header: fc.oneof(fc.string(), fc.double().map(String), fc.bigInt().map(String), fc.date().map(String)),
     date: fc.oneof(fc.string(), fc.date().map(String))
   }, ({ date, header }) => {

@@ -9,13 +9,13 @@ const failure = (fields: Partial<Recovery.Recoverable> = {}): Recovery.Recoverab
 })
 
 describe("RetryBudget", () => {
-  it("100 repeats without a success use it up", () => {
+  it("100 retries without a success use it up", () => {
     const budget = RetryBudget.make()
     for (let repeat = 0; repeat < 100; repeat++) assert.isTrue(budget.spend(failure()))
     assert.isFalse(budget.spend(failure()))
   })
 
-  it("a success gives back what its last repeat cost, or 1 where it needed none", () => {
+  it("a success returns what its last retry cost, or 1 if it needed none", () => {
     const budget = RetryBudget.make(10)
     budget.spend(failure())
     budget.refund(2)
@@ -32,7 +32,7 @@ describe("RetryBudget", () => {
     assert.isFalse(budget.spend(failure()))
   })
 
-  it.prop("it never holds less than nothing or more than at the start", [
+  it.prop("it is never negative and never exceeds its initial value", [
     fc.nat(100),
     fc.array(fc.oneof(fc.constant("spend" as const), fc.integer({ min: 1, max: 5 })))
   ], ([capacity, steps]) => {
@@ -46,7 +46,7 @@ describe("RetryBudget", () => {
   })
 
   describe("forUpload", () => {
-    it("is strict until three parts are in storage, then patient, and never repeats where nothing is to be repeated", () => {
+    it("is strict until three parts are stored, then patient, and never retries if retries are off", () => {
       const budget = RetryBudget.forUpload({ attempts: 5, concurrency: 4 })
       const allowed: Array<number> = []
       for (let part = 0; part < 4; part++) {

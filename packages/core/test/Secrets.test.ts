@@ -226,9 +226,9 @@ const failing: ReadonlyArray<readonly [string, HttpClient.HttpClient]> = [
 
 describe("Secrets", () => {
   describe("a pre-signed URL", () => {
-    it.effect("shows its query in no print and no log", () => assertPrintsSafely(presigned({ part: 3 })))
+    it.effect("does not show its query in any print or log", () => assertPrintsSafely(presigned({ part: 3 })))
 
-    it.effect("inside of a session, neither", () =>
+    it.effect("inside a session does not either", () =>
       assertPrintsSafely(
         UploadSession.MultipartSession.make({
           fileId: "f1",
@@ -249,10 +249,10 @@ describe("Secrets", () => {
         assertSafe(Reflect.ownKeys(url).map(String).join())
       }))
 
-    it.effect("comes out by `reveal`", () =>
+    it.effect("is returned by `reveal`", () =>
       Effect.sync(() => assert.include(PresignedUrl.reveal(presigned()), signature)))
 
-    it.effect("that is none is not repeated by the schema's error", () =>
+    it.effect("that is invalid is not quoted by the Schema's error", () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(
           Schema.decodeUnknown(Schema.Struct({ url: PresignedUrl.PresignedUrlFromString }))({
@@ -269,7 +269,7 @@ describe("Secrets", () => {
   describe.each([
     { what: "a session", schema: Schema.make(UploadSession.UploadSession.ast), field: "urls" },
     { what: "a record of an upload", schema: Schema.make(UploadRecord.UploadRecord.ast), field: "session" }
-  ])("$what that is damaged", ({ field, schema }) => {
+  ])("a damaged $what", ({ field, schema }) => {
     const session = {
       _tag: "MultipartSession",
       fileId: "f1",
@@ -292,7 +292,7 @@ describe("Secrets", () => {
       ["with objects for URLs", withUrls([{ url: href() }])],
       ["with URLs of another protocol", withUrls([href().replace("https:", "ftp:")])],
       ["with one URL for the list", withUrls(href())]
-    ])("shows no signature by its error: %s", ([, damaged]) =>
+    ])("shows no signature in its error: %s", ([, damaged]) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Schema.decodeUnknown(schema)(damaged))
         assertSafe(error.message)
@@ -302,22 +302,22 @@ describe("Secrets", () => {
       }))
   })
 
-  it.effect("a configuration shows its token in no print and no log", () =>
+  it.effect("a configuration does not show its token in any print or log", () =>
     assertPrintsSafely(
       Either.getOrThrow(ServiceConfig.make({ baseUrl: "https://service.test", token: Redacted.make(token) }))
     ))
 
   describe.each(failing)("%s", (_, client) => {
-    it.effect("makes an error of a PUT that shows no secret in any print or log", () =>
+    it.effect("turns a failed PUT into an error that shows no secret in any print or log", () =>
       Effect.flatMap(Effect.flip(put(client)), assertPrintsSafely))
 
-    it.effect("makes an error of a call that shows no secret in any print or log", () =>
+    it.effect("turns a failed call into an error that shows no secret in any print or log", () =>
       Effect.flatMap(Effect.flip(open(client)), assertPrintsSafely))
 
-    it.effect("makes an end of a GET that shows no secret in any print or log", () =>
+    it.effect("turns a failed GET into an end that shows no secret in any print or log", () =>
       Effect.flatMap(Effect.exit(get(client)), assertPrintsSafely))
 
-    it.effect("leaves no secret in the span of a PUT or a GET, and there is no other", () =>
+    it.effect("leaves no secret in the span of a PUT or a GET, and there is no other span", () =>
       Effect.gen(function*() {
         const { spans, tracer } = makeTracer()
         yield* Effect.withTracer(Effect.zipRight(Effect.exit(put(client)), Effect.exit(get(client))), tracer)
@@ -325,7 +325,7 @@ describe("Secrets", () => {
         assertSafe(inspect(spans, deep))
       }))
 
-    it.effect("leaves no token in a span of a call", () =>
+    it.effect("leaves no token in the span of a call", () =>
       Effect.gen(function*() {
         const { spans, tracer } = makeTracer()
         yield* Effect.withTracer(Effect.exit(open(client)), tracer)
@@ -334,7 +334,7 @@ describe("Secrets", () => {
       }))
   })
 
-  it.effect("a refusal by a storage's answer shows no secret, whatever its status", () =>
+  it.effect("a refusal by storage shows no secret, whatever its status", () =>
     Effect.forEach([200, 301, 400, 403, 404, 409, 429, 500, 503], (status) => {
       const answer = StorageResponse.interpretPut(
         { status, headers: {}, body: `<Error><Message>${href()}</Message></Error>` },
@@ -343,7 +343,7 @@ describe("Secrets", () => {
       return assertPrintsSafely(Either.isLeft(answer) ? answer.left : assert.fail("expected an error"))
     }))
 
-  it("the prints that are looked at would show a secret that is not kept", () => {
+  it("the checked prints would show a secret that is not protected", () => {
     assert.throws(() => assertSafe(inspect({ url: href() }, deep)))
     assert.throws(() => assertSafe(JSON.stringify({ token })))
   })

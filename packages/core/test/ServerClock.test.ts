@@ -31,7 +31,7 @@ const twoClocks = () => {
 const make = (clock: Clock.Clock) => Effect.runSync(Effect.withClock(ServerClock.make, clock))
 
 describe("ServerClock", () => {
-  it.prop("the server's time goes on with our monotonic clock, however wrong the wall clock is", {
+  it.prop("the server's time advances with our monotonic clock, however wrong the wall clock is", {
     offset: FastCheck.integer({ min: -1e9, max: 1e9 }),
     passes: FastCheck.array(FastCheck.integer({ min: 0, max: 100_000 }), { maxLength: 10 })
   }, ({ offset, passes }) => {
@@ -56,7 +56,7 @@ describe("ServerClock", () => {
     assert.strictEqual(serverClock.sleeps(), 0)
   })
 
-  it("a wall clock that jumps ahead is a computer that slept: the server's time went on meanwhile", () => {
+  it("a wall clock that jumps ahead means that the computer slept: the server's time advanced meanwhile", () => {
     const { clock, pass, setWall } = twoClocks()
     const serverClock = make(clock)
     serverClock.opened(500)
@@ -68,7 +68,7 @@ describe("ServerClock", () => {
     assert.strictEqual(serverClock.sleeps(), 1)
   })
 
-  it("a clock that is adjusted by a little has not slept", () => {
+  it("a small clock adjustment does not count as sleep", () => {
     const { clock, pass, setWall } = twoClocks()
     const serverClock = make(clock)
     for (let step = 0; step < 100; step++) {
@@ -79,7 +79,7 @@ describe("ServerClock", () => {
     assert.strictEqual(serverClock.sleeps(), 0)
   })
 
-  it("what storage told of its time stands, also in the next session", () => {
+  it("what storage reported about its time remains valid in the next session", () => {
     const { clock, pass } = twoClocks()
     const serverClock = make(clock)
     serverClock.opened(0)

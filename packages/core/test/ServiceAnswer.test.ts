@@ -75,7 +75,7 @@ describe("ServiceAnswer", () => {
       "{\"errors\":\"x\"}",
       "{\"errors\":[{}]}"
     ])(
-      "a body that is no envelope changes nothing: %j",
+      "a body without an envelope changes nothing: %j",
       (body) => {
         for (const [status, tag] of table) {
           const error = ServiceAnswer.errorOf(answer(status, body))
@@ -85,7 +85,7 @@ describe("ServiceAnswer", () => {
       }
     )
 
-    it("an entry that is not as it should be hides none of the others", () => {
+    it("a malformed entry does not hide the others", () => {
       const refused = { code: "InvalidPart", title: null, message: "part 3" }
       const errors = [{ code: 7 }, refused, null, { code: "ValidationError", path: [{}] }]
       const error = ServiceAnswer.errorOf(answer(400, JSON.stringify({ errors })))
@@ -104,14 +104,14 @@ describe("ServiceAnswer", () => {
   describe("a success", () => {
     const thing = { id: "a", tags: [{ title: "x", colour: "red" }], unknown: { kept: true } }
 
-    it("keeps the fields that are not named, at every depth", () => {
+    it("keeps unknown fields, at every depth", () => {
       assert.deepStrictEqual(
         ServiceAnswer.decode(answer(200, JSON.stringify(thing)), Thing),
         Either.right(thing)
       )
     })
 
-    it("is read in its envelope and without one", () => {
+    it("is read with and without an envelope", () => {
       assert.deepStrictEqual(
         ServiceAnswer.decodeData(answer(201, JSON.stringify({ data: thing })), Thing),
         Either.right(thing)
@@ -129,12 +129,12 @@ describe("ServiceAnswer", () => {
       [{ id: "a", tags: [1] }, "tags[0]", "a value of the wrong type"],
       [null, "", "a value of the wrong type"],
       ["text", "", "a value of the wrong type"]
-    ])("of another shape names the place in it, not the value: %j", (body, path, words) => {
+    ])("of another shape names the place, not the value: %j", (body, path, words) => {
       const read = ServiceAnswer.decodeData(answer(200, JSON.stringify(body)), Thing)
       assert.deepStrictEqual(problem(read), { path, problem: words, recovery: "none" })
     })
 
-    it("with a value that nobody could show, however deep or odd, names its place like any other", () => {
+    it("with a value that cannot be printed, however deep or odd, names its place like any other", () => {
       const unshowable = [
         `${"[".repeat(50_000)}${"]".repeat(50_000)}`,
         "{\"a\":".repeat(50_000) + "1" + "}".repeat(50_000),
@@ -147,7 +147,7 @@ describe("ServiceAnswer", () => {
     })
 
     it.each(["<html>Sign in</html>", "{\"data\":{\"id\":\"a\",", "not json"])(
-      "that is no JSON may be asked again: %j",
+      "that is not JSON may be requested again: %j",
       (
         body
       ) => {
@@ -168,7 +168,7 @@ describe("ServiceAnswer", () => {
     })
 
     it.each([envelope, JSON.stringify({ data: null, ...JSON.parse(envelope) })])(
-      "with an error in the place of what was asked for is a service that could not: %j",
+      "with an error instead of the expected data is an unavailable service: %j",
       (body) => {
         const read = ServiceAnswer.decodeData(answer(200, body, { "retry-after": "3", "x-request-id": "req-7" }), Thing)
         const error = Either.isLeft(read) ? read.left : assert.fail("expected an error")
@@ -182,12 +182,12 @@ describe("ServiceAnswer", () => {
       }
     )
 
-    it("is one, whatever else it says beside what was asked for", () => {
+    it("is a success, whatever else it contains beside the expected data", () => {
       const body = { data: thing, ...JSON.parse(envelope) }
       assert.deepStrictEqual(ServiceAnswer.decodeData(answer(200, JSON.stringify(body)), Thing), Either.right(thing))
     })
 
-    it.prop("whatever the answer, there is a value or one typed error that does not repeat it", {
+    it.prop("any response is a value or one typed error that does not quote it", {
       status: fc.oneof(fc.constantFrom(200, 201), fc.integer({ min: 100, max: 599 })),
       body: fc.oneof(fc.string(), fc.json(), fc.json().map((data) => `{"data":${data}}`)),
       headers: fc.dictionary(fc.constantFrom("retry-after", "x-request-id", "date"), fc.string())
@@ -198,7 +198,7 @@ describe("ServiceAnswer", () => {
       if (read.left._tag === "InvalidResponse") assert.isTrue(status >= 200 && status < 300)
     })
 
-    it("that is wrong does not repeat a signed URL of the answer", () => {
+    it("that is wrong does not show a signed URL of the response", () => {
       const read = ServiceAnswer.decodeData(
         answer(201, JSON.stringify({ data: { id: { url: "https://b.test/?X-Amz-Signature=5ecre7" }, tags: [] } })),
         Thing
@@ -208,7 +208,7 @@ describe("ServiceAnswer", () => {
   })
 
   describe("the clock", () => {
-    it.prop("is the server's less ours, to half a second", {
+    it.prop("is the server's minus ours, to half a second", {
       error: fc.integer({ min: -86_400_000, max: 86_400_000 }),
       fraction: fc.integer({ min: 0, max: 999 })
     }, ({ error, fraction }) => {
@@ -221,7 +221,7 @@ describe("ServiceAnswer", () => {
       assert.isAtMost(Math.abs(offset + error), 500)
     })
 
-    it.prop("is never taken to be further behind, whenever between request and answer the server looked at it", {
+    it.prop("is never taken to be further behind, whenever the server looked at it between request and response", {
       error: fc.integer({ min: -86_400_000, max: 86_400_000 }),
       before: fc.integer({ min: 0, max: 120_000 }),
       after: fc.integer({ min: 0, max: 120_000 })
@@ -235,7 +235,7 @@ describe("ServiceAnswer", () => {
       assert.isAtMost(offset + error, before + 500)
     })
 
-    it("is read from each form of a date as GMT, wherever the computer is", () => {
+    it("is read from each form of a date as GMT, whatever the computer's time zone", () => {
       const zone = process.env["TZ"]
       try {
         process.env["TZ"] = "America/New_York"
@@ -251,7 +251,7 @@ describe("ServiceAnswer", () => {
       }
     })
 
-    it.each([{}, { date: "" }, { date: "yesterday" }])("is ours where the answer does not say: %j", (headers) => {
+    it.each([{}, { date: "" }, { date: "yesterday" }])("is ours if the response does not say: %j", (headers) => {
       assert.strictEqual(ServiceAnswer.clockOffset(answer(200, "", headers)), 0)
     })
   })

@@ -60,7 +60,7 @@ describe("ServiceConfig", () => {
       assert.include(Either.isLeft(checked) ? checked.left : "", words)
     })
 
-    it("http to another machine is taken when it is allowed in so many words", () => {
+    it("http to another machine is accepted only if it is allowed explicitly", () => {
       assert.deepStrictEqual(
         ServiceConfig.parseBaseUrl("http://files.test/a", true),
         Either.right("http://files.test/a")
@@ -69,28 +69,32 @@ describe("ServiceConfig", () => {
       assert.isTrue(Either.isRight(service))
     })
 
-    it.prop("what was taken is taken again, unchanged", { url: fc.webUrl({ validSchemes: ["https"] }) }, ({ url }) => {
-      const once = ServiceConfig.parseBaseUrl(url)
-      assert.deepStrictEqual(Either.flatMap(once, (text) => ServiceConfig.parseBaseUrl(text)), once)
-      assert.isTrue(Either.isLeft(once) || !once.right.endsWith("/"))
-    })
+    it.prop(
+      "an accepted URL is accepted again, unchanged",
+      { url: fc.webUrl({ validSchemes: ["https"] }) },
+      ({ url }) => {
+        const once = ServiceConfig.parseBaseUrl(url)
+        assert.deepStrictEqual(Either.flatMap(once, (text) => ServiceConfig.parseBaseUrl(text)), once)
+        assert.isTrue(Either.isLeft(once) || !once.right.endsWith("/"))
+      }
+    )
   })
 
   describe("the token", () => {
-    it("is taken without the space around it", () => {
+    it("is read without the space around it", () => {
       const parsed = Either.getOrThrow(ServiceConfig.parseToken(Redacted.make(` ${secret}\n`)))
       assert.strictEqual(Redacted.value(parsed), secret)
     })
 
     it.each(["", "  ", "two words", "tok\u00e9n", "a\nb", "a\u0000"])(
-      "%j is refused without being repeated",
+      "%j is refused without being quoted",
       (text) => {
         const checked = ServiceConfig.parseToken(Redacted.make(text))
         assert.include(Either.isLeft(checked) ? checked.left : "", "expected a token")
       }
     )
 
-    it.prop("whatever it is, no error repeats it", { text: fc.string({ minLength: 12 }) }, ({ text }) => {
+    it.prop("whatever it is, no error quotes it", { text: fc.string({ minLength: 12 }) }, ({ text }) => {
       const made = ServiceConfig.make({ baseUrl: "https://files.test", token: Redacted.make(text) })
       if (Either.isLeft(made)) assert.notInclude(String(made.left), text)
     })
@@ -104,7 +108,7 @@ describe("ServiceConfig", () => {
       assert.strictEqual(service.profile, ServiceProfile.standard)
     })
 
-    it("without a token it is the same otherwise", () => {
+    it("a missing token changes nothing else", () => {
       const { token: _, ...rest } = Either.getOrThrow(ServiceConfig.make({ baseUrl: "https://files.test/api/", token }))
       assert.deepStrictEqual(
         Either.getOrThrow(ServiceConfig.makeWithoutToken({ baseUrl: "https://files.test/api/" })),
@@ -113,7 +117,7 @@ describe("ServiceConfig", () => {
       assert.isTrue(Either.isLeft(ServiceConfig.makeWithoutToken({ baseUrl: "nowhere" })))
     })
 
-    it("takes the profile's base URL where the options have none, and theirs where they have one", () => {
+    it("uses the profile's base URL if the options have none, and theirs if they have one", () => {
       const { dovetail } = ServiceProfile
       assert.strictEqual(
         Either.getOrThrow(ServiceConfig.make({ token, profile: dovetail })).baseUrl,
@@ -151,7 +155,7 @@ describe("ServiceConfig", () => {
       assert.isTrue(Either.isLeft(Schema.encodeEither(ServiceProfile.ServiceProfile)(profile)))
     })
 
-    it.effect.prop("a profile that its Schema takes is taken", {
+    it.effect.prop("a profile that its Schema accepts is accepted", {
       profile: Arbitrary.make(ServiceProfile.ServiceProfile)
     }, ({ profile }) =>
       Effect.gen(function*() {
@@ -182,7 +186,7 @@ describe("ServiceConfig", () => {
         assert.strictEqual(service.profile, ServiceProfile.standard)
       }))
 
-    it.effect.prop("a missing or malformed variable is named, and no token is repeated", {
+    it.effect.prop("a missing or malformed variable is named, and no token is quoted", {
       wrong: fc.constantFrom<[string, Record<string, string>]>(
         ["STEVEDORE_BASE_URL", { STEVEDORE_TOKEN: secret }],
         ["STEVEDORE_TOKEN", { STEVEDORE_BASE_URL: "https://files.test" }],
@@ -197,7 +201,7 @@ describe("ServiceConfig", () => {
         assert.notInclude(problem(service), secret)
       }))
 
-    it.effect("the profile's base URL holds where the variable is missing", () =>
+    it.effect("the profile's base URL applies if the variable is missing", () =>
       Effect.gen(function*() {
         const profile = Config.succeed(ServiceProfile.dovetail)
         const missing = yield* from({ STEVEDORE_TOKEN: secret }, { profile })
@@ -206,7 +210,7 @@ describe("ServiceConfig", () => {
         assert.strictEqual(Either.getOrThrow(given).baseUrl, "https://files.test")
       }))
 
-    it.effect("a malformed variable is an error even where the profile has a base URL", () =>
+    it.effect("a malformed variable is an error even if the profile has a base URL", () =>
       Effect.gen(function*() {
         const service = yield* from({ STEVEDORE_TOKEN: secret, STEVEDORE_BASE_URL: "nowhere" }, {
           profile: Config.succeed(ServiceProfile.dovetail)
@@ -225,14 +229,14 @@ describe("ServiceConfig", () => {
         assert.include(problem(yield* from({}, { token: Config.redacted("ARCHIVE_TOKEN") })), "ARCHIVE_TOKEN")
       }))
 
-    it.effect("a path of the profile that is none is refused and named", () =>
+    it.effect("an invalid path of the profile is refused and named", () =>
       Effect.gen(function*() {
         const profile = ServiceProfile.extend(ServiceProfile.standard, { paths: { file: "/files" } })
         const variables = { STEVEDORE_BASE_URL: "https://files.test", STEVEDORE_TOKEN: secret }
         assert.include(problem(yield* from(variables, { profile: Config.succeed(profile) })), "profile.paths.file")
       }))
 
-    it.effect("a malformed value from elsewhere names the option at least", () =>
+    it.effect("a malformed value from elsewhere at least names the option", () =>
       Effect.gen(function*() {
         const baseUrl = Config.string("URL")
         const token = Config.redacted("ARCHIVE_TOKEN")
@@ -251,7 +255,7 @@ describe("ServiceConfig", () => {
         assert.include(problem(yield* from({ STEVEDORE_TOKEN: secret }, { profile })), "the profile's baseUrl")
       }))
 
-    it.effect("a layer is the same value", () =>
+    it.effect("a layer provides the same value", () =>
       Effect.gen(function*() {
         const service = yield* Effect.provide(
           ServiceConfig.ServiceConfig,

@@ -5,7 +5,7 @@ import { Arbitrary, Either, FastCheck as fc, pipe, Schema } from "effect"
 const decode = Schema.decodeUnknownEither(ServiceProfile.ServiceProfile)
 
 describe("ServiceProfile", () => {
-  it("the standard profile is the given interface with a default for each gap", () => {
+  it("the standard profile is the given interface, with a default for each gap", () => {
     assert.deepStrictEqual(ServiceProfile.standard, {
       encryptionHeaders: { "x-amz-server-side-encryption": "aws:kms" },
       download: "content",
@@ -33,7 +33,7 @@ describe("ServiceProfile", () => {
     })
   })
 
-  it("the live service differs in its base URL, its downloads and its rate limit, and in nothing else", () => {
+  it("the live service differs only in its base URL, its downloads and its rate limit", () => {
     const { baseUrl, download, rateLimit, ...rest } = ServiceProfile.dovetail
     const { download: _, ...standard } = ServiceProfile.standard
     assert.deepStrictEqual({ baseUrl, download, rateLimit }, {
@@ -84,7 +84,7 @@ describe("ServiceProfile", () => {
     assert.isTrue(Either.isLeft(decode(profile)))
   })
 
-  it.prop("names of headers are in lower case, however they were written, and their values are kept", {
+  it.prop("header names are in lower case, however they were written, and their values are kept", {
     headers: fc.dictionary(fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]*$/), fc.string())
   }, ({ headers }) => {
     const expected = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
@@ -106,7 +106,7 @@ describe("ServiceProfile", () => {
     assert.deepStrictEqual({ ...plain, encryptionHeaders: {} }, { ...profile, encryptionHeaders: {} })
   })
 
-  it("a change that is undefined, as of a variable that is not set, changes nothing", () => {
+  it("an undefined change, such as one from an unset variable, changes nothing", () => {
     const { fields, limits, paths } = ServiceProfile.standard
     const unset = (names: object) => Object.fromEntries(Object.keys(names).map((name) => [name, undefined]))
     assert.deepStrictEqual(
@@ -126,7 +126,7 @@ describe("ServiceProfile", () => {
     )
   })
 
-  it("extends in a pipe as well", () => {
+  it("can also be extended in a pipe", () => {
     const changes = { download: "link", limits: { parts: 3 } } as const
     assert.deepStrictEqual(
       pipe(ServiceProfile.standard, ServiceProfile.extend(changes)),
@@ -134,7 +134,7 @@ describe("ServiceProfile", () => {
     )
   })
 
-  it("a base URL and a rate limit can be taken away", () => {
+  it("a base URL and a rate limit can be removed", () => {
     const { baseUrl, rateLimit } = ServiceProfile.extend(ServiceProfile.dovetail, {
       baseUrl: undefined,
       rateLimit: undefined
@@ -142,7 +142,7 @@ describe("ServiceProfile", () => {
     assert.deepStrictEqual([baseUrl, rateLimit], [undefined, undefined])
   })
 
-  it("of paths, fields and limits any part can be changed", () => {
+  it("each path, field and limit can be changed by itself", () => {
     const extended = ServiceProfile.extend(ServiceProfile.standard, {
       limits: { parts: 3 },
       paths: { download: "/d/{file_id}" },

@@ -13,7 +13,7 @@ import { Deferred, Effect, Layer, Stream, TestClock } from "effect"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
 describe("SessionTransfer", () => {
-  it.effect("a new session is opened when no part of the last one is sent any more, nor waits for its turn", () =>
+  it.effect("a new session is opened only when no part of the last one is in flight or waiting", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make({ limit: 3 })
       const inTheGate: Array<number> = []
@@ -46,7 +46,7 @@ describe("SessionTransfer", () => {
       )
     ))
 
-  it.effect("no part of a stream is read into the memory of one that has failed for good", () =>
+  it.effect("no part of a stream is buffered for an upload that has failed for good", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make({ maxBufferedBytes: 10 })
       let read = 0

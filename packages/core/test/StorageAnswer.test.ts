@@ -17,7 +17,7 @@ const nothing: StorageAnswer.ErrorDocument = {
 }
 
 describe("StorageAnswer", () => {
-  it("reads what decides from S3's error document", () => {
+  it("reads the decisive fields of S3's error document", () => {
     assert.deepStrictEqual(StorageAnswer.readErrorDocument(expired), {
       code: "AccessDenied",
       storageMessage: "Request has expired",
@@ -28,21 +28,21 @@ describe("StorageAnswer", () => {
     })
   })
 
-  it("reads the names of headers that are not signed, however they are parted, in lower case", () => {
+  it("reads the names of unsigned headers, however they are separated, in lower case", () => {
     const { headersNotSigned } = StorageAnswer.readErrorDocument(
       "<Error><Code>AccessDenied</Code><HeadersNotSigned>X-Amz-Acl, content-md5 x-amz-tagging</HeadersNotSigned></Error>"
     )
     assert.deepStrictEqual(headersNotSigned, ["x-amz-acl", "content-md5", "x-amz-tagging"])
   })
 
-  it("an empty element is an absent one, as in Ceph's messages", () => {
+  it("an empty element counts as absent, as in Ceph's messages", () => {
     assert.deepStrictEqual(
       StorageAnswer.readErrorDocument("<Error><Code>AccessDenied</Code><Message></Message><RequestId/></Error>"),
       { ...nothing, code: "AccessDenied" }
     )
   })
 
-  it("reads entities, each once", () => {
+  it("decodes each entity once", () => {
     assert.strictEqual(
       StorageAnswer.readErrorDocument("<Error><Message>&quot;a&quot; &amp;lt; &lt;b&gt; &apos;</Message></Error>")
         .storageMessage,
@@ -50,11 +50,11 @@ describe("StorageAnswer", () => {
     )
   })
 
-  it("a date that is none is absent", () => {
+  it("an invalid date counts as absent", () => {
     assert.isUndefined(StorageAnswer.readErrorDocument("<Error><Expires>soon</Expires></Error>").expires)
   })
 
-  it("a document that was cut off gives what it has", () => {
+  it("a truncated document yields what it has", () => {
     assert.strictEqual(StorageAnswer.readErrorDocument("<Error><Code>SlowDown</Code><Mess").code, "SlowDown")
   })
 
@@ -73,7 +73,7 @@ describe("StorageAnswer", () => {
     "<Errors><Code>A</Code></Errors>",
     "{\"Code\":\"A\"}",
     "the bytes of a file: <Error><Code>A</Code></Error>"
-  ])("is no error document, and gives nothing: %j", (body) => {
+  ])("is not an error document, and yields nothing: %j", (body) => {
     assert.isFalse(StorageAnswer.isErrorDocument(body))
     assert.deepStrictEqual(StorageAnswer.readErrorDocument(body), nothing)
   })

@@ -11,7 +11,7 @@ describe("StorageError", () => {
     assertSurvivesJson(StorageError.StorageError, error)
   })
 
-  it.prop("every message about an answer names the part and the storage's id of the request", {
+  it.prop("every message about a response names the part and the storage's request id", {
     part: fc.integer({ min: 1, max: 10_000 }),
     requestId: fc.stringMatching(/^[0-9A-F]+$/)
   }, ({ part, requestId }) => {
@@ -50,7 +50,7 @@ describe("StorageError", () => {
     assert.strictEqual(error.recovery, recovery)
   })
 
-  it("a signature that does not match names the signed and the sent headers", () => {
+  it("a signature mismatch names the signed and the sent headers", () => {
     const error = new StorageError.SignatureMismatch403({
       signedHeaders: ["x-amz-server-side-encryption"],
       sentHeaders: ["content-type", "content-length"]
@@ -62,16 +62,16 @@ describe("StorageError", () => {
   it.each<StorageError.StorageError>([
     new StorageError.SignatureMismatch403({ signedHeaders: ["host"], sentHeaders: [] }),
     new StorageError.UrlExpired({ reason: "Credentials" })
-  ])("what a download's link can fail with says of its advice for uploads that it is for them: %o", ({ message }) => {
+  ])("an error that a download's link can cause says that its advice for uploads is for uploads: %o", ({ message }) => {
     assert.match(message, /for an upload, against the profile's|to upload over a slow connection/)
     assert.notMatch(message, /session/)
   })
 
-  it("headers that are not signed are named", () => {
+  it("unsigned headers are named", () => {
     assert.include(new StorageError.HeadersNotSigned({ headers: ["x-amz-acl"] }).message, "x-amz-acl")
   })
 
-  it("a signed header that is missing is named, nothing was sent, and the profile is where it belongs", () => {
+  it("a missing signed header is named, nothing was sent, and it belongs in the profile", () => {
     const error = new StorageError.SignedHeaderMissing({ headers: ["x-amz-kms-key"] })
     assert.strictEqual(error.attempts, 0)
     assert.include(error.message, "x-amz-kms-key")
@@ -79,7 +79,7 @@ describe("StorageError", () => {
     assert.include(error.message, "encryptionHeaders")
   })
 
-  it("an ended URL says when it ended", () => {
+  it("an expired URL says when it expired", () => {
     const deadline = new Date(Date.UTC(2030, 0, 1))
     assert.include(new StorageError.UrlExpired({ reason: "Refused", deadline }).message, "2030-01-01T00:00:00.000Z")
   })
@@ -90,17 +90,17 @@ describe("StorageError", () => {
     assert.include(message, "2030-01-01T00:00:00.000Z (by storage's clock: the signer's is wrong")
   })
 
-  it("a redirect is told from other refusals", () => {
+  it("a redirect is distinguished from other refusals", () => {
     assert.include(new StorageError.StorageRejected({ status: 307 }).message, "sign for the right endpoint")
     assert.notInclude(new StorageError.StorageRejected({ status: 400 }).message, "sign for the right endpoint")
   })
 
-  it("a wait that storage asks for is said", () => {
+  it("a wait that storage asks for is mentioned", () => {
     const error = new StorageError.StorageUnavailable({ status: 503, retryAfter: Duration.seconds(7) })
     assert.include(error.message, "asks to wait 7s")
   })
 
-  it("an etag that cannot be read names the CORS header", () => {
+  it("an unreadable etag names the CORS header", () => {
     assert.include(new StorageError.EtagMissing({}).message, "Access-Control-Expose-Headers: ETag")
   })
 })

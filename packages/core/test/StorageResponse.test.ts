@@ -413,14 +413,14 @@ describe("StorageResponse", () => {
       assert.notInclude(JSON.stringify(failed), signature)
     })
 
-    it.each(table)("an object storage's answer to a GET means the same: $status, $what", (row) => {
+    it.each(table)("a GET's response from an object storage means the same: $status, $what", (row) => {
       const read = StorageResponse.interpret(answer(row.status, row.body), row.when ?? asked)
       assert.strictEqual(Either.isLeft(read) ? read.left._tag : "success", row.error)
     })
   })
 
   describe("a success", () => {
-    it.prop("keeps the etag verbatim, whatever is in it", {
+    it.prop("keeps the etag verbatim, whatever it contains", {
       etag: fc.string({ minLength: 1 }),
       status: fc.constantFrom(200, 201, 204)
     }, ({ etag, status }) => {
@@ -429,12 +429,12 @@ describe("StorageResponse", () => {
       assert.strictEqual(receipt.requestId, "REQ7")
     })
 
-    it("keeps quotes of an etag", () => {
+    it("keeps the quotes of an etag", () => {
       const receipt = Either.getOrThrow(StorageResponse.interpretPut(answer(200, "", { etag: "\"a\"" }), asked))
       assert.strictEqual(receipt.etag, "\"a\"")
     })
 
-    it("keeps checksums by their algorithm, and their type for no checksum", () => {
+    it("keeps checksums by algorithm, and does not take their type for a checksum", () => {
       const { checksums } = Either.getOrThrow(
         StorageResponse.interpretPut(
           answer(200, "", { etag: "e", "x-amz-checksum-crc32": "c==", "x-amz-checksum-type": "FULL_OBJECT" }),
@@ -451,13 +451,13 @@ describe("StorageResponse", () => {
       assert.include(error.message, "Access-Control-Expose-Headers")
     })
 
-    it("a body that is no error document does not make it a failure", () => {
+    it("a body that is not an error document does not make it a failure", () => {
       assert.isTrue(Either.isRight(StorageResponse.interpretPut(answer(200, "<Ok/>", { etag: "e" }), asked)))
     })
   })
 
   describe("hints", () => {
-    it.each([[429, ""], [503, document("SlowDown", "")], [500, html]])("%d keeps the wait that is asked for", (
+    it.each([[429, ""], [503, document("SlowDown", "")], [500, html]])("%d keeps the requested wait", (
       status,
       body
     ) => {
@@ -466,7 +466,7 @@ describe("StorageResponse", () => {
       assert.strictEqual(error.retryAfter === undefined ? undefined : Duration.toMillis(error.retryAfter), 12_000)
     })
 
-    it("the request id is the header's, else the document's, else absent", () => {
+    it("the request id is the header's, otherwise the document's, otherwise absent", () => {
       const bare = { status: 400, headers: {} }
       assert.include({ ...failure(answer(400, document("InvalidArgument", ""))) }, { requestId: "REQ7" })
       assert.include({ ...failure({ ...bare, body: document("InvalidArgument", "") }) }, {
@@ -475,12 +475,12 @@ describe("StorageResponse", () => {
       assert.include({ ...failure({ ...bare, body: "" }) }, { requestId: undefined })
     })
 
-    it("a whole file's PUT has no part", () => {
+    it("the PUT of a whole file has no part", () => {
       assert.include({ ...failure(answer(500), { ...asked, url: presigned() }) }, { part: undefined })
     })
   })
 
-  describe("whatever is answered", () => {
+  describe("any response", () => {
     const statuses = fc.oneof(fc.integer({ min: 0, max: 999 }), fc.constantFrom(200, 400, 403, 503))
     const texts = fc.oneof(
       fc.string(),
@@ -514,7 +514,7 @@ describe("StorageResponse", () => {
     }, { fastCheck: { numRuns: 1000 } })
   })
 
-  it("a status that is no success for what was asked is a refusal with that status", () => {
+  it("a status that is no success for this request is a refusal with that status", () => {
     const error = StorageResponse.rejected(answer(204), asked)
     assert.include({ ...error }, { status: 204, part: 7, requestId: "REQ7", attempts: 2 })
     assert.strictEqual(error.recovery, "none")

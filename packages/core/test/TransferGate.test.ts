@@ -19,7 +19,7 @@ import { inVirtualTime } from "./fixtures/virtualTime.js"
 const clockMillis = Effect.clockWith((clock) => clock.currentTimeMillis)
 
 describe("TransferGate", () => {
-  it.scoped.prop("never lets more through than its limit, and lets everything through in the end", {
+  it.scoped.prop("never lets more through than its limit, and eventually lets everything through", {
     limit: fc.integer({ min: 1, max: 8 }),
     durations: fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 20 })
   }, ({ durations, limit }) =>
@@ -48,7 +48,7 @@ describe("TransferGate", () => {
       assert.isAtLeast(most, 1)
     }), { fastCheck: { numRuns: 12 } })
 
-  it.scoped("lets them through in the order in which they came", () =>
+  it.scoped("lets transfers through in order of arrival", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make({ limit: 1 })
       const order: Array<number> = []
@@ -62,7 +62,7 @@ describe("TransferGate", () => {
       assert.deepStrictEqual(order, [1, 2, 3, 4])
     }))
 
-  it.scoped("a pause holds every transfer that has not begun, and none that has", () =>
+  it.scoped("a pause holds back every transfer that has not started, and none that has", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make()
       const running = yield* Effect.fork(gate.pass(Effect.zipRight(Effect.sleep("1 second"), clockMillis)))
@@ -76,7 +76,7 @@ describe("TransferGate", () => {
       assert.deepStrictEqual(yield* Fiber.join(held), [10_000, 10_000])
     }))
 
-  it.scoped.prop("several pauses end when the longest of them does, whatever their order", {
+  it.scoped.prop("several pauses end when the longest one does, in any order", {
     pauses: fc.array(fc.tuple(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 0, max: 5000 })), { minLength: 1 })
   }, ({ pauses }) =>
     Effect.gen(function*() {
@@ -107,7 +107,7 @@ describe("TransferGate", () => {
       assert.deepStrictEqual(yield* Effect.exit(gate.pass(Effect.succeed("yes"))), Exit.succeed("yes"))
     }))
 
-  it.scoped("an interruption during a pause is at once, and gives the place back", () =>
+  it.scoped("an interruption during a pause takes effect at once, and gives the place back", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make({ limit: 1 })
       yield* gate.pause(Duration.hours(1))
@@ -119,7 +119,7 @@ describe("TransferGate", () => {
       assert.strictEqual(yield* Fiber.join(next), 3_600_000)
     }))
 
-  it.effect("a pause ends with the gate, for who waits then and for who comes after it", () =>
+  it.effect("a pause ends with the gate, for waiting transfers and for later ones", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const gate = yield* Scope.extend(TransferGate.make({ limit: 1 }), scope)
@@ -141,12 +141,15 @@ describe("TransferGate", () => {
     { limit: Number.NaN },
     { initial: Number.NaN },
     { maxBufferedBytes: Number.NaN }
-  ])("takes what is no number, as of a variable that is not set, for omitted: %j", (options) =>
-    Effect.gen(function*() {
-      const gate = yield* TransferGate.make(options)
-      yield* Effect.scoped(Effect.zipRight(gate.hold(10), gate.pass(Effect.void, { bytes: 10 })))
-      assert.strictEqual((yield* gate.state).width, 6)
-    }))
+  ])(
+    "treats a value that is not a number, such as one from an unset variable, as omitted: %j",
+    (options) =>
+      Effect.gen(function*() {
+        const gate = yield* TransferGate.make(options)
+        yield* Effect.scoped(Effect.zipRight(gate.hold(10), gate.pass(Effect.void, { bytes: 10 })))
+        assert.strictEqual((yield* gate.state).width, 6)
+      })
+  )
 
   it.scoped.each([0, -1, 0.5])("is never narrower than one transfer: a limit of %d", (limit) =>
     Effect.gen(function*() {
@@ -180,7 +183,7 @@ describe("TransferGate", () => {
       })
   )
 
-  it.effect("layerNoop holds nobody, however many come, but for what it is given", () => {
+  it.effect("layerNoop holds nothing back, apart from what it is given", () => {
     const pauses: Array<number> = []
     const gate = TransferGate.layerNoop({
       pause: (duration) => Effect.sync(() => void pauses.push(Duration.toMillis(duration)))
@@ -218,7 +221,7 @@ describe("TransferGate", () => {
       yield* Fiber.interrupt(many)
     }))
 
-  it.scoped("a SlowDown holds everybody for as long as it asks, also when nobody tries its transfer again", () =>
+  it.scoped("a SlowDown holds back everybody for as long as it asks, even if nobody retries its transfer", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make()
       const slowDown = new StorageError.StorageUnavailable({
@@ -233,7 +236,7 @@ describe("TransferGate", () => {
     }))
 
   describe("memory", () => {
-    it.scoped("transfers wait until their bytes fit, and those without any do not wait for them", () =>
+    it.scoped("transfers wait until their bytes fit, and those without bytes do not wait for them", () =>
       Effect.gen(function*() {
         const gate = yield* TransferGate.make({ maxBufferedBytes: 100 })
         const begun: Array<string> = []
@@ -258,7 +261,7 @@ describe("TransferGate", () => {
         yield* Fiber.join(fiber)
       }))
 
-    it.scoped("what alone is larger than all of it has it alone", () =>
+    it.scoped("a transfer that needs more than all of it runs alone", () =>
       Effect.gen(function*() {
         const gate = yield* TransferGate.make({ maxBufferedBytes: 100 })
         const large = yield* Effect.fork(gate.pass(Effect.sleep("1 second"), { buffered: 1000 }))
@@ -268,7 +271,7 @@ describe("TransferGate", () => {
         assert.strictEqual(yield* Fiber.join(small), 1000)
       }))
 
-    it.scoped("is held as long as the scope, over attempts and pauses, and without a place on the line", () =>
+    it.scoped("is held as long as the scope, across attempts and pauses, without a place in flight", () =>
       Effect.gen(function*() {
         const gate = yield* TransferGate.make({ limit: 1, maxBufferedBytes: 100 })
         yield* gate.pause(Duration.hours(1))
@@ -285,7 +288,7 @@ describe("TransferGate", () => {
       }))
   })
 
-  it.scoped("what holds memory gets its place, also when its owner waits for more memory before it", () =>
+  it.scoped("a transfer that holds memory gets its place even if its owner waits for more memory before it", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make({ maxBufferedBytes: 100 })
       const part = Effect.scoped(
@@ -322,7 +325,7 @@ describe("TransferGate", () => {
       })
 
     it.scoped.each([[1, 15], [2, 14], [5, 11], [8, 8], [16, 8]] as const)(
-      "%d time-outs of the same 16 transfers leave room for %d",
+      "%d timeouts of the same 16 transfers leave room for %d",
       ([timeOuts, width]) =>
         Effect.map(
           widthAfter({ initial: 16 }, Array.from({ length: timeOuts }, () => timedOut)),
@@ -345,7 +348,7 @@ describe("TransferGate", () => {
         (left) => assert.strictEqual(left, 1)
       ))
 
-    it.scoped("is as at first some minutes after it was narrowed, also where never enough comes to fill the line", () =>
+    it.scoped("is back at its initial value some minutes after it was narrowed, even if too little comes to fill the connection", () =>
       Effect.gen(function*() {
         const gate = yield* TransferGate.make()
         const refused = Effect.forEach(Array.from({ length: 10 }), () => Effect.ignore(gate.pass(slowDown)))
@@ -361,7 +364,7 @@ describe("TransferGate", () => {
         assert.strictEqual((yield* gate.state).width, 6)
       }))
 
-    it.scoped("stays as narrow as a line needs on which somebody always waits, however long it is since it was narrowed", () =>
+    it.scoped("stays as narrow as needed while somebody always waits, however long ago it was narrowed", () =>
       Effect.gen(function*() {
         const gate = yield* TransferGate.make()
         let inFlight = 0
@@ -390,7 +393,7 @@ describe("TransferGate", () => {
         assert.deepStrictEqual([(yield* gate.state).width, timeOuts - before], [1, 0])
       }))
 
-    it.scoped("stays where it is when transfers fail for reasons of their own, and where it is fixed", () =>
+    it.scoped("does not change when transfers fail for reasons of their own, or when it is fixed", () =>
       Effect.gen(function*() {
         const own = Array.from({ length: 50 }, () => Effect.fail("no"))
         assert.strictEqual(yield* widthAfter({ initial: 16 }, own), 16)
@@ -398,7 +401,7 @@ describe("TransferGate", () => {
         assert.strictEqual(yield* widthAfter(fixed, [timedOut, slowDown, timedOut, timedOut, slowDown]), 6)
       }))
 
-    it.scoped("does not grow while there is too little to fill it, and does not shrink for it", () =>
+    it.scoped("does not grow while there is too little to fill it, and does not shrink for that reason", () =>
       Effect.gen(function*() {
         const gate = yield* TransferGate.make()
         const parts = (count: number, millis: number) =>
@@ -415,7 +418,7 @@ describe("TransferGate", () => {
         assert.strictEqual((yield* gate.state).width, 6)
       }))
 
-    it.scoped("tells what is confirmed a second once a full line was measured, and nothing before", () =>
+    it.scoped("reports the confirmed throughput once a full connection has been measured, and nothing before", () =>
       Effect.gen(function*() {
         const gate = yield* TransferGate.make({ limit: 4 })
         const fiber = yield* Effect.fork(Effect.forEach(
@@ -430,7 +433,7 @@ describe("TransferGate", () => {
         assert.deepStrictEqual((yield* gate.state).throughput, Option.some(4_000_000))
       }))
 
-    it.scoped("grows to its limit where every transfer has a line of its own", () =>
+    it.scoped("grows to its limit if every transfer has a connection of its own", () =>
       Effect.gen(function*() {
         const gate = yield* TransferGate.make()
         const fiber = yield* Effect.fork(Effect.forEach(
@@ -542,7 +545,7 @@ describe("TransferGate", () => {
     { fastCheck: { numRuns: 150 }, timeout: 60_000 }
   )
 
-  it.effect("tells what it does by gauges, which end with it, also before its transfers do", () =>
+  it.effect("reports what it does in gauges, which end with it, even before its transfers do", () =>
     Effect.gen(function*() {
       const value = (name: string) =>
         Effect.map(Metric.snapshot, (pairs) => {

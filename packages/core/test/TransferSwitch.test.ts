@@ -5,7 +5,7 @@ import { Effect, Fiber, Option, Schema } from "effect"
 const settle = Effect.repeatN(Effect.yieldNow(), 20)
 
 describe("TransferSwitch", () => {
-  it.effect("who waits until it is on goes on when it is turned on", () =>
+  it.effect("whoever waits for it continues when it is turned on", () =>
     Effect.gen(function*() {
       const transferSwitch = TransferSwitch.make(() => {})
       yield* transferSwitch.on
@@ -17,7 +17,7 @@ describe("TransferSwitch", () => {
       yield* Fiber.join(on)
     }))
 
-  it.effect("calls each time that it is turned off, at once where it is, and no more when that was ended", () =>
+  it.effect("calls back each time it is turned off, at once if it is off already, and no more once unsubscribed", () =>
     Effect.gen(function*() {
       const transferSwitch = TransferSwitch.make(() => {})
       let calls = 0
@@ -35,7 +35,7 @@ describe("TransferSwitch", () => {
     }))
 
   it.effect.prop(
-    "however often it is turned, it says each time whether that changed anything, and tells of it if it did",
+    "however often it is turned, it says each time whether that changed anything, and reports a change",
     { turns: Schema.Array(Schema.Boolean) },
     ({ turns }) =>
       Effect.gen(function*() {

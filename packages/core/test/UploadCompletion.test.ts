@@ -121,7 +121,7 @@ describe("UploadCompletion", () => {
       })
   )
 
-  it.effect("that storage refused the etags leaves nothing open either, whatever came before: the parts are at fault", () =>
+  it.effect("if storage refused the etags, nothing remains open, whatever came before: the parts are at fault", () =>
     Effect.gen(function*() {
       const end = yield* completing([answers(503, "Busy"), answers(400, "InvalidPart")], there)
       assert.deepStrictEqual(end, { end: "RequestRejected", told: 2, asked: false })
@@ -137,7 +137,7 @@ describe("UploadCompletion", () => {
       assert.deepInclude(yield* completing(completions, file), { end: "StoredSizeDiffers" })
     }))
 
-  it.effect("a status that the contract does not know is no success and no failure: the file may be there", () =>
+  it.effect("an unknown status is neither success nor failure: the file may be stored", () =>
     Effect.gen(function*() {
       const quarantined = () => json({ data: record("quarantined") })
       assert.deepStrictEqual(yield* completing([quarantined], quarantined), {
@@ -147,12 +147,15 @@ describe("UploadCompletion", () => {
       })
     }))
 
-  it.effect.each(["pending", "completed"])("a file is there while it is %s", (status) =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* completing([lost], () => json({ data: record(status) })), {
-        end: status,
-        told: 3,
-        asked: true
+  it.effect.each(["pending", "completed"])(
+    "a file counts as stored while it is %s",
+    (status) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* completing([lost], () => json({ data: record(status) })), {
+          end: status,
+          told: 3,
+          asked: true
+        })
       })
-    }))
+  )
 })

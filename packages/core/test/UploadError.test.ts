@@ -14,21 +14,21 @@ describe("UploadError", () => {
     assertSurvivesJson(UploadError.UploadError, error)
   })
 
-  it.prop("every error says something, and whether a repeat can help", { error: UploadError.UploadError }, (
+  it.prop("every error has a message and says whether a retry can help", { error: UploadError.UploadError }, (
     { error }
   ) => {
     assert.isAbove(error.message.length, 20)
     assert.include(["retry", "retryOnce", "slowDown", "newSession", "none"], error.recovery)
   })
 
-  it("an option out of its range says what would be right", () => {
+  it("an option out of its range says what would be valid", () => {
     const error = new UploadError.InvalidUploadOption({ option: "concurrency", expected: "1 to 32" })
     assert.strictEqual(error.attempts, 0)
     assert.include(error.message, "concurrency")
     assert.include(error.message, "1 to 32")
   })
 
-  it("a completion that is not known names the file to ask for", () => {
+  it("an unknown completion names the file to ask for", () => {
     const error = new UploadError.CompletionUnknown({ fileId: "file-1", because: "TimedOut", attempts: 5 })
     assert.include(error.message, "Look up the file file-1 later")
     assert.include(error.message, "TimedOut, after 5 attempts")

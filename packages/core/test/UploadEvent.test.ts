@@ -29,23 +29,23 @@ const faults: Record<string, FaultScript.FaultScript> = {
 }
 
 describe("UploadEvent", () => {
-  it("is what its Schema says, and no more", () => {
+  it("is exactly what its Schema says", () => {
     const isSame: Types.Equals<typeof UploadEvent.UploadEvent.Type, UploadEvent.UploadEvent> = true
     assert.isTrue(isSame)
   })
 
-  it.prop("has a place for every failure there is", { error: UploadError.UploadError }, ({ error }) => {
+  it.prop("can name every failure", { error: UploadError.UploadError }, ({ error }) => {
     const ended: UploadEvent.UploadEvent = { _tag: "SessionEnded", session: 1, because: error._tag, lost: 0 }
     assert.deepStrictEqual(read(written(ended)), ended)
   }, { fastCheck: { numRuns: 300 } })
 
-  it("knows no failure that is none", () => {
+  it("refuses an unknown failure", () => {
     const text = JSON.stringify({ _tag: "SessionEnded", session: 1, because: "Boredom", lost: 0 })
     assert.throws(() => read(text))
   })
 
   it.effect.each(Object.keys(faults))(
-    "each event of an upload that %s is the same after a way through JSON, which shows no secret",
+    "each event of an upload that %s survives JSON, which shows no secret",
     (name) =>
       Effect.gen(function*() {
         const seen = yield* eventsOf(sourceOf(95))
@@ -65,7 +65,7 @@ describe("UploadEvent", () => {
       }).pipe(Effect.provide(tiny({ faults: faults[name] ?? FaultScript.empty })))
   )
 
-  it.effect("of a source that is refused there is one, which says why", () =>
+  it.effect("a refused source has one event, which says why", () =>
     Effect.gen(function*() {
       const seen = yield* eventsOf({ ...sourceOf(95), size: NaN })
       assert.deepStrictEqual(seen.map((event) => read(written(event))._tag), [

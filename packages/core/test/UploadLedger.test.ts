@@ -47,7 +47,7 @@ const warnings = Effect.map(
 )
 
 describe("UploadLedger", () => {
-  it.scoped("a lock of this process is one holder's until its scope ends, and other ids are free meanwhile", () =>
+  it.scoped("a lock of this process has one holder until its scope ends, and does not block other ids", () =>
     Effect.gen(function*() {
       const lock = yield* UploadLedger.makeLock
       const scope = yield* Scope.make()
@@ -59,7 +59,7 @@ describe("UploadLedger", () => {
       assert.isTrue(yield* Effect.scoped(lock("a1")))
     }))
 
-  it.scoped("two ledgers in memory have nothing in common, their locks included", () =>
+  it.scoped("two ledgers in memory share nothing, not even their locks", () =>
     Effect.gen(function*() {
       const lockedIn = Effect.flatMap(UploadLedger.UploadLedger, (ledger) => ledger.lock("a1"))
       const taken = yield* Effect.all([
@@ -69,7 +69,7 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(taken, [true, true])
     }))
 
-  it.effect("gives back what was begun and received, whatever the order and the gaps", () =>
+  it.effect("returns what was begun and received, whatever the order and the gaps", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       const record = recordOf("a", 4)
@@ -81,7 +81,7 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(found.receipts, [receiptOf(2), receiptOf(4)])
     }))
 
-  it.effect("a part has a receipt whatever its number: how many there may be, the profile says", () =>
+  it.effect("a part has a receipt whatever its number: the profile limits the number of parts", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       const record = recordOf("a", 10_001)
@@ -92,7 +92,7 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(yield* warnings, [])
     }).pipe(Effect.provide(Recorder.layer)))
 
-  it.effect("takes the last receipt of a part", () =>
+  it.effect("uses the last receipt of a part", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       const record = recordOf("a")
@@ -103,7 +103,7 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(receipts.map(({ etag }) => etag), ["\"later\""])
     }))
 
-  it.effect("never takes the receipts of one session for those of another", () =>
+  it.effect("never confuses the receipts of two sessions", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* ledger.begin(recordOf("a", 3, "file-1"))
@@ -114,7 +114,7 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(found.receipts, [])
     }))
 
-  it.effect("keeps no URL once Complete is about to be sent, and none at all where they are not to be kept", () =>
+  it.effect("keeps no URL once Complete is about to be sent, and none at all if they are not to be kept", () =>
     Effect.gen(function*() {
       const strict = yield* openLedger({ keepUrls: false })
       yield* strict.ledger.begin(recordOf("a"))
@@ -133,7 +133,7 @@ describe("UploadLedger", () => {
       assert.strictEqual(record.phase, "completing")
     }))
 
-  it.effect("leaves nothing of an upload that is forgotten, and everything of the others", () =>
+  it.effect("leaves nothing of a forgotten upload, and everything of the others", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       yield* ledger.begin(recordOf("a"))
@@ -148,7 +148,7 @@ describe("UploadLedger", () => {
       assert.strictEqual(values.get("b/record"), before.get("b/record"))
     }))
 
-  it.effect("writes no index where the store can list its keys, and tells the earliest upload first", () =>
+  it.effect("writes no index if the store can list its keys, and lists the earliest upload first", () =>
     Effect.gen(function*() {
       const { store, values } = openStore()
       const ledger = yield* UploadLedger.make({
@@ -167,7 +167,7 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual([...values.keys()].sort(), ["a/record", "c/record"])
     }))
 
-  it.effect("removes an upload at once where the store can", () =>
+  it.effect("removes an upload at once if the store can", () =>
     Effect.gen(function*() {
       const { store } = openStore()
       const removed: Array<string> = []
@@ -183,7 +183,7 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(yield* ledger.unfinished, [])
     }))
 
-  it.effect("lists every upload that many begin at the same time, and writes to the index in turn", () =>
+  it.effect("lists every upload when many begin at the same time, and writes to the index in turn", () =>
     Effect.gen(function*() {
       const ids = Array.from({ length: 40 }, (_, index) => `upload-${index}`)
       const { store } = openStore()
@@ -197,7 +197,7 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual((yield* ledger.unfinished).map(({ record }) => record.id).sort(), [...ids].sort())
     }))
 
-  it.effect("waits while another process writes to the index, and not for ever", () =>
+  it.effect("waits while another process writes to the index, but not forever", () =>
     Effect.gen(function*() {
       const { store } = openStore()
       const { lock, locked } = openLock()
@@ -212,7 +212,7 @@ describe("UploadLedger", () => {
     }))
 
   it.effect.prop(
-    "counts whatever is no record, no receipt and no index as absent, and takes a new record in its place",
+    "treats an invalid record, receipt or index as absent, and accepts a new record in its place",
     [
       FastCheck.constantFrom("a/record", "a/file-1-2", "uploads"),
       FastCheck.oneof(
@@ -242,7 +242,7 @@ describe("UploadLedger", () => {
     { fastCheck: { numRuns: 40 } }
   )
 
-  it.effect("counts a record of a later version, one under a wrong id and a receipt of another part as absent", () =>
+  it.effect("treats a record of a later version, a record under a wrong id and a receipt of another part as absent", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       yield* ledger.begin(recordOf("a"))
@@ -258,7 +258,7 @@ describe("UploadLedger", () => {
       assert.strictEqual(values.get("a/record"), later)
     }).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
 
-  it.effect("says once that a store takes nothing more, with its reason, and never fails", () =>
+  it.effect("says once that a store accepts nothing more, with the reason, and never fails", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger({ allowed: () => false })
       yield* ledger.begin(recordOf("a"))
@@ -270,7 +270,7 @@ describe("UploadLedger", () => {
       assert.lengthOf(others, 0)
     }).pipe(Effect.provide(Recorder.layer)))
 
-  it.effect("never dies of a store that throws, and shows nothing of what was thrown", () =>
+  it.effect("survives a store that throws, and shows nothing of what was thrown", () =>
     Effect.gen(function*() {
       const thrown = Effect.die(new Error(`SET failed for ${PresignedUrl.reveal(url(1))}`))
       const store = KeyValueStore.make({
@@ -295,7 +295,7 @@ describe("UploadLedger", () => {
       ])
     }).pipe(Effect.provide(Recorder.layer)))
 
-  it.effect("shows nothing of what it cannot decode, for it may be a URL", () =>
+  it.effect("shows nothing of what it cannot decode, because it may be a URL", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       yield* ledger.begin(recordOf("a"))
@@ -305,7 +305,7 @@ describe("UploadLedger", () => {
       yield* Recorder.expectNoSecret("s3cret")
     }).pipe(Effect.provide(Recorder.layer)))
 
-  it.effect("writes nothing down where there is none", () =>
+  it.effect("writes nothing if there is no ledger", () =>
     Effect.gen(function*() {
       const ledger = yield* UploadLedger.UploadLedger
       yield* ledger.begin(recordOf("a"))
@@ -316,7 +316,7 @@ describe("UploadLedger", () => {
       assert.deepStrictEqual(yield* ledger.unfinished, [])
     }).pipe(Effect.scoped, Effect.provide(UploadLedger.none)))
 
-  it.effect("layerNoop writes nothing down, but for what it is given", () => {
+  it.effect("layerNoop writes nothing, apart from what it is given", () => {
     const begun: Array<string> = []
     return Effect.gen(function*() {
       const ledger = yield* UploadLedger.UploadLedger
@@ -357,7 +357,7 @@ describe("UploadLedger.idOf", () => {
   const id = (service: string, changes: Parameters<typeof recognizable>[1] = {}) =>
     UploadLedger.idOf(service, recognizable(distinct(10), changes))
 
-  it("is the same for the same source and service, whatever its size and date, and safe as a file's name", () => {
+  it("is the same for the same source and service, whatever its size and date, and is safe as a file name", () => {
     const first = Option.getOrThrow(UploadLedger.idOf("https://api.test", source))
     assert.match(first, /^[0-9a-f]{16}$/)
     assert.deepStrictEqual(id("https://api.test", { fingerprint: { size: 11, modified: 1 } }), Option.some(first))
@@ -374,7 +374,7 @@ describe("UploadLedger.idOf", () => {
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("is none for a source without an identity", () => {
+  it("is absent for a source without an identity", () => {
     const { identity: _, ...fingerprint } = source.fingerprint
     assert.deepStrictEqual(UploadLedger.idOf("https://api.test", { name: "a", fingerprint }), Option.none())
   })

@@ -18,12 +18,12 @@ const given = <A extends object>(fields: A) =>
   Object.fromEntries(Object.entries(fields).filter(([, one]) => one !== undefined))
 
 describe("UploadOptions", () => {
-  it("are what their Schema says, and no more", () => {
+  it("are exactly what their Schema says", () => {
     const isSame: Types.Equals<typeof UploadOptions.UploadOptions.Type, UploadOptions.UploadOptions> = true
     assert.isTrue(isSame)
   })
 
-  it.prop("are the same after a way through JSON", { options: UploadOptions.UploadOptions }, ({ options }) => {
+  it.prop("survive JSON", { options: UploadOptions.UploadOptions }, ({ options }) => {
     assert.deepStrictEqual({ ...Schema.decodeSync(Json)(Schema.encodeSync(Json)(options)) }, given(options))
   })
 
@@ -31,7 +31,7 @@ describe("UploadOptions", () => {
     assert.deepStrictEqual(Schema.decodeSync(Json)(Schema.encodeSync(Json)({ threshold })), { threshold })
   })
 
-  it.prop("are taken as JSON where an upload takes them, and refused where it does not", {
+  it.prop("are accepted as JSON if an upload accepts them, and refused otherwise", {
     options: FastCheck.record({
       threshold: anyNumber,
       concurrency: FastCheck.oneof(anyNumber, FastCheck.integer({ min: 0, max: 33 })),
@@ -46,12 +46,12 @@ describe("UploadOptions", () => {
     assert.strictEqual(Either.isRight(Schema.decodeEither(Json)(JSON.stringify(Object.fromEntries(named)))), taken)
   }, { fastCheck: { numRuns: 1000 } })
 
-  it("that are misspelt are no wishes that are left out", () => {
+  it("that are misspelt are refused, not ignored", () => {
     const text = JSON.stringify({ verfy: "download" })
     assert.include(String(Either.flip(Schema.decodeEither(Json)(text))), "verfy")
   })
 
-  it.prop("a fingerprint that is let through is the same after a way through JSON", {
+  it.prop("an accepted fingerprint survives JSON", {
     kind: FastCheck.string({ maxLength: 3 }),
     size: anyNumber,
     modified: anyNumber
@@ -67,7 +67,7 @@ describe("UploadOptions", () => {
     }
   })
 
-  it("of a source of no such size the size is wrong, also where its fingerprint repeats it", () => {
+  it("an invalid size of a source is reported as the size, even if its fingerprint repeats it", () => {
     const source = { ...sourceOf(95), size: NaN, fingerprint: { kind: "stream", size: NaN } }
     const refused = Either.getOrThrow(Either.flip(UploadOptions.check(source, {}, limits)))
     assert.deepInclude(refused, { _tag: "InvalidSource", field: "size" })

@@ -16,19 +16,19 @@ const looks = (source: UploadSource) =>
   )).pipe(inTime, Effect.map((chunk) => [...chunk]))
 
 describe("UploadProgress", () => {
-  it("is what its Schema says, and no more", () => {
+  it("is exactly what its Schema says", () => {
     const isSame: Types.Equals<typeof UploadProgress.UploadProgress.Type, UploadProgress.UploadProgress> = true
     assert.isTrue(isSame)
   })
 
-  it.prop("is the same after a way through JSON", {
+  it.prop("survives JSON", {
     // NaN, which the size of a source can be, is equal to nothing
     progress: Arbitrary.make(UploadProgress.UploadProgress).filter(({ sent, size }) => !Number.isNaN(sent + size))
   }, ({ progress }) => {
     assert.isTrue(Schema.equivalence(UploadProgress.UploadProgress)(again(progress), progress))
   }, { fastCheck: { numRuns: 500 } })
 
-  it("as JSON has null for what is not known, and times in milliseconds", () => {
+  it("has null in JSON for what is unknown, and times in milliseconds", () => {
     assert.deepStrictEqual(Schema.encodeSync(UploadProgress.UploadProgress)(UploadProgress.initial(5)), {
       phase: "preparing",
       size: 5,

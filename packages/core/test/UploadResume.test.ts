@@ -150,9 +150,9 @@ const startsOverWithAnotherAlgorithm = (moment: Moment) =>
     yield* startedOver
   }).pipe(Effect.provide(sandbox()), recorded)
 
-describe("an upload that was cut off", () => {
+describe("an interrupted upload", () => {
   it.effect.prop(
-    "goes on after any number of parts, however often: right bytes, one session, no confirmed part put again",
+    "resumes after any number of parts, however often: right bytes, one session, no confirmed part put again",
     [
       FastCheck.integer({ min: 1, max: 30 }),
       FastCheck.integer({ min: 1, max: 6 }),
@@ -190,7 +190,7 @@ describe("an upload that was cut off", () => {
     { fastCheck: { numRuns: 15 } }
   )
 
-  it.effect("before its first part goes on in the session that it had opened", () =>
+  it.effect("resumes in the session that it had opened, even before its first part", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "begin" })
@@ -200,7 +200,7 @@ describe("an upload that was cut off", () => {
       assert.lengthOf(put, 10)
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("by a time-out of its caller goes on, and progress begins with what storage has", () =>
+  it.effect("by a timeout of its caller resumes, and progress starts with what storage has", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       const cutOff = Effect.flip(uploadWith(ledger).pipe(Effect.timeout("2 seconds")))
@@ -243,7 +243,7 @@ describe("an upload that was cut off", () => {
       assert.deepStrictEqual(values, before)
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("whose source cannot be recognized starts over and is not written down", () =>
+  it.effect("whose source cannot be recognized starts over and is not recorded", () =>
     Effect.gen(function*() {
       const { ledger, writes } = yield* openLedger()
       const { identity: _, ...fingerprint } = source.fingerprint
@@ -251,7 +251,7 @@ describe("an upload that was cut off", () => {
       assert.strictEqual(writes(), 0)
     }).pipe(Effect.provide(sandbox())))
 
-  it.effect("repairs a part that storage has of an attempt that the dead process made, also when it had no receipt", () =>
+  it.effect("repairs a part that storage has from an attempt of the dead process, even if it had no receipt", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       // so that the dead process has not come to the last part
@@ -268,8 +268,8 @@ describe("an upload that was cut off", () => {
     ))
 })
 
-describe("an upload that was cut off in completing", () => {
-  it.effect("goes on there: Complete is sent with the receipts, and no byte", () =>
+describe("an upload that was interrupted while completing", () => {
+  it.effect("resumes there: Complete is sent with the receipts, and no byte", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "completing" })
@@ -280,7 +280,7 @@ describe("an upload that was cut off in completing", () => {
       assert.lengthOf(completed, 1)
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("after the service had accepted it gives the file, and Complete is accepted once", () =>
+  it.effect("after the service had accepted it returns the file, and Complete is accepted once", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "forget" })
@@ -307,7 +307,7 @@ describe("an upload that was cut off in completing", () => {
       )
   )
 
-  it.effect("with the URLs of its session long dead goes on all the same", () =>
+  it.effect("resumes even if the URLs of its session expired long ago", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "completing" })
@@ -316,7 +316,7 @@ describe("an upload that was cut off in completing", () => {
       assert.strictEqual((yield* only).initiated, 1)
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("without URLs in the ledger goes on all the same", () =>
+  it.effect("resumes without URLs in the ledger", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger({ keepUrls: false })
       yield* killedAt(ledger, { at: "completing" })
@@ -326,7 +326,7 @@ describe("an upload that was cut off in completing", () => {
       assert.lengthOf(put, 10)
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("asks for the file when a receipt was lost, and finds it", () =>
+  it.effect("asks for the file if a receipt was lost, and finds it", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       yield* killedAt(ledger, { at: "forget" })
@@ -339,7 +339,7 @@ describe("an upload that was cut off in completing", () => {
       assert.strictEqual((yield* only).initiated, 1)
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("starts over when a receipt was lost and the service has no file", () =>
+  it.effect("starts over if a receipt was lost and the service has no file", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       yield* killedAt(ledger, { at: "completing" })
@@ -349,7 +349,7 @@ describe("an upload that was cut off in completing", () => {
       yield* startedOver
     }).pipe(Effect.provide(sandbox()), recorded))
 
-  it.effect("starts over when the service had collected the upload", () =>
+  it.effect("starts over if the service has collected the upload", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "completing" })
@@ -374,11 +374,11 @@ describe("an upload that was cut off in completing", () => {
     }).pipe(Effect.provide(sandbox()), recorded))
 
   it.effect(
-    "starts over when its checksums are of another algorithm: they could neither be compared nor combined",
+    "starts over if its checksums use another algorithm: they could neither be compared nor combined",
     () => startsOverWithAnotherAlgorithm({ at: "completing" })
   )
 
-  it.effect("is refused, and kept, when it was asked for by its id and the source has other bytes", () =>
+  it.effect("is refused, and kept, if it was requested by its id and the source has other bytes", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "completing" })
@@ -392,7 +392,7 @@ describe("an upload that was cut off in completing", () => {
       yield* succeeds(ledger)
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("keeps what it has when the service cannot answer, and succeeds the next time", () =>
+  it.effect("keeps what it has if the service cannot answer, and succeeds the next time", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "completing" })
@@ -408,7 +408,7 @@ describe("an upload that was cut off in completing", () => {
       quietly
     ))
 
-  it.effect("starts over when parts that may be stored twice are refused, for it has no way back to them", () =>
+  it.effect("starts over if parts that may be stored twice are refused, because they can no longer be put", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "receive", after: 5 })
@@ -445,16 +445,16 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
       assert.deepStrictEqual(sent, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     }).pipe(Effect.provide(sandbox(options.sandbox)), recorded)
 
-  it.effect("the source has another size", () =>
+  it.effect("the source has a different size", () =>
     startsOver({ from: recognizable(distinct(1001)), bytes: distinct(1001) }))
 
-  it.effect("the source has another date", () =>
+  it.effect("the source has a different date", () =>
     startsOver({ from: recognizable(content, { fingerprint: { modified: 1000.6 } }) }))
 
-  it.effect("the source has another media type", () =>
+  it.effect("the source has a different media type", () =>
     startsOver({ from: recognizable(content, { mediaType: "audio/wav" }) }))
 
-  it.effect("the source has the same size and date, and other bytes", () =>
+  it.effect("the source has the same size and date, but different bytes", () =>
     startsOver({ from: recognizable(distinct(1000, 1)), bytes: distinct(1000, 1) }))
 
   it.effect("verify is all and one byte of a confirmed part differs", () => {
@@ -463,11 +463,11 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
     return startsOver({ from: recognizable(bytes), bytes, options: { ...inParts, verify: "all" } })
   })
 
-  it.effect("the URLs have ended", () => startsOver({ between: TestClock.adjust("3 hours") }))
+  it.effect("the URLs have expired", () => startsOver({ between: TestClock.adjust("3 hours") }))
 
-  it.effect("the URLs end within a minute", () => startsOver({ between: TestClock.adjust("10741 seconds") }))
+  it.effect("the URLs expire within a minute", () => startsOver({ between: TestClock.adjust("10741 seconds") }))
 
-  it.effect("the URLs have ended by the server's clock, which is ahead of ours", () =>
+  it.effect("the URLs have expired by the server's clock, which is ahead of ours", () =>
     startsOver({
       between: TestClock.adjust("121 minutes"),
       sandbox: { urlLifetime: "2 hours", clockOffsetMillis: 3_600_000 }
@@ -475,7 +475,7 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
 
   it.effect("no URLs were kept", () => startsOver({ keepUrls: false }))
 
-  it.effect("the URLs were kept when http was allowed for files, and it is no more", () =>
+  it.effect("the URLs were kept while http was allowed for files, and it no longer is", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "receive", after: 6 })
@@ -486,10 +486,10 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
       assert.deepStrictEqual(sent, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     }).pipe(Effect.provide(sandbox({ storageOrigin: "http://storage.sandbox.test" })), recorded))
 
-  it.effect("the service has collected the session, though its URLs live", () =>
+  it.effect("the service has collected the session, although its URLs are still valid", () =>
     startsOver({ between: TestClock.adjust("25 hours"), sandbox: { urlLifetime: "48 hours" }, sessions: 2 }))
 
-  it.effect("and its end is an event before the new one is opened", () =>
+  it.effect("and an event reports its end before the new one is opened", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       const oneByOne = { ...inParts, concurrency: 1 }
@@ -510,9 +510,9 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
       quietly
     ))
 
-  it.effect("the checksums are of another algorithm", () => startsOverWithAnotherAlgorithm({ at: "receive", after: 6 }))
+  it.effect("the checksums use another algorithm", () => startsOverWithAnotherAlgorithm({ at: "receive", after: 6 }))
 
-  it.effect("its bytes come in order only, so that those of before cannot be compared", () =>
+  it.effect("its bytes can only be read in order, so earlier ones cannot be compared", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       const stream = UploadSources.fromStream("interview.mp4", Stream.succeed(content), { size: 1000 })
@@ -522,7 +522,7 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
       yield* startedOver
     }).pipe(Effect.provide(sandbox()), recorded))
 
-  it.effect("the service does not allow parts of that size any more", () =>
+  it.effect("the service no longer allows parts of that size", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "receive", after: 6 })
@@ -534,7 +534,7 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
       yield* startedOver
     }).pipe(Effect.provide(sandbox()), recorded))
 
-  it.effect("the record is no record", () =>
+  it.effect("the record is invalid", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       yield* killedAt(ledger, { at: "receive", after: 6 })
@@ -544,8 +544,8 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
     }).pipe(Effect.provide(sandbox()), recorded))
 })
 
-describe("the session goes on when", () => {
-  it.effect("the URLs live for more than a minute", () =>
+describe("the session continues if", () => {
+  it.effect("the URLs are valid for more than a minute", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "receive", after: 6 })
@@ -562,7 +562,7 @@ describe("the session goes on when", () => {
       assert.strictEqual((yield* only).initiated, 1)
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("a receipt is no receipt: that part alone is put again", () =>
+  it.effect("a receipt is invalid: only that part is put again", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       yield* killedAt(ledger, { at: "receive", after: 10 - 1 }, source, { ...inParts, concurrency: 1 })
@@ -576,7 +576,7 @@ describe("the session goes on when", () => {
 })
 
 describe("the ledger of an upload", () => {
-  it.effect("has one upload at a time: the second is told, and the first is not disturbed", () =>
+  it.effect("allows one upload at a time: the second is told, and the first is not disturbed", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       const stopped = yield* Deferred.make<void>()
@@ -591,7 +591,7 @@ describe("the ledger of an upload", () => {
     }).pipe(Effect.provide(sandbox()), quietly))
 
   it.effect.prop(
-    "may fail at any write: the upload succeeds",
+    "may fail at any write: the upload still succeeds",
     [FastCheck.integer({ min: 0, max: 8 }), FastCheck.boolean()],
     ([at, forGood]) =>
       Effect.gen(function*() {
@@ -603,7 +603,7 @@ describe("the ledger of an upload", () => {
   )
 
   it.effect.prop(
-    "may have failed at any write before the process was killed: the next one succeeds",
+    "may have failed at any write before the process was killed: the next one still succeeds",
     [
       FastCheck.integer({ min: 0, max: 8 }),
       FastCheck.constantFrom<Moment>({ at: "completing" }, { at: "forget" }, {
@@ -621,7 +621,7 @@ describe("the ledger of an upload", () => {
     { fastCheck: { numRuns: 15 } }
   )
 
-  it.effect("holds URLs only while its session lives, and the token never", () =>
+  it.effect("holds URLs only while its session lives, and never the token", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
       const all = () => [...values.entries()].join()
@@ -635,7 +635,7 @@ describe("the ledger of an upload", () => {
       assert.deepStrictEqual([...values.entries()], [["uploads", "[]"]])
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("with keepUrls: false never holds a URL", () =>
+  it.effect("never holds a URL with keepUrls: false", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger({ keepUrls: false })
       for (const moment of [{ at: "begin" }, { at: "receive", after: 6 }, { at: "completing" }] as const) {
@@ -646,7 +646,7 @@ describe("the ledger of an upload", () => {
       }
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("forgets a session that ended in an error that no repeat helps, and keeps one that a repeat may", () =>
+  it.effect("forgets a session whose error no retry can help, and keeps one that a retry may help", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       const passing = yield* Effect.flip(patiently(uploadWith(ledger)))
@@ -668,8 +668,8 @@ describe("the ledger of an upload", () => {
     ))
 })
 
-describe("a line that becomes too slow", () => {
-  it.effect("ends the upload with what it is, and what storage has is kept for a faster one", () => {
+describe("a connection that becomes too slow", () => {
+  it.effect("fails the upload for that reason, and what storage has is kept for a faster connection", () => {
     let speed = 100_000
     const size = 10_000_000
     return Effect.gen(function*() {
@@ -698,7 +698,7 @@ describe("Uploads.resume", () => {
   const resumes = (ledger: UploadLedger.Service, id: string, from: UploadSource) =>
     Effect.provideService(Uploads.resume(id, from), UploadLedger.UploadLedger, ledger)
 
-  it.effect("goes on with the upload of that id, also when the file has another name by now", () =>
+  it.effect("resumes the upload with that id, even if the file has been renamed", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "receive", after: 6 }, source, { ...inParts, concurrency: 1 })
@@ -728,7 +728,7 @@ describe("Uploads.resume", () => {
       assert.strictEqual((yield* only).initiated, 1)
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("refuses another source, keeps the upload, and sends nothing more", () =>
+  it.effect("refuses a different source, keeps the upload, and sends nothing more", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* killedAt(ledger, { at: "receive", after: 6 }, source, { ...inParts, concurrency: 1 })
@@ -749,7 +749,7 @@ describe("Uploads.resume", () => {
 describe("Uploads.unfinished", () => {
   const withLedger = (ledger: UploadLedger.Service) => Effect.provideService(UploadLedger.UploadLedger, ledger)
 
-  it.effect("tells what storage has of each upload and since when, and no URL", () =>
+  it.effect("reports what storage has of each upload and since when, but no URL", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       yield* TestClock.adjust("1 minute")
@@ -771,7 +771,7 @@ describe("Uploads.unfinished", () => {
       assert.deepStrictEqual(second?.parts, { total: 10, confirmed: 10 })
     }).pipe(Effect.provide(sandbox()), quietly))
 
-  it.effect("has none that was forgotten; one that runs is not forgotten, nor what is not there", () =>
+  it.effect("does not list forgotten uploads; a running upload is not forgotten, nor an unknown one", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       const stopped = yield* Deferred.make<void>()
@@ -791,7 +791,7 @@ describe("Uploads.unfinished", () => {
 })
 
 describe("an upload that was opened by hand", () => {
-  it.effect("is gone on with by its record and receipts, both as JSON: nothing is opened or sent twice", () =>
+  it.effect("is resumed from its record and receipts, both as JSON: nothing is opened or sent twice", () =>
     Effect.gen(function*() {
       const service = yield* ServiceApi.ServiceApi
       const { mediaType, name, size } = source

@@ -10,7 +10,7 @@ const multipart = (options: Uploads.UploadAllOptions = {}) =>
   Uploads.upload(sourceOf(95), { strategy: "multipart", ...options })
 
 describe("UploadSessions", () => {
-  it.effect("URLs that have ended lead to a new session, in which everything is sent again", () =>
+  it.effect("expired URLs lead to a new session, in which everything is sent again", () =>
     Effect.gen(function*() {
       const file = yield* inTime(multipart())
       assert.strictEqual(file.sent.sessions, 2)
@@ -25,7 +25,7 @@ describe("UploadSessions", () => {
       assert.deepStrictEqual(report.breaches, [])
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").part(7).expire() }))))
 
-  it.effect("an ended URL is refused before it is sent, once its own deadline is past by the server's clock", () =>
+  it.effect("an expired URL is refused before it is used, once its deadline has passed by the server's clock", () =>
     Effect.gen(function*() {
       const error = yield* inTime(Effect.flip(multipart({ maxSessions: 1 })))
       assert.strictEqual(error._tag, "UrlExpired")
@@ -80,7 +80,7 @@ describe("UploadSessions", () => {
       assert.strictEqual(runs, 1)
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").times(3).answer(503, "SlowDown") }))))
 
-  it.effect("a signature that does not match fails at once, naming the signed headers and what was sent", () =>
+  it.effect("a signature mismatch fails at once, naming the signed headers and what was sent", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Uploads.upload(sourceOf(95)))
       assert.strictEqual(error._tag, "SignatureMismatch403")
@@ -101,7 +101,7 @@ describe("UploadSessions", () => {
       })
     }))))
 
-  it.effect("a signed header that the profile does not have is named before anything is sent", () =>
+  it.effect("a signed header that the profile lacks is named before anything is sent", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Uploads.upload(sourceOf(95)))
       assert.strictEqual(error._tag, "SignedHeaderMissing")
@@ -117,7 +117,7 @@ describe("UploadSessions", () => {
       profile: ServiceProfile.standard
     }))))
 
-  it.effect("a part in doubt is put again when storage refuses the etags, and only that part", () =>
+  it.effect("a doubtful part is put again if storage refuses the etags, and only that part", () =>
     Effect.gen(function*() {
       const file = yield* inTime(multipart())
       assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
@@ -130,7 +130,7 @@ describe("UploadSessions", () => {
         .and(FaultScript.on("complete").times(5).answer(502))
     }))))
 
-  it.effect("a stream whose part is in doubt is opened anew for another session, as what was read is gone", () =>
+  it.effect("a stream with a doubtful part is reopened for another session, because what was read is gone", () =>
     Effect.gen(function*() {
       const source = UploadSources.fromStream("s.bin", Stream.succeed(bytes(95)), { size: 95 })
       const file = yield* inTime(Uploads.upload(source, { strategy: "multipart" }))
@@ -170,7 +170,7 @@ describe("UploadSessions", () => {
     })
   })
 
-  it.effect("when a part in doubt cannot be put again, the file is asked for: Complete may have been received", () =>
+  it.effect("if a doubtful part cannot be put again, the service is asked for the file: Complete may have been received", () =>
     Effect.gen(function*() {
       const late = yield* completingLate
       const file = yield* inTime(Effect.provideService(multipart(), ServiceApi.ServiceApi, late))
@@ -264,7 +264,7 @@ describe("UploadSessions", () => {
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().answer(status, code) }))))
 
   it.effect.each(["one", "two"] as const)(
-    "no more sessions are opened than allowed, also when no answer comes: %s",
+    "no more sessions are opened than allowed, even if no response comes: %s",
     (most) =>
       Effect.gen(function*() {
         const maxSessions = most === "one" ? 1 : 2
@@ -286,14 +286,14 @@ describe("UploadSessions", () => {
       )
     )))
 
-  it.effect("an etag that cannot be read is an error that names the CORS setting", () =>
+  it.effect("an unreadable etag is an error that names the CORS setting", () =>
     Effect.gen(function*() {
       const error = yield* inTime(Effect.flip(multipart()))
       assert.strictEqual(error._tag, "EtagMissing")
       assert.include(error.message, "Access-Control-Expose-Headers")
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").part(2).omitEtag() }))))
 
-  it.effect("a single PUT whose answers about Complete are all lost ends in a file, not in a failure", () =>
+  it.effect("a single PUT that loses all responses to Complete still ends with a file", () =>
     Effect.gen(function*() {
       const file = yield* inTime(Uploads.upload(sourceOf(95)))
       assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
@@ -359,7 +359,7 @@ describe("UploadSessions", () => {
       assert.notInclude(text, "X-Amz-")
     }).pipe(Effect.provide(tiny({ faults }))))
 
-  it.effect("when neither Complete nor the file can be asked, the error says that it is unknown", () =>
+  it.effect("if neither Complete nor the file can be asked, the error says that the outcome is unknown", () =>
     Effect.gen(function*() {
       const error = yield* inTime(Effect.flip(Uploads.upload(sourceOf(95))))
       assert.strictEqual(error._tag, "CompletionUnknown")

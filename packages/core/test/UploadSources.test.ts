@@ -21,7 +21,7 @@ const whole = { offset: 0, length: 5 }
 
 describe("UploadSources", () => {
   describe("from bytes", () => {
-    it("says what it is", () => {
+    it("describes itself", () => {
       const { fingerprint, held, mediaType, name, size } = UploadSources.fromBytes("a.txt", text("hello"), {
         mediaType: "text/plain"
       })
@@ -34,7 +34,7 @@ describe("UploadSources", () => {
       })
     })
 
-    it.effect.prop("gives any range of them, again and again, and shows it to the observer", {
+    it.effect.prop("returns any range of them, any number of times, and shows it to the observer", {
       content: fc.uint8Array({ minLength: 1 }),
       from: fc.nat(),
       length: fc.nat()
@@ -49,7 +49,7 @@ describe("UploadSources", () => {
         assert.deepStrictEqual(yield* contentOf(source, range), once)
       }), { fastCheck: { numRuns: 50 } })
 
-    it.effect("can be read for its own sake", () =>
+    it.effect("can be read through", () =>
       Effect.scoped(Effect.gen(function*() {
         const opened = yield* UploadSources.fromBytes("a", text("hello")).open
         const seen: Array<string> = []
@@ -58,13 +58,13 @@ describe("UploadSources", () => {
         yield* opened.unchanged
       })))
 
-    it("is of no known type where none is given", () => {
+    it("has the generic media type if none is given", () => {
       assert.strictEqual(UploadSources.fromBytes("a", text("hello")).mediaType, "application/octet-stream")
     })
   })
 
   describe("from a stream", () => {
-    it("says what it is, and by its type whether it can be opened again", () => {
+    it("describes itself, and its type says whether it can be opened again", () => {
       const again = UploadSources.fromStream("a", Stream.make(text("hello")), { size: 5 })
       const once = UploadSources.fromStreamOnce("a", Stream.make(text("hello")), { size: 5, mediaType: "text/plain" })
       assert.strictEqual(again._tag, "RepeatableSource")
@@ -79,7 +79,7 @@ describe("UploadSources", () => {
       }
     })
 
-    it.effect("that gives the same again can be opened for a second session", () =>
+    it.effect("that produces the same bytes again can be opened for a second session", () =>
       Effect.gen(function*() {
         const source = UploadSources.fromStream("a", Stream.make(text("hel"), text("lo")), { size: 5 })
         const first = yield* contentOf(source, whole)
@@ -110,7 +110,7 @@ describe("UploadSources", () => {
         yield* source.open
       })))
 
-    it.effect("that fails is a source that cannot be read, without the failure's own words", () =>
+    it.effect("that fails is SourceUnreadable, without the failure's own message", () =>
       Effect.gen(function*() {
         const failing = Stream.fail("token api.5ecre7 refused")
         const source = UploadSources.fromStream("a", failing, { size: 5 })

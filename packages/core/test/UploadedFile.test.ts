@@ -8,7 +8,7 @@ const Json = Schema.parseJson(UploadedFile.UploadedFile)
 const unnamed = FastCheck.dictionary(FastCheck.string().map((name) => `x_${name}`), FastCheck.jsonValue())
 
 describe("UploadedFile", () => {
-  it.prop("is the same after a way through JSON, with all that the service told", {
+  it.prop("survives JSON, with everything that the service reported", {
     file: UploadedFile.UploadedFile,
     more: unnamed
   }, ({ file, more }) => {
@@ -19,7 +19,7 @@ describe("UploadedFile", () => {
     )
   })
 
-  it.effect("is what an upload gives, in one piece or in several, with lost answers or without", () =>
+  it.effect("is what an upload returns, in one piece or in several, with or without lost responses", () =>
     Effect.gen(function*() {
       const source = UploadSources.fromBytes("a.bin", new Uint8Array(20_000_000))
       for (const strategy of ["single", "multipart"] as const) {

@@ -55,7 +55,7 @@ const damagingStorage = <A, E, R>(layer: Layer.Layer<A | ObjectStorage.ObjectSto
 
 describe("Uploads", () => {
   describe("upload", () => {
-    it.effect("a small file goes up by one PUT, byte for byte", () =>
+    it.effect("a small file is uploaded in one PUT, byte for byte", () =>
       Effect.gen(function*() {
         const file = yield* Uploads.upload(sourceOf(1000))
         assert.strictEqual(file.name, "interview.mp4")
@@ -81,7 +81,7 @@ describe("Uploads", () => {
       { fastCheck: { numRuns: 15 } }
     )
 
-    it.effect("a stream that can be read only once goes up in parts, byte for byte", () =>
+    it.effect("a stream that can be read only once is uploaded in parts, byte for byte", () =>
       Effect.gen(function*() {
         const chunks = Stream.fromIterable(bytes(95)).pipe(Stream.map((byte) => Uint8Array.of(byte)))
         const source = UploadSources.fromStreamOnce("s.bin", chunks, { size: 95 })
@@ -89,7 +89,7 @@ describe("Uploads", () => {
         assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
       }).pipe(Effect.provide(tiny())))
 
-    it.effect("a stream that gives fewer bytes than declared is SourceChanged, and Complete is not sent", () =>
+    it.effect("a stream that produces fewer bytes than declared is SourceChanged, and Complete is not sent", () =>
       Effect.gen(function*() {
         const source = UploadSources.fromStream("s.bin", Stream.succeed(bytes(50)), { size: 95 })
         const error = yield* Effect.flip(Uploads.upload(source, { strategy: "multipart" }))
@@ -183,13 +183,13 @@ describe("Uploads", () => {
         assert.isTrue(requests.every((request) => request.outcome !== "open"))
       }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("answer") }))))
 
-    it.effect("ends as soon where it may not be interrupted", () =>
+    it.effect("ends just as soon in an uninterruptible region", () =>
       Effect.gen(function*() {
         const ended = Effect.zipRight(Uploads.upload(sourceOf(95), { strategy: "multipart" }), Clock.currentTimeMillis)
         assert.strictEqual(yield* inTime(Effect.uninterruptible(ended)), 0)
       }).pipe(Effect.provide(tiny())))
 
-    it.effect("interruption settles at once during a back-off", () =>
+    it.effect("interruption takes effect at once during a back-off", () =>
       Effect.gen(function*() {
         const fiber = yield* Effect.fork(Uploads.upload(sourceOf(95)))
         yield* TestClock.adjust("1 millis")
@@ -205,7 +205,7 @@ describe("Uploads", () => {
   })
 
   describe("start", () => {
-    it.effect("progress never goes back, never passes the size, and ends with the upload", () =>
+    it.effect("progress never goes back, never exceeds the size, and ends with the upload", () =>
       Effect.gen(function*() {
         const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", concurrency: 2 })
         const seen = yield* Effect.fork(Stream.runCollect(handle.progress.changes))
@@ -238,7 +238,7 @@ describe("Uploads", () => {
         Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("body") }))
       ))
 
-    it.effect("a failure is for whoever waits for it: the log does not say that it is unhandled", () =>
+    it.effect("a failure belongs to whoever awaits it: the log does not call it unhandled", () =>
       Effect.gen(function*() {
         const handle = yield* Uploads.start(sourceOf(200))
         assert.strictEqual((yield* inTime(Effect.flip(handle.await)))._tag, "StorageForbidden")
@@ -251,7 +251,7 @@ describe("Uploads", () => {
         ))
       ))
 
-    it.effect("one that was started where nothing can be interrupted is cancelled at once all the same", () =>
+    it.effect("an upload started in an uninterruptible region is still cancelled at once", () =>
       Effect.gen(function*() {
         const asked = yield* Effect.acquireUseRelease(
           Uploads.start(sourceOf(200), { strategy: "multipart" }),
@@ -266,7 +266,7 @@ describe("Uploads", () => {
         Effect.provide(tiny({ faults: FaultScript.on("putPart").always().stall("body") }))
       ))
 
-    it.effect("one that is cancelled before its first step ends its progress and its events too", () =>
+    it.effect("an upload cancelled before its first step ends its progress and its events too", () =>
       Effect.gen(function*() {
         const handle = yield* Uploads.start(sourceOf(200))
         yield* handle.cancel
@@ -279,7 +279,7 @@ describe("Uploads", () => {
       }).pipe(Effect.scoped, Effect.provide(tiny())))
 
     it.effect.each([0, 5, 15, 25, 35])(
-      "an upload that may not be interrupted is not, after %d seconds of opening, sending and completing",
+      "an uninterruptible upload is not interrupted after %d seconds of opening, sending and completing",
       (seconds) =>
         Effect.gen(function*() {
           const inTwoRounds = Uploads.upload(sourceOf(30), { strategy: "multipart", concurrency: 2, parts: 3 })
@@ -304,7 +304,7 @@ describe("Uploads", () => {
       ({ requests }) => requests.filter((request) => request.outcome === "open").length
     )
 
-    it.effect("leaves nothing in flight, and resume ends in the same bytes without an attempt being counted", () =>
+    it.effect("leaves nothing in flight, and resume ends with the same bytes without counting an attempt", () =>
       Effect.gen(function*() {
         const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", concurrency: 4 })
         yield* TestClock.adjust("1500 millis")
@@ -327,7 +327,7 @@ describe("Uploads", () => {
         )
       ))
 
-    it.effect("longer than the URLs live ends in a new session, and in the same bytes", () =>
+    it.effect("longer than the URLs live leads to a new session with the same bytes", () =>
       Effect.gen(function*() {
         const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", concurrency: 4 })
         yield* TestClock.adjust("1500 millis")
@@ -347,7 +347,7 @@ describe("Uploads", () => {
   })
 
   describe("events", () => {
-    it.effect("tell what happens, part by part, and end with the file", () =>
+    it.effect("report what happens, part by part, and end with the file", () =>
       Effect.gen(function*() {
         const handle = yield* Uploads.start(sourceOf(20), { strategy: "multipart", concurrency: 1 })
         const file = yield* inTime(handle.await)
@@ -374,10 +374,10 @@ describe("Uploads", () => {
       ))
   })
 
-  describe("a line that is too slow", () => {
+  describe("a connection that is too slow", () => {
     const needs = 10_000_000 / 10_800
 
-    it.effect("is known within half a minute of sending, and nothing is sent after it", () =>
+    it.effect("is detected within half a minute of sending, and nothing is sent after that", () =>
       Effect.gen(function*() {
         const fiber = yield* Effect.fork(Effect.flip(Uploads.upload(sourceOf(10_000_000), { strategy: "single" })))
         yield* TestClock.adjust("36 seconds")
@@ -389,7 +389,7 @@ describe("Uploads", () => {
         assert.strictEqual(error.recovery, "none")
       }).pipe(Effect.provide(slowLine(() => 500)(tiny()))))
 
-    it.effect("goes on all the same with onImpossible: continue, and ends well when the line becomes faster", () => {
+    it.effect("continues with onImpossible: continue, and succeeds if the connection becomes faster", () => {
       let speed = 500
       return Effect.gen(function*() {
         const handle = yield* Uploads.start(sourceOf(10_000_000), { strategy: "single", onImpossible: "continue" })
@@ -401,7 +401,7 @@ describe("Uploads", () => {
       }).pipe(Effect.scoped, Effect.provide(slowLine(() => speed)(tiny())))
     })
 
-    it.effect("does not begin a part that would end after its URL: a new session comes sooner", () =>
+    it.effect("does not start a part that would end after its URL: a new session starts sooner", () =>
       Effect.gen(function*() {
         const source = sourceOf(1_000_000)
         const error = yield* inTime(Effect.flip(Uploads.upload(source, {
@@ -420,7 +420,7 @@ describe("Uploads", () => {
   describe("verify: download", () => {
     const verified = Uploads.upload(sourceOf(200), { strategy: "multipart", verify: "download" })
 
-    it.effect("reads the file back, and takes one that is the same", () =>
+    it.effect("reads the file back, and accepts identical bytes", () =>
       Effect.gen(function*() {
         const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", verify: "download" })
         const file = yield* inTime(handle.await)
@@ -430,13 +430,13 @@ describe("Uploads", () => {
         assert.deepStrictEqual(phases.slice(-3), ["Completing", "Verifying", "Completed"])
       }).pipe(Effect.scoped, Effect.provide(tiny())))
 
-    it.effect("finds bytes that storage had damaged", () =>
+    it.effect("detects bytes that storage damaged", () =>
       Effect.gen(function*() {
         const error = yield* inTime(Effect.flip(verified))
         assert.strictEqual(error._tag, "ContentDiffers")
       }).pipe(Effect.provide(damagingStorage(tiny()))))
 
-    it.effect("says that the file is there when it cannot be read back", () =>
+    it.effect("says that the file is stored if it cannot be read back", () =>
       Effect.gen(function*() {
         const error = yield* inTime(Effect.flip(verified))
         assert.strictEqual(error._tag === "ContentUnverified" ? error.because : error._tag, "ServiceUnavailable")
@@ -459,7 +459,7 @@ describe("Uploads", () => {
       }).pipe(Effect.provide(tiny())))
 
     it.effect.each([Infinity, 1e300, 2, 0.5, 0, -1, NaN])(
-      "each source has its outcome, however many may go up at once: %d",
+      "each source has its outcome, however many may be uploaded at once: %d",
       (files) =>
         Effect.gen(function*() {
           const sources = [sourceOf(20, "a.mp4"), sourceOf(20, "b.mp4"), sourceOf(20, "c.mp4")]
@@ -468,7 +468,7 @@ describe("Uploads", () => {
         }).pipe(Effect.provide(tiny()))
     )
 
-    it.effect("the sources are taken as they are needed: a stream of files may be endless", () =>
+    it.effect("sources are pulled as needed: a stream of files may be infinite", () =>
       Effect.gen(function*() {
         let made = 0
         const endless = Stream.repeatEffect(Effect.sync(() => sourceOf(20, `${++made}.mp4`)))
@@ -478,7 +478,7 @@ describe("Uploads", () => {
       }).pipe(Effect.provide(tiny())))
   })
 
-  it.effect("every failure is a typed error that says how often it was tried", () =>
+  it.effect("every failure is a typed error that counts its attempts", () =>
     Effect.gen(function*() {
       const error = yield* inTime(Effect.flip(Uploads.upload(sourceOf(95))))
       assert.isTrue(isUploadError(error))

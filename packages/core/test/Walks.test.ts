@@ -43,7 +43,7 @@ const walked = (list: FakeService, options: Parameters<typeof things>[0] = {}) =
 const ids = (some: ReadonlyArray<Item>) => some.map(({ id }) => id)
 
 describe("the seven faults that lose items or never end", () => {
-  it.effect("an empty page in the middle with a cursor: nothing is lost", () =>
+  it.effect("an empty page in the middle that has a cursor loses nothing", () =>
     Effect.gen(function*() {
       let given = false
       const list = faulty((page, cursor) => {
@@ -56,7 +56,7 @@ describe("the seven faults that lose items or never end", () => {
       assert.deepStrictEqual(seen, ids(all))
     }))
 
-  it.effect("a cursor that is given again: the walk fails at the second request with it", () =>
+  it.effect("a repeated cursor fails the walk at the second request with it", () =>
     Effect.gen(function*() {
       const list = faulty((page, cursor) =>
         page === 2 ? pageAnswer({ data: all.slice(200, 300), has_more: true, next_cursor: cursor }) : undefined
@@ -67,7 +67,7 @@ describe("the seven faults that lose items or never end", () => {
       assert.lengthOf(list.received, 3)
     }))
 
-  it.effect("more, but no cursor: the walk fails after what the page held", () =>
+  it.effect("more items without a cursor fail the walk after the page's items", () =>
     Effect.gen(function*() {
       const list = faulty((page) =>
         page === 1 ? pageAnswer({ data: all.slice(100, 200), has_more: true, next_cursor: null }) : undefined
@@ -77,7 +77,7 @@ describe("the seven faults that lose items or never end", () => {
       assert.deepStrictEqual(given, ids(all.slice(0, 200)))
     }))
 
-  it.effect("200 asked for where 100 are the most: refused before any request, and short pages are no end", () =>
+  it.effect("a page size of 200 where 100 is the maximum is refused before any request, and short pages do not end the walk", () =>
     Effect.gen(function*() {
       const list = faulty(() => undefined)
       const { end } = yield* walked(list, { pageSize: 200 })
@@ -87,7 +87,7 @@ describe("the seven faults that lose items or never end", () => {
       assert.deepStrictEqual((yield* walked(short)).given, ids(all))
     }))
 
-  it.effect("the same list a second time: the same items", () =>
+  it.effect("the same list walked twice returns the same items", () =>
     Effect.gen(function*() {
       const list = faulty(() => undefined)
       const walk = things()
@@ -96,7 +96,7 @@ describe("the seven faults that lose items or never end", () => {
       assert.deepStrictEqual(both, [ids(all), ids(all)])
     }))
 
-  it.effect("a page that fails once is made again; one that stays broken is an error with the cursor to go on from", () =>
+  it.effect("a page that fails once is retried; one that keeps failing is an error with the cursor to resume from", () =>
     Effect.gen(function*() {
       let failures = 0
       const once = faulty((page) => page === 2 && failures++ === 0 ? json({}, { status: 500 }) : undefined)
@@ -126,7 +126,7 @@ describe("the seven faults that lose items or never end", () => {
     })
 
   it.effect.each([["2", 2000], ["Thu, 01 Jan 1970 00:00:05 GMT", 5000]] as const)(
-    "Retry-After: %s is waited for exactly",
+    "Retry-After: %s is respected exactly",
     ([retryAfter, millis]) =>
       Effect.gen(function*() {
         const { given, times } = yield* waiting(retryAfter)
@@ -135,7 +135,7 @@ describe("the seven faults that lose items or never end", () => {
       })
   )
 
-  it.effect("Retry-After: 100000 fails at once with the wait and the place, and nobody sleeps for 27 hours", () =>
+  it.effect("Retry-After: 100000 fails at once with the wait and the place, without sleeping for 27 hours", () =>
     Effect.gen(function*() {
       const { end, times } = yield* waiting("100000")
       const error = yield* Either.flip(end)
@@ -146,7 +146,7 @@ describe("the seven faults that lose items or never end", () => {
     }))
 
   it.effect.each(["soon", "-1", "2 weeks", ""])(
-    "Retry-After: %j is no hint and no crash",
+    "Retry-After: %j is ignored and does not crash",
     (retryAfter) =>
       Effect.gen(function*() {
         const { given } = yield* waiting(retryAfter)
@@ -167,7 +167,7 @@ const change: fc.Arbitrary<Change> = fc.record({
 
 describe("a list that changes while it is walked", () => {
   it.effect.prop(
-    "gives what the pages held, in order, once: and all that was there from the first page to the last",
+    "returns the pages' items in order, once, including every item that was there from the first page to the last",
     [
       fc.uniqueArray(fc.integer({ min: 0, max: 200 }), { maxLength: 60 }),
       fc.array(change, { maxLength: 20 }),
@@ -220,7 +220,7 @@ describe("pages ahead", () => {
   }
 
   it.effect.each([[90, 3], [9, 1]] as const)(
-    "are fetched while the rate limit has room, and not when it is near its end: %d of 100 left",
+    "are fetched while the rate limit has room, but not near its end: %d of 100 left",
     ([remaining, requests]) =>
       Effect.gen(function*() {
         const list = left(remaining)
@@ -238,8 +238,8 @@ describe("pages ahead", () => {
   )
 })
 
-describe("a cursor that the service does not take", () => {
-  it.effect("is told with its place, not as an end", () =>
+describe("a cursor that the service rejects", () => {
+  it.effect("is reported with its place, not as the end of the list", () =>
     Effect.gen(function*() {
       const list = faulty((page) => page === 3 ? refusal(400, "ValidationError", "page.start_cursor") : undefined)
       const { end, given } = yield* walked(list)
