@@ -30,7 +30,7 @@ describe("Feasibility", () => {
     [1_250_000_000, "10000"],
     [512_500, "4.1"],
     [2_500, "0.020"]
-  ])("%d bytes a second are said in a plain number of Mbit/s, however many they are", (rate, megabits) => {
+  ])("%d bytes per second are shown as a plain number of Mbit/s, however many they are", (rate, megabits) => {
     assert.strictEqual(
       Feasibility.describe({ _tag: "AtRisk", needs: rate, has: rate }),
       `at risk: needs ${megabits} Mbit/s, has ${megabits}`
@@ -45,17 +45,17 @@ describe("Feasibility", () => {
     )
   })
 
-  it("a line that may still get faster is at risk, until it was watched for two minutes", () => {
+  it("a connection that may still become faster is at risk, until it has been watched for two minutes", () => {
     const slow = { speed: steady(700_000) }
     assert.strictEqual(Feasibility.assess(measured(slow))._tag, "AtRisk")
     assert.strictEqual(Feasibility.assess(measured({ ...slow, secondsSending: 120 }))._tag, "Impossible")
   })
 
-  it("a line that stands still says nothing about how fast it is", () => {
+  it("a stalled connection says nothing about its speed", () => {
     assert.strictEqual(Feasibility.assess(measured({ speed: steady(0), secondsSending: 300 }))._tag, "Unknown")
   })
 
-  it("half a minute without a line takes nothing from the best that it gave", () => {
+  it("half a minute without a connection does not lower its best rate", () => {
     const interrupted = { likely: 500_000, least: 125_000, most: 1_000_000 }
     assert.strictEqual(Feasibility.assess(measured({ speed: interrupted, secondsSending: 300 }))._tag, "AtRisk")
   })
@@ -66,11 +66,11 @@ describe("Feasibility", () => {
     assert.strictEqual(Feasibility.assess(measured({ ...late, secondsLeft: -1 }))._tag, "Unknown")
   })
 
-  it("a file that is all sent waits for its answers, however late it is", () => {
+  it("a file that is completely sent waits for its responses, however late it is", () => {
     assert.notStrictEqual(Feasibility.assess(measured({ remaining: 0, secondsLeft: 1 }))._tag, "Impossible")
   })
 
-  it.prop("more speed, and more time, never make it worse", {
+  it.prop("more speed or more time never makes it worse", {
     likely: FastCheck.integer({ min: 1, max: 10_000_000 }),
     more: FastCheck.integer({ min: 0, max: 10_000_000 }),
     secondsLeft: FastCheck.integer({ min: 1, max: 20_000 }),
@@ -83,7 +83,7 @@ describe("Feasibility", () => {
     assert.isAtMost(at(likely, secondsLeft + longer), at(likely, secondsLeft))
   })
 
-  it.prop("it crosses wires", [Arbitrary.make(Feasibility.Feasibility)], ([feasibility]) => {
+  it.prop("survives encoding", [Arbitrary.make(Feasibility.Feasibility)], ([feasibility]) => {
     const wire = Schema.encodeSync(Feasibility.Feasibility)(feasibility)
     assert.deepStrictEqual(Schema.decodeUnknownSync(Feasibility.Feasibility)(wire), feasibility)
   })

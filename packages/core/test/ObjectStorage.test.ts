@@ -29,7 +29,7 @@ describe("ObjectStorage", () => {
       )
     })
 
-    it.prop("a part carries what its URL's signed headers list, and no more", { signed: fc.subarray(names) }, (
+    it.prop("a part carries exactly the headers that its URL signs", { signed: fc.subarray(names) }, (
       { signed }
     ) => {
       const all: Readonly<Record<string, string>> = { ...encryptionHeaders, "content-type": "video/mp4" }
@@ -39,7 +39,7 @@ describe("ObjectStorage", () => {
       )
     })
 
-    it.prop("a signed header that the profile does not have is refused before sending, and named", {
+    it.prop("a signed header that the profile lacks is refused before sending, and named", {
       kind: fc.constantFrom("single" as const, "part" as const),
       signed: fc.subarray(names),
       missing: fc.uniqueArray(fc.constantFrom("x-amz-acl", "x-amz-tagging", "content-md5", "constructor"), {
@@ -54,11 +54,11 @@ describe("ObjectStorage", () => {
       assert.strictEqual(error.attempts, 0)
     })
 
-    it("the host and the length are the transport's, signed or not", () => {
+    it("the host and the length belong to the transport, signed or not", () => {
       assert.isTrue(Either.isRight(headers("part", ["content-length"])))
     })
 
-    it("never hold a token", () => {
+    it("never contain a token", () => {
       const made = Either.getOrThrow(headers("single", []))
       assert.notProperty(made, "authorization")
     })
@@ -76,7 +76,7 @@ describe("ObjectStorage", () => {
       assert.strictEqual(Either.isRight(check(undefined, -error)(ours)), at < deadline)
     })
 
-    it("a URL that does not say when it ends has the deadline that the profile assumes", () => {
+    it("a URL without a deadline has the one that the profile assumes", () => {
       const url = parse("https://bucket.storage.test/key")
       const ending = PresignedUrl.endingBy(url, new Date(1000))
       const at = (now: number) =>
@@ -85,7 +85,7 @@ describe("ObjectStorage", () => {
       assert.isTrue(Either.isRight(ObjectStorage.checkDeadline({ url, clockOffset: 0, attempt: 1 }, 1e15)))
     })
 
-    it("a URL that has ended is an expired one, that was not sent again", () => {
+    it("an expired URL is reported as such, and is not used again", () => {
       const refused = check(undefined, 500, 4)(deadline)
       const error = Either.isLeft(refused) ? refused.left : assert.fail("expected UrlExpired")
       assert.deepInclude({ ...error }, {
@@ -99,12 +99,12 @@ describe("ObjectStorage", () => {
       assert.strictEqual(error.recovery, "newSession")
     })
 
-    it("a URL that does not say when it ends is never refused", () => {
+    it("a URL without a deadline is never refused", () => {
       assert.isTrue(Either.isRight(check(parse("https://b.test/k?sig=1"))(8e15)))
     })
   })
 
-  it.effect("layerNoop has what it is given, and names what else is asked for", () =>
+  it.effect("layerNoop has what it is given, and names anything else that is called", () =>
     Effect.gen(function*() {
       const storage = yield* ObjectStorage.ObjectStorage
       const url = parse("https://b.test/k?sig=1")

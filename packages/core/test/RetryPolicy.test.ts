@@ -42,7 +42,7 @@ const waitsOf = (times: ReadonlyArray<number>): ReadonlyArray<number> =>
 
 describe("RetryPolicy", () => {
   describe("the number of attempts", () => {
-    it.effect.prop("is exactly the policy's, the first included, for what a repeat can help", {
+    it.effect.prop("is exactly the policy's, including the first, for what a retry can help", {
       attempts: fc.integer({ min: 1, max: 12 }),
       recovery: fc.constantFrom("retry" as const, "slowDown" as const)
     }, ({ attempts, recovery }) =>
@@ -56,12 +56,12 @@ describe("RetryPolicy", () => {
       Effect.map(timesOf((attempt) => failure("retry", attempt)), ({ times }) => assert.lengthOf(times, 5)))
 
     it.effect.each(["none", "newSession"] as const)(
-      "is 1 for what no repeat helps: %s",
+      "is 1 for what no retry can help: %s",
       (recovery) =>
         Effect.map(timesOf((attempt) => failure(recovery, attempt)), ({ times }) => assert.lengthOf(times, 1))
     )
 
-    it.effect("is 2 for what is repeated once", () =>
+    it.effect("is 2 for what is retried once", () =>
       Effect.map(timesOf((attempt) => failure("retryOnce", attempt)), ({ times }) => assert.lengthOf(times, 2)))
 
     it.effect.each([0, -3, 0.5, 1])("is never below 1: a policy of %d", (attempts) =>
@@ -70,13 +70,13 @@ describe("RetryPolicy", () => {
         ({ times }) => assert.lengthOf(times, 1)
       ))
 
-    it.effect("is 5 where the policy has no number, as of a variable that is not set", () =>
+    it.effect("is 5 if the policy's value is not a number, such as one from an unset variable", () =>
       Effect.map(
         timesOf((attempt) => failure("retry", attempt), { attempts: Number.NaN }),
         ({ times }) => assert.lengthOf(times, 5)
       ))
 
-    it.effect("is 1 where repeats are switched off", () =>
+    it.effect("is 1 if retries are turned off", () =>
       Effect.gen(function*() {
         let count = 0
         const request = (attempts: number) =>
@@ -85,7 +85,7 @@ describe("RetryPolicy", () => {
         assert.strictEqual(count, 1)
       }))
 
-    it.effect("is counted anew each time that the effect runs", () =>
+    it.effect("starts over each time the effect runs", () =>
       Effect.gen(function*() {
         const seen: Array<number> = []
         const request = RetryPolicy.retry((attempt) => {
@@ -108,7 +108,7 @@ describe("RetryPolicy", () => {
   })
 
   describe("the wait", () => {
-    it.effect.prop("is random between nothing and a back-off that doubles up to its cap", {
+    it.effect.prop("is random between zero and a back-off that doubles up to its cap", {
       seed: fc.integer(),
       base: fc.integer({ min: 1, max: 5000 }),
       cap: fc.integer({ min: 1, max: 60_000 })
@@ -128,7 +128,7 @@ describe("RetryPolicy", () => {
         })
       }), { fastCheck: { numRuns: 12 } })
 
-    it.effect("takes all of that room: full jitter, not a little", () =>
+    it.effect("uses the whole range: full jitter, not a little", () =>
       Effect.gen(function*() {
         const policy = RetryPolicy.make()
         const waits = yield* Effect.replicateEffect(RetryPolicy.wait(policy, failure("retry", 1)), 500)
@@ -144,7 +144,7 @@ describe("RetryPolicy", () => {
         assert.deepStrictEqual(waits.filter((wait) => !Number.isInteger(Duration.toMillis(wait))), [])
       }))
 
-    it.prop("has a longest back-off that never falls with the attempts and never passes the cap", {
+    it.prop("has a longest back-off that never decreases with the attempts and never exceeds the cap", {
       attempt: fc.integer({ min: 1, max: 2000 }),
       base: fc.integer({ min: 0, max: 10_000 }),
       cap: fc.integer({ min: 0, max: 100_000 })
@@ -156,7 +156,7 @@ describe("RetryPolicy", () => {
       assert.strictEqual(longest, Math.min(cap, base * 2 ** Math.min(attempt - 1, 30)))
     })
 
-    it.effect.prop("is exactly what the server asks, up to the longest that is waited for", {
+    it.effect.prop("is exactly what the server asks, up to the longest accepted wait", {
       millis: fc.integer({ min: 0, max: 60_000 })
     }, ({ millis }) =>
       Effect.gen(function*() {
@@ -166,7 +166,7 @@ describe("RetryPolicy", () => {
         assert.deepStrictEqual(times, [0, millis, 2 * millis, 3 * millis])
       }), { fastCheck: { numRuns: 12 } })
 
-    it.effect("is not made when the server asks for more than that: the error comes at once, with the wish", () =>
+    it.effect("does not happen if the server asks for more than that: the error comes at once, with the requested wait", () =>
       Effect.gen(function*() {
         const { error, times } = yield* timesOf((attempt) => failure("slowDown", attempt, "60001 millis"))
         assert.deepStrictEqual(times, [0])
@@ -178,7 +178,7 @@ describe("RetryPolicy", () => {
         assert.deepStrictEqual(longer.times, [0, 60_001])
       }))
 
-    it.effect("ends at once when it is interrupted, and nothing is asked after it", () =>
+    it.effect("ends at once when it is interrupted, and nothing is requested after it", () =>
       Effect.gen(function*() {
         let count = 0
         const request = (attempt: number) =>
@@ -195,13 +195,13 @@ describe("RetryPolicy", () => {
   })
 
   describe("a budget", () => {
-    it.effect("that is used up lets the error stand, however many attempts the policy allows", () =>
+    it.effect("that is used up ends the retries, however many attempts the policy allows", () =>
       Effect.map(
         timesOf((attempt) => failure("retry", attempt), { attempts: 10 }, { budget: RetryBudget.make(15) }),
         ({ times }) => assert.lengthOf(times, 4)
       ))
 
-    it.effect("is not charged for what is not repeated, and gets back from what succeeds", () =>
+    it.effect("is not charged for what is not retried, and is refilled by successes", () =>
       Effect.gen(function*() {
         const budget = RetryBudget.make(15)
         yield* timesOf((attempt) => failure("none", attempt), {}, { budget })
@@ -212,7 +212,7 @@ describe("RetryPolicy", () => {
         assert.strictEqual(budget.left(), 11)
       }))
 
-    it.effect("of an upload allows twice the attempts once three parts are in storage, and one where there is one", () =>
+    it.effect("of an upload allows twice the attempts once three parts are stored, and one if there is one", () =>
       Effect.gen(function*() {
         const budget = RetryBudget.forUpload({ attempts: 3, concurrency: 4 })
         const attempts = (policy: number) =>
@@ -226,7 +226,7 @@ describe("RetryPolicy", () => {
         assert.strictEqual(yield* attempts(1), 1)
       }))
 
-    it.effect("shared by many that all fail bounds the requests that are made", () =>
+    it.effect("shared by many failing requests bounds their number", () =>
       Effect.gen(function*() {
         const budget = RetryBudget.forUpload({ attempts: 5, concurrency: 4 })
         const counts = yield* Effect.forEach(
@@ -237,7 +237,7 @@ describe("RetryPolicy", () => {
       }))
   })
 
-  it.effect("tells of each repeat before its wait, and of none that is not made", () =>
+  it.effect("reports each retry before its wait, and none that does not happen", () =>
     Effect.gen(function*() {
       const told: Array<readonly [number, number]> = []
       const { times } = yield* timesOf((attempt) => failure("retry", attempt), { attempts: 4 }, {
@@ -256,7 +256,7 @@ describe("RetryPolicy", () => {
         assert.strictEqual(yield* Effect.provide(attempts, RetryPolicy.none), 1)
       }))
 
-    it.effect("is handed on by a layer that is built under it", () =>
+    it.effect("is passed on by a layer that is built under it", () =>
       Effect.gen(function*() {
         const attempts = Effect.map(RetryPolicy.RetryPolicy, (policy) => policy.attempts)
         const built = Layer.provide(RetryPolicy.layerInForce, RetryPolicy.layer({ attempts: 7 }))

@@ -32,17 +32,17 @@ const states = schemas.filter(({ name }) =>
   /^(Upload|SourceFingerprint|PartReceipt|FileRecord|Feasibility|Checksum)/.test(name)
 )
 
-describe("the Schemas that are public", () => {
+describe("the public Schemas", () => {
   it("are found", () => {
     assert.isAbove(schemas.length, 80)
   })
 
-  it.each(schemas)("$name has an arbitrary, whose values are its own", ({ schema }) => {
+  it.each(schemas)("$name has an arbitrary, whose values are valid", ({ schema }) => {
     const isOne = Schema.is(schema)
     FastCheck.assert(FastCheck.property(Arbitrary.make(schema), (value) => isOne(value)), { numRuns: 20 })
   })
 
-  it.each(states)("$name: what is encoded is the same after a way through JSON", ({ schema }) => {
+  it.each(states)("$name: an encoded value survives JSON", ({ schema }) => {
     const text = (value: unknown) => JSON.stringify(Schema.encodeSync(schema)(value))
     FastCheck.assert(
       FastCheck.property(Arbitrary.make(schema), (value) => {
@@ -52,7 +52,7 @@ describe("the Schemas that are public", () => {
     )
   })
 
-  it.each(schemas)("$name: what is damaged is an error, and throws nothing", ({ schema }) => {
+  it.each(schemas)("$name: damaged input is an error, and throws nothing", ({ schema }) => {
     FastCheck.assert(
       FastCheck.property(
         Arbitrary.make(schema),

@@ -134,7 +134,7 @@ const errorOf = <A>(result: Either.Either<A, unknown>): ServiceError.ServiceErro
 }
 
 describe("ServiceApi", () => {
-  describe.each(["", ".", "..", "\ud800"])("a file id of %j means no file, and is not asked for", (fileId) => {
+  describe.each(["", ".", "..", "\ud800"])("a file id of %j means no file, and is not requested", (fileId) => {
     it.effect.each(
       [
         ["file", (api: ServiceApi.Service) => api.file(fileId)],
@@ -169,7 +169,7 @@ describe("ServiceApi", () => {
         assert.notProperty(seen[0]?.headers, "authorization")
       }))
 
-    it.effect("goes to the base URL with its path, with the bearer token, and asks for JSON", () =>
+    it.effect("goes to the base URL with its path and the bearer token, and asks for JSON", () =>
       Effect.gen(function*() {
         const { result, seen: [request] } = yield* withApi(call, () => FakeHttp.json(good))
         assert.isTrue(Either.isRight(result))
@@ -193,7 +193,7 @@ describe("ServiceApi", () => {
         assert.notStrictEqual(spanId, trace.spanId)
       }))
 
-    it.effect("is one request where it succeeds", () =>
+    it.effect("is one request if it succeeds", () =>
       Effect.map(withApi(call, () => FakeHttp.json(good)), ({ seen }) => assert.lengthOf(seen, 1)))
 
     it.effect.each(
@@ -227,7 +227,7 @@ describe("ServiceApi", () => {
     )
 
     it.effect.each([500, 502, 503, 504])(
-      "%d is asked again only where that is harmless",
+      "%d is retried only if that is harmless",
       (status) =>
         Effect.gen(function*() {
           const { result, seen } = yield* withApiOverTime(
@@ -243,7 +243,7 @@ describe("ServiceApi", () => {
         })
     )
 
-    it.effect("a 429 was not carried out: it is asked again, not before the time that it says", () =>
+    it.effect("a 429 was not carried out: it is retried, but not before the time that it names", () =>
       Effect.gen(function*() {
         const { client, seen } = FakeHttp.make((_, count) =>
           count === 1 ? new Response("", { status: 429, headers: { "retry-after": "20" } }) : FakeHttp.json(good)
@@ -288,7 +288,7 @@ describe("ServiceApi", () => {
         })
     )
 
-    it.effect("a connection that was never made is tried again; one that broke only where that is harmless", () =>
+    it.effect("a connection that was never made is retried; one that broke, only if that is harmless", () =>
       Effect.gen(function*() {
         for (
           const [code, arrived, again] of [["ECONNREFUSED", "no", true], ["ECONNRESET", "unknown", repeatable]] as const
@@ -317,7 +317,7 @@ describe("ServiceApi", () => {
         }
       }))
 
-    it.effect("a call without an answer ends after its time, and is made again only where that is harmless", () =>
+    it.effect("a call without a response times out, and is retried only if that is harmless", () =>
       Effect.gen(function*() {
         const { result, seen } = yield* withApiOverTime(call, () => Effect.never)
         assert.deepInclude({ ...errorOf(result) }, {
@@ -361,7 +361,7 @@ describe("ServiceApi", () => {
       assert.deepStrictEqual(seen.map(({ href }) => new URL(href).origin), ["https://service.test"])
     }))
 
-  it.effect("a cursor comes back to the service exactly as it was received", () =>
+  it.effect("a cursor is sent back to the service exactly as it was received", () =>
     Effect.gen(function*() {
       const cursor = "a+b/c==&d %25\u00e9"
       const { seen } = yield* withApi(
@@ -371,7 +371,7 @@ describe("ServiceApi", () => {
       assert.strictEqual(new URL(seen[0]?.href ?? "").searchParams.get("page[start_cursor]"), cursor)
     }))
 
-  it.effect("a call that is interrupted ends at once, also during a back-off", () =>
+  it.effect("a call that is interrupted ends at once, even during a back-off", () =>
     Effect.gen(function*() {
       const { client, seen } = FakeHttp.make(() => new Response("", { status: 503 }))
       const fiber = yield* Effect.flatMap(ServiceApi.ServiceApi, (api) => api.file("f1")).pipe(
@@ -409,7 +409,7 @@ describe("ServiceApi", () => {
 
     const linked = { profile: ServiceProfile.extend(ServiceProfile.standard, { download: "link" }) }
 
-    it.effect("is the bytes with their length and etag, by the token", () =>
+    it.effect("returns the bytes with their length and etag, using the token", () =>
       Effect.gen(function*() {
         const { result, seen } = yield* withApi(download, () =>
           new Response("hello", { headers: { "content-length": "5", etag: "\"e\"" } }))
@@ -421,7 +421,7 @@ describe("ServiceApi", () => {
         assert.strictEqual(seen[0]?.headers["authorization"], `Bearer ${secret}`)
       }))
 
-    it.effect("a JSON file is never taken for a link, and a link never for a file", () =>
+    it.effect("a JSON file is never mistaken for a link, nor a link for a file", () =>
       Effect.gen(function*() {
         const body = { data: { url: "https://elsewhere.test/?X-Amz-Signature=1" } }
         const file = yield* withApi(download, () => FakeHttp.json(body))
@@ -448,7 +448,7 @@ describe("ServiceApi", () => {
         })
     )
 
-    it.effect("a service that sends the file where a link is due is not read to its end", () =>
+    it.effect("a service that sends the file instead of a link is not read to its end", () =>
       Effect.gen(function*() {
         const chunk = new TextEncoder().encode("x".repeat(65_536))
         let given = 0
@@ -478,7 +478,7 @@ describe("ServiceApi", () => {
       ["content?sig=1", "https://service.test/api/v1/files/f1/content?sig=1"],
       ["//storage.test/x?sig=1", "https://storage.test/x?sig=1"]
     ])(
-      "a redirect to %s, which is relative, is taken from the URL that was asked",
+      "a redirect to %s, which is relative, is resolved against the requested URL",
       ([location, url]) =>
         Effect.gen(function*() {
           const { result } = yield* withApi(link, () => new Response(null, { status: 302, headers: { location } }))
@@ -528,7 +528,7 @@ describe("ServiceApi", () => {
     )
 
     it.effect.each([{}, { location: `ftp://elsewhere.test/?key=${gateKey}` }, { location: "http://" }])(
-      "a redirect to nowhere tells nothing of the URL that a transformClient made: %j",
+      "a redirect to nowhere reveals nothing of the URL that a transformClient made: %j",
       (headers) =>
         Effect.gen(function*() {
           const { result } = yield* behindGateway({ ...headers })
@@ -552,7 +552,7 @@ describe("ServiceApi", () => {
         })
     )
 
-    it.effect("is asked again while the service cannot", () =>
+    it.effect("is retried while the service is unavailable", () =>
       Effect.gen(function*() {
         const { result, seen } = yield* withApiOverTime(download, (_, count) =>
           count < 3 ? new Response("", { status: 503 }) : new Response("hello"))
@@ -569,7 +569,7 @@ describe("ServiceApi", () => {
         assert.deepInclude({ ...errorOf(result) }, { _tag: "ConnectionFailed", code: "ECONNRESET" })
       }))
 
-    it.effect("a file that is not there is NotFound", () =>
+    it.effect("a missing file is NotFound", () =>
       Effect.gen(function*() {
         const { result } = yield* withApi(download, () => new Response("", { status: 404 }))
         assert.strictEqual(errorOf(result)._tag, "NotFound")
@@ -633,7 +633,7 @@ describe("ServiceApi", () => {
     )
 
     it.effect.each(places)(
-      "is taken where it is allowed, leads to this machine, or is as the base URL: $path",
+      "is accepted if it is allowed, leads to this machine, or the base URL is http too: $path",
       (place) =>
         Effect.gen(function*() {
           const settings: ReadonlyArray<readonly [host: string, setting: Setting]> = [
@@ -651,7 +651,7 @@ describe("ServiceApi", () => {
     )
   })
 
-  it.effect("an answer that was long on its way makes the deadlines of a session no later than they are", () =>
+  it.effect("a response that took long to arrive does not extend the deadlines of a session", () =>
     Effect.gen(function*() {
       const dated = (yield* Clock.currentTimeMillis) + 3_600_000
       const { result } = yield* withApiOverTime(
@@ -667,7 +667,7 @@ describe("ServiceApi", () => {
       assert.strictEqual(session.openedAt, dated + 500)
     }))
 
-  it.effect("an answer that breaks off may have been carried out, whatever its status", () =>
+  it.effect("a response that breaks off may have been carried out, whatever its status", () =>
     Effect.gen(function*() {
       const body = () =>
         new ReadableStream<Uint8Array>({

@@ -57,7 +57,7 @@ describe("ServiceEndpoints", () => {
       assert.deepStrictEqual(jsonOf(request), { name: "a \"b\".txt", type: "text/plain", size: 5 })
     })
 
-    it("initiateLargeUpload: the number of parts only where one is asked for", () => {
+    it("initiateLargeUpload: the number of parts only if one is requested", () => {
       const request = ServiceEndpoints.initiateLargeUpload.request(standard, large())
       assert.strictEqual(request.method, "POST")
       assert.strictEqual(request.url, "/v2/files/large-upload")
@@ -86,7 +86,7 @@ describe("ServiceEndpoints", () => {
       assert.strictEqual(request.body._tag, "Empty")
     })
 
-    it.prop("completeLargeUpload: every part once, in ascending order, its etag verbatim, whatever the order given", {
+    it.prop("completeLargeUpload: every part once, in ascending order, its etag verbatim, whatever the given order", {
       parts: fc.uniqueArray(
         fc.record({
           partNumber: fc.integer({ min: 1, max: 10_000 }),
@@ -107,7 +107,7 @@ describe("ServiceEndpoints", () => {
       })
     })
 
-    it.prop("a file id stays one segment of the path, whatever is in it", {
+    it.prop("a file id stays one segment of the path, whatever it contains", {
       fileId: fc.string({ minLength: 1 })
     }, ({ fileId }) => {
       const { url } = ServiceEndpoints.file.request(standard, { fileId })
@@ -140,7 +140,7 @@ describe("ServiceEndpoints", () => {
       assert.strictEqual(ServiceEndpoints.downloadRequest(standard, "f/1").url, "/v1/files/f%2F1/download")
     })
 
-    it("only the calls that open a session are not harmless to repeat", () => {
+    it("only the calls that open a session are unsafe to repeat", () => {
       const { completeLargeUpload, completeUpload, file, initiateLargeUpload, initiateUpload, listPage, tokenInfo } =
         ServiceEndpoints
       assert.deepStrictEqual(
@@ -174,12 +174,12 @@ describe("ServiceEndpoints", () => {
       assert.strictEqual(PresignedUrl.reveal(url), href())
     })
 
-    it("keeps the fields that it does not know", () => {
+    it("keeps unknown fields", () => {
       const body = { data: { id: "f1", upload_url: href(), expires_in: 3600, hints: { region: "eu" } } }
       assert.deepStrictEqual(Either.getOrThrow(single(body)).extra, { expires_in: 3600, hints: { region: "eu" } })
     })
 
-    it("knows the server's clock from the answer", () => {
+    it("knows the server's clock from the response", () => {
       const body = { data: { id: "f1", upload_url: href() } }
       const { clockOffset, openedAt } = Either.getOrThrow(
         single(body, { date: new Date(at + 3_600_000).toUTCString() })
@@ -188,32 +188,32 @@ describe("ServiceEndpoints", () => {
       assert.strictEqual(openedAt, at + 3_600_500)
     })
 
-    describe("without a date in the answer, as in a page from another origin", () => {
+    describe("without a date in the response, as in a page from another origin", () => {
       const opened = (signedAt: number) =>
         Either.getOrThrow(single({ data: { id: "f1", upload_url: href({ signedAt: basic(signedAt) }) } }))
 
-      it("knows by the signature that our clock is behind", () => {
+      it("detects from the signature that our clock is behind", () => {
         const { clockOffset, openedAt } = opened(at + 18_000_000)
         assert.strictEqual(clockOffset, 18_000_500)
         assert.strictEqual(openedAt, at + 18_000_500)
       })
 
-      it("takes our clock to be ahead, and no URL to have ended, where it came with its time over", () => {
+      it("assumes that our clock is ahead, and that no URL has expired, if a new URL seems to have expired", () => {
         const { clockOffset, url } = opened(at - 18_000_000)
         assert.strictEqual(clockOffset, -17_999_500)
         assert.isFalse(PresignedUrl.hasEnded(url, at + clockOffset))
       })
 
-      it("takes our clock to be right about a URL that was signed before and has not ended", () => {
+      it("assumes that our clock is right if a URL was signed earlier and has not expired", () => {
         assert.strictEqual(opened(at - 600_000).clockOffset, 0)
       })
 
-      it("knows nothing by a URL that does not say when it was signed", () => {
+      it("learns nothing from a URL that does not say when it was signed", () => {
         const body = { data: { id: "f1", upload_url: "https://bucket.test/key?sig=1" } }
         assert.strictEqual(Either.getOrThrow(single(body)).clockOffset, 0)
       })
 
-      it("knows it by the URLs of parts as well", () => {
+      it("also learns it from the URLs of parts", () => {
         const urls = [href({ part: 1, signedAt: basic(at + 60_000) }), href({ part: 2, signedAt: basic(at + 60_000) })]
         const { clockOffset } = Either.getOrThrow(session({ data: { id: "f1", upload_id: "u~1", urls } }))
         assert.strictEqual(clockOffset, 60_500)
@@ -243,12 +243,12 @@ describe("ServiceEndpoints", () => {
       assert.deepStrictEqual(extra, { part_size: 7 })
     })
 
-    it("URLs that do not say their part are taken in the order given", () => {
+    it("URLs without a part number are used in the given order", () => {
       const plain = ["https://b.test/c?sig=1", "https://b.test/a?sig=2", "https://b.test/b?sig=3"]
       assert.deepStrictEqual(Either.getOrThrow(session(opened(plain))).urls.map(PresignedUrl.reveal), plain)
     })
 
-    it.prop("URLs in any order come out in the order of their parts, as strings and as objects", {
+    it.prop("URLs in any order are sorted by their parts, as strings and as objects", {
       order: fc.integer({ min: 1, max: 20 }).chain((count) =>
         fc.shuffledSubarray(Array.from({ length: count }, (_, index) => index + 1), { minLength: count })
       ),
@@ -276,11 +276,11 @@ describe("ServiceEndpoints", () => {
       ["no URL", [], "data.urls[0]"],
       ["something else", [href({ part: 1 }), 5], "data.urls[1]"],
       ["no list", href(), "data.urls"]
-    ])("with %s is an invalid answer", (_, given, path) => {
+    ])("with %s is an invalid response", (_, given, path) => {
       assert.strictEqual(problem(session(opened(given))), path)
     })
 
-    it.prop("with another number of URLs than asked for is an invalid answer", {
+    it.prop("with a different number of URLs than requested is an invalid response", {
       asked: fc.integer({ min: 1, max: 20 }),
       given: fc.integer({ min: 1, max: 20 })
     }, ({ asked, given }) => {
@@ -289,18 +289,18 @@ describe("ServiceEndpoints", () => {
       else assert.strictEqual(problem(read), "data.urls")
     })
 
-    it("without an upload id is an invalid answer", () => {
+    it("without an upload id is an invalid response", () => {
       assert.strictEqual(problem(session({ data: { id: "f1", urls: urls(2) } })), "data.upload_id")
     })
 
-    it("an invalid answer does not repeat a URL", () => {
+    it("an invalid response does not show a URL", () => {
       const read = session(opened([href({ part: 1 }), href({ part: 1 })]))
       assert.notInclude(JSON.stringify(read), "Signature")
     })
   })
 
   describe("records", () => {
-    it("a file is read in its envelope, unknown fields kept", () => {
+    it("a file is read from its envelope, with unknown fields", () => {
       const whole: unknown = { ...record, checksum: "x" }
       for (const endpoint of [ServiceEndpoints.file, ServiceEndpoints.completeUpload]) {
         const read = endpoint.respond(standard, answer({ data: whole }), { fileId: "f1" })
@@ -308,25 +308,25 @@ describe("ServiceEndpoints", () => {
       }
     })
 
-    it("what may be null or absent of a file may be", () => {
+    it("fields of a file may be null or absent where the contract allows it", () => {
       const full = { ...record, type: null, size: null, author: null }
       assert.isTrue(Either.isRight(ServiceEndpoints.file.respond(standard, answer({ data: full }), { fileId: "f1" })))
     })
 
-    it("a status that is not known names its place", () => {
+    it("an unknown status names its place", () => {
       const read = ServiceEndpoints.file.respond(standard, answer({ data: { ...record, status: "lost" } }), {
         fileId: "f1"
       })
       assert.strictEqual(problem(read), "data.status")
     })
 
-    it("a size that no number holds names its place", () => {
+    it("a size that no number can hold names its place", () => {
       const body = JSON.stringify({ data: { ...record, size: 0 } }).replace("\"size\":0", "\"size\":1e400")
       const read = ServiceEndpoints.file.respond(standard, { ...answer(undefined), body }, { fileId: "f1" })
       assert.strictEqual(problem(read), "data.size")
     })
 
-    it("a page is read whole, its items untouched", () => {
+    it("a page is read completely, its items untouched", () => {
       const page = { data: [{ id: 1 }, "x", null], page: { total_count: 3, has_more: false, next_cursor: null } }
       assert.deepStrictEqual(
         ServiceEndpoints.listPage.respond(standard, answer(page), {
@@ -339,7 +339,7 @@ describe("ServiceEndpoints", () => {
       )
     })
 
-    it("a token stands for somebody", () => {
+    it("a token belongs to somebody", () => {
       const info = { id: "t1", subdomain: "acme" }
       assert.deepStrictEqual(
         ServiceEndpoints.tokenInfo.respond(standard, answer({ data: info }), undefined),
@@ -349,13 +349,13 @@ describe("ServiceEndpoints", () => {
   })
 
   describe("the link of a download", () => {
-    it("is read by the profile's name for it", () => {
+    it("is read from the profile's field for it", () => {
       const profile = ServiceProfile.extend(standard, { fields: { downloadUrl: "location" } })
       const link = ServiceEndpoints.downloadLink(profile, answer({ data: { location: href() } }))
       assert.strictEqual(PresignedUrl.reveal(Either.getOrThrow(link)), href())
     })
 
-    it.each([{}, { url: null }, { url: "ftp://b.test" }, { url: 5 }])("that is none names its place: %j", (data) => {
+    it.each([{}, { url: null }, { url: "ftp://b.test" }, { url: 5 }])("that is invalid names its place: %j", (data) => {
       assert.strictEqual(problem(ServiceEndpoints.downloadLink(standard, answer({ data }))), "data.url")
     })
   })

@@ -24,7 +24,7 @@ describe("ServiceError", () => {
     assert.strictEqual(error.recovery, recovery)
   })
 
-  it("a message holds the service's code, path and words, the request id and the attempts", () => {
+  it("a message contains the service's code, path and words, the request id and the attempts", () => {
     const error = new ServiceError.RequestRejected({
       ...answer,
       status: 422,
@@ -44,7 +44,7 @@ describe("ServiceError", () => {
     assert.include(error.message, "after 2 attempts, request req-7")
   })
 
-  it("what the service wrote cannot command a terminal by a message, and its fields have it as it came", () => {
+  it("what the service wrote cannot control a terminal through a message, and the fields keep it unchanged", () => {
     const told = "\u001b[2Jgone\u009b1m\r\n\u202egnp.exe"
     const issues = [{ code: told, title: told, message: told, path: [told] }]
     const page = { path: "/v1/projects", index: 1, cursor: told }
@@ -62,14 +62,14 @@ describe("ServiceError", () => {
     assert.include(error.message, "asks to wait 30s")
   })
 
-  it("an answer of the wrong shape names the place in it", () => {
+  it("a response of the wrong shape names the place in it", () => {
     const invalid = (path: string) =>
       new ServiceError.InvalidResponse({ ...answer, path, problem: "a field is missing" })
     assert.include(invalid("data.urls[2]").message, "a field is missing at data.urls[2]")
     assert.include(invalid("").message, "at the whole body")
   })
 
-  it("who is not let in is told to sign in again, or to make a new token", () => {
+  it("whoever is not authorized is told to sign in again, or to make a new token", () => {
     // a page has no token: its user is told to sign in to the server before the service
     assert.include(new ServiceError.Unauthorized(answer).message, "Sign in again, or create a new token")
   })

@@ -8,7 +8,7 @@ describe("SourceError", () => {
     assertSurvivesJson(SourceError.SourceError, error)
   })
 
-  it.prop("no repeat helps a source, and every message names it", { error: SourceError.SourceError }, ({ error }) => {
+  it.prop("no retry helps a source, and every message names it", { error: SourceError.SourceError }, ({ error }) => {
     assert.strictEqual(error.recovery, "none")
     const shown = error._tag === "InvalidSource" && error.name.length > 80 ? error.name.slice(0, 80) : error.name
     assert.include(error.message, JSON.stringify(shown).slice(0, -1))
@@ -21,12 +21,12 @@ describe("SourceError", () => {
     assert.isBelow(error.message.length, 200)
   })
 
-  it("what is refused before any request had no attempt", () => {
+  it("a refusal before any request had no attempt", () => {
     assert.strictEqual(new SourceError.EmptySource({ name: "a" }).attempts, 0)
     assert.strictEqual(new SourceError.InvalidSource({ name: "a", field: "size", expected: "bytes" }).attempts, 0)
   })
 
-  it("a change says what it was and what it is", () => {
+  it("a change says what was before and what is now", () => {
     const error = new SourceError.SourceChanged({ name: "a", what: "size", expected: "5 bytes", actual: "4 bytes" })
     assert.include(error.message, "it was 5 bytes, now it is 4 bytes")
     assert.include(error.message, "Nothing was completed")
@@ -45,7 +45,7 @@ describe("SourceError", () => {
     assert.include(new SourceError.SourceUnreadable({ name: "a", reason, code: "EIO" }).message, words)
   })
 
-  it("tells its errors from others", () => {
+  it("distinguishes its errors from others", () => {
     assert.isTrue(SourceError.isSourceError(new SourceError.EmptySource({ name: "a" })))
     assert.isFalse(SourceError.isSourceError(new StorageError.EtagMissing({})))
     assert.isFalse(SourceError.isSourceError({ _tag: "EmptySource", name: "a", attempts: 0 }))

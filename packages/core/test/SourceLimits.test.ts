@@ -20,7 +20,7 @@ describe("SourceLimits", () => {
   })
 
   it.prop(
-    "a name of 1 to 1024 characters is taken, however many halves JavaScript has of them",
+    "a name of 1 to 1024 characters is accepted, however many surrogate halves JavaScript counts",
     [fc.integer({ min: 0, max: 1100 }), fc.constantFrom("a", "ü", "🚢")],
     ([length, character]) => {
       const expected = length >= 1 && length <= 1024 ? undefined : { field: "name", expected: "1 to 1024 characters" }
@@ -30,7 +30,7 @@ describe("SourceLimits", () => {
   )
 
   it.prop(
-    "a media type of 1 to 255 characters is taken",
+    "a media type of 1 to 255 characters is accepted",
     [fc.integer({ min: 0, max: 300 })],
     ([length]) => {
       const expected = length >= 1 && length <= 255

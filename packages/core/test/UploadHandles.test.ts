@@ -68,7 +68,7 @@ const checkEvents = (events: ReadonlyArray<UploadEvent.UploadEvent>): void => {
 
 describe("several uploads, whatever is done with their handles", () => {
   it.effect.prop(
-    "each ends as it was told to, tells everybody the same, takes nothing from the others, and leaves nothing",
+    "each ends as it was told to, reports the same to everybody, takes nothing from the others, and leaves nothing",
     {
       sizes: fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 2, maxLength: 4 }),
       steps: fc.array(step, { maxLength: 30, size: "max" })

@@ -10,7 +10,7 @@ const Step = Schema.Struct({
 
 describe("UploadMonitor", () => {
   it.effect.prop(
-    "confirmed never goes down and never passes what was sent, which never passes the size",
+    "confirmed never decreases and never exceeds what was sent, which never exceeds the size",
     { steps: Schema.Array(Step).pipe(Schema.minItems(1), Schema.maxItems(20)) },
     ({ steps }) =>
       Effect.gen(function*() {
@@ -45,7 +45,7 @@ describe("UploadMonitor", () => {
       assert.strictEqual((yield* monitor.progress.get).sent, 0)
     }))
 
-  it.effect("an attempt of an earlier session changes nothing any more", () =>
+  it.effect("an attempt of an earlier session no longer changes anything", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100)
       yield* monitor.beginSession(2, [])
@@ -61,7 +61,7 @@ describe("UploadMonitor", () => {
       assert.strictEqual(now.sessions, 2)
     }))
 
-  it.effect("a session that goes on begins with what storage has, which counts for no speed", () =>
+  it.effect("a resumed session starts with what storage has, which does not count as speed", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100)
       yield* monitor.beginSession(4, [25, 25])
@@ -75,7 +75,7 @@ describe("UploadMonitor", () => {
       assert.deepStrictEqual(now.timeLeft, Option.some(Duration.seconds(5)))
     }))
 
-  it.effect("changes begin with the present state, come ten times a second at most, and end with the upload", () =>
+  it.effect("changes start with the current state, come at most ten times a second, and end with the upload", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100)
       const changes = yield* Effect.fork(Stream.runCollect(monitor.progress.changes))
@@ -94,7 +94,7 @@ describe("UploadMonitor", () => {
       assert.strictEqual(seen.at(-1)?.confirmed, 100)
     }))
 
-  it.effect("changes come also to who may not be interrupted, as in acquireRelease", () =>
+  it.effect("changes also arrive in an uninterruptible region, as in acquireRelease", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100)
       const three = Stream.runCount(Stream.take(monitor.progress.changes, 3))
@@ -103,7 +103,7 @@ describe("UploadMonitor", () => {
       assert.deepStrictEqual(yield* Fiber.poll(fiber), Option.some(Exit.succeed(3)))
     }))
 
-  it.effect("changes of an upload that is over give its last state and end", () =>
+  it.effect("changes of a finished upload return its last state and end", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100)
       yield* monitor.enter("failed")
@@ -111,7 +111,7 @@ describe("UploadMonitor", () => {
       assert.deepStrictEqual(Chunk.toReadonlyArray(seen).map((now) => now.phase), ["failed"])
     }))
 
-  it.effect("waiting for a turn is no slowness: only the time counts in which something is sent", () =>
+  it.effect("waiting for a turn does not count as slow: only time in which something is sent counts", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100)
       yield* monitor.beginSession(2, [])
@@ -123,7 +123,7 @@ describe("UploadMonitor", () => {
       assert.deepStrictEqual((yield* monitor.progress.get).speed, Option.some(10))
     }))
 
-  it.effect("the time left lies between what the fastest and the slowest of the line gives", () =>
+  it.effect("the time left lies between those of the connection's fastest and slowest rate", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100_000)
       yield* monitor.beginSession(1, [])
@@ -139,7 +139,7 @@ describe("UploadMonitor", () => {
       assert.isTrue(Duration.lessThan(likely, most))
     }))
 
-  it.effect("an upload is stalled from ten seconds without a byte, since the last one, and not while it is paused", () =>
+  it.effect("an upload is stalled after ten seconds without a byte, counted from the last one, and not while it is paused", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100)
       yield* monitor.beginSession(1, [])
@@ -157,7 +157,7 @@ describe("UploadMonitor", () => {
       assert.deepStrictEqual([paused.phase, paused.stalledSince], ["paused", Option.none()])
     }))
 
-  it.effect("events begin with those of before, and end with the last one", () =>
+  it.effect("events start with the earlier ones, and end with the last one", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100)
       yield* monitor.publish({ _tag: "PartStarted", part: 1, attempt: 1 })
@@ -169,7 +169,7 @@ describe("UploadMonitor", () => {
       assert.deepStrictEqual(seen.map((event) => event._tag), ["PartStarted", "Cancelled"])
     }))
 
-  it.effect("tells once each time that more is known of whether it ends in time", () =>
+  it.effect("reports each change of its feasibility once", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(1000)
       yield* monitor.beginSession(1, [])

@@ -23,7 +23,7 @@ const outcomesOf = (sources: ReadonlyArray<UploadSource>) =>
   inTime(Stream.runCollect(Uploads.uploadAll(Stream.fromIterable(sources)))).pipe(Effect.map((all) => [...all]))
 
 describe("UploadOutcome", () => {
-  it("is an outcome of uploadAll without what its source can do, and no more", () => {
+  it("is exactly an outcome of uploadAll without the functions of its source", () => {
     const isSame: Types.Equals<
       WithoutFunctions<UploadOutcome.UploadOutcome>,
       WithoutFunctions<Uploads.UploadOutcome>
@@ -31,7 +31,7 @@ describe("UploadOutcome", () => {
     assert.isTrue(isSame)
   })
 
-  it.effect("of a file that went up is its record and what its source is called by", () =>
+  it.effect("of an uploaded file is its record and what identifies its source", () =>
     Effect.gen(function*() {
       const source = recognizable(bytes(95))
       for (const outcome of yield* outcomesOf([source])) {
@@ -57,7 +57,7 @@ describe("UploadOutcome", () => {
       assert.strictEqual(written(decoded), text)
     }).pipe(Effect.provide(tiny())))
 
-  it.effect("shows no signature of what failed", () =>
+  it.effect("shows no signature of a failure", () =>
     Effect.gen(function*() {
       for (const outcome of yield* outcomesOf([sourceOf(95), recognizable(bytes(200))])) {
         assert.strictEqual(outcome._tag, "Failed")
