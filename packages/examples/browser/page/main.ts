@@ -136,8 +136,8 @@ const show = (): void => {
   section.dataset["state"] = totals.state
   numbers.hidden = bar.hidden = totals.files === 0
   numbers.textContent = Words.totals(totals)
-  Row.showBar(bar, Words.percent(totals), `${Words.percent(totals)}%, ${Words.totals(totals)}`)
-  document.title = totals.state === "uploading" ? `${Words.percent(totals)}% – Stevedore` : "Stevedore"
+  Row.showBar(bar, Words.percent(totals), `${Words.percent(totals)} %, ${Words.totals(totals)}`)
+  document.title = totals.state === "uploading" ? `${Words.percent(totals)} % – Stevedore` : "Stevedore"
   announce()
 }
 

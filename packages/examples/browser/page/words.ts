@@ -110,9 +110,9 @@ const progressWords = (item: Item): string | undefined => {
   return item.secondsLeft === undefined ? undefined : timeLeft(item.secondsLeft)
 }
 
-/** What a screen reader says for a progress bar, such as "42%, 3 minutes left". */
+/** What a screen reader says for a progress bar, such as "42 %, 3 minutes left". */
 export const progress = (item: Item): string =>
-  [`${percent(item)}%`, progressWords(item)].filter((part) => part !== undefined).join(", ")
+  [`${percent(item)} %`, progressWords(item)].filter((part) => part !== undefined).join(", ")
 
 export const totals = (now: UploadQueue.Totals): string =>
   joined(

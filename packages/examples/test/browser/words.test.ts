@@ -31,10 +31,10 @@ describe("the words of the page", () => {
     assert.strictEqual(Words.progress(unmeasured), "42 %")
   })
 
-  it("a file that does not move waits for the line, to the eye and to the ear", () => {
+  it("a file that does not move waits for the connection, to the eye and to the ear", () => {
     const stalled = item({ ...still, stalled: true })
-    assert.strictEqual(Words.state(stalled), "420 kB of 1.0 MB · waiting for the line")
-    assert.strictEqual(Words.progress(stalled), "42 %, waiting for the line")
+    assert.strictEqual(Words.state(stalled), "420 kB of 1.0 MB · waiting for the connection")
+    assert.strictEqual(Words.progress(stalled), "42 %, waiting for the connection")
   })
 
   it("a file is finishing from its last byte on, whoever's answer is awaited", () => {
@@ -61,15 +61,15 @@ describe("the words of the page", () => {
       (_, percent) => Words.announcement({ ...totals, sent: percent }, Math.floor(percent / 25))
     )
     assert.deepStrictEqual([...new Set(said)], [
-      "Sending 2 files.",
-      "25 percent sent.",
-      "50 percent sent.",
-      "75 percent sent.",
-      "100 percent sent."
+      "Uploading 2 files.",
+      "25 percent uploaded.",
+      "50 percent uploaded.",
+      "75 percent uploaded.",
+      "100 percent uploaded."
     ])
-    assert.strictEqual(Words.announcement({ ...totals, state: "completed", completed: 2 }, 4), "2 files sent.")
+    assert.strictEqual(Words.announcement({ ...totals, state: "completed", completed: 2 }, 4), "2 files uploaded.")
     const failed = { ...totals, state: "failed", completed: 1, failed: 1 } as const
-    assert.strictEqual(Words.announcement(failed, 4), "1 of 2 files sent, 1 failed.")
+    assert.strictEqual(Words.announcement(failed, 4), "1 of 2 files uploaded, 1 failed.")
   })
 
   it("no error is told with an id that nobody has seen", () => {

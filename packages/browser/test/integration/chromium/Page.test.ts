@@ -318,9 +318,9 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
             ])
           )
         ),
-        [...Array.from({ length: 3 }, () => ["1.0 kB · finishing", "100%, finishing"]), [
+        [...Array.from({ length: 3 }, () => ["1.0 kB · finishing", "100 %, finishing"]), [
           "1.0 kB · waiting",
-          "0%, queued"
+          "0 %, queued"
         ]]
       )
       yield* click(page, "Pause all")
