@@ -320,8 +320,9 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
 
     it.scoped("of several files that were stopped there nothing is left unfinished, and the next command sends them anew", () =>
       Effect.gen(function*() {
-        const { env } = yield* Sandbox
         const { folder } = yield* fixtures
+        // the other directory also has what other tests are uploading
+        const env = { ...(yield* Sandbox).env, XDG_STATE_HOME: `${folder}/state` }
         const upload = ["upload", `${folder}/interview.mp4`, `${folder}/notes/one.txt`, "--files", "1", "--json"]
         const idsOf = (stdout: string) =>
           uploadReports(jsonLines(stdout)).flatMap((report) => report.type === "completed" ? [report.file.id] : [])
