@@ -142,7 +142,11 @@ describe("ServiceAnswer", () => {
       ]
       for (const value of unshowable) {
         const read = ServiceAnswer.decodeData(answer(200, `{"data":{"id":${value},"tags":[]}}`), Thing)
-        assert.deepStrictEqual(problem(read), { path: "data.id", problem: "a value of the wrong type", recovery: "none" })
+        assert.deepStrictEqual(problem(read), {
+          path: "data.id",
+          problem: "a value of the wrong type",
+          recovery: "none"
+        })
       }
     })
 
