@@ -236,7 +236,7 @@ export const commit = (
   Effect.uninterruptible(Effect.gen(function*() {
     yield* attempt(file.target, () => file.handle.sync())
     yield* checkOwn(file)
-    yield* options.overwrite ? rename(file) : renameWithoutOverwriting(file)
+    yield* untilLetGo(options.overwrite ? rename(file) : renameWithoutOverwriting(file))
     yield* syncDirectory(dirname(file.target))
   }))
 
@@ -250,10 +250,10 @@ const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, Targe
   )
 
 const rename = ({ path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
-  untilLetGo(attempt(target, () => NodeFs.rename(path, target)))
+  attempt(target, () => NodeFs.rename(path, target))
 
-// A rename would replace a file that has appeared in the meantime; a link does not. Without hard links, only a look
-// tells: file systems report that they have none by many codes, and Windows by EISDIR.
+// A rename would replace a file that has appeared in the meantime; a link does not. Without hard links, only a look just
+// before tells: file systems report that they have none by many codes, and Windows by EISDIR.
 const renameWithoutOverwriting = (file: PartFile): Effect.Effect<void, DownloadTargetError> =>
   Effect.catchAll(
     attempt(file.target, () => NodeFs.link(file.path, file.target)),

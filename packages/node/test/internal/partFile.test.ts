@@ -178,6 +178,24 @@ describe("partFile", () => {
       assert.isFalse(yield* PartFile.exists(file.target))
     }))
 
+  it.scopedLive("a file that appears while the part is held is not overwritten, nor on a disk without links", () =>
+    Effect.gen(function*() {
+      const file = yield* open
+      const rename = Fs.rename
+      let tries = 0
+      yield* OtherDisk.answering({
+        link: () => Promise.reject(OtherDisk.refusal("EISDIR")),
+        rename: async (from: string, to: string) => {
+          if (tries++ > 0) return rename(from, to)
+          await Fs.writeFile(to, "precious")
+          throw OtherDisk.refusal("EBUSY")
+        }
+      })
+      const refused = yield* Effect.flip(PartFile.commit(file, { overwrite: false }))
+      assert.strictEqual(refused._tag, "TargetExists")
+      assert.strictEqual(yield* Effect.promise(() => Fs.readFile(file.target, "utf8")), "precious")
+    }))
+
   it.scopedLive("a part that cannot be removed changes nothing of how the download ended", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
