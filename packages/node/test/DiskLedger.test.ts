@@ -632,13 +632,29 @@ describe("the lock of an upload", () => {
       }
     }))
 
+  it.scoped("stays its holder's whose clock was set ahead since its start, where no system tells when that was", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const withoutProc = {
+        ...fs,
+        readFileString: (path: string) => fs.readFileString(path.replace(/^\/proc/, "/nowhere"))
+      }
+      const directory = yield* fresh
+      const locks = Effect.flatMap(PrivateDirectory.make(fs, directory), (place) => FileLock.make(withoutProc, place))
+      const ofService = yield* locks
+      yield* TestClock.setTime(Date.UTC(2100, 0, 1))
+      assert.isTrue(yield* ofService("a"))
+      assert.isFalse(yield* Effect.flatMap(locks, (lock) => lock("a")))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.effect("of a process from before the machine started is no living one's, where no system tells when that began", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const withoutProc = { ...fs, readFileString: (path: string) => fs.readFileString(`/nowhere${path}`) }
       let secondsUp = 600
       yield* TestClock.adjust("2 hours")
-      const { isAlive, own } = yield* ProcessIdentity.make(withoutProc, () => secondsUp)
+      const { isAlive, own: seenNow } = yield* ProcessIdentity.make(withoutProc, () => secondsUp)
+      const own = yield* seenNow
       assert.strictEqual(own.startedAt, undefined)
       assert.isTrue(yield* isAlive(own))
       yield* TestClock.adjust("1 hour")
@@ -661,7 +677,8 @@ describe("the lock of an upload", () => {
     it.scopedLive("tells a zombie from a process that lives", () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
-        const { isAlive, own } = yield* ProcessIdentity.make(fs)
+        const { isAlive, own: seenNow } = yield* ProcessIdentity.make(fs)
+        const own = yield* seenNow
         assert.isTrue(yield* isAlive(own))
         assert.isTrue(yield* isAlive({ pid: own.pid }))
         assert.isFalse(yield* isAlive({ ...own, startedAt: `${own.startedAt}0` }))

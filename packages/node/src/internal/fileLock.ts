@@ -56,7 +56,8 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
   Effect.map(ProcessIdentity.make(fs), ({ isAlive, own }) => {
     const pathOf = (id: string): string => directory.pathOf(`${folder}/${nameOf(id)}`)
 
-    const writeAside = (taking: string) => directory.writeAside(JSON.stringify({ ...own, taking } satisfies Owner))
+    const writeAside = (taking: string) =>
+      Effect.flatMap(own, (owner) => directory.writeAside(JSON.stringify({ ...owner, taking } satisfies Owner)))
 
     const link = ({ path, taking }: Held): Effect.Effect<boolean, PlatformError> =>
       Effect.flatMap(writeAside(taking), (written) =>

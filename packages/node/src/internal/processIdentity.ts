@@ -70,11 +70,13 @@ export const make = (fs: FileSystem.FileSystem, secondsUp: () => number = uptime
           }))
       )
 
-    const own: ProcessIdentity = {
-      pid: process.pid,
-      seenAt: yield* Clock.currentTimeMillis,
-      startedAt: Option.getOrUndefined(Option.map(yield* lookUp(process.pid), ({ startedAt }) => startedAt))
-    }
+    const startedAt = Option.getOrUndefined(Option.map(yield* lookUp(process.pid), (found) => found.startedAt))
+
+    // Seen as late as can be: a service that starts with the machine may do so before its clock is right
+    const own: Effect.Effect<ProcessIdentity> = Effect.map(
+      Clock.currentTimeMillis,
+      (seenAt) => ({ pid: process.pid, startedAt, seenAt })
+    )
 
     const isAlive = ({ pid, seenAt, startedAt }: ProcessIdentity): Effect.Effect<boolean> =>
       Effect.flatMap(lookUp(pid), (found) => {
