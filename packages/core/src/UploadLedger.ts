@@ -20,7 +20,7 @@ import type { Receipts } from "./internal/receiptsByKey.js"
 import { receiptsByKey } from "./internal/receiptsByKey.js"
 import type { StoreFailure } from "./internal/storeFailure.js"
 import { makeTell, orThrown } from "./internal/storeFailure.js"
-import { unshown } from "./internal/unshown.js"
+import { hidden } from "./internal/unshown.js"
 import { UploadRecord } from "./UploadRecord.js"
 import { PartReceipt } from "./UploadSession.js"
 import type { UploadSource } from "./UploadSource.js"
@@ -43,7 +43,7 @@ export type Lock = (id: string) => Effect.Effect<boolean, never, Scope.Scope>
 export const Unfinished = /* #__PURE__ */ Schema.Struct({
   record: UploadRecord,
   receipts: /* #__PURE__ */ Schema.Array(PartReceipt)
-}).annotations({ identifier: "Unfinished", message: unshown })
+}).annotations({ identifier: "Unfinished", message: hidden })
 
 /**
  * An unfinished upload, with the parts that storage has confirmed.

@@ -7,6 +7,7 @@ import {
   ServiceApi,
   ServiceConfig,
   StorageResponse,
+  UploadLedger,
   UploadRecord,
   UploadSession,
   UploadSources
@@ -267,8 +268,9 @@ describe("Secrets", () => {
   })
 
   describe.each([
-    { what: "a session", schema: Schema.make(UploadSession.UploadSession.ast), field: "urls" },
-    { what: "a record of an upload", schema: Schema.make(UploadRecord.UploadRecord.ast), field: "session" }
+    { what: "session", schema: Schema.make(UploadSession.UploadSession.ast), field: "urls" },
+    { what: "record of an upload", schema: Schema.make(UploadRecord.UploadRecord.ast), field: "session" },
+    { what: "unfinished upload", schema: Schema.make(UploadLedger.Unfinished.ast), field: "receipts" }
   ])("a damaged $what", ({ field, schema }) => {
     const session = {
       _tag: "MultipartSession",
@@ -279,7 +281,7 @@ describe("Secrets", () => {
       uploadId: "u1",
       urls: [href({ part: 1 }), href({ part: 2 })]
     }
-    const whole = { ...session, version: 1, id: "1", session }
+    const whole = { ...session, version: 1, id: "1", session, record: { version: 1, id: "1", session }, receipts: [] }
     const withUrls = (urls: unknown) => ({ ...whole, urls, session: { ...session, urls } })
 
     it.effect.each([
