@@ -82,15 +82,16 @@ export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/
   }
   override get message(): string {
     const at = this.deadline ?? this.serverTime
-    const ended = at === undefined ? "" : ` at ${at.toISOString()}`
-    return `The pre-signed URL of ${of(this)} expired${ended} (${expiry[this.reason]}; ${trace(this)}). ` +
+    const ends = this.reason === "TooLate" ? "expires" : "expired"
+    const when = at === undefined ? "" : ` at ${at.toISOString()}`
+    return `The pre-signed URL of ${of(this)} ${ends}${when} (${expiry[this.reason]}; ${trace(this)}). ` +
       "Run it again for a new one; to upload over a slow connection, use a smaller file or more bandwidth."
   }
 }
 
 const expiry: Record<UrlExpired["reason"], string> = {
   Deadline: "by its own deadline",
-  TooLate: "the connection is too slow",
+  TooLate: "too soon for this connection",
   Refused: "refused by storage",
   Credentials: "the credentials behind it expired",
   UnknownKey: "storage does not know its key",

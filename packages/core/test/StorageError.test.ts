@@ -84,6 +84,13 @@ describe("StorageError", () => {
     assert.include(new StorageError.UrlExpired({ reason: "Refused", deadline }).message, "2030-01-01T00:00:00.000Z")
   })
 
+  it("a URL that has time left, but too little, is not called expired", () => {
+    const deadline = new Date(Date.UTC(2030, 0, 1))
+    const { message } = new StorageError.UrlExpired({ reason: "TooLate", deadline })
+    assert.include(message, "expires at 2030-01-01T00:00:00.000Z (too soon for this connection")
+    assert.notInclude(message, "expired")
+  })
+
   it("a URL of a signer whose clock is wrong says what storage's clock shows", () => {
     const serverTime = new Date(Date.UTC(2030, 0, 1))
     const { message } = new StorageError.UrlExpired({ reason: "Clock", serverTime })
