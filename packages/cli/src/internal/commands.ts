@@ -5,7 +5,7 @@
  */
 export const summaries = {
   upload: "upload files and directories",
-  uploads: "list interrupted uploads, which can be resumed",
+  uploads: "list unfinished uploads",
   download: "download a file",
   file: "show the record of a file",
   projects: "list the projects",

@@ -39,6 +39,13 @@ describe("the command", () => {
         assert.include(stdout, `stevedore ${name.padEnd(9)} ${summary}`)
       }
     }))
+
+  it.live("does not call every upload that uploads lists interrupted: others are running", () =>
+    Effect.gen(function*() {
+      for (const words of [["--help"], ["uploads", "--help"]]) {
+        assert.match((yield* invoke(words)).stdout, /list unfinished uploads/i)
+      }
+    }))
 })
 
 describe("a command line that cannot be right", () => {
