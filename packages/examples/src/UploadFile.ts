@@ -12,7 +12,7 @@ const program = Effect.gen(function*() {
 program.pipe(
   Effect.catchTags({
     SizeExceeded: (error) => Effect.logError(`${error.size} bytes; at most ${error.limit}`),
-    UrlExpired: () => Effect.logError("the line was too slow for the session; run it again")
+    UrlExpired: () => Effect.logError("the connection was too slow for the session; run it again")
   }),
   Effect.provide(NodeStevedore.layerConfig()),
   NodeRuntime.runMain
