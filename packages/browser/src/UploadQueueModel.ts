@@ -56,7 +56,10 @@ export interface Item {
   readonly confirmed: number
   /** Bytes per second; `undefined` unless bytes of the item are moving and have been measured for a second. */
   readonly speed: number | undefined
-  /** The time left at that speed. It is 0 once everything has been handed over and only the answer is awaited. */
+  /**
+   * The time left at that speed. It is 0 while the item is still `uploading`, but all its bytes have been handed over and
+   * only storage's answer is awaited. An item that is `finishing` has none.
+   */
   readonly secondsLeft: number | undefined
   /** Whether nothing has moved for ten seconds although there are bytes left to hand over. */
   readonly stalled: boolean

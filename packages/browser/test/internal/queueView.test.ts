@@ -54,6 +54,9 @@ describe("queueView", () => {
       assert.deepInclude(item, { state: "uploading", speed: undefined, secondsLeft: 0, stalled: false })
       assert.strictEqual(totalsOf(item, moving).secondsLeft, 100)
     }
+    const completing = { ...uploading(1000, 1000, 10), phase: "completing" } as const
+    const finishing = View.progressed(added("a", 1000), completing, false)
+    assert.deepInclude(finishing, { state: "finishing", speed: undefined, secondsLeft: undefined, stalled: false })
     // an attempt that was lost after its last byte begins again
     const waiting = View.progressed(added("a", 1000), uploading(1000, 1000, 10), false)
     assert.strictEqual(View.progressed(waiting, uploading(1000, 100, 10), false).secondsLeft, 90)
