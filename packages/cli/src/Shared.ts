@@ -5,6 +5,7 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Arr from "effect/Array"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -83,7 +84,9 @@ export const readConfigFile = (
           ? "not a JSON object"
           : `${path.join(".")}: ${_tag === "Unexpected" ? "unknown field" : "expected a non-empty string"}`
       )
-      return invalid(`${file}: ${issues.join("; ")}. The fields are baseUrl, token, tokenFile and profile`)
+      return invalid(
+        `${file}: ${Arr.dedupe(issues).join("; ")}. The fields are baseUrl, token, tokenFile and profile`
+      )
     })
     if (token !== undefined) yield* warnOfOthers(file)
     const beside = (path: string | undefined) => path === undefined ? undefined : resolve(dirname(file), path)

@@ -9,6 +9,7 @@ const files: Readonly<Record<string, string>> = {
     `{ "baseUrl": "https://file.example/api", "tokenFile": "token", "profile": "profiles/archive.json" }`,
   "/settings/token.json": `{ "token": "api.file", "profile": "dovetail" }`,
   "/settings/typo.json": `{ "baseURL": "https://file.example", "token": 1 }`,
+  "/settings/empty.json": `{ "baseUrl": "" }`,
   "/settings/secret.json": `api.very-secret`
 }
 
@@ -88,6 +89,8 @@ describe("Shared", () => {
     Effect.gen(function*() {
       const typo = yield* Effect.flip(run("/settings/typo.json"))
       assert.match(String(typo), /--config: \/settings\/typo\.json: .*baseURL: unknown field/)
+      const empty = yield* Effect.flip(run("/settings/empty.json"))
+      assert.match(String(empty), /empty\.json: baseUrl: expected a non-empty string\. The fields are/)
       const secret = yield* Effect.flip(run("/settings/secret.json"))
       assert.match(
         String(secret),
