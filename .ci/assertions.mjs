@@ -1,8 +1,8 @@
 // For every test: what Effect makes is iterable, for `yield*`, and each step of that looks alike. By itself chai compares
 // two of them by their steps where they have another number of fields: it would take Some for None.
-import { makeMethods } from "@effect/vitest"
+import { effect, it, layer, prop, scoped } from "@effect/vitest"
 import { Effect } from "effect"
-import { chai, it } from "vitest"
+import { chai } from "vitest"
 
 /** @type {(left: unknown, right: unknown) => false | null} */
 const comparator = (left, right) =>
@@ -12,6 +12,6 @@ const comparator = (left, right) =>
 
 chai.config.deepEqual = (expected, actual) => chai.util.eql(expected, actual, { comparator })
 
-// `layer` of @effect/vitest leaves its own `it.effect` on the `it` that all files of a process share: after one that
+// `layer` of @effect/vitest leaves its own methods on the `it` that all files of a process share: after one that
 // excludes the test services, a later file would run by the clock of the machine.
-makeMethods(it)
+Object.assign(it, { effect, layer, prop, scoped })
