@@ -52,18 +52,20 @@ declare const sink: (chunk: Uint8Array) => Effect.Effect<void, NoFolder, Folder>
 
 describe("the types of uploads", () => {
   it("an upload gives the file, may fail with any upload error, and needs three services", () => {
-    type Expected = Effect.Effect<
-      UploadedFile.UploadedFile,
+    type ExpectedOf<A> = Effect.Effect<
+      A,
       UploadError.UploadError,
       ServiceApi.ServiceApi | ObjectStorage.ObjectStorage | TransferGate.TransferGate
     >
+    type Expected = ExpectedOf<UploadedFile.UploadedFile>
     expectTypeOf(Uploads.upload(source)).toEqualTypeOf<Expected>()
     expectTypeOf(Uploads.upload(source, { concurrency: 2 })).toEqualTypeOf<Expected>()
     expectTypeOf(Uploads.resume("id", source, { verify: "all" })).toEqualTypeOf<Expected>()
     expectTypeOf(pipe(source, Uploads.upload)).toEqualTypeOf<Expected>()
     expectTypeOf(Effect.gen(function*() {
-      return yield* Uploads.upload(source)
-    })).toEqualTypeOf<Expected>()
+      const { id } = yield* Uploads.upload(source)
+      return id
+    })).toEqualTypeOf<ExpectedOf<string>>()
     expectTypeOf<Uploads.UploadedFile>().toEqualTypeOf<UploadedFile.UploadedFile>()
   })
 

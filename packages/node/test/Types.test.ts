@@ -140,6 +140,7 @@ interface Journal {
 }
 declare const authorize: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<User, "nobody", Sessions>
 declare const isPermitted: (user: User, call: StevedoreHttpApp.Call) => Effect.Effect<boolean, never, Rights>
+declare const failing: () => Effect.Effect<boolean, "unknown">
 declare const written: (user: User, upload: StevedoreHttpApp.Opened) => Effect.Effect<void, "full", Journal>
 
 describe("the types of the app for pages", () => {
@@ -169,7 +170,7 @@ describe("the types of the app for pages", () => {
       // @ts-expect-error misspelt
       StevedoreHttpApp.make({ authorize, permits: isPermitted }),
       // @ts-expect-error a permission that fails says neither yes nor no
-      StevedoreHttpApp.make({ authorize, permit: () => Effect.fail("unknown") })
+      StevedoreHttpApp.make({ authorize, permit: failing })
     ]
     expectTypeOf([app, refused]).toBeArray()
   })
