@@ -4,9 +4,9 @@
  * @since 0.1.0
  */
 
-const longest = 255
+import * as WindowsNames from "./internal/windowsNames.js"
 
-const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i
+const longest = 255
 
 /**
  * A file name that can be created in any directory on Linux, macOS and Windows, and that never leads out of it: no
@@ -27,12 +27,12 @@ export const safeName = (name: string): string => {
   const plain = name
     .normalize("NFC")
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "")
-    .replace(/[/\\:*?"<>|]/g, "_")
+    .replace(WindowsNames.forbidden, "_")
     .replace(/^[\s.\-~]+/, "")
   const short = withoutEnd(shortened(plain))
   if (short === "") return "download"
   const [stem = ""] = short.split(".")
-  return reserved.test(stem.trim()) ? `_${shortened(short, longest - 1)}` : short
+  return WindowsNames.isDevice(stem.trim()) ? `_${shortened(short, longest - 1)}` : short
 }
 
 const withoutEnd = (name: string): string => name.replace(/[\s.]+$/, "")

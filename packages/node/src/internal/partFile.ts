@@ -12,6 +12,7 @@ import { TargetExists, TargetUnwritable } from "../DownloadTargetError.js"
 import { identityOf } from "./fileIdentity.js"
 import { untilLetGo } from "./heldFile.js"
 import { readBuffer } from "./readBuffers.js"
+import * as WindowsNames from "./windowsNames.js"
 
 /**
  * The file beside the target to which a download is written until it is complete.
@@ -47,7 +48,7 @@ const namesDirectory = (target: string): boolean => target === "" || target.ends
  * @internal
  */
 export const canName = (target: string, platform: NodeJS.Platform = process.platform): boolean =>
-  !namesDirectory(target) && !(platform === "win32" && /[<>:"|?*]/.test(win32.basename(target)))
+  !namesDirectory(target) && !(platform === "win32" && win32.basename(target).search(WindowsNames.forbidden) !== -1)
 
 const checkName = (target: string): Effect.Effect<void, TargetUnwritable> =>
   attempt(target, () => NodeFs.lstat(target)).pipe(

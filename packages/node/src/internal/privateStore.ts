@@ -7,11 +7,9 @@ import { createHash } from "node:crypto"
 import { untilLetGo } from "./heldFile.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
 import { isMissing } from "./privateDirectory.js"
+import { isDevice } from "./windowsNames.js"
 
-// Windows takes these names for devices, whatever follows a dot.
-const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)$/
-
-const isPlain = (segment: string): boolean => /^[a-z0-9][a-z0-9-]{0,63}$/.test(segment) && !devices.test(segment)
+const isPlain = (segment: string): boolean => /^[a-z0-9][a-z0-9-]{0,63}$/.test(segment) && !isDevice(segment)
 
 /**
  * A segment of a key as a file name: of limited length, without characters that any file system rejects, and in lower
