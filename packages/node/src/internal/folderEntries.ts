@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as NodeFs from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { unreadable } from "./sourceFile.js"
+import { attempt } from "./sourceFile.js"
 
 /**
  * An entry of a folder, by its relative name with slashes: a file, or why it cannot be uploaded.
@@ -23,17 +23,14 @@ interface Named {
 }
 
 const listed = (path: string, name: string): Effect.Effect<ReadonlyArray<Named>, SourceUnreadable> =>
-  Effect.tryPromise({
-    try: async () => {
-      const entries = await NodeFs.readdir(path, { withFileTypes: true })
-      return entries
-        .map((entry): Named => ({
-          name: entry.name,
-          kind: entry.isFile() ? "File" : entry.isDirectory() ? "Folder" : "Other"
-        }))
-        .sort((one, other) => one.name < other.name ? -1 : 1)
-    },
-    catch: (cause) => unreadable(name, cause)
+  attempt(name, async () => {
+    const entries = await NodeFs.readdir(path, { withFileTypes: true })
+    return entries
+      .map((entry): Named => ({
+        name: entry.name,
+        kind: entry.isFile() ? "File" : entry.isDirectory() ? "Folder" : "Other"
+      }))
+      .sort((one, other) => one.name < other.name ? -1 : 1)
   })
 
 const refused = (name: string, error: SourceUnreadable): FolderEntry => ({ _tag: "Refused", name, error })
@@ -91,7 +88,7 @@ export const checkLinks = (
 ): Effect.Effect<void, SourceUnreadable> =>
   Effect.forEach(wayTo(entry), (path) =>
     Effect.filterOrFail(
-      Effect.tryPromise({ try: () => NodeFs.lstat(path), catch: (cause) => unreadable(entry.name, cause) }),
+      attempt(entry.name, () => NodeFs.lstat(path)),
       (stats) => !stats.isSymbolicLink(),
       () => new SourceUnreadable({ name: entry.name, reason: "NotAFile" })
     ), { discard: true })

@@ -1,16 +1,9 @@
+import { systemCode } from "@stevedore/core/ConnectionError"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 
-const codeOf = (error: unknown): unknown =>
-  Predicate.hasProperty(error, "code")
-    ? error.code
-    : Predicate.hasProperty(error, "cause")
-    ? codeOf(error.cause)
-    : undefined
-
 // On other systems these say that this user may never do it.
-const ofWindows: ReadonlySet<unknown> = new Set(["EACCES", "EPERM"])
+const ofWindows: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM"])
 
 /**
  * Whether a file could not be renamed or removed because it is open elsewhere.
@@ -18,7 +11,7 @@ const ofWindows: ReadonlySet<unknown> = new Set(["EACCES", "EPERM"])
  * @internal
  */
 export const isHeld = (error: unknown, platform: NodeJS.Platform = process.platform): boolean => {
-  const code = codeOf(error)
+  const code = systemCode(error)
   return code === "EBUSY" || (platform === "win32" && ofWindows.has(code))
 }
 

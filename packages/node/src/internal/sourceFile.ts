@@ -34,7 +34,8 @@ export const unreadable = (name: string, cause: unknown): SourceUnreadable => {
   })
 }
 
-const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceUnreadable> =>
+/** @internal */
+export const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceUnreadable> =>
   Effect.tryPromise({ try: run, catch: (cause) => cause instanceof SourceUnreadable ? cause : unreadable(name, cause) })
 
 const fingerprint = (name: string, stats: BigIntStats): SourceFingerprint => {

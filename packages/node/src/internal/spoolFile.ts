@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
 import * as NodeFs from "node:fs/promises"
 import { join } from "node:path"
-import { unreadable } from "./sourceFile.js"
+import { attempt } from "./sourceFile.js"
 
 interface Spool {
   readonly name: string
@@ -19,9 +19,6 @@ interface SpoolFile {
   readonly path: string
   readonly handle: NodeFs.FileHandle
 }
-
-const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceUnreadable> =>
-  Effect.tryPromise({ try: run, catch: (cause) => unreadable(name, cause) })
 
 const create = ({ directory, name }: Spool): Effect.Effect<SpoolFile, SourceUnreadable, Scope.Scope> =>
   Effect.acquireRelease(
