@@ -93,14 +93,10 @@ const answerOf = (
   )
 
 const abandon = (connection: Connection, why: Cause.Cause<Broken | SourceError>): Effect.Effect<void> =>
-  Effect.sync(() =>
-    Either.match(Cause.failureOrCause(why), {
-      onLeft: (error) => {
-        if (error._tag !== "Broken") connection.abandon(error)
-      },
-      onRight: (defect) => connection.abandon(defect)
-    })
-  )
+  Effect.sync(() => {
+    const reason = Either.merge(Cause.failureOrCause(why))
+    if (reason._tag !== "Broken") connection.abandon(reason)
+  })
 
 // A response wins over whatever went wrong with the body, because it says why. Sending in a forked fiber costs less
 // than racing the two.
