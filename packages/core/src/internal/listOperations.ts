@@ -103,13 +103,11 @@ const page = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<Pa
     const from = cursor === undefined
       ? undefined
       : { ...Checkpoints.start({ ...walk, now, remembers: "page" }), cursor }
-    let found = Option.none<EntryPage<A>>()
     // a page that leads nowhere is followed by its error, without a request
-    yield* Stream.runForEachWhile(walkEntries({ ...walk, from, ahead: 0 }), (entries) =>
-      Effect.sync(() => {
-        found = Option.some(entries)
-        return !entries.page.isLast && entries.page.nextCursor === undefined
-      }))
+    const found = yield* walkEntries({ ...walk, from, ahead: 0 }).pipe(
+      Stream.filter(({ page }) => page.isLast || page.nextCursor !== undefined),
+      Stream.runHead
+    )
     return yield* pageOf(Option.getOrThrow(found), walk.onInvalid)
   })
 
