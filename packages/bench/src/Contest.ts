@@ -65,7 +65,14 @@ const standing = (title: string, runs: ReadonlyArray<Run>): Standing => ({
   outputs: runs.map(({ output }) => output)
 })
 
-/** Every contender `runs` times, in turns. A run that does not end well, or moves other bytes than it should, fails. */
+// What a run costs depends on what ran before it: after one that needed much memory, the next finds it already given.
+const inOrderOf = (round: number, contenders: ReadonlyArray<Contender>): ReadonlyArray<Contender> =>
+  round % 2 === 1 ? contenders : [...contenders].reverse()
+
+/**
+ * Every contender `runs` times, in turns, every other round backwards. A run that does not end well, or moves other bytes
+ * than it should, fails.
+ */
 export const hold = (
   contenders: ReadonlyArray<Contender>,
   rules: Rules
@@ -74,22 +81,21 @@ export const hold = (
     const rounds = yield* Effect.forEach(
       Array.from({ length: rules.runs }, (_, round) => round + 1),
       (round) =>
-        Effect.forEach(contenders, (contender) =>
-          Effect.tap(once(contender, rules), ({ cpu, memory, wall }) =>
-            Console.error(
-              `  ${round}/${rules.runs} ${contender.title}: ${wall.toFixed(2)} s, ${cpu.toFixed(2)} s CPU, ${
-                Markdown.mebibytes(memory)
-              } MiB`
-            )))
+        Effect.forEach(inOrderOf(round, contenders), (contender) =>
+          once(contender, rules).pipe(
+            Effect.tap(({ cpu, memory, wall }) =>
+              Console.error(
+                `  ${round}/${rules.runs} ${contender.title}: ${wall.toFixed(2)} s, ${cpu.toFixed(2)} s CPU, ${
+                  Markdown.mebibytes(memory)
+                } MiB`
+              )
+            ),
+            Effect.map((run) => ({ contender, run }))
+          ))
     )
-    return contenders.map(({ title }, index) =>
-      standing(
-        title,
-        rounds.flatMap((round) => {
-          const run = round[index]
-          return run === undefined ? [] : [run]
-        })
-      )
+    const runs = rounds.flat()
+    return contenders.map((contender) =>
+      standing(contender.title, runs.filter((one) => one.contender === contender).map(({ run }) => run))
     )
   })
 

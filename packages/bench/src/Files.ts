@@ -6,13 +6,18 @@ import { join } from "node:path"
 
 const block = 2 ** 20
 
-/** A file of that size in the folder: its path. Its bytes do not compress, and are in the page cache afterwards. */
+/**
+ * A file of that size in the folder: its path. Its bytes do not compress, and are in the page cache and on the disk
+ * afterwards.
+ */
 export const make = (folder: string, size: number): Effect.Effect<string> =>
   Effect.promise(async () => {
     const path = join(folder, `${size}.bin`)
     const bytes = randomFillSync(Buffer.alloc(block))
     const file = await open(path, "w")
     for (let rest = size; rest > 0; rest -= block) await file.write(bytes, 0, Math.min(rest, block))
+    // otherwise the kernel would write it while it is measured
+    await file.sync()
     await file.close()
     return path
   })
