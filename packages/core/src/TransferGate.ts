@@ -63,9 +63,9 @@ export interface State {
 /**
  * A gate that all transfers of a runtime pass.
  *
- * It learns its width from what passes: it widens while that makes storage confirm more, and goes back when it does
- * not. A transfer that fails with `TimedOut` narrows it a little, and several do by half; one whose error asks for
- * `slowDown` halves it. A fall in throughput changes nothing while too few transfers wait to fill the network.
+ * It learns its width from what passes: wider while storage confirms more, back when it does not, and first narrower if
+ * one transfer exceeds 100 MB/s. One that fails with `TimedOut` narrows it a little, and several do by half; one whose
+ * error asks for `slowDown` halves it. A fall in throughput changes nothing while too few wait to fill the network.
  *
  * @since 0.1.0
  * @category models

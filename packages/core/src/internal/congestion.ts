@@ -17,6 +17,8 @@ interface Trial {
   /** The width to go back to, and the throughput measured there. */
   readonly from: Reference
   misses: number
+  /** Whether no other width is known yet, so that a wider one is tried if this fails. */
+  readonly isFirst: boolean
 }
 
 interface Narrowing {
@@ -46,6 +48,9 @@ const patience = { shortest: 8, longest: 64 }
 /** From this duration on, a round takes minutes, so caution is due with what cannot be undone soon. */
 const slowTransfer = 10_000
 
+/** What one transfer sends per millisecond, in bytes, if it hardly waits for round trips: few such fill a network. */
+const quickTransfer = 100_000
+
 const gently = 1.25
 
 /** How long a narrowing lasts at least, in milliseconds: longer than the retries of what caused it. */
@@ -55,9 +60,10 @@ const wider = (width: number, factor: number): number => Math.max(width + 1, Mat
 
 /**
  * Finds by trial how many transfers the network can carry. While throughput grows with the width, the width doubles;
- * when it does not, it goes back. From then on, a slightly larger or smaller width is tried now and then: less and less
- * often while that brings nothing, and at once when the network has changed. Each transfer that times out narrows it by
- * one, down to half; a SlowDown halves it. Transfers that started before a narrowing do not narrow it again.
+ * when it does not, it goes back. If transfers are quick, fewer are tried first. From then on, a slightly larger or
+ * smaller width is tried now and then: less and less often while that brings nothing, and at once when the network has
+ * changed. Each transfer that times out narrows it by one, down to half; a SlowDown halves it. Transfers that started
+ * before a narrowing do not narrow it again.
  *
  * @internal
  */
@@ -122,7 +128,10 @@ export class Congestion {
     this.#rest--
     if (before === undefined) {
       this.#reference = { width: this.width, rate }
-      if (this.#rest <= 0) this.#tryWider(isSlow ? 1.5 : 2)
+      if (this.#rest > 0) return
+      if (rate / this.width < quickTransfer) this.#tryWider(isSlow ? 1.5 : 2)
+      // Each transfer costs memory and CPU, which is what limits the quick ones
+      else this.#attempt("down", Math.ceil(this.width / 2), true)
       return
     }
     const change = rate / before.rate - 1
@@ -176,10 +185,11 @@ export class Congestion {
   #giveUp(trial: Trial): void {
     this.#trial = undefined
     this.#reference = trial.from
+    this.#resize(trial.from.width)
+    if (trial.isFirst) return this.#tryWider(2)
     this.#direction = trial.direction === "up" ? "down" : "up"
     this.#patience = Math.min(patience.longest, 2 * this.#patience)
     this.#rest = this.#patience
-    this.#resize(trial.from.width)
   }
 
   #tryOther(): void {
@@ -193,10 +203,10 @@ export class Congestion {
     this.#attempt("up", Math.min(this.#limit, wider(this.width, factor)))
   }
 
-  #attempt(direction: Trial["direction"], width: number): void {
+  #attempt(direction: Trial["direction"], width: number, isFirst = false): void {
     this.#rest = this.#patience
     if (this.#reference === undefined || width === this.width) return
-    this.#trial = { direction, from: this.#reference, misses: 0 }
+    this.#trial = { direction, from: this.#reference, misses: 0, isFirst }
     this.#resize(width)
   }
 

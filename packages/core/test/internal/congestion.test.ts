@@ -38,6 +38,8 @@ const thin = (answer: number): Line => ({
   answer
 })
 
+const within = (window: number): Line => ({ bandwidth: () => 10 * gigabit, roundTrip: 0.001, window })
+
 const changing = (before: number, after: number, changesAt: number): Line => ({
   ...long,
   bandwidth: (second) => second < changesAt ? before : after,
@@ -59,7 +61,9 @@ const cases: ReadonlyArray<readonly [string, Line, Upload]> = [
   ["20 Mbit/s that rises to 1 Gbit/s after 2 min", changing(20 * megabit, gigabit, 120), {
     parts: 128,
     size: 16 * MiB
-  }]
+  }],
+  ["10 Gbit/s within a data center, 1 Gbit/s per connection", within(125_000), { parts: 1280, size: 16 * MiB }],
+  ["10 Gbit/s within a data center, filled by one connection", within(MiB), { parts: 1280, size: 16 * MiB }]
 ]
 
 const show = (seconds: Option.Option<number>): string =>
@@ -86,6 +90,20 @@ describe("the width of the gate, on modelled lines", () => {
         assert.isAtMost(ratio, 1.1)
       }), 60_000)
   })
+
+  it.effect("what few transfers fill gets no more of them, and soon fewer than at the start", () =>
+    inVirtualTime(Effect.scoped(Effect.gen(function*() {
+      const gate = yield* TransferGate.make()
+      const { put } = yield* makeLine(within(MiB))
+      const seen: Array<number> = []
+      yield* Effect.forEach(Array.from({ length: 256 }), () =>
+        Effect.zipRight(
+          gate.pass(put(16 * MiB), { bytes: 16 * MiB }),
+          Effect.map(gate.state, ({ width }) => void seen.push(width))
+        ), { concurrency: 32, discard: true })
+      assert.strictEqual(Math.max(...seen), 6)
+      assert.isAtMost(Math.max(...seen.slice(128)), 4)
+    }))))
 
   it.effect(
     "2 GB of large parts and a line that is never the same: it ends near the best all the same",
