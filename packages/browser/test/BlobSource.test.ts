@@ -14,7 +14,7 @@ const file = (content: Uint8Array<ArrayBuffer>, options: FilePropertyBag = { las
 const collected = (blob: Blob) => Effect.promise(async () => new Uint8Array(await blob.arrayBuffer()))
 
 describe("BlobSource", () => {
-  it.effect("a file is told by its own name and type, unless another is given", () =>
+  it.effect("takes name and media type from the file unless given, and defaults to application/octet-stream", () =>
     Effect.gen(function*() {
       const plain = yield* BlobSource.fromFile(file(bytes(10), { type: "image/png" }))
       assert.deepInclude(plain, { name: "a.bin", mediaType: "image/png", size: 10, held: false })
@@ -24,7 +24,7 @@ describe("BlobSource", () => {
       assert.strictEqual(untyped.mediaType, "application/octet-stream")
     }))
 
-  it.effect("a name or a type that the service would refuse is refused before anything is read", () =>
+  it.effect("rejects an empty name or a media type that is too long with InvalidSource", () =>
     Effect.gen(function*() {
       const name = yield* Effect.flip(BlobSource.fromBlob(new Blob(["a"]), { name: "" }))
       assert.deepInclude(name, { _tag: "InvalidSource", field: "name" })
@@ -32,7 +32,7 @@ describe("BlobSource", () => {
       assert.deepInclude(long, { _tag: "InvalidSource", field: "mediaType" })
     }))
 
-  it.effect("the longest name and type are those of the standard profile, counted in characters", () =>
+  it.effect("limits name and media type to the standard profile's lengths, counted in characters", () =>
     Effect.gen(function*() {
       const { mediaTypeLength, nameLength } = ServiceProfile.standard.limits
       const longest = { name: "🚢".repeat(nameLength), mediaType: "a".repeat(mediaTypeLength) }
@@ -48,7 +48,7 @@ describe("BlobSource", () => {
     }))
 
   it.effect.prop(
-    "a section is exactly its range, without a type of its own, and is seen whole by its observer",
+    "a section's body is exactly its range, has no media type, and passes all bytes to its observer",
     [FastCheck.integer({ min: 1, max: 5000 }), FastCheck.nat(), FastCheck.nat()],
     ([size, from, much]) =>
       Effect.scoped(Effect.gen(function*() {
@@ -70,7 +70,7 @@ describe("BlobSource", () => {
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.effect("the fingerprint is the same for the same file, and another for another date, size or sample", () =>
+  it.effect("the fingerprint depends on the date, the size and sampled bytes, but not on the other bytes", () =>
     Effect.gen(function*() {
       const content = bytes(300 * KiB)
       const changed = (at: number) => {
@@ -90,7 +90,7 @@ describe("BlobSource", () => {
       assert.strictEqual(yield* identity(file(changed(80 * KiB))), own)
     }))
 
-  it.effect("a file that the browser refuses to read any more has changed", () =>
+  it.effect("opening fails with SourceChanged when the browser reports NotReadableError", () =>
     Effect.gen(function*() {
       const gone = file(bytes(10))
       const source = yield* BlobSource.fromFile(gone)
@@ -100,7 +100,7 @@ describe("BlobSource", () => {
       assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
     }))
 
-  describe("a file whose stream ends with the network's failure, which is what Chromium says of any", () => {
+  describe("a file whose stream fails with Chromium's generic network error", () => {
     const broken = (arrayBuffer: () => Promise<ArrayBuffer>) => {
       const chosen = file(bytes(10))
       const pull = () => Promise.reject(new TypeError("network error"))
@@ -111,28 +111,28 @@ describe("BlobSource", () => {
       })
     }
 
-    it.effect("has changed if a byte of it is refused", () =>
+    it.effect("fails with SourceChanged if reading a byte reports NotReadableError", () =>
       Effect.gen(function*() {
         const changed = broken(() => Promise.reject(new DOMException("", "NotReadableError")))
         const error = yield* Effect.flip(BlobSource.fromFile(changed))
         assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
       }))
 
-    it.effect("is gone if that is what is said of a byte of it", () =>
+    it.effect("fails with SourceUnreadable if reading a byte reports NotFoundError", () =>
       Effect.gen(function*() {
         const gone = broken(() => Promise.reject(new DOMException("", "NotFoundError")))
         const error = yield* Effect.flip(BlobSource.fromFile(gone))
         assert.deepInclude(error, { _tag: "SourceUnreadable", reason: "NotFound" })
       }))
 
-    it.effect("is as unreadable as it was said if a byte of it can be read", () =>
+    it.effect("fails with SourceUnreadable and the stream's error if a byte can be read", () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(BlobSource.fromFile(broken(() => Promise.resolve(new ArrayBuffer(1)))))
         assert.deepInclude(error, { _tag: "SourceUnreadable", reason: "Failed", code: "TypeError" })
       }))
   })
 
-  it.scoped("an open file is read for its own sake only while no part of it is: before the first, and after the last", () =>
+  it.scoped("the check for changes reads the file only while no section of it is being read", () =>
     Effect.gen(function*() {
       const watched = file(bytes(10))
       const source = yield* BlobSource.fromFile(watched)
@@ -168,7 +168,7 @@ describe("BlobSource", () => {
       assert.strictEqual(yield* readsOf(open.unchanged), 1)
     }))
 
-  it.effect("a handle is asked for its file again: another size or date is SourceChanged, a refusal is unreadable", () =>
+  it.effect("a handle fails with SourceChanged for a new size or date, and with SourceUnreadable when denied", () =>
     Effect.gen(function*() {
       let now: File | DOMException = file(bytes(10))
       const handle = {

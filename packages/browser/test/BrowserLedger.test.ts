@@ -62,7 +62,7 @@ const originLocks = () => {
 }
 
 describe("BrowserLedger", () => {
-  it.scoped("what was written down is there after a reload, for the same database only", () =>
+  it.scoped("keeps records and receipts across a reload, separately for each database", () =>
     Effect.gen(function*() {
       yield* FakePage.make()
       yield* Effect.scoped(Effect.gen(function*() {
@@ -78,7 +78,7 @@ describe("BrowserLedger", () => {
       assert.deepStrictEqual(yield* other.unfinished, [])
     }))
 
-  it.scoped("no part waits for a receipt to be written, and what is asked of the ledger next comes after it", () =>
+  it.scoped("does not wait until a receipt is written, but later operations do", () =>
     Effect.gen(function*() {
       yield* FakePage.make()
       const ledger = yield* BrowserLedger.make({ database: "unhurried" })
@@ -104,7 +104,7 @@ describe("BrowserLedger", () => {
       assert.strictEqual(yield* written("unhurried"), JSON.stringify([["uploads"], ["[]"]]))
     }))
 
-  it.scoped("where URLs are not to be kept, nothing of a signature is written", () =>
+  it.scoped("writes no signature if keepUrls is false", () =>
     Effect.gen(function*() {
       yield* FakePage.make()
       const keeping = yield* BrowserLedger.make({ database: "keeping" })
@@ -117,7 +117,7 @@ describe("BrowserLedger", () => {
       assert.notInclude(yield* written("without"), "secret")
     }))
 
-  it.scoped("an upload that is over leaves nothing behind, and what is beside it stays", () =>
+  it.scoped("forgets all of one upload and nothing of another", () =>
     Effect.gen(function*() {
       yield* FakePage.make()
       const ledger = yield* BrowserLedger.make({ database: "over" })
@@ -129,7 +129,7 @@ describe("BrowserLedger", () => {
       assert.notInclude(yield* written("over"), `"${record.id}/`)
     }))
 
-  it.scoped("of two tabs one drives an upload; the other may when that one has let go", () =>
+  it.scoped("lets one tab at a time lock an upload", () =>
     Effect.gen(function*() {
       const { held, locks } = originLocks()
       yield* FakePage.make({ locks })
@@ -146,7 +146,7 @@ describe("BrowserLedger", () => {
       assert.deepStrictEqual([...held], [])
     }))
 
-  it.scoped("a page that has no Web Locks holds them for itself", () =>
+  it.scoped("locks uploads within the page if the browser has no Web Locks", () =>
     Effect.gen(function*() {
       yield* FakePage.make()
       const ledger = yield* BrowserLedger.make({ database: "alone" })
@@ -157,7 +157,7 @@ describe("BrowserLedger", () => {
       assert.isTrue(yield* Effect.scoped(ledger.lock("a")))
     }))
 
-  it.live("an upload goes through where the browser denies both locks and databases, and no other takes it meanwhile", () =>
+  it.live("uploads and still locks within the page if the browser denies Web Locks and IndexedDB", () =>
     Effect.gen(function*() {
       const denied = () => new DOMException("denied in this context", "SecurityError")
       yield* FakePage.make({ locks: { request: () => Promise.reject(denied()) } })
@@ -177,7 +177,7 @@ describe("BrowserLedger", () => {
       assert.isFalse(yield* Effect.scoped(ledger.lock("a")))
     }).pipe(Effect.scoped))
 
-  it.scoped("as a layer it is the ledger in force; URLs are kept unless the options say otherwise", () =>
+  it.scoped("provides a layer that keeps URLs unless keepUrls is false", () =>
     Effect.gen(function*() {
       yield* FakePage.make()
       for (const [keepUrls, kept] of [[undefined, true], [true, true], [false, false]] as const) {

@@ -57,7 +57,7 @@ const initiate = Effect.flatMap(
 )
 
 describe("BrowserStevedore", () => {
-  it.scoped("a path is one of the page's own origin, and no token goes along where none was given", () =>
+  it.scoped("resolves a base path against the page's origin, and sends no token if none is given", () =>
     Effect.gen(function*() {
       const { asked } = yield* world()
       yield* Effect.provide(file, layerOf())
@@ -66,7 +66,7 @@ describe("BrowserStevedore", () => {
       assert.strictEqual(asked[0]?.init.credentials, "same-origin")
     }))
 
-  it.scoped("a token goes to the service that it was given for, with the cookies that are wished", () =>
+  it.scoped("sends the token to the configured service, with the credentials mode of the options", () =>
     Effect.gen(function*() {
       const { asked } = yield* world()
       const token = Redacted.make("api.secret")
@@ -76,7 +76,7 @@ describe("BrowserStevedore", () => {
       assert.strictEqual(asked[0]?.init.credentials, "include")
     }))
 
-  it.scoped("a token is never sent in clear, and the layer says so before anything is asked", () =>
+  it.scoped("refuses a token with an http base URL, and sends no request", () =>
     Effect.gen(function*() {
       const { asked } = yield* world()
       const layer = layerOf({ baseUrl: "http://service.test", token: Redacted.make("api.secret") })
@@ -85,7 +85,7 @@ describe("BrowserStevedore", () => {
       assert.deepStrictEqual(asked, [])
     }))
 
-  it.scoped("nor is a file, behind a base URL of https: also without a token, as long as nobody allows it", () =>
+  it.scoped("rejects an http upload URL behind an https base URL unless allowInsecureHttp is set", () =>
     Effect.gen(function*() {
       yield* world(() => json(201, { data: { id: "f", upload_url: "http://bucket.test/k" } }))
       assert.deepInclude(yield* Effect.flip(Effect.provide(initiate, layerOf())), {
@@ -96,7 +96,7 @@ describe("BrowserStevedore", () => {
       yield* Effect.provide(initiate, layerOf({ baseUrl: "http://service.test" }))
     }))
 
-  it.scoped("no redirect is followed: where it leads is hidden, that it is one is not", () =>
+  it.scoped("does not follow redirects, and fails with RequestRejected instead", () =>
     Effect.gen(function*() {
       const opaque = () =>
         Object.defineProperties(new Response(null), { type: { value: "opaqueredirect" }, status: { value: 0 } })
@@ -106,7 +106,7 @@ describe("BrowserStevedore", () => {
       assert.strictEqual(asked[0]?.init.redirect, "manual")
     }))
 
-  it.scoped("redirects and cookies stay as they are here where the application has a RequestInit of its own", () =>
+  it.scoped("keeps its redirect and credentials modes if the application provides its own RequestInit", () =>
     Effect.gen(function*() {
       const { asked } = yield* world()
       yield* Effect.provide(file, layerOf({ baseUrl: "https://service.test" })).pipe(
@@ -115,7 +115,7 @@ describe("BrowserStevedore", () => {
       assert.deepInclude(asked[0]?.init, { credentials: "same-origin", redirect: "manual" })
     }))
 
-  it.scoped("no more transfers run at once than a browser has connections, unless the options say so", () =>
+  it.scoped("runs at most 6 transfers at a time unless the options set another limit", () =>
     Effect.gen(function*() {
       yield* world()
       const limitOf = (options: Partial<BrowserStevedore.Options>) =>
@@ -128,7 +128,7 @@ describe("BrowserStevedore", () => {
       assert.strictEqual(yield* limitOf({ limit: 2 }), 2)
     }))
 
-  it.scoped("unfinished uploads are written down in IndexedDB, unless that is not wished", () =>
+  it.scoped("provides a ledger that keeps URLs, unless the options disable keepUrls or the ledger", () =>
     Effect.gen(function*() {
       yield* world()
       const keepsUrls = (ledger: BrowserStevedore.Options["ledger"]) =>
@@ -138,7 +138,7 @@ describe("BrowserStevedore", () => {
       assert.isFalse(yield* keepsUrls(false))
     }))
 
-  it.scoped("a retry policy that is provided to the layer holds for whatever runs with it", () =>
+  it.scoped("applies the retry policy that is provided to the layer", () =>
     Effect.gen(function*() {
       const { asked } = yield* world(() => json(503, { errors: [] }))
       const layer = Layer.provide(layerOf(), RetryPolicy.layer({ attempts: 3, base: "1 second" }))
@@ -151,7 +151,7 @@ describe("BrowserStevedore", () => {
       assert.lengthOf(asked, 3)
     }))
 
-  it.scoped("a checksum algorithm that is provided to the layer holds for whatever runs with it", () =>
+  it.scoped("applies the checksum algorithm that is provided to the layer, or crc32 by default", () =>
     Effect.gen(function*() {
       yield* world()
       const nameBy = (layer: ReturnType<typeof layerOf>) =>
@@ -160,7 +160,7 @@ describe("BrowserStevedore", () => {
       assert.strictEqual(yield* nameBy(Layer.provide(layerOf(), Checksum.layer(Checksum.crc64nvme))), "crc64nvme")
     }))
 
-  it.scoped("what fails while the browser is offline waits until it is online, and is no attempt", () =>
+  it.scoped("retries a request that failed offline once the browser is online, without counting an attempt", () =>
     Effect.gen(function*() {
       let online = false
       const { asked, page } = yield* world(() => online ? json(200, record) : down())
@@ -178,7 +178,7 @@ describe("BrowserStevedore", () => {
       assert.strictEqual(page.listeners(), 0)
     }))
 
-  it.scoped("a service that has answered nothing yet may be one that CORS keeps the page from, and that is said", () =>
+  it.scoped("hints at CORS until the service has responded once, but never for the page's own origin", () =>
     Effect.gen(function*() {
       let up = false
       yield* world(() => up ? json(200, record) : down())
@@ -199,7 +199,7 @@ describe("BrowserStevedore", () => {
       assert.notProperty((yield* failures("/api"))[0], "hint")
     }))
 
-  it.scoped("a session is opened again only where it is certain that the request has not left", () =>
+  it.scoped("retries opening a session only if the failed request cannot have arrived", () =>
     Effect.gen(function*() {
       let online = true
       const { asked, page } = yield* world(() => online ? json(201, session) : down())

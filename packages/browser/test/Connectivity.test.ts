@@ -17,7 +17,7 @@ const phaseOf = (upload: Uploads.UploadHandle) =>
 const slow = SandboxLayer.memory({ faults: FaultScript.on("put").always().delay("10 seconds") })
 
 describe("Connectivity", () => {
-  it.scoped("it is what the browser tells at the moment", () =>
+  it.scoped("current returns whether the page is online and visible now", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       assert.deepStrictEqual(yield* Connectivity.current, { online: true, visible: true })
@@ -26,7 +26,7 @@ describe("Connectivity", () => {
       assert.deepStrictEqual(yield* Connectivity.current, { online: false, visible: false })
     }))
 
-  it.scoped("its changes begin with the present, tell all that comes, and leave no listener behind", () =>
+  it.scoped("changes emits the current state, then a state per event, and removes its listeners at the end", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       const seen: Array<Connectivity.Connectivity> = []
@@ -48,7 +48,7 @@ describe("Connectivity", () => {
       assert.strictEqual(page.listeners(), 0)
     }))
 
-  it.scoped("an upload is paused while the browser is offline, and goes on afterwards by itself", () =>
+  it.scoped("pausingOffline pauses an upload while offline, and resumes it once online", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       const upload = yield* begun
@@ -66,7 +66,7 @@ describe("Connectivity", () => {
       assert.strictEqual((yield* upload.await).size, 100)
     }).pipe(Effect.provide(slow)))
 
-  it.scoped("what somebody has paused stays paused when the browser is online again", () =>
+  it.scoped("pausingOffline does not resume an upload that was paused explicitly", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       const upload = yield* begun
@@ -78,7 +78,7 @@ describe("Connectivity", () => {
       assert.strictEqual(yield* phaseOf(upload), "paused")
     }).pipe(Effect.provide(slow)))
 
-  it.scoped("it ends with the scope", () =>
+  it.scoped("pausingOffline stops and removes its listeners when its scope closes", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       const upload = yield* begun

@@ -20,7 +20,7 @@ const idOf = Effect.map(
 )
 
 describe("FileHandles", () => {
-  it.effect("a kept handle is found by the id that the ledger has for its upload, until it is forgotten", () =>
+  it.effect("finds a kept handle by the ledger's id of its upload until the handle is forgotten", () =>
     Effect.gen(function*() {
       const handles = yield* FileHandles.FileHandles
       const id = yield* idOf
@@ -31,7 +31,7 @@ describe("FileHandles", () => {
       assert.deepStrictEqual(yield* handles.find(id), Option.none())
     }).pipe(Effect.provide(live("found"))))
 
-  it.effect("a handle of an upload that is gone is dropped by a page that keeps another a day later", () =>
+  it.effect("drops a handle without an upload when a page keeps another handle more than a day later", () =>
     Effect.gen(function*() {
       const id = yield* idOf
       const other = { ...known, name: "b.txt" }
@@ -49,7 +49,7 @@ describe("FileHandles", () => {
       assert.isFalse(yield* keep(other))
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("of many files that one page keeps, none is read again for each of the others", () =>
+  it.scoped("keeps 20 handles with fewer than 20 reads of the database", () =>
     Effect.gen(function*() {
       const handles = yield* FileHandles.FileHandles
       const reads = vi.spyOn(IDBObjectStore.prototype, "get")
@@ -61,7 +61,7 @@ describe("FileHandles", () => {
       assert.isBelow(reads.mock.calls.length, 20)
     }).pipe(Effect.provide(live("many"))))
 
-  it.effect("allowed is what the user grants; where the browser cannot ask, nothing is", () =>
+  it.effect("allows a handle only if the user grants permission, and never if the browser cannot ask", () =>
     Effect.gen(function*() {
       const asking = (state: PermissionState) =>
         Object.assign(handle("a.txt"), { requestPermission: () => Promise.resolve(state) })

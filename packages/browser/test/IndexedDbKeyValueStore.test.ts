@@ -32,7 +32,7 @@ const closings = Effect.map(
 )
 
 describe("IndexedDbKeyValueStore", () => {
-  it.effect("what was set is there for whoever opens the database next, until it is removed", () =>
+  it.effect("keeps a value for the next opening of the database until it is removed", () =>
     Effect.gen(function*() {
       const write = Effect.flatMap(KeyValueStore.KeyValueStore, (store) => store.set("theme", "dark"))
       yield* Effect.provide(write, named("lasting"))
@@ -45,7 +45,7 @@ describe("IndexedDbKeyValueStore", () => {
       }).pipe(Effect.provide(named("lasting")))
     }))
 
-  it.effect("bytes and text can each be read as the other", () =>
+  it.effect("reads bytes as text, and text as bytes", () =>
     Effect.gen(function*() {
       const store = yield* KeyValueStore.KeyValueStore
       yield* store.set("bytes", new TextEncoder().encode("hello"))
@@ -56,7 +56,7 @@ describe("IndexedDbKeyValueStore", () => {
       assert.isTrue(yield* store.isEmpty)
     }).pipe(Effect.provide(named("kinds"))))
 
-  it.scoped("all that is under a prefix goes at once, and nothing beside it", () =>
+  it.scoped("removeAll removes the keys below a prefix, and no others", () =>
     Effect.gen(function*() {
       const database = yield* Databases.make("prefixes")
       const store = IndexedDbKeyValueStore.over(database)
@@ -66,7 +66,7 @@ describe("IndexedDbKeyValueStore", () => {
       assert.deepStrictEqual(left, ["a", "a0", "ab/1"])
     }))
 
-  it.effect("a database that another tab deletes is opened again", () =>
+  it.effect("opens its database again after another tab deletes it", () =>
     Effect.gen(function*() {
       const store = yield* KeyValueStore.KeyValueStore
       yield* store.set("a", "1")
@@ -80,7 +80,7 @@ describe("IndexedDbKeyValueStore", () => {
       assert.deepStrictEqual(yield* store.get("a"), Option.some("2"))
     }).pipe(Effect.provide(named("deleted"))))
 
-  it.scoped("a database that another tab stands in the way of fails in time, and is there when that tab lets go", () =>
+  it.scoped("times out while another tab blocks the database, and works once that tab releases it", () =>
     Effect.gen(function*() {
       const free = yield* deletedOnlyWhenFreed("blocked")
       const closed = yield* closings
@@ -103,7 +103,7 @@ describe("IndexedDbKeyValueStore", () => {
       assert.strictEqual(closed(), 1)
     }).pipe(Effect.provide(named("blocked"))))
 
-  it.scoped("a scope whose database does not open ends all the same, and what opens later is closed", () =>
+  it.scoped("a scope ends although its database is blocked, and a connection that opens later is closed", () =>
     Effect.gen(function*() {
       const free = yield* deletedOnlyWhenFreed("disposed")
       const closed = yield* closings
@@ -116,7 +116,7 @@ describe("IndexedDbKeyValueStore", () => {
       assert.strictEqual(closed(), 2)
     }))
 
-  it.effect("a failure has the method, the key and the browser's name for it", () =>
+  it.effect("a failure names the method, the key and the browser's error", () =>
     Effect.gen(function*() {
       const broken: Databases.Database = {
         run: () => Effect.fail({ _tag: "DatabaseFailure", name: "QuotaExceededError" })

@@ -35,7 +35,7 @@ const holding = Effect.gen(function*() {
 })
 
 describe("ScreenWakeLock", () => {
-  it.scoped("one lock is held for as long as the scope", () =>
+  it.scoped("holds one lock for as long as the scope is open", () =>
     Effect.gen(function*() {
       const { counts, wakeLock } = locks()
       const page = yield* FakePage.make({ wakeLock })
@@ -49,7 +49,7 @@ describe("ScreenWakeLock", () => {
       assert.strictEqual(page.listeners(), 0)
     }))
 
-  it.scoped("a page that comes back into sight takes it up again; one that is out of sight asks for none", () =>
+  it.scoped("requests the lock again when the page becomes visible, and not while it is hidden", () =>
     Effect.gen(function*() {
       const { counts, wakeLock } = locks()
       const page = yield* FakePage.make({ wakeLock })
@@ -64,7 +64,7 @@ describe("ScreenWakeLock", () => {
       assert.strictEqual(counts.held, 0)
     }))
 
-  it.scoped("a lock that is refused fails nothing, and is asked for again when the page comes back", () =>
+  it.scoped("does not fail if the lock is rejected, and requests it again when the page becomes visible", () =>
     Effect.gen(function*() {
       const { counts, wakeLock } = locks(() => Promise.reject(new DOMException("low battery", "NotAllowedError")))
       const page = yield* FakePage.make({ wakeLock })
@@ -77,7 +77,7 @@ describe("ScreenWakeLock", () => {
       yield* close
     }))
 
-  it.scoped("a browser that has no locks is asked for none", () =>
+  it.scoped("does not fail in a browser without wake locks", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       const { close } = yield* holding

@@ -22,7 +22,7 @@ type Services = ServiceApi.ServiceApi | ObjectStorage.ObjectStorage | TransferGa
 declare const file: File
 
 describe("the types of the layers", () => {
-  it("they say what they give, and need nothing", () => {
+  it("name what each layer provides, and reject a missing base URL and a token in clear text", () => {
     expectTypeOf(BrowserStevedore.layer({ baseUrl: "/api" })).toEqualTypeOf<
       Layer.Layer<Services, ConfigError.ConfigError>
     >()
@@ -40,7 +40,7 @@ describe("the types of the layers", () => {
     expectTypeOf(refused).toBeFunction()
   })
 
-  it("what a page is asked for cannot fail", () => {
+  it("say that the wake lock, the unload warning and the connectivity stream cannot fail", () => {
     expectTypeOf(ScreenWakeLock.scoped).toEqualTypeOf<Effect.Effect<void, never, Scope.Scope>>()
     expectTypeOf(UnloadWarning.scoped).toEqualTypeOf<Effect.Effect<void, never, Scope.Scope>>()
     expectTypeOf(Connectivity.changes).toEqualTypeOf<Stream.Stream<Connectivity.Connectivity>>()
@@ -50,7 +50,7 @@ describe("the types of the layers", () => {
 })
 
 describe("the types of sources", () => {
-  it("a file fails as a source does", () => {
+  it("let `fromFile` fail only with `SourceError`, and require a name in `fromBlob`", () => {
     expectTypeOf(() => BlobSource.fromFile(file)).returns.toEqualTypeOf<
       Effect.Effect<RepeatableSource, SourceError.SourceError>
     >()
@@ -61,7 +61,7 @@ describe("the types of sources", () => {
 })
 
 describe("the types of the queue", () => {
-  it("it takes what a page has, and tells plain values", () => {
+  it("accept a `FileList` or an array of files, and give read-only snapshots", () => {
     const queue = () => UploadQueue.make({ layer: BrowserStevedore.layer({ baseUrl: "/api" }), files: 3 })
     expectTypeOf(queue).returns.toEqualTypeOf<UploadQueue.OwnedUploadQueue>()
     type Queue = ReturnType<typeof queue>
@@ -75,13 +75,13 @@ describe("the types of the queue", () => {
     expectTypeOf(UploadQueueStream.changes).returns.toEqualTypeOf<Stream.Stream<UploadQueue.Snapshot>>()
   })
 
-  it("in an Effect it needs the services and ends with its scope", () => {
+  it("require the services and a scope for `scoped`", () => {
     expectTypeOf(UploadQueue.scoped()).toEqualTypeOf<
       Effect.Effect<UploadQueue.UploadQueue, never, Services | Scope.Scope>
     >()
   })
 
-  it("options that do not exist are refused, and a layer that does not give all", () => {
+  it("reject unknown options and a layer that lacks a service", () => {
     const layer = BrowserStevedore.layer({ baseUrl: "/api" })
     const refused = () => [
       // @ts-expect-error misspelt

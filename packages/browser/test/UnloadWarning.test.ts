@@ -7,7 +7,7 @@ const isAsked = ({ window }: FakePage.FakePage) =>
   Effect.sync(() => !window.dispatchEvent(new Event("beforeunload", { cancelable: true })))
 
 describe("UnloadWarning", () => {
-  it.scoped("who leaves the page is asked for as long as the scope, and not afterwards", () =>
+  it.scoped("asks before the page is left while the scope is open, but not afterwards", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       assert.isFalse(yield* isAsked(page))
@@ -19,7 +19,7 @@ describe("UnloadWarning", () => {
       assert.strictEqual(page.listeners(), 0)
     }))
 
-  it.scoped("of several who want the question, the last one to go ends it", () =>
+  it.scoped("asks until the last of several scopes is closed", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       const [first, second] = [yield* Scope.make(), yield* Scope.make()]
@@ -31,7 +31,7 @@ describe("UnloadWarning", () => {
       assert.isFalse(yield* isAsked(page))
     }))
 
-  it.scoped("it ends with the effect, whether that succeeds, fails or is interrupted", () =>
+  it.scoped("asks during an effect and stops when the effect succeeds, fails or is interrupted", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       const asked = yield* UnloadWarning.during(isAsked(page))

@@ -81,7 +81,7 @@ const keeping = Effect.map(ServiceApi.ServiceApi, ({ baseUrl }) => {
 })
 
 describe("UploadQueue", () => {
-  it.scoped("files go up, in the order in which they came, and their records come out", () =>
+  it.scoped("uploads files, lists them in the order they were added, and returns their records", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       const { ids, refused } = queue.add([file("a.txt", 10), file("bb.txt", 20)])
@@ -96,7 +96,7 @@ describe("UploadQueue", () => {
       }
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("a listener that throws is reported, and neither the queue nor another listener is stopped by it", () =>
+  it.scoped("reports a listener's error, and still uploads and calls the other listeners", () =>
     Effect.gen(function*() {
       const reported: Array<unknown> = []
       vi.stubGlobal("reportError", (error: unknown) => reported.push(error))
@@ -114,7 +114,7 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(reported, seen.map(() => wrong))
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
-  it.scoped("where nothing reports errors, that of a listener is thrown when all have been told", () =>
+  it.scoped("throws a listener's error in a microtask if there is no reportError", () =>
     Effect.gen(function*() {
       const later: Array<() => void> = []
       vi.stubGlobal("queueMicrotask", (task: () => void) => later.push(task))
@@ -129,7 +129,7 @@ describe("UploadQueue", () => {
       assert.throws(() => thrown?.(), "a view that is wrong")
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("what cannot be held while files go up keeps none of them from it, and is logged each time", () =>
+  it.scoped("uploads although `during` cannot be acquired, and logs it each time", () =>
     Effect.gen(function*() {
       const logged: Array<unknown> = []
       const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(message)))
@@ -143,7 +143,7 @@ describe("UploadQueue", () => {
       assert.lengthOf(logged.filter((message) => String(message).includes("cannot be")), 2)
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("what takes its time to be held keeps nobody from seeing how files go up, and is let go of then", () =>
+  it.scoped("uploads although `during` never completes, and releases it afterwards", () =>
     Effect.gen(function*() {
       let letGo = 0
       const during = Effect.zipRight(Effect.addFinalizer(() => Effect.sync(() => letGo++)), Effect.never)
@@ -153,7 +153,7 @@ describe("UploadQueue", () => {
       yield* until(queue, () => letGo === 1)
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("as many files as are wished are under way at once", () =>
+  it.scoped("uploads as many files at a time as the `files` option says", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 2 })
       queue.add(["a", "bb", "ccc", "dddd"].map((name) => file(name, 10)))
@@ -171,7 +171,7 @@ describe("UploadQueue", () => {
       assert.strictEqual(queue.getSnapshot().totals.completed, 4)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
 
-  it.scoped("three files are under way where the wish is no number, as of a variable that is not set", () =>
+  it.scoped("uploads three files at a time if the `files` option is NaN", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: Number.NaN })
       queue.add(["a", "bb", "ccc", "dddd"].map((name) => file(name, 10)))
@@ -179,7 +179,7 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(states(queue.getSnapshot()).slice(3), ["queued"])
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
 
-  it.scoped("clears what was shown as over, and shows what has ended since, with its result", () =>
+  it.scoped("`clear` does not remove an item before its result was shown", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       const { ids: [id = ""] } = queue.add([file("a", 10), file("bb", 10)])
@@ -199,7 +199,7 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(queue.getSnapshot().items, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("the snapshot, its lists and its items stay the same objects where nothing changes", () =>
+  it.scoped("keeps the snapshot, its lists and its items the same objects while they do not change", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
       queue.add([file("a", 10), file("bb", 10)])
@@ -220,7 +220,7 @@ describe("UploadQueue", () => {
       assert.strictEqual(told, 1)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
-  it.scoped("a view is told at most five times a second, however many files come and go", () =>
+  it.scoped("notifies listeners at most five times a second while it uploads many files", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 4 })
       queue.add(Array.from({ length: 60 }, (_, index) => file(`${index}.txt`, index + 1)))
@@ -235,7 +235,7 @@ describe("UploadQueue", () => {
       assert.isAtMost(Math.max(...seconds.values()), 5)
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("a paused file makes room for another, and goes on when there is room", () =>
+  it.scoped("starts another file when one is paused, and resumes the paused file when there is room", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
       const { ids: [a, b] } = queue.add([file("a", 10), file("bb", 10)])
@@ -250,7 +250,7 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(states(queue.getSnapshot()), ["completed", "completed"])
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
 
-  it.scoped("pause and resume without an id are for all, also for those that have not begun", () =>
+  it.scoped("pauses and resumes all files if no id is given, including files that have not started", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
       queue.add([file("a", 10), file("bb", 10)])
@@ -264,7 +264,7 @@ describe("UploadQueue", () => {
       assert.strictEqual(queue.getSnapshot().totals.completed, 2)
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("a cancelled file is stopped at once, is no part of the totals, and can be tried again", () =>
+  it.scoped("stops a cancelled file immediately, leaves it out of the totals, and can retry it", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       const { ids: [a = ""] } = queue.add([file("a", 10), file("bb", 20)])
@@ -281,7 +281,7 @@ describe("UploadQueue", () => {
       assert.strictEqual(puts.filter((outcome) => outcome === "aborted").length, 1)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").times(2).delay("10 seconds") }))))
 
-  it.scoped("an error is told by tag and in words, and another try can succeed", () =>
+  it.scoped("shows an error with a tag and a message, and a retry can succeed", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       queue.add([file("a", 10)])
@@ -296,7 +296,7 @@ describe("UploadQueue", () => {
       assert.strictEqual(queue.getSnapshot().totals.state, "completed")
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").answer(403, "AccessDenied") }))))
 
-  it.scoped("another try counts from what storage has, not from what went to it in vain", () =>
+  it.scoped("resets the sent bytes to the confirmed bytes when a file is retried", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, upload: { strategy: "single" } })
       queue.add([file("a", 10)])
@@ -307,7 +307,7 @@ describe("UploadQueue", () => {
       yield* until(queue, ({ totals }) => totals.state === "completed")
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly.and(FaultScript.on("complete").answer(403)) }))))
 
-  it.scoped("another file that is given for a failed one is shown by its own size and type", () =>
+  it.scoped("shows the size and media type of the file that replaces a failed one", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       const { ids: [id = ""] } = queue.add([file("a", 1000)])
@@ -321,7 +321,7 @@ describe("UploadQueue", () => {
       assert.deepInclude(totals, { completed: 1, size: 10, sent: 10, confirmed: 10 })
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").answer(403) }))))
 
-  it.scoped("what is not taken is refused with a reason, and the rest is taken", () =>
+  it.scoped("refuses empty, duplicate and over-limit files with a reason, and accepts the rest", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({
         ...quiet,
@@ -349,7 +349,7 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(queue.add(null), { ids: [], refused: [] })
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("files of the same name, size and date are different ones where their paths are", () =>
+  it.scoped("accepts files of the same name, size and date if their paths differ", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       const chosen = (path: string) => Object.defineProperty(file("LICENSE", 10), "webkitRelativePath", { value: path })
@@ -360,7 +360,7 @@ describe("UploadQueue", () => {
       queue.cancel()
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("a file of a chosen folder goes by its path there: two of the same name, size and date both go up", () =>
+  it.scoped("uploads files of the same name, size and date under their paths in the chosen folder", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       const chosen = (path: string) => Object.defineProperty(file("LICENSE", 10), "webkitRelativePath", { value: path })
@@ -373,7 +373,7 @@ describe("UploadQueue", () => {
       ])
     }).pipe(Effect.provide(Layer.provideMerge(onDisk, SandboxLayer.memory({ faults: alwaysSlowly })))))
 
-  it.scoped("an upload that an earlier page left is offered, refuses another file, and goes on with its own", () =>
+  it.scoped("offers an earlier page's unfinished upload, rejects other files for it, and resumes with its own", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
       yield* leftUnfinished(original)
@@ -397,20 +397,20 @@ describe("UploadQueue", () => {
 
   const keptFiles = [
     {
-      what: "that the user denies",
+      what: "the user denies access to a kept file",
       kept: handle(() => Promise.resolve(file("kept", 1)), "denied"),
       tag: "SourceUnreadable"
     },
     {
-      what: "that was moved",
+      what: "a kept file was moved",
       kept: handle(() => Promise.reject(new DOMException("gone", "NotFoundError"))),
       tag: "SourceUnreadable"
     },
-    { what: "that is another now", kept: handle(() => Promise.resolve(file("kept", 20 * MiB))), tag: "SourceChanged" }
+    { what: "a kept file changed", kept: handle(() => Promise.resolve(file("kept", 20 * MiB))), tag: "SourceChanged" }
   ]
 
   for (const { kept, tag, what } of keptFiles) {
-    it.scoped(`a kept file ${what} is asked for again, with why, and what is chosen goes on`, () =>
+    it.scoped(`shows an error and needs the file again if ${what}, and resumes with the given file`, () =>
       Effect.gen(function*() {
         const original = file("large.bin", 20 * MiB)
         yield* leftUnfinished(original)
@@ -432,7 +432,7 @@ describe("UploadQueue", () => {
       ))))
   }
 
-  it.scoped("a handle is kept while its file goes up, and no longer", () =>
+  it.scoped("keeps a handle only while its file is uploaded", () =>
     Effect.gen(function*() {
       const seen: Array<number> = []
       const { handles, kept } = yield* keeping
@@ -446,7 +446,7 @@ describe("UploadQueue", () => {
       assert.strictEqual(kept.size, 0)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
-  it.scoped("a handle is forgotten with an upload that is cancelled", () =>
+  it.scoped("forgets the handle of a cancelled upload", () =>
     Effect.gen(function*() {
       const { handles, kept } = yield* keeping
       const queue = yield* Effect.provide(UploadQueue.scoped(quiet), handles)
@@ -458,7 +458,7 @@ describe("UploadQueue", () => {
       assert.strictEqual(kept.size, 0)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
-  it.scoped("what another tab is sending is not offered, and not forgotten with what this one could not send", () =>
+  it.scoped("does not offer another tab's running upload, or forget it when its own locked item is removed", () =>
     Effect.gen(function*() {
       const { handles, kept } = yield* keeping
       const original = file("large.bin", 20 * MiB)
@@ -481,7 +481,7 @@ describe("UploadQueue", () => {
       SandboxLayer.memory({ minimumPartSize: MiB, faults: FaultScript.on("putPart").part(3).always().stall("connect") })
     ))))
 
-  it.scoped("an upload that another tab has finished meanwhile is begun anew with the next try", () =>
+  it.scoped("fails an unfinished upload that another tab has finished, and completes its file on a retry", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
       yield* leftUnfinished(original)
@@ -497,7 +497,7 @@ describe("UploadQueue", () => {
       yield* until(other, ({ totals }) => totals.completed === 1)
     }).pipe(Effect.provide(interrupted)))
 
-  it.scoped("the file of an unfinished upload that is simply added goes on too, as one item", () =>
+  it.scoped("turns an unfinished upload into one item when its file is added, and completes it", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
       yield* leftUnfinished(original)
@@ -509,7 +509,7 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(unfinished, [])
     }).pipe(Effect.provide(interrupted)))
 
-  it.scoped("the file of an unfinished upload may have been renamed since", () =>
+  it.scoped("resumes an unfinished upload with a renamed file", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
       yield* leftUnfinished(original)
@@ -523,7 +523,7 @@ describe("UploadQueue", () => {
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
     }).pipe(Effect.provide(interrupted)))
 
-  it.scoped("an unfinished upload that is removed, and a running one that is cancelled, are forgotten", () =>
+  it.scoped("forgets a removed unfinished upload and a cancelled running upload", () =>
     Effect.gen(function*() {
       yield* leftUnfinished(file("large.bin", 20 * MiB))
       const queue = yield* UploadQueue.scoped(inParts)
@@ -545,7 +545,7 @@ describe("UploadQueue", () => {
       })
     ))))
 
-  it.scoped("what is held while something goes on is let go when nothing does", () =>
+  it.scoped("holds `during` while a file is uploading, and releases it when none is", () =>
     Effect.gen(function*() {
       let held = 0
       const during = Effect.asVoid(Effect.acquireRelease(Effect.sync(() => held++), () => Effect.sync(() => held--)))
@@ -560,7 +560,7 @@ describe("UploadQueue", () => {
       yield* until(queue, (snapshot) => isDone(snapshot) && held === 0)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
-  it.scoped("who leaves the page is asked while something goes on, unless the options hold something else", () =>
+  it.scoped("warns a user who leaves the page while a file is uploading", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       const isAsked = () => !page.window.dispatchEvent(new Event("beforeunload", { cancelable: true }))
@@ -572,7 +572,7 @@ describe("UploadQueue", () => {
       yield* until(queue, () => !isAsked())
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
 
-  it.scoped("a pause that comes too late stops nothing: the end is shown, and what is held is held until then", () =>
+  it.scoped("a pause after all bytes are sent does not stop the upload, and `during` is held until it completes", () =>
     Effect.gen(function*() {
       let held = 0
       const during = Effect.asVoid(Effect.acquireRelease(Effect.sync(() => held++), () => Effect.sync(() => held--)))
@@ -589,7 +589,7 @@ describe("UploadQueue", () => {
       yield* until(queue, () => held === 0)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").delay("5 seconds") }))))
 
-  it.scoped("a paused file that fails is shown as failed", () =>
+  it.scoped("shows a paused file as failed if its handle cannot be read", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       let refuse = () => {}
@@ -605,7 +605,7 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(states(queue.getSnapshot()), ["failed"])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("cleared is what is completed or cancelled", () =>
+  it.scoped("`clear` removes a completed file, but not a paused one", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       queue.add([file("a", 10)])
@@ -619,7 +619,7 @@ describe("UploadQueue", () => {
       assert.strictEqual(queue.getSnapshot().totals.state, "idle")
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("its changes are a stream that begins with the present and ends up with the last", () =>
+  it.scoped("streams its changes from the current snapshot to the last one", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       const watching = yield* UploadQueueStream.changes(queue).pipe(
@@ -635,7 +635,7 @@ describe("UploadQueue", () => {
       assert.strictEqual(seen.at(-1), queue.getSnapshot())
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it("a queue of its own layer works without Effect, and ends when it is disposed of", async () => {
+  it("works without Effect if it has its own layer, and can be disposed of", async () => {
     const queue = UploadQueue.make({ ...quiet, layer: SandboxLayer.memory() })
     const completed = new Promise<void>((resolve) => {
       const unsubscribe = queue.subscribe(() => {
@@ -649,7 +649,7 @@ describe("UploadQueue", () => {
     await queue.dispose()
   })
 
-  it.scoped("a file that was cancelled and added again is not tried twice at once", () =>
+  it.scoped("does not retry a cancelled file that was added again", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       queue.add([file("a", 10), file("bb", 10)])
@@ -660,7 +660,7 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(states(queue.getSnapshot()), ["cancelled", "completed", "completed"])
     }).pipe(Effect.provide(Layer.provideMerge(onDisk, SandboxLayer.memory({ faults: alwaysSlowly })))))
 
-  it("what is not over when a queue is disposed of is shown as paused, and so is what is added to it later", async () => {
+  it("shows files as paused that are not completed when it is disposed of, or are added later", async () => {
     const queue = UploadQueue.make({
       ...quiet,
       files: 1,
@@ -684,7 +684,7 @@ describe("UploadQueue", () => {
     assert.deepInclude(queue.getSnapshot().totals, { state: "paused", speed: undefined })
   })
 
-  it.effect("a queue whose scope has ended sends nothing more", () =>
+  it.effect("sends no requests after its scope was closed", () =>
     Effect.gen(function*() {
       const queue = yield* Effect.scoped(UploadQueue.scoped(quiet))
       queue.add([file("a", 10)])
@@ -695,7 +695,7 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual((yield* Sandbox.report).requests, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it("a layer that cannot be built fails each item, in words", async () => {
+  it("fails an item with the error's message if its layer cannot be built", async () => {
     const queue = UploadQueue.make({
       ...quiet,
       layer: Layer.fail(new Error("the address is missing"))
@@ -706,7 +706,7 @@ describe("UploadQueue", () => {
     await queue.dispose()
   })
 
-  it.scoped("each of ten thousand files is looked at a few times, not once for each of the others", () =>
+  it.scoped("adds 10,000 files with fewer than 30 property reads per file on average", () =>
     Effect.gen(function*() {
       let looks = 0
       class Counted extends File {

@@ -68,9 +68,9 @@ const checkChange = (before: UploadQueue.Snapshot, now: UploadQueue.Snapshot): v
   })
 }
 
-describe("UploadQueue, whatever is done with it", () => {
+describe("UploadQueue after any sequence of actions", () => {
   it.effect.prop(
-    "loses no file, freezes none, tells at most five times a second, and leaves nothing behind",
+    "completes or cancels every file, reports at most five times a second, and leaves nothing behind",
     [FastCheck.array(step, { minLength: 5, maxLength: 25 })],
     ([steps]) =>
       Effect.gen(function*() {

@@ -64,7 +64,7 @@ class Unreadable extends Blob {
 
 describe("XhrObjectStorage", () => {
   describe("put", () => {
-    it.scoped("sends exactly the section to exactly the URL, with exactly the headers", () =>
+    it.scoped("sends only the section, to the unchanged URL, with only the given headers", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world()
         const headers = { "content-type": "text/plain", "x-a": "1" }
@@ -81,7 +81,7 @@ describe("XhrObjectStorage", () => {
         assert.strictEqual(yield* Effect.promise(() => body.text()), "234567")
       }))
 
-    it.scoped("bytes and streams go as one Blob as well, in their order and without a type", () =>
+    it.scoped("sends bytes and streams as one Blob each, in order and without a type", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world()
         const range = { offset: 2, length: 6 }
@@ -99,7 +99,7 @@ describe("XhrObjectStorage", () => {
       }))
 
     it.effect.prop(
-      "what it tells of sent bytes adds up to the section, whatever the browser tells, and never less than before",
+      "reports sent bytes that add up to the section, whatever progress the browser reports",
       { told: fc.array(fc.integer({ min: 0, max: 6 })) },
       ({ told }) =>
         Effect.gen(function*() {
@@ -115,7 +115,7 @@ describe("XhrObjectStorage", () => {
       { fastCheck: { numRuns: 15 } }
     )
 
-    it.scoped("interrupted it is dead: aborted, and whatever still comes reaches nobody", () =>
+    it.scoped("aborts the request on interruption and ignores its later events", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world((xhr) => xhr.progress(2))
         const sent: Array<number> = []
@@ -130,7 +130,7 @@ describe("XhrObjectStorage", () => {
         assert.isTrue(Exit.isInterrupted(yield* Fiber.await(fiber)))
       }))
 
-    it.scoped("there is no receipt before the observer has seen every byte", () =>
+    it.scoped("returns the receipt only after the observer has seen every byte", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world()
         const read = yield* Deferred.make<void>()
@@ -147,7 +147,7 @@ describe("XhrObjectStorage", () => {
         assert.strictEqual((yield* Fiber.join(fiber)).etag, "\"e\"")
       }))
 
-    it.scoped("an URL that has ended is told before anything is sent, by the server's clock", () =>
+    it.scoped("rejects a URL that has expired by the server's clock, and sends nothing", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world()
         yield* TestClock.setTime(Date.UTC(2030, 0, 1))
@@ -157,7 +157,7 @@ describe("XhrObjectStorage", () => {
         assert.lengthOf(requests, 1)
       }))
 
-    it.scoped("a body of another length than its section is a source that changed, and is not sent", () =>
+    it.scoped("fails with SourceChanged if the body is shorter than its section, and sends nothing", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world()
         const error = yield* Effect.flip(put(storage, { of: new Blob(["0123"]) }))
@@ -165,20 +165,20 @@ describe("XhrObjectStorage", () => {
         assert.deepStrictEqual(requests, [])
       }))
 
-    it.scoped("an ETag that the bucket does not expose is named", () =>
+    it.scoped("fails with EtagMissing if the response exposes no ETag", () =>
       Effect.gen(function*() {
         const { storage } = yield* world((xhr) => xhr.answer(200))
         assert.strictEqual((yield* Effect.flip(put(storage)))._tag, "EtagMissing")
       }))
 
-    it.scoped("an answer from elsewhere than the URL was signed for is a redirect, whatever it says", () =>
+    it.scoped("rejects a successful response from another URL as a redirect", () =>
       Effect.gen(function*() {
         const { storage } = yield* world((xhr) => xhr.answer(200, { etag: "\"e\"" }, "", "https://elsewhere.test/"))
         const error = yield* Effect.flip(put(storage))
         assert.deepInclude(error, { _tag: "StorageRejected", status: 307 })
       }))
 
-    it.scoped("no answer: CORS may be the reason only as long as nothing of the origin was ever answered", () =>
+    it.scoped("hints at CORS when a connection fails only until the origin has responded once", () =>
       Effect.gen(function*() {
         let online = false
         const { storage } = yield* world((xhr) => online ? stored(xhr) : xhr.fail())
@@ -194,7 +194,7 @@ describe("XhrObjectStorage", () => {
         assert.propertyVal(yield* Effect.flip(put(storage, { url: elsewhere })), "hint", "cors")
       }))
 
-    it.scoped("an answer that is an error proves as well that CORS lets the page through", () =>
+    it.scoped("does not hint at CORS after an error response of the origin", () =>
       Effect.gen(function*() {
         let answers = true
         const { storage } = yield* world((xhr) => answers ? xhr.answer(503) : xhr.fail())
@@ -203,7 +203,7 @@ describe("XhrObjectStorage", () => {
         assert.notProperty(yield* Effect.flip(put(storage)), "hint")
       }))
 
-    it.scoped("no answer while the browser is offline is said to be that, and no matter of CORS", () =>
+    it.scoped("reports OFFLINE without a hint at CORS if the connection fails while the browser is offline", () =>
       Effect.gen(function*() {
         const { page, storage } = yield* world((xhr) => xhr.fail())
         page.setOnline(false)
@@ -212,7 +212,7 @@ describe("XhrObjectStorage", () => {
         assert.notProperty(error, "hint")
       }))
 
-    it.scoped("no answer because the file changed is the file's failure, not the network's", () =>
+    it.scoped("fails with SourceChanged if the connection fails and the file has become unreadable", () =>
       Effect.gen(function*() {
         const { storage } = yield* world((xhr) => xhr.fail())
         const changed = new Unreadable([content.subarray(2, 8)])
@@ -224,7 +224,7 @@ describe("XhrObjectStorage", () => {
         assert.deepInclude(error, { _tag: "SourceChanged", what: "modified" })
       }))
 
-    it.scoped("a body that cannot be read while it goes up ends the request", () =>
+    it.scoped("aborts the request if the body becomes unreadable while it is sent", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world(() => {})
         const section: SourceSection = {
@@ -253,7 +253,7 @@ describe("XhrObjectStorage", () => {
         return { asked, get: storage.get({ url: signed(href), attempt: 1, range: { start: 2, end: 4 } }) }
       })
 
-    it.scoped("asks for exactly the range at exactly the URL, and tells nobody who asks", () =>
+    it.scoped("requests the range at the unchanged URL without credentials or referrer, and returns its bytes", () =>
       Effect.gen(function*() {
         const { asked, get } = yield* fetching(
           new Response(content.subarray(2, 5), { status: 206, headers: { "content-range": "bytes 2-4/10" } })
@@ -277,7 +277,7 @@ describe("XhrObjectStorage", () => {
         })
       }))
 
-    it.scoped("of what fetch has decoded nothing is told but the bytes", () =>
+    it.scoped("omits the lengths and weakens the etag of a response that fetch has decoded", () =>
       Effect.gen(function*() {
         const { get } = yield* fetching(
           new Response(content, { headers: { "content-encoding": "gzip", "content-length": "4", etag: "\"e\"" } })
@@ -290,14 +290,14 @@ describe("XhrObjectStorage", () => {
         })
       }))
 
-    it.scoped("the connection ends with the scope", () =>
+    it.scoped("aborts the request when the scope closes", () =>
       Effect.gen(function*() {
         const { asked, get } = yield* fetching(new Response(content, { status: 200 }))
         yield* Effect.scoped(Effect.zipRight(get, Effect.sync(() => assert.isFalse(asked[0]?.[1]?.signal?.aborted))))
         assert.isTrue(asked[0]?.[1]?.signal?.aborted)
       }))
 
-    it.scoped("a redirect, of which a browser tells nothing, is refused as one", () =>
+    it.scoped("rejects an opaque redirect as status 302", () =>
       Effect.gen(function*() {
         const opaque = Object.defineProperties(new Response(null), {
           type: { value: "opaqueredirect" },
@@ -307,7 +307,7 @@ describe("XhrObjectStorage", () => {
         assert.deepInclude(yield* Effect.flip(get), { _tag: "StorageRejected", status: 302 })
       }))
 
-    it.scoped("another range than the one that was asked for is no answer", () =>
+    it.scoped("rejects a response with a range that was not requested", () =>
       Effect.gen(function*() {
         const { get } = yield* fetching(
           new Response(content.subarray(0, 3), { status: 206, headers: { "content-range": "bytes 0-2/10" } })

@@ -18,7 +18,7 @@ const argument = (word: string) =>
   )
 
 describe("Arguments", () => {
-  it.prop("words after -- cannot be taken for options, and those before stay as they are", [
+  it.prop("rewrites words after -- so that none looks like an option, and keeps the words before it", [
     FastCheck.array(FastCheck.string().filter((word) => word !== "--")),
     FastCheck.array(FastCheck.string())
   ], ([before, after]) => {
@@ -31,7 +31,7 @@ describe("Arguments", () => {
     assert.deepStrictEqual(Arguments.afterDashes(before), before)
   })
 
-  it("help is that of the command, the log level stands before it and the rest behind, wherever they were written", () => {
+  it("moves the log level before the command and other options after it, and for help keeps only the command", () => {
     const arranged: ReadonlyArray<readonly [string, string]> = [
       ["whoami --token-file t --help", "whoami --help"],
       ["-h", "--help"],
@@ -59,25 +59,25 @@ describe("Arguments", () => {
     ["upload --wizard --help", false],
     ["upload -- --wizard", false],
     ["upload a", false]
-  ])("%s begins to ask: %s", (words, expected) => {
+  ])("stevedore %s starts the wizard: %s", (words, expected) => {
     assert.strictEqual(Arguments.asks(words.split(" ")), expected)
   })
 
-  it.effect("a whole number within its bounds is taken", () =>
+  it.effect("accepts a whole number within its bounds", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* option("--parts", "1"), 1)
       assert.strictEqual(yield* option("--parts=10000"), 10_000)
     }))
 
   it.effect.each(["0", "10001", "1.5", "1e3", "-1", "x", " 1", ""])(
-    "--parts %j is wrong usage",
+    "rejects --parts %j with a validation error",
     (given) =>
       Effect.gen(function*() {
         assert.isTrue(ValidationError.isValidationError(yield* Effect.flip(option("--parts", given))))
       })
   )
 
-  it.effect("an argument that is empty, or looks like an option, is wrong usage", () =>
+  it.effect("rejects an argument that is empty or looks like an option", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* argument("a b"), "a b")
       assert.isTrue(ValidationError.isValidationError(yield* Effect.flip(argument("--no-such-option"))))

@@ -19,7 +19,7 @@ const readOnWindows = (line: string): ReadonlyArray<string> => {
 }
 
 describe("CommandWords", () => {
-  it("plain words stay as they are, others are quoted as the platform's shell wants it", () => {
+  it("keeps plain words as they are, and quotes others for the platform's shell", () => {
     const words = ["upload", "my interviews/", "--concurrency", "8"]
     assert.strictEqual(typed(words, "linux"), "stevedore upload 'my interviews/' --concurrency 8")
     assert.strictEqual(typed(["it's"], "linux"), "stevedore 'it'\\''s'")
@@ -29,18 +29,18 @@ describe("CommandWords", () => {
 
   const word = FastCheck.string({ unit: FastCheck.constantFrom(..."ab '\"\\$`!*~&|;<>(){}#\u00e9") })
 
-  it("a program on Windows reads a directory that ends in a backslash, and what follows it", () => {
+  it("quotes a directory that ends in a backslash so that a Windows program reads the same words", () => {
     const words = ["upload", "C:\\my files\\", "a,b", "@c", "--json"]
     const line = typed(words, "win32")
     assert.strictEqual(line, "stevedore upload \"C:\\my files\\\\\" \"a,b\" \"@c\" --json")
     assert.deepStrictEqual(readOnWindows(line), ["stevedore", ...words])
   })
 
-  it.prop("a program on Windows reads from what is typed the words that were given", [
+  it.prop("a Windows program reads the given words back from the command line", [
     FastCheck.array(FastCheck.string({ unit: FastCheck.constantFrom(..."ab '\"\\,@&") }), { maxLength: 5 })
   ], ([words]) => assert.deepStrictEqual(readOnWindows(typed(words, "win32")), ["stevedore", ...words]))
 
-  it.prop("a shell reads from what is typed the words that were given", [FastCheck.array(word, { maxLength: 5 })], (
+  it.prop("a POSIX shell reads the given words back from the command line", [FastCheck.array(word, { maxLength: 5 })], (
     [words]
   ) => {
     const shell = `stevedore() { printf '%s\\0' "$@"; }; ${typed(["-", ...words], "linux")}`

@@ -7,7 +7,7 @@ import { OutputFailed } from "../src/Output.js"
 import { UploadsFailed } from "../src/Upload.js"
 
 describe("Complaint", () => {
-  it("an error is told in its own words, which name the next step", () => {
+  it("uses the error's own message, including its next step", () => {
     const error = new InvalidInput({ input: "--profile", problem: "no such file" })
     assert.deepStrictEqual(Complaint.ofError(error), Option.some("--profile: no such file"))
     assert.deepStrictEqual(
@@ -20,14 +20,14 @@ describe("Complaint", () => {
   })
 
   it.each([
-    ["what the parser told", ValidationError.invalidValue(HelpDoc.p("x"))],
-    ["a reader that has had enough", new OutputFailed({ code: "EPIPE" })],
-    ["the only file, told when it failed", new UploadsFailed({ failed: 1, files: 1, unauthorized: false })]
-  ])("%s is not told again", (_, error) => {
+    ["an error that the parser has reported", ValidationError.invalidValue(HelpDoc.p("x"))],
+    ["output closed by its reader", new OutputFailed({ code: "EPIPE" })],
+    ["a failed single file that is already reported", new UploadsFailed({ failed: 1, files: 1, unauthorized: false })]
+  ])("reports nothing for %s", (_, error) => {
     assert.deepStrictEqual(Complaint.ofError(error), Option.none())
   })
 
-  it("an interruption is told, and a fault of the program as one", () => {
+  it("reports an interruption, and reports a defect as a bug in stevedore", () => {
     assert.deepStrictEqual(Complaint.ofCause(Cause.interrupt(FiberId.none)), Option.some("Interrupted."))
     assert.match(Option.getOrThrow(Complaint.ofCause(Cause.die(new Error("oh")))), /a bug in stevedore[^]*oh/)
   })

@@ -48,7 +48,7 @@ const refusal = (given: Partial<Configuration.Given>, variables = environment) =
   Effect.map(Effect.flip(resolve(given, variables)), ({ message }) => message)
 
 describe("Configuration", () => {
-  it.effect("comes from the environment, with the standard profile", () =>
+  it.effect("comes from the environment, with the standard profile by default", () =>
     Effect.gen(function*() {
       const service = yield* resolve({})
       assert.strictEqual(service.baseUrl, "https://host.example/api")
@@ -56,7 +56,7 @@ describe("Configuration", () => {
       assert.deepStrictEqual(service.profile, ServiceProfile.standard)
     }))
 
-  it.effect("an option goes before the environment", () =>
+  it.effect("prefers options to the environment", () =>
     Effect.gen(function*() {
       const service = yield* resolve(
         {
@@ -71,7 +71,7 @@ describe("Configuration", () => {
       assert.deepStrictEqual(service.profile, ServiceProfile.dovetail)
     }))
 
-  it.effect("a token that is empty does not hide the file of another variable", () =>
+  it.effect("prefers STEVEDORE_TOKEN to STEVEDORE_TOKEN_FILE unless it is empty", () =>
     Effect.gen(function*() {
       const file = ["STEVEDORE_TOKEN_FILE", "token"] as const
       const { token } = yield* resolve({}, [...environment.slice(0, 1), ["STEVEDORE_TOKEN", ""], file])
@@ -79,7 +79,7 @@ describe("Configuration", () => {
       assert.strictEqual(Redacted.value((yield* resolve({}, [...environment, file])).token), "api.variable")
     }))
 
-  it.effect("a profile's own base URL holds when no other is given", () =>
+  it.effect("takes the base URL of the profile if no other is given", () =>
     Effect.gen(function*() {
       const variables = [["STEVEDORE_TOKEN", "api.x"], ["STEVEDORE_PROFILE", "dovetail"]] as const
       assert.strictEqual((yield* resolve({}, variables)).baseUrl, "https://dovetail.com/api")
@@ -87,7 +87,7 @@ describe("Configuration", () => {
       assert.strictEqual(empty.baseUrl, "https://dovetail.com/api")
     }))
 
-  it.effect("a profile file changes what it names, and the rest is as in standard", () =>
+  it.effect("takes what a profile file omits from the standard profile", () =>
     Effect.gen(function*() {
       const { profile } = yield* resolve({ profile: Option.some("profile.json") })
       assert.deepStrictEqual(profile, {
@@ -97,13 +97,13 @@ describe("Configuration", () => {
       })
     }))
 
-  it.effect("what is missing is named, with the variable and the option that would give it", () =>
+  it.effect("reports a missing value with the variable and the option that set it", () =>
     Effect.gen(function*() {
       assert.match(yield* refusal({}, []), /^STEVEDORE_BASE_URL: not set.*--base-url/)
       assert.match(yield* refusal({}, environment.slice(0, 1)), /^STEVEDORE_TOKEN: not set.*--token-file/)
     }))
 
-  it.effect("a value that cannot be right is named, and a token never shown", () =>
+  it.effect("reports an invalid value by its option or variable, without showing a token", () =>
     Effect.gen(function*() {
       assert.match(yield* refusal({ baseUrl: Option.some("host") }), /^--base-url: expected a URL/)
       assert.match(yield* refusal({}, [["STEVEDORE_BASE_URL", "host"], ["STEVEDORE_TOKEN", "t"]]), /STEVEDORE_BASE_URL/)
@@ -115,7 +115,7 @@ describe("Configuration", () => {
       )
     }))
 
-  it.effect("http to another host is refused unless it is allowed", () =>
+  it.effect("rejects http to a remote host unless it is allowed", () =>
     Effect.gen(function*() {
       const baseUrl = Option.some("http://host.example")
       assert.match(yield* refusal({ baseUrl }), /^--base-url: expected https/)
@@ -123,7 +123,7 @@ describe("Configuration", () => {
       assert.strictEqual((yield* resolve({ baseUrl: Option.some("http://127.0.0.1:1") })).baseUrl, "http://127.0.0.1:1")
     }))
 
-  it.effect("a profile file that is none is refused, with the place in it", () =>
+  it.effect("rejects an invalid or unreadable profile file, and names the invalid field if there is one", () =>
     Effect.gen(function*() {
       assert.match(
         yield* refusal({ profile: Option.some("typo.json") }),
@@ -134,7 +134,7 @@ describe("Configuration", () => {
       assert.match(yield* refusal({ profile: Option.some("constructor") }), /cannot read constructor/)
     }))
 
-  it.effect("what stands in a file that is no profile is not shown: it may be the token, or a key", () =>
+  it.effect("does not show the contents of an invalid profile file, which may be secret", () =>
     Effect.gen(function*() {
       const key = yield* refusal({ profile: Option.some("key.json") })
       assert.match(key, /key\.json is not a profile: encryptionHeaders\.x-key: Expected string;/)

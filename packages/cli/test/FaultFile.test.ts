@@ -12,15 +12,15 @@ const problem = (text: string) =>
   })
 
 describe("FaultFile", () => {
-  it.prop("what any script prints is read as that script", [FaultScript.arbitrary()], ([script]) => {
+  it.prop("reads the printed form of any script as that script", [FaultScript.arbitrary()], ([script]) => {
     assert.deepStrictEqual(parsed(String(script)), script)
   })
 
-  it.prop("the JSON of any script is read as that script", [FaultScript.arbitrary()], ([script]) => {
+  it.prop("reads the JSON of any script as that script", [FaultScript.arbitrary()], ([script]) => {
     assert.deepStrictEqual(parsed(Schema.encodeSync(Schema.parseJson(FaultScript.FaultScript))(script)), script)
   })
 
-  it("sentences stand one a line, with comments, blank lines, long chains and the clock's skew", () => {
+  it("reads sentences with comments, blank lines, chains over several lines and clock skew", () => {
     assert.deepStrictEqual(
       parsed(`
         # a bad day
@@ -60,7 +60,7 @@ describe("FaultFile", () => {
     ["put().reset()", /unknown put: expected a sentence/],
     ["on(\"put\").reset() on(\"put\").reset()", /expected the end at "on"/],
     ["on(\"put\") @ 3", /syntax error at " @ 3"/]
-  ])("%s is refused, with its line, the sentence and the reason", (sentence, reason) => {
+  ])("rejects %s with its line, the sentence and the reason", (sentence, reason) => {
     const error = problem(`# one\non("put").reset()\n\n${sentence}\n`)
     assert.deepStrictEqual([error.line, error.sentence], [4, sentence])
     assert.match(error.problem, reason)
@@ -68,7 +68,7 @@ describe("FaultFile", () => {
     assert.include(error.message, sentence)
   })
 
-  it("JSON that is no script is refused with the place in it", () => {
+  it("rejects JSON that is not a script, with the path of an invalid field", () => {
     assert.match(problem("{ \"rules\": [{ \"target\": \"put\" }] }").message, /rules\.0\.fault/)
     assert.match(problem("{ \"rule\": [] }").message, /rule: /)
     assert.match(problem("{").message, /^bad-day\.faults: not a valid fault script/)

@@ -3,7 +3,7 @@ import { Either } from "effect"
 import * as Filters from "../src/Filters.js"
 
 describe("Filters", () => {
-  it("a name is given a value, several values, or operators with values", () => {
+  it("accepts a single value, several values, or operators with values for a name", () => {
     assert.deepStrictEqual(
       Filters.parse([
         "title.contains=a=b.c",
@@ -24,16 +24,16 @@ describe("Filters", () => {
     )
   })
 
-  it("nothing is no filter", () => {
+  it("gives no filter for no arguments", () => {
     assert.deepStrictEqual(Filters.parse([]), Either.right({}))
   })
 
-  it.each(["title", "=x", ".contains=x", "title.=x", "a.b.c=x", "__proto__=x"])("%s is refused, by name", (text) => {
+  it.each(["title", "=x", ".contains=x", "title.=x", "a.b.c=x", "__proto__=x"])("rejects %s and quotes it", (text) => {
     const refusal = Either.flip(Filters.parse([text]))
     assert.isTrue(Either.isRight(refusal) && refusal.right.input.includes(text))
   })
 
-  it("a name with an operator and without is refused", () => {
+  it("rejects a name that is given both with and without an operator", () => {
     assert.isTrue(Either.isLeft(Filters.parse(["title=x", "title.contains=y"])))
   })
 })

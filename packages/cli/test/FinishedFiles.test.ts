@@ -44,7 +44,7 @@ const state = Effect.gen(function*() {
 })
 
 describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
-  it.scoped("what went up is found again by the same command, while the file is the same, until it is cleared", () =>
+  it.scoped("the same command finds its unchanged uploaded files again until they are cleared", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* state
@@ -60,7 +60,7 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       assert.isFalse((yield* FinishedFiles.make(command)).has("/a"))
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scoped("nobody else carries the same command out, as long as the scope", () =>
+  it.scoped("the same command fails with CommandRunning until the first one's scope ends", () =>
     Effect.gen(function*() {
       yield* state
       const again = { ...command, paths: ["/b", "/a"] }
@@ -75,7 +75,7 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       }).pipe(Effect.provide(DiskLedger.layer()))
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scoped("a directory that others may enter is not believed and not written to, which is told", () =>
+  it.scoped("a directory that others can access is neither read nor written, and this is logged", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* state
@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       assert.isFalse((yield* FinishedFiles.make(command)).has("/b"))
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.effect("a file is up while the service has it in this size, and has not failed on it", () =>
+  it.effect("a file no longer counts as uploaded once it is missing, forbidden, failed or of another size", () =>
     Effect.gen(function*() {
       const answer = { operation: "file", issues: [] }
       const stillUp = (found: ReturnType<ServiceApi.Service["file"]>) =>

@@ -7,7 +7,7 @@ const sizes = FastCheck.integer({ min: 0, max: 10_000_000_000 })
 const factors: Record<string, number> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 }
 
 describe("Measure", () => {
-  it.prop("a size in words is short and within a tenth of its unit of the size itself", [sizes], ([size]) => {
+  it.prop("a formatted size has at most 8 characters, and is off by at most about 0.05 units", [sizes], ([size]) => {
     const text = Measure.bytes(size)
     const [number = "", unit = ""] = text.split(" ")
     const factor = factors[unit] ?? NaN
@@ -16,20 +16,20 @@ describe("Measure", () => {
     assert.isAtMost(Math.abs(Number(number) * factor - size), factor === 1 ? 0 : factor * 0.0501)
   })
 
-  it("a size that would round up to a thousand goes on in the next unit", () => {
+  it("a size that would round up to 1000 is formatted in the next unit", () => {
     assert.strictEqual(Measure.bytes(999), "999 B")
     assert.strictEqual(Measure.bytes(999_949), "999.9 kB")
     assert.strictEqual(Measure.bytes(999_950), "1.0 MB")
     assert.strictEqual(Measure.speed(12_500_000), "12.5 MB/s")
   })
 
-  it.prop("all of it is done only when all of it is done", [sizes, sizes], ([done, whole]) => {
+  it.prop("a percentage is an integer from 0 to 100, and 100 only if all is done", [sizes, sizes], ([done, whole]) => {
     const percent = Measure.percent(done, whole)
     assert.isTrue(Number.isInteger(percent) && percent >= 0 && percent <= 100)
     assert.strictEqual(percent === 100, done >= whole)
   })
 
-  it("a time is told to the second, and below one to the millisecond", () => {
+  it("a duration is formatted to the second, and below one second to the millisecond", () => {
     assert.strictEqual(Measure.duration(Duration.millis(83_400)), "1m 23s")
     assert.strictEqual(Measure.duration(Duration.millis(250.4)), "250ms")
     assert.strictEqual(Measure.duration(Duration.infinity), "forever")

@@ -56,7 +56,7 @@ describe("Output", () => {
       assert.deepStrictEqual(error.written, ["one\ufffd\ntwo\n"])
     }))
 
-  it.effect("a status line is replaced, taken away before anything else is written, and at the end", () =>
+  it.effect("a status line is replaced by the next, and erased before other output and at the end", () =>
     Effect.gen(function*() {
       const terminal = makeSink({ isTTY: true })
       yield* run(
@@ -88,7 +88,7 @@ describe("Output", () => {
       ])
     }))
 
-  it.effect("several status lines are replaced as one, also where a narrower terminal has broken them", () =>
+  it.effect("several status lines are replaced together, also when a narrow terminal wraps them", () =>
     Effect.gen(function*() {
       const { sink, written } = makeSink({ isTTY: true })
       yield* run(
@@ -107,7 +107,7 @@ describe("Output", () => {
       ])
     }))
 
-  it.effect("a quiet output has results and failures, and no more", () =>
+  it.effect("quiet output writes only results and warnings", () =>
     Effect.gen(function*() {
       const { sink, written } = makeSink({ isTTY: true })
       yield* run((output) => {
@@ -117,7 +117,7 @@ describe("Output", () => {
       assert.deepStrictEqual(written, ["result\n", "failure\n"])
     }))
 
-  it.effect("the size is that of the terminal, and there is none without a terminal", () =>
+  it.effect("the terminal's size is known only if standard error is a terminal", () =>
     Effect.gen(function*() {
       const out = makeSink({ isTTY: true }).sink
       assert.deepStrictEqual(
@@ -130,7 +130,7 @@ describe("Output", () => {
       )
     }))
 
-  it.effect("a terminal that cannot erase is shown nothing that would have to be taken away", () =>
+  it.effect("a terminal that cannot erase shows notes but no status, and has no known size", () =>
     Effect.gen(function*() {
       const { sink, written } = makeSink({ isTTY: true })
       assert.deepStrictEqual(
@@ -143,7 +143,7 @@ describe("Output", () => {
       assert.deepStrictEqual(written, ["note\n"])
     }))
 
-  it.effect("a terminal that says it has no columns and no rows does not know: it is taken for one of 80 and 24", () =>
+  it.effect("a terminal that reports 0 columns and 0 rows counts as 80 by 24", () =>
     Effect.gen(function*() {
       const { sink, written } = makeSink({ isTTY: true, columns: 0, rows: 0 })
       assert.deepStrictEqual(
@@ -160,7 +160,7 @@ describe("Output", () => {
       )
     }))
 
-  it.effect("a reader that is gone fails results as closed, and notes not at all", () =>
+  it.effect("writing results to a closed pipe fails as closed, and writing notes does not fail", () =>
     Effect.gen(function*() {
       const gone = makeSink({ isTTY: false, fails: "EPIPE" })
       const full = makeSink({ isTTY: false, fails: "ENOSPC" })

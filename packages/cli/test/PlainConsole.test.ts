@@ -24,14 +24,14 @@ const help = [
 ].join("\n")
 
 describe("PlainConsole", () => {
-  it("help is without what is obvious, and a description stands under its name", () => {
+  it("leaves the library's stock phrases out of help, and puts a description directly under its option", () => {
     assert.strictEqual(
       PlainConsole.tidied(help),
       "OPTIONS\n\n--config FILE.json\n  Fields baseUrl, token, tokenFile and profile\n\n--json\n  Print one JSON object a line"
     )
   })
 
-  it("lines break between words, under the place where they begin, and colours take no room", () => {
+  it("wraps a line between words, keeps its indent, and does not count colour codes as width", () => {
     assert.strictEqual(
       PlainConsole.tidied("--config FILE.json\n\n  Fields \u001b[1mbaseUrl\u001b[0m, token, tokenFile", 20),
       "--config FILE.json\n  Fields \u001b[1mbaseUrl\u001b[0m,\n  token, tokenFile"
@@ -40,7 +40,7 @@ describe("PlainConsole", () => {
 
   const word = FastCheck.string({ minLength: 1, maxLength: 12, unit: FastCheck.constantFrom(..."abc-") })
 
-  it.prop("no line is wider than the terminal where its words are not, and no word is lost", [
+  it.prop("makes no line wider than the terminal if each word fits, and loses no word", [
     FastCheck.array(FastCheck.array(word, { minLength: 1 })),
     FastCheck.integer({ min: 12, max: 80 })
   ], ([lines, columns]) => {

@@ -13,24 +13,24 @@ const text = FastCheck.string({
 })
 
 describe("Printable", () => {
-  it.prop("a line holds no command to the terminal, and no line of its own", [text], ([given]) => {
+  it.prop("a line contains no terminal control characters and no line breaks", [text], ([given]) => {
     assert.notMatch(Printable.line(given), commands)
     assert.strictEqual(Printable.line(given).length, given.length)
   })
 
-  it.prop("a column never ends before its end", [FastCheck.array(text)], ([given]) => {
+  it.prop("a column contains no tab and no terminal control characters", [FastCheck.array(text)], ([given]) => {
     const columns = given.length === 0 ? [] : Printable.columns(given).split("\t")
     assert.strictEqual(columns.length, given.length)
     assert.notMatch(columns.join(""), commands)
   })
 
-  it.prop("JSON is one line without commands, and loses nothing", [FastCheck.dictionary(text, text)], ([given]) => {
+  it.prop("JSON has no raw control characters, and loses nothing", [FastCheck.dictionary(text, text)], ([given]) => {
     const line = Printable.json(given)
     assert.notMatch(line, commands)
     assert.deepStrictEqual(JSON.parse(line), JSON.parse(JSON.stringify(given)))
   })
 
-  it.prop("a text that is fitted takes at most its columns, and all of them if it is ASCII", [
+  it.prop("fitted text takes at most the given columns, and exactly as many if it is ASCII", [
     text,
     FastCheck.integer({ min: 0, max: 60 })
   ], ([given, columns]) => {
@@ -40,11 +40,11 @@ describe("Printable", () => {
     if (/^[ -~]*$/.test(given)) assert.strictEqual(fitted.length, columns)
   })
 
-  it("a text that is too long keeps both its ends", () => {
+  it("fitted text that is too long keeps its start and its end", () => {
     assert.strictEqual(Printable.fitted("2030-01-02 kick-off with the customer.mp4", 20), "2030-01-0..tomer.mp4")
   })
 
-  it.prop("words are broken into lines, none is lost, and only a word alone is longer than a line", [
+  it.prop("wrapped text keeps all words, and a line is too long only if it is a single word", [
     FastCheck.array(FastCheck.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }),
     FastCheck.integer({ min: 1, max: 40 })
   ], ([words, columns]) => {
@@ -53,7 +53,7 @@ describe("Printable", () => {
     for (const line of lines) assert.isTrue(line.length <= columns || !line.includes(" "))
   })
 
-  it("colours take no room of a line", () => {
+  it("wrapped text does not count colour codes as columns", () => {
     assert.deepStrictEqual(Printable.wrapped("\u001b[1mbold\u001b[0m word", 9), ["\u001b[1mbold\u001b[0m word"])
   })
 })

@@ -42,20 +42,20 @@ describe("ProgressBar", () => {
     assert.match(line, /^[\x20-\x7e]*$/)
   })
 
-  it.prop("tells the percentage on every terminal of 5 columns or more", [
+  it.prop("shows the percentage in a terminal of 5 columns or more", [
     progress,
     FastCheck.integer({ min: 5, max: 300 })
   ], ([now, columns]) => {
     assert.match(ProgressBar.render(now, columns), /\d%/)
   })
 
-  it.prop("is full only when the service says that the file is complete", [progress], ([now]) => {
+  it.prop("is full and shows 100% only in the completed phase", [progress], ([now]) => {
     const line = ProgressBar.render(now, 200)
     assert.strictEqual(/\[#+\]/.test(line), now.phase === "completed")
     assert.strictEqual(line.includes("100%"), now.phase === "completed")
   })
 
-  it("leaves out the least needed first as the terminal narrows", () => {
+  it("drops the least important details first as the terminal narrows", () => {
     const widths = [100, 50, 40, 28, 10, 5].map((columns) => ProgressBar.render(at(450_000_000), columns))
     assert.deepStrictEqual(widths, [
       "[##################----------------------]  45%  450.0 MB of 1.0 GB  12.5 MB/s  44s left",
@@ -67,7 +67,7 @@ describe("ProgressBar", () => {
     ])
   })
 
-  it.prop("of a download is never wider than the terminal either, whether its size is known or not", [
+  it.prop("is never wider than the terminal for a download of known or unknown size", [
     FastCheck.integer({ min: 0, max: 10_000_000_000 }),
     FastCheck.option(FastCheck.integer({ min: 0, max: 10_000_000_000 }), { nil: undefined }),
     FastCheck.integer({ min: 0, max: 300 })
@@ -77,7 +77,7 @@ describe("ProgressBar", () => {
     assert.match(line, /^[\x20-\x7e]*$/)
   })
 
-  it("is a plain line for a log", () => {
+  it("has a plain form for a log line", () => {
     assert.strictEqual(ProgressBar.plain(at(450_000_000)), "45%, 450.0 MB of 1.0 GB, 12.5 MB/s, 44s left")
     assert.strictEqual(
       ProgressBar.plain(at(1_000_000_000, "completing")),

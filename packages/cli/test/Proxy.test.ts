@@ -19,11 +19,11 @@ const byItsName = (names: ReadonlyArray<string>): Environment =>
 
 const refusalOf = (value: string) => Effect.flip(resolve({ https_proxy: value }))
 
-describe("the proxy that the environment names", () => {
+describe("Proxy.resolve", () => {
   it.effect.each<readonly [string, ReadonlyArray<string>]>([
     ["https://files.example", ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]],
     ["http://files.example", ["http_proxy", "all_proxy", "ALL_PROXY"]]
-  ])("for %s is that of the first variable which is set and not empty", ([baseUrl, names]) =>
+  ])("for %s uses the first variable that is set and not empty", ([baseUrl, names]) =>
     Effect.gen(function*() {
       const environment = byItsName(names)
       for (let first = 0; first < names.length; first++) {
@@ -38,7 +38,7 @@ describe("the proxy that the environment names", () => {
       assert.isUndefined(yield* originOf({}, baseUrl))
     }))
 
-  it.effect("is not that of another scheme, nor of HTTP_PROXY, which a caller under CGI can set", () =>
+  it.effect("ignores the variables of the other scheme, and HTTP_PROXY, which a CGI client can set", () =>
     Effect.gen(function*() {
       const value = "http://proxy.example:3128"
       assert.isUndefined(yield* originOf({ http_proxy: value, HTTP_PROXY: value }, "https://files.example"))
@@ -54,7 +54,7 @@ describe("the proxy that the environment names", () => {
     ["http://proxy.example", "http://proxy.example"],
     ["https://proxy.example:8443/", "https://proxy.example:8443"],
     [" http://[fd00::1]:3128 ", "http://[fd00::1]:3128"]
-  ])("%s leads to %s, with or without a scheme and never with a user", ([value, origin]) =>
+  ])("resolves %s to the origin %s", ([value, origin]) =>
     Effect.gen(function*() {
       assert.strictEqual(yield* originOf({ https_proxy: value }), origin)
     }))
@@ -63,17 +63,20 @@ describe("the proxy that the environment names", () => {
     ["http://anna:s%2Fecret%25@proxy.example", "anna:s/ecret%"],
     ["http://anna@proxy.example", "anna:"],
     ["http://:word@proxy.example", ":word"]
-  ])("of %s is told the user and password, decoded", ([value, expected]) =>
-    Effect.gen(function*() {
-      const proxy = Option.getOrThrow(yield* resolve({ https_proxy: value }))
-      assert.strictEqual(
-        Redacted.value(Option.getOrThrow(proxy.authorization)),
-        `Basic ${Encoding.encodeBase64(expected)}`
-      )
-      assert.notInclude(JSON.stringify(proxy), Encoding.encodeBase64(expected))
-    }))
+  ])(
+    "decodes the user and password of %s, and does not show them in JSON",
+    ([value, expected]) =>
+      Effect.gen(function*() {
+        const proxy = Option.getOrThrow(yield* resolve({ https_proxy: value }))
+        assert.strictEqual(
+          Redacted.value(Option.getOrThrow(proxy.authorization)),
+          `Basic ${Encoding.encodeBase64(expected)}`
+        )
+        assert.notInclude(JSON.stringify(proxy), Encoding.encodeBase64(expected))
+      })
+  )
 
-  it.effect("is told of nobody where the variable names nobody", () =>
+  it.effect("returns no authorization if the URL has no user", () =>
     Effect.gen(function*() {
       const proxy = Option.getOrThrow(yield* resolve({ https_proxy: "http://proxy.example" }))
       assert.isTrue(Option.isNone(proxy.authorization))
@@ -90,7 +93,7 @@ describe("the proxy that the environment names", () => {
     // what stands before the slash would be a host and its port
     "http://anna:12345/hidden-word@proxy.example:3128",
     "anna:12345?hidden-word@proxy.example:3128"
-  ])("%s is refused by the variable's name, and the words repeat nothing of it", (value) =>
+  ])("rejects %s by the variable's name, without repeating the value", (value) =>
     Effect.gen(function*() {
       const error = yield* refusalOf(value)
       assert.deepStrictEqual([error.input, error.exitCode], ["https_proxy", ExitCode.usage])
@@ -101,7 +104,7 @@ describe("the proxy that the environment names", () => {
       for (const part of ["anna", "hidden-word", "12345", "file:"]) assert.notInclude(error.message, part)
     }))
 
-  it.effect("is named by the variable that was read when it is refused", () =>
+  it.effect("names the variable whose value it rejects", () =>
     Effect.gen(function*() {
       const { input } = yield* Effect.flip(resolve({ https_proxy: "", ALL_PROXY: "socks5://proxy.example" }))
       assert.strictEqual(input, "ALL_PROXY")
@@ -115,7 +118,7 @@ describe("the proxy that the environment names", () => {
     "https://[::1]:8443/api",
     "http://sandbox.localhost"
   ])(
-    "is not asked for %s, which is this machine, even where its variable cannot be read",
+    "returns no proxy for the loopback URL %s, even if the variable is invalid",
     (baseUrl) =>
       Effect.gen(function*() {
         const value = "socks5://proxy.example"
@@ -123,7 +126,7 @@ describe("the proxy that the environment names", () => {
       })
   )
 
-  it.effect("is none where no_proxy is *, and otherwise leaves out what no_proxy or else NO_PROXY lists", () =>
+  it.effect("returns no proxy if no_proxy is *, and otherwise excludes the hosts of no_proxy or else NO_PROXY", () =>
     Effect.gen(function*() {
       const https_proxy = "http://proxy.example:3128"
       const exceptOf = (environment: Environment) =>

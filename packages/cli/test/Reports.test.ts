@@ -17,7 +17,7 @@ const file = {
 }
 
 describe("Reports", () => {
-  it("a failure has its tag, its fields and its message, without what is not there", () => {
+  it("a failure contains the error's tag, fields and message, and omits absent fields", () => {
     const error = new RequestRejected({
       operation: "initiateUpload",
       status: 422,
@@ -40,13 +40,13 @@ describe("Reports", () => {
     assert.strictEqual(decode(report).type, "failed")
   })
 
-  it("the name of a file that is missing is told", () => {
+  it("the failure of a missing file contains the error's tag and reason", () => {
     const report = Reports.failed("a.mp4", new SourceUnreadable({ name: "a.mp4", reason: "NotFound" }))
     assert.strictEqual(report.error._tag, "SourceUnreadable")
     assert.strictEqual(report.error["reason"], "NotFound")
   })
 
-  it("a success has the record with every field that the service sent, and the counts", () => {
+  it("a success contains every field of the record that the service sent, and the counts", () => {
     const checksum = { algorithm: "crc32", value: "N/eC4Q==" } as const
     const sent = { bytes: 5, parts: 1, sessions: 2, checksum }
     const uploaded = Object.assign({}, file, { unknown: 1, sent })
@@ -63,7 +63,7 @@ describe("Reports", () => {
     })
   })
 
-  it("what is not known yet is null, which JSON has, and never infinite, which it has not", () => {
+  it("progress has null for an unknown speed and for an unknown or infinite time left", () => {
     const { feasibility, parts, phase, sessions, size } = UploadProgress.initial(10)
     const now = { phase, size, sent: 5, confirmed: 0, parts, sessions, feasibility }
     const begun = { ...UploadProgress.initial(10), sent: 5 }

@@ -36,7 +36,7 @@ const run = (file: string, environment: Readonly<Record<string, string>> = {}) =
   )
 
 describe("Shared", () => {
-  it.effect("--verbose tells each step, and without it none is told", () =>
+  it.effect("logs each step with --verbose, and none without it", () =>
     Effect.gen(function*() {
       const stepsOf = (verbose: boolean) =>
         Effect.gen(function*() {
@@ -55,7 +55,7 @@ describe("Shared", () => {
       assert.deepStrictEqual(yield* stepsOf(false), [])
     }))
 
-  it.effect("a file of configuration stands for variables, its paths count from where it is", () =>
+  it.effect("a configuration file provides the variables, and its paths are relative to its folder", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* run("/settings/stevedore.json"), [
         "https://file.example/api",
@@ -66,7 +66,7 @@ describe("Shared", () => {
       assert.deepStrictEqual((yield* run("/settings/token.json")).slice(1), ["api.file", undefined, "dovetail"])
     }))
 
-  it.effect("the environment goes before the file, also with the other form of the token", () =>
+  it.effect("the environment takes precedence over the file, and its token file replaces the file's token", () =>
     Effect.gen(function*() {
       const [baseUrl] = yield* run("/settings/stevedore.json", { STEVEDORE_BASE_URL: "https://env.example" })
       assert.strictEqual(baseUrl, "https://env.example")
@@ -74,7 +74,7 @@ describe("Shared", () => {
       assert.deepStrictEqual([token, tokenFile], [undefined, "mine"])
     }))
 
-  it.effect("a variable that is empty is one that is not set", () =>
+  it.effect("an empty variable counts as not set", () =>
     Effect.gen(function*() {
       const empty = Object.fromEntries(names.map((name) => [name, ""]))
       assert.deepStrictEqual(
@@ -85,7 +85,7 @@ describe("Shared", () => {
       assert.strictEqual(token, "api.file")
     }))
 
-  it.effect("a file that is none is refused with the names of its fields, and what it holds is not shown", () =>
+  it.effect("rejects an invalid configuration file with the field names, and does not show its content", () =>
     Effect.gen(function*() {
       const typo = yield* Effect.flip(run("/settings/typo.json"))
       assert.match(String(typo), /--config: \/settings\/typo\.json: .*baseURL: unknown field/)

@@ -16,7 +16,7 @@ const upload = {
 } as const
 
 describe("UnfinishedUploads", () => {
-  it("shows an upload in six columns, whatever its name", () => {
+  it("shows an upload in six columns even if its name contains control characters", () => {
     assert.deepStrictEqual(UnfinishedUploads.row(upload, 3_720_000).split("\t"), [
       "5f0c2a9be1d04477",
       "inter\ufffdview\ufffd[31m.mp4",
@@ -27,11 +27,11 @@ describe("UnfinishedUploads", () => {
     ])
   })
 
-  it("shows no age below nothing, when the clock was set back", () => {
+  it("shows an age of 0 when the clock was set back", () => {
     assert.include(UnfinishedUploads.row(upload, 0), "\t0")
   })
 
-  it("reports an upload as its Schema says", () => {
+  it("reports an upload as JSON that its schema decodes", () => {
     const line: unknown = JSON.parse(JSON.stringify(Reports.unfinished(upload)))
     assert.deepStrictEqual(Schema.decodeUnknownSync(Reports.Unfinished)(line), {
       ...upload,

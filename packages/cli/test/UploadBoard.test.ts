@@ -38,7 +38,7 @@ const anyBoard = FastCheck.record({
 }))
 
 describe("UploadBoard", () => {
-  it.prop("no line is as wide as the terminal, and there are fewer lines than it has rows", [
+  it.prop("keeps each line narrower than the terminal, and shows fewer lines than the terminal has rows", [
     anyBoard,
     FastCheck.integer({ min: 2, max: 300 }),
     FastCheck.integer({ min: 2, max: 100 })
@@ -48,12 +48,12 @@ describe("UploadBoard", () => {
     for (const line of lines) assert.isBelow(Printable.width(line), columns)
   })
 
-  it.prop("the total is 100% only when every file is settled, also when the sizes are wrong", [anyBoard], ([one]) => {
+  it.prop("shows 100% if and only if every file is settled", [anyBoard], ([one]) => {
     const line = UploadBoard.plain(one)
     assert.strictEqual(line.startsWith("100%"), one.files.done + one.files.failed === one.files.total)
   })
 
-  it("a line for each file that is going up, and the total below", () => {
+  it("shows a line for each file that is being uploaded, and the total below", () => {
     assert.deepStrictEqual(UploadBoard.lines(board, { columns: 102, rows: 24 }), [
       "interviews/2030..02 kick-off.mp4  [#######----------]  45%  450.0 MB of 1.0 GB  12.5 MB/s  44s left",
       "\u6620\u753b.mp4                          [---------------]   1%  10.0 MB of 1.0 GB  12.5 MB/s  1m 19s left",
@@ -61,7 +61,7 @@ describe("UploadBoard", () => {
     ])
   })
 
-  it("a command of one file has no total", () => {
+  it("shows no total for a single file", () => {
     const one: UploadBoard.Board = {
       ...board,
       active: board.active.slice(0, 1),
@@ -72,7 +72,7 @@ describe("UploadBoard", () => {
     ])
   })
 
-  it("what does not fit the height is counted", () => {
+  it("counts the files that do not fit the height of the terminal", () => {
     const many = { ...board, active: Array.from({ length: 9 }, (_, index) => uploading(`${index}.mp4`, 0)) }
     const lines = UploadBoard.lines(many, { columns: 80, rows: 9 })
     assert.strictEqual(lines.length, 6)
@@ -80,7 +80,7 @@ describe("UploadBoard", () => {
     assert.strictEqual(UploadBoard.lines(many, { columns: 80, rows: 24 }).length, 10)
   })
 
-  it("is a plain line for a log", () => {
+  it("gives the total as one plain line for a log", () => {
     assert.strictEqual(
       UploadBoard.plain(board),
       "37%, 3 of 12 files, 1 failed, 4.5 GB of 12.0 GB, 25.0 MB/s, 5m 2s left"

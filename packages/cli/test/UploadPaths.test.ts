@@ -22,7 +22,7 @@ const nobodyReads = (folder: string) =>
 const filesOf = (...paths: ReadonlyArray<string>) => Effect.map(UploadPaths.expand(paths), ({ files }) => files)
 
 describe("UploadPaths", () => {
-  it.scoped("a directory stands for the files in it and below, in order, each with its name from there; everything else for itself", () =>
+  it.scoped("expands a directory recursively and in order, with relative names, and keeps every other path", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
@@ -47,7 +47,7 @@ describe("UploadPaths", () => {
       ])
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.effect("a relative path where the working directory was removed is bad input, not a fault of the command", () =>
+  it.effect("rejects a relative path with a message if the working directory no longer exists", () =>
     Effect.gen(function*() {
       const path = yield* Path.Path
       const removed = {
@@ -63,7 +63,7 @@ describe("UploadPaths", () => {
       assert.isTrue(Either.isRight(yield* expanded("/dev/null")))
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scoped("a link in a directory is not followed, and is told by itself; a directory that is named by a link is read", () =>
+  it.scoped("reports a link inside a directory as `NotAFile`, but follows a link that is passed as a path", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
@@ -84,7 +84,7 @@ describe("UploadPaths", () => {
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scoped.skipIf(process.platform === "win32")(
-    "a directory that cannot be read is told by itself, and the rest goes up",
+    "reports an unreadable subdirectory and still lists the other files",
     () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -100,7 +100,7 @@ describe("UploadPaths", () => {
       }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scoped("a file that is named again, in whatever way, is there once, as it was named first", () =>
+  it.scoped("lists a file once, under its first path, and reports its other paths as repeated", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()

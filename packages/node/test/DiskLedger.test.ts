@@ -82,17 +82,17 @@ describe("DiskLedger.directoryOf", () => {
     ["Linux", { platform: "linux", environment: {}, home }, "/homes/ada/.local/state/stevedore"],
     ["XDG", { platform: "linux", environment: { XDG_STATE_HOME: "/var/state" }, home }, "/var/state/stevedore"],
     [
-      "a relative XDG_STATE_HOME, which does not count",
+      "a relative XDG_STATE_HOME, which is ignored",
       { platform: "linux", environment: { XDG_STATE_HOME: "state" }, home },
       "/homes/ada/.local/state/stevedore"
     ],
     [
-      "an empty XDG_STATE_HOME",
+      "an empty XDG_STATE_HOME, which is ignored",
       { platform: "freebsd", environment: { XDG_STATE_HOME: "" }, home },
       "/homes/ada/.local/state/stevedore"
     ],
     [
-      "macOS, whatever XDG says",
+      "macOS, ignoring XDG_STATE_HOME",
       { platform: "darwin", environment: { XDG_STATE_HOME: "/var/state" }, home: "/homes/ada" },
       "/homes/ada/Library/Application Support/stevedore"
     ],
@@ -108,12 +108,12 @@ describe("DiskLedger.directoryOf", () => {
     ]
   ]
   for (const [name, machine, directory] of cases) {
-    it(`knows ${name}`, () => assert.strictEqual(DiskLedger.directoryOf(machine), directory))
+    it(`returns the directory for ${name}`, () => assert.strictEqual(DiskLedger.directoryOf(machine), directory))
   }
 })
 
 describe("DiskLedger", () => {
-  it.scopedLive("gives another process what this one wrote", () =>
+  it.scopedLive("reads what another ledger wrote to the same directory", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const first = yield* ledgerAt(directory)
@@ -126,7 +126,7 @@ describe("DiskLedger", () => {
       assert.lengthOf(yield* second.unfinished, 1)
     }))
 
-  it.scopedLive("makes directories of mode 0700 and files of mode 0600, whatever the umask", () =>
+  it.scopedLive("creates directories with mode 0700 and files with mode 0600, even with umask 0", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const umask = process.umask(0)
@@ -143,7 +143,7 @@ describe("DiskLedger", () => {
       assert.strictEqual((yield* Effect.promise(() => Fs.stat(directory))).mode & 0o777, 0o700)
     }))
 
-  it.scopedLive("makes nothing before there is something to write", () =>
+  it.scopedLive("creates no directory before the first write", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const ledger = yield* ledgerAt(directory)
@@ -153,7 +153,7 @@ describe("DiskLedger", () => {
       assert.isFalse(made)
     }))
 
-  it.scopedLive("leaves no file of an upload that is forgotten, and none aside", () =>
+  it.scopedLive("leaves no file of a forgotten upload, not even a temporary one", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const ledger = yield* ledgerAt(directory)
@@ -169,7 +169,7 @@ describe("DiskLedger", () => {
       yield* ledger.forget(recordOf("never"))
     }))
 
-  it.scopedLive("touches the disk in proportion to the parts, and forgets them all at once", () =>
+  it.scopedLive("makes at most 8 file system calls per part, and a constant number to forget an upload", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       let calls = 0
@@ -204,7 +204,7 @@ describe("DiskLedger", () => {
       assert.strictEqual(many.forgetting, few.forgetting)
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scopedLive("with keepUrls: false writes no URL", () =>
+  it.scopedLive("writes no URL with keepUrls: false", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const strict = yield* ledgerAt(directory, { keepUrls: false })
@@ -215,7 +215,7 @@ describe("DiskLedger", () => {
       assert.include(yield* contents(directory), "s3cret")
     }))
 
-  it.scopedLive("does not use a directory that others may enter: warns, and the upload goes on", () =>
+  it.scopedLive("warns and continues without a record when other users can access its directory", () =>
     Effect.forEach([0o755, 0o710, 0o702, 0o770], (mode) =>
       Effect.gen(function*() {
         const { layer, messages } = listening()
@@ -232,7 +232,7 @@ describe("DiskLedger", () => {
         for (const message of messages) assert.include(message, "chmod 700")
       })))
 
-  it.scopedLive("believes no record that somebody else could have planted", () =>
+  it.scopedLive("ignores records in a directory that other users can write to", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const ledger = yield* ledgerAt(directory)
@@ -242,7 +242,7 @@ describe("DiskLedger", () => {
       assert.deepStrictEqual(yield* ledger.unfinished, [])
     }).pipe(quietly))
 
-  it("tells what is wrong with a directory", () => {
+  it("reports a directory's wrong mode, owner or type", () => {
     const info = { type: "Directory", mode: 0o40700, uid: Option.some(1) } as const
     assert.strictEqual(PrivateDirectory.problemOf(info, 1), undefined)
     assert.include(PrivateDirectory.problemOf({ ...info, mode: 0o40750 }, 1), "chmod 700")
@@ -251,7 +251,7 @@ describe("DiskLedger", () => {
     assert.strictEqual(PrivateDirectory.problemOf({ ...info, mode: 0o40777 }, undefined), undefined)
   })
 
-  it.scopedLive("warns and goes on where its directory is a file, or below one", () =>
+  it.scopedLive("warns and continues when its directory is a file or lies below a file", () =>
     Effect.gen(function*() {
       const file = yield* Temporary.file("plain", new Uint8Array(1))
       for (const directory of [file, join(file, "below")]) {
@@ -268,7 +268,7 @@ describe("DiskLedger", () => {
       }
     }))
 
-  it.scopedLive("warns once and goes on when the disk is full", () =>
+  it.scopedLive("warns once and continues when the disk is full", () =>
     Effect.gen(function*() {
       const { layer, messages } = listening()
       const full = yield* Effect.map(FileSystem.FileSystem, (fs): FileSystem.FileSystem => ({
@@ -299,7 +299,7 @@ describe("DiskLedger", () => {
       assert.deepStrictEqual(files, [])
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scopedLive("keeps what a virus scanner has open for a moment when it is moved or removed", () =>
+  it.scopedLive("retries a rename or removal that fails with EBUSY, without logging", () =>
     Effect.gen(function*() {
       const { layer, messages } = listening()
       const held = new Set<string>()
@@ -334,7 +334,7 @@ describe("DiskLedger", () => {
     }).pipe(Effect.provide(NodeContext.layer)))
 
   if (isRoot && process.platform === "linux") {
-    it.scopedLive("warns and goes on on a disk that is really full, and is whole when there is room again", () =>
+    it.scopedLive("warns once on a full tmpfs, and writes intact receipts again once there is space", () =>
       Effect.gen(function*() {
         const { layer, messages } = listening()
         const disk = yield* mounted("size=64k,mode=0700")
@@ -366,7 +366,7 @@ describe("DiskLedger", () => {
       }))
   }
 
-  it.scopedLive("sweeps what a dead process left aside, and not what is being written", () =>
+  it.scopedLive("removes old temporary files and directories, but not recent ones", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const aside = join(directory, "temporary")
@@ -385,7 +385,7 @@ describe("DiskLedger", () => {
       assert.deepStrictEqual(yield* Effect.promise(() => Fs.readdir(aside)), ["new-file"])
     }))
 
-  it.scopedLive("forgets what nobody has gone on with for a month, not sooner and not while it runs", () =>
+  it.scopedLive("forgets uploads idle for 31 days, but none idle for 29 days, locked or started again", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const now = Date.now()
@@ -409,7 +409,7 @@ describe("DiskLedger", () => {
       assert.notInclude(yield* Effect.promise(() => Fs.readdir(directory)), "lost")
     }))
 
-  it.scopedLive("forgets a few at a time, for an upload waits for it, and leaves what it cannot read, without a word", () =>
+  it.scopedLive("forgets old uploads in batches without logging, and keeps an invalid record", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const month = Date.now() / 1000 - 31 * 86_400
@@ -436,7 +436,7 @@ describe("DiskLedger", () => {
       assert.include(yield* Effect.promise(() => Fs.readdir(directory)), "damaged")
     }))
 
-  it.scopedLive("looks for them once a day, however long it lives and however many uploads begin", () =>
+  it.scopedLive("looks for old uploads once a day, however many uploads begin", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       let looked = 0
@@ -459,7 +459,7 @@ describe("DiskLedger", () => {
       assert.strictEqual(looked, 2)
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scopedLive("has a directory of its own where none is given", () =>
+  it.scopedLive("has a default directory, which is below XDG_STATE_HOME on Linux", () =>
     Effect.gen(function*() {
       const before = stateHome()
       yield* Effect.addFinalizer(() => Effect.sync(() => setStateHome(before)))
@@ -489,9 +489,9 @@ const mounted = (options: string) =>
       })
     ))
 
-describe("the files of the ledger", () => {
+describe("PrivateStore", () => {
   it.prop(
-    "have names that every file system takes, one for each key",
+    "gives each key segment a distinct file name that every file system accepts",
     [FastCheck.array(
       FastCheck.oneof(FastCheck.string(), FastCheck.constantFrom("con", "lpt1", "..", ".", "A", "a", "x".repeat(5000)))
     )],
@@ -504,7 +504,7 @@ describe("the files of the ledger", () => {
   )
 
   it.effect.prop(
-    "hold what was set last for each key, also where one key is the beginning of another",
+    "returns the last value set for each key, also when one key is a prefix of another",
     [FastCheck.array(
       FastCheck.tuple(
         FastCheck.constantFrom("a", "a/b", "a/b/c", "A", "a/B", "..", "a/../b", "", "/", "uploads"),
@@ -537,7 +537,7 @@ describe("the files of the ledger", () => {
     { fastCheck: { numRuns: 20 } }
   )
 
-  it.scopedLive("are removed with all that begins with the same segments, and nothing else", () =>
+  it.scopedLive("removeAll removes the keys below a prefix, and no others", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const { removeAll, store } = PrivateStore.make(fs, yield* PrivateDirectory.make(fs, yield* fresh))
@@ -568,7 +568,7 @@ const deadProcess = Effect.promise(async () => {
 })
 
 describe("the lock of an upload", () => {
-  it.scopedLive("has one holder until its scope ends, also within one process and over several ledgers", () =>
+  it.scopedLive("has one holder until its scope ends, also across ledgers in one process", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const first = yield* locksAt(directory)
@@ -585,7 +585,7 @@ describe("the lock of an upload", () => {
       assert.isTrue(yield* first("b"))
     }))
 
-  it.scopedLive("leaves no file", () =>
+  it.scopedLive("leaves no file after its scope ends", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       yield* plant(directory, "dead", JSON.stringify({ pid: yield* deadProcess, taking: "t" }))
@@ -595,7 +595,7 @@ describe("the lock of an upload", () => {
       assert.deepStrictEqual((yield* list(directory)).filter(({ stats }) => stats.isFile()), [])
     }))
 
-  it.scopedLive("is not taken from a process that lives", () =>
+  it.scopedLive("is not taken from a running process", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const child = yield* Effect.acquireRelease(
@@ -617,7 +617,7 @@ describe("the lock of an upload", () => {
       assert.isFalse(yield* lock("a"))
     }))
 
-  it.scopedLive("of a dead process is taken over, and so is what is no lock", () =>
+  it.scopedLive("is taken over when its process is dead or its file is invalid", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const lock = yield* locksAt(directory)
@@ -632,7 +632,7 @@ describe("the lock of an upload", () => {
       }
     }))
 
-  it.scoped("stays its holder's whose clock was set ahead since its start, where no system tells when that was", () =>
+  it.scoped("stays with its holder after the clock is set ahead, when process start times are unavailable", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const withoutProc = {
@@ -647,7 +647,7 @@ describe("the lock of an upload", () => {
       assert.isFalse(yield* Effect.flatMap(locks, (lock) => lock("a")))
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.effect("of a process from before the machine started is no living one's, where no system tells when that began", () =>
+  it.effect("counts its holder as dead after a reboot, when process start times are unavailable", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const withoutProc = { ...fs, readFileString: (path: string) => fs.readFileString(`/nowhere${path}`) }
@@ -666,7 +666,7 @@ describe("the lock of an upload", () => {
     }).pipe(Effect.provide(NodeContext.layer)))
 
   if (process.platform === "linux") {
-    it.scopedLive("of a dead process whose number another has now is taken over", () =>
+    it.scopedLive("is taken over from a dead process whose pid is in use again", () =>
       Effect.gen(function*() {
         const directory = yield* fresh
         const lock = yield* locksAt(directory)
@@ -674,7 +674,7 @@ describe("the lock of an upload", () => {
         assert.isTrue(yield* lock("a"))
       }))
 
-    it.scopedLive("tells a zombie from a process that lives", () =>
+    it.scopedLive("counts a zombie, or a process with another start time, as dead", () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const { isAlive, own: seenNow } = yield* ProcessIdentity.make(fs)
@@ -690,7 +690,7 @@ describe("the lock of an upload", () => {
       }).pipe(Effect.provide(NodeContext.layer)))
   }
 
-  it.scopedLive("of a dead process is taken over by exactly one of many", () =>
+  it.scopedLive("is taken over from a dead process by exactly one of 8 concurrent attempts", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const pid = yield* deadProcess
@@ -704,7 +704,7 @@ describe("the lock of an upload", () => {
       }
     }))
 
-  it.scopedLive("is held by one at a time when many processes take it, let it go and die with it", () =>
+  it.scopedLive("has at most one holder at a time while several ledgers take, release and abandon it", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const locks = yield* Effect.replicateEffect(locksAt(directory), 6)
@@ -738,7 +738,7 @@ describe("NodeStevedore", () => {
   const inForce = (layer: ReturnType<typeof NodeStevedore.layer>) =>
     Effect.all({ ledger: UploadLedger.UploadLedger, algorithm: Checksum.Algorithm }).pipe(Effect.provide(layer))
 
-  it.scopedLive("writes uploads down on disk unless it is told not to, and keeps URLs unless it is told not to", () =>
+  it.scopedLive("records uploads on disk with their URLs, unless options disable the ledger or the URLs", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const { ledger } = yield* inForce(NodeStevedore.layer({ ...options, ledger: { directory, keepUrls: false } }))
@@ -750,7 +750,7 @@ describe("NodeStevedore", () => {
       assert.strictEqual(none.ledger, yield* UploadLedger.UploadLedger)
     }))
 
-  it.scopedLive("computes CRC-32 natively, unless another algorithm is in force", () =>
+  it.scopedLive("uses the native CRC-32 unless another algorithm is provided", () =>
     Effect.gen(function*() {
       const layer = NodeStevedore.layer({ ...options, ledger: false })
       assert.strictEqual((yield* inForce(layer)).algorithm, NodeChecksum.crc32)
@@ -760,11 +760,11 @@ describe("NodeStevedore", () => {
 })
 
 describe("NodeChecksum", () => {
-  it.prop("is the same CRC-32 as in JavaScript", [FastCheck.uint8Array({ maxLength: 100 })], ([bytes]) => {
+  it.prop("computes the same CRC-32 as the JavaScript code", [FastCheck.uint8Array({ maxLength: 100 })], ([bytes]) => {
     assert.deepStrictEqual(Checksum.ofBytes(NodeChecksum.crc32, bytes), Checksum.ofBytes(Checksum.crc32, bytes))
   })
 
-  it("has SHA-256, which does not combine, and can be asked while it runs", () => {
+  it("computes SHA-256 without combine, and its value can be read between updates", () => {
     const { algorithm, value } = Checksum.ofBytes(NodeChecksum.sha256, new TextEncoder().encode("abc"))
     assert.strictEqual(algorithm, "sha256")
     assert.strictEqual(value, "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")

@@ -68,7 +68,7 @@ describe("FileSource.fromPath", () => {
       assert.closeTo(source.fingerprint.modified ?? 0, stats.mtimeMs, 1)
     }))
 
-  it.scopedLive("lets the caller's name and media type win, and types by the caller's name before the path's", () =>
+  it.scopedLive("uses the given name and media type, and derives a missing media type from the given name", () =>
     Effect.gen(function*() {
       const path = yield* Temporary.file("upload.bin", Temporary.distinct(1))
       const types = yield* Effect.forEach(
@@ -84,7 +84,7 @@ describe("FileSource.fromPath", () => {
       ])
     }))
 
-  it.scopedLive("gives the same fingerprint for an untouched file, another for a touched one", () =>
+  it.scopedLive("gives an unchanged file the same fingerprint, and a file with a new date a different one", () =>
     Effect.gen(function*() {
       const path = yield* Temporary.file("a", Temporary.distinct(10))
       const first = yield* FileSource.fromPath(path)
@@ -95,7 +95,7 @@ describe("FileSource.fromPath", () => {
       assert.notDeepEqual(third.fingerprint, first.fingerprint)
     }))
 
-  it.scopedLive("refuses what is missing, a directory, a device, a pipe, and a path through a file", () =>
+  it.scopedLive("rejects a missing path, a directory, a device, a pipe and a path below a file with a reason", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       const plain = join(directory, "plain")
@@ -119,7 +119,7 @@ describe("FileSource.fromPath", () => {
       )
     }))
 
-  it("calls what may not be read PermissionDenied, with the system's code, and what it does not know Failed", () => {
+  it("maps EACCES and EPERM to `PermissionDenied` and EIO to `Failed`, and keeps the system's error code", () => {
     const reasons = ["EACCES", "EPERM", "EIO"].map((code) => {
       const { code: told, reason } = unreadable("secret", Object.assign(new Error(), { code }))
       return [reason, told]
@@ -128,7 +128,7 @@ describe("FileSource.fromPath", () => {
     assert.strictEqual(unreadable("secret", "nothing known").code, undefined)
   })
 
-  it.scopedLive("refuses names and media types that the service would refuse", () =>
+  it.scopedLive("rejects names and media types that are empty or too long", () =>
     Effect.gen(function*() {
       const path = yield* Temporary.file("a", Temporary.distinct(1))
       const check = (options: FileSource.Options) =>
@@ -147,7 +147,7 @@ describe("FileSource.fromPath", () => {
       assert.strictEqual(yield* check({ mediaType: "" }), "mediaType")
     }))
 
-  it.scopedLive("takes an empty file as a source of size 0, for the plan to refuse", () =>
+  it.scopedLive("accepts an empty file as a source of size 0", () =>
     Effect.gen(function*() {
       const source = yield* FileSource.fromPath(yield* Temporary.file("empty", new Uint8Array(0)))
       assert.strictEqual(source.size, 0)
@@ -156,7 +156,7 @@ describe("FileSource.fromPath", () => {
 
 describe("the sections of a file", () => {
   it.effect.prop(
-    "concatenate to the file, for any size and any partition, and are observed as they are sent",
+    "concatenate to the whole file for any size and partition, and all their bytes are observed",
     [partitioned],
     ([{ ranges, size }]) =>
       Effect.scoped(Effect.gen(function*() {
@@ -171,7 +171,7 @@ describe("the sections of a file", () => {
     { fastCheck: { numRuns: 40 } }
   )
 
-  it.scopedLive("give the same bytes to every attempt, also to attempts at the same time", () =>
+  it.scopedLive("give the same bytes to each of several concurrent attempts", () =>
     Effect.gen(function*() {
       const bytes = Temporary.distinct(3_000_001)
       const source = yield* FileSource.fromPath(yield* Temporary.file("any", bytes))
@@ -188,7 +188,7 @@ describe("the sections of a file", () => {
       for (const attempt of attempts) assert(attempt.equals(bytes.subarray(5, 2_999_995)))
     }))
 
-  it.scopedLive("hold two buffers of 1 MiB and no more, whatever the range", () =>
+  it.scopedLive("use only two buffers of about 1 MiB to read a range of 64 MiB", () =>
     Effect.gen(function*() {
       const source = yield* FileSource.fromPath(yield* Temporary.sparse("large", 64 * 1024 * 1024))
       const open = yield* source.open
@@ -239,7 +239,7 @@ const changes: ReadonlyArray<{
 
 describe("a file that changes", () => {
   for (const { apply, change, what } of changes) {
-    it.scopedLive(`is SourceChanged when it was ${change} before it is opened`, () =>
+    it.scopedLive(`fails to open with \`SourceChanged\` if it was ${change} after its source was made`, () =>
       Effect.gen(function*() {
         const path = yield* Temporary.file("changing", Temporary.distinct(3_000_000))
         const source = yield* FileSource.fromPath(path)
@@ -249,7 +249,7 @@ describe("a file that changes", () => {
         assert.strictEqual(error.what, what)
       }))
 
-    it.scopedLive(`is SourceChanged for \`unchanged\` when it was ${change} while it is open`, () =>
+    it.scopedLive(`fails \`unchanged\` with \`SourceChanged\` if it was ${change} while open`, () =>
       Effect.gen(function*() {
         const path = yield* Temporary.file("changing", Temporary.distinct(3_000_000))
         const open = yield* Effect.flatMap(FileSource.fromPath(path), (source) => source.open)
@@ -261,7 +261,7 @@ describe("a file that changes", () => {
       }))
 
     if (what === "identity") continue
-    it.scopedLive(`never gives all bytes of a section when it is ${change} while they are read`, () =>
+    it.scopedLive(`fails a read with \`SourceChanged\` before all bytes are given if it is ${change} meanwhile`, () =>
       Effect.gen(function*() {
         const path = yield* Temporary.file("changing", Temporary.distinct(3_000_000))
         const source = yield* FileSource.fromPath(path)
@@ -285,7 +285,7 @@ describe("a file that changes", () => {
       }))
   }
 
-  it.scopedLive("is no other file for a device number that is longer by path than by handle, as on Windows", () =>
+  it.scopedLive("is read even if its device number is longer by path than by handle, as on Windows", () =>
     Effect.gen(function*() {
       const path = yield* Temporary.file("the same", Temporary.distinct(10))
       const stat = Fs.stat
@@ -299,7 +299,7 @@ describe("a file that changes", () => {
       assert.strictEqual((yield* read(source)).byteLength, 10)
     }))
 
-  it.scopedLive("is SourceUnreadable for `unchanged` when its path is gone", () =>
+  it.scopedLive("fails `unchanged` with `SourceUnreadable` if it was deleted while open", () =>
     Effect.gen(function*() {
       const path = yield* Temporary.file("gone", Temporary.distinct(10))
       const open = yield* Effect.flatMap(FileSource.fromPath(path), (source) => source.open)
@@ -311,7 +311,7 @@ describe("a file that changes", () => {
 })
 
 describe("an open file", () => {
-  it.scopedLive("has one handle, which is closed with its scope, also while a section is being read", () =>
+  it.scopedLive("shares one handle among its sections, and closes it with its scope even during a read", () =>
     Effect.gen(function*() {
       const path = yield* Temporary.sparse("handled", 16 * 1024 * 1024)
       const source = yield* FileSource.fromPath(path)
@@ -366,7 +366,7 @@ const openedOr = (source: UploadSource) =>
   )
 
 describe("a folder", () => {
-  it.scopedLive("is not left by a link that came where a file or a folder was when it was read", () =>
+  it.scopedLive("does not follow a link that replaced one of its files or folders after it was listed", () =>
     Effect.gen(function*() {
       const root = yield* Temporary.directory
       yield* tree(root)
@@ -397,7 +397,7 @@ describe("a folder", () => {
       ])
     }))
 
-  it.scopedLive("gives its files in order, by their paths from there; links and pipes fail by themselves", () =>
+  it.scopedLive("gives its files in order with relative paths, and only links and pipes fail", () =>
     Effect.gen(function*() {
       const root = yield* Temporary.directory
       yield* tree(root)
@@ -424,7 +424,7 @@ describe("a folder", () => {
       assert.deepStrictEqual(flat.map(({ name }) => name), ["a.txt", "b.txt", "link", "pipe", "z.txt"])
     }))
 
-  it.scopedLive("whose entry goes or has too long a name meanwhile gives the others all the same", () =>
+  it.scopedLive("gives its other files even if one disappears or has a name that is too long", () =>
     Effect.gen(function*() {
       const root = yield* Temporary.directory
       const deep = Array.from({ length: 5 }, () => "d".repeat(210))
@@ -450,7 +450,7 @@ describe("a folder", () => {
       ])
     }))
 
-  it.scopedLive("that is none is SourceUnreadable", () =>
+  it.scopedLive("fails with `SourceUnreadable` if it does not exist, and gives nothing if it is empty", () =>
     Effect.gen(function*() {
       const root = yield* Temporary.directory
       const error = yield* Effect.flip(collected(join(root, "none")))
@@ -473,7 +473,7 @@ describe("a spooled stream", () => {
 
   const entriesOf = (directory: string) => Effect.promise(() => Fs.readdir(directory))
 
-  it.scopedLive("is a file that is read again and again, by its owner alone, and goes with its scope", () =>
+  it.scopedLive("becomes a private file that can be read repeatedly and is deleted when its scope closes", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       yield* Effect.scoped(Effect.gen(function*() {
@@ -496,7 +496,7 @@ describe("a spooled stream", () => {
       assert.deepStrictEqual(yield* entriesOf(directory), [])
     }))
 
-  it.scopedLive("leaves nothing when it fails, is too long, or is interrupted, before its scope ends", () =>
+  it.scopedLive("leaves no file when it fails, is too long or is interrupted, even before its scope closes", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       const failed = yield* Effect.flip(
@@ -519,7 +519,7 @@ describe("a spooled stream", () => {
       assert.deepStrictEqual(yield* entriesOf(directory), [])
     }))
 
-  it.scopedLive("names what is wrong before the stream is run", () =>
+  it.scopedLive("rejects an empty name and a missing directory before the stream runs", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       let runs = 0

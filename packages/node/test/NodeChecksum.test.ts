@@ -5,7 +5,7 @@ import * as fc from "effect/FastCheck"
 
 describe("NodeChecksum.crc32", () => {
   it.prop(
-    "is core's CRC-32, however the bytes are cut and wherever they lie in memory",
+    "equals core's CRC-32 for any division into chunks and any memory offset",
     [fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 6 }), fc.nat(7)],
     ([chunks, offset]) => {
       const running = NodeChecksum.crc32.begin()
@@ -19,7 +19,7 @@ describe("NodeChecksum.crc32", () => {
   )
 
   it.prop(
-    "combines parts into the checksum of the whole",
+    "combines the checksums of two parts into the checksum of the whole",
     [fc.uint8Array(), fc.uint8Array()],
     ([first, second]) => {
       const of = (bytes: Uint8Array) => Checksum.ofBytes(NodeChecksum.crc32, bytes).value

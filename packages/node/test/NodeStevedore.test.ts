@@ -42,7 +42,7 @@ const layers: ReadonlyArray<readonly [string, (seen: Seen) => Layer.Layer<Servic
 
 describe("NodeStevedore", () => {
   it.effect.each(layers)(
-    "%s has the client of the service changed as the options say",
+    "%s applies the `transformClient` option to the HTTP client of the service",
     ([_, layer]) =>
       Effect.gen(function*() {
         const seen: Seen = []

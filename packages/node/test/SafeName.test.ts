@@ -12,7 +12,7 @@ describe("safeName", () => {
     }
   })
 
-  it("keeps nothing of a path, of a device, of an option or of what cannot be seen", () => {
+  it("neutralizes path separators, device names, leading dashes and invisible characters", () => {
     const names: ReadonlyArray<readonly [given: string, made: string]> = [
       ["../../etc/passwd", "_.._etc_passwd"],
       ["/etc/passwd", "_etc_passwd"],
@@ -35,14 +35,14 @@ describe("safeName", () => {
     for (const [given, made] of names) assert.strictEqual(safeName(given), made)
   })
 
-  it("cuts a long name in whole characters and keeps its extension", () => {
+  it("shortens a long name to 255 bytes at a character boundary, and keeps its extension", () => {
     const name = safeName(`${"é".repeat(400)}.mp4`)
     assert.isAtMost(Buffer.byteLength(name), 255)
     assert.isTrue(name.endsWith("é.mp4"))
     assert.isAtMost(Buffer.byteLength(safeName(`a.${"x".repeat(400)}`)), 255)
   })
 
-  it("gives for any text the name of a file in the same directory, and the same again for what it gave", () => {
+  it("turns any text into a file name without a directory, and leaves its own results unchanged", () => {
     const hostile = fc.string({
       unit: fc.oneof(
         fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),

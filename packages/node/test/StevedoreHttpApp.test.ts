@@ -63,7 +63,7 @@ const withLog = <A, E, R>(program: Effect.Effect<A, E, R>) => {
 }
 
 describe("StevedoreHttpApp", () => {
-  it.effect("opens a session for a user, with the service's clock and nothing of its token", () =>
+  it.effect("responds to an initiate with an id, a pre-signed URL and a date, and without the token", () =>
     Effect.gen(function*() {
       const { headers, json, status, text } = yield* ask(initiate, { body: small })
       assert.strictEqual(status, 201)
@@ -75,7 +75,7 @@ describe("StevedoreHttpApp", () => {
       assert.notInclude(text, Redacted.value(token))
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.effect("whoever is not let in gets 401, and whoever comes from another site 403: the service is not asked", () =>
+  it.effect("responds 401 to an unauthorized user and 403 to another site, and does not call the service", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* ask(initiate, { body: small, headers: { cookie: "" } })).status, 401)
       const foreign = yield* ask(initiate, { body: small, headers: { "sec-fetch-site": "cross-site" } })
@@ -83,7 +83,7 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.effect("what a user may not do is 403 and not asked for; who is asked sees what it is about", () =>
+  it.effect("passes operation and file to `permit`, and responds 403 without calling the service if it denies", () =>
     Effect.gen(function*() {
       const calls: Array<StevedoreHttpApp.Call> = []
       const strict = StevedoreHttpApp.make({
@@ -97,7 +97,7 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.effect("the application can tell for whom an upload was opened: nobody else may complete it, or read its record", () =>
+  it.effect("`opened` reports the user of each upload, so that `permit` can deny it to others", () =>
     Effect.gen(function*() {
       const owners = new Map<string, readonly [user: string, name: string]>()
       const owned = StevedoreHttpApp.make({
@@ -126,7 +126,7 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(answers.map(({ status }) => status), [404, 400, 502])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.effect("an upload of which the application could not be told is not told to the page, and the log says why", () =>
+  it.effect("responds with a generic 500 and logs the error if `opened` fails", () =>
     Effect.gen(function*() {
       const failing = StevedoreHttpApp.make({
         authorize: () => Effect.succeed("Ada"),
@@ -143,7 +143,7 @@ describe("StevedoreHttpApp", () => {
       }
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.effect("a body that is wrong is refused with the place of the error, before the service is asked", () =>
+  it.effect("responds 400 with the field's path, 413 or 415 to an invalid body, and does not call the service", () =>
     Effect.gen(function*() {
       for (
         const [body, path] of [
@@ -166,7 +166,7 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.live("a body that something before it has read is not waited for without an end, and the log says what to do", () =>
+  it.live("responds 500 if the body was already read, and logs a hint about body parsers", () =>
     Effect.gen(function*() {
       const handler = yield* NodeHttpServer.makeHandler(app)
       const server = createServer((request, response) =>
@@ -194,7 +194,7 @@ describe("StevedoreHttpApp", () => {
       Effect.provide(SandboxLayer.memory())
     ))
 
-  it.live("a page that leaves ends its call, also where a server lets nothing of an app be interrupted", () =>
+  it.live("interrupts a running initiate when the page leaves, even if the server runs the app uninterruptibly", () =>
     Effect.gen(function*() {
       const begun = yield* Deferred.make<void>()
       const hanging = ServiceApi.layerNoop({
@@ -214,7 +214,7 @@ describe("StevedoreHttpApp", () => {
     ["/v2/files/f1/upload/complete", { method: "POST" }],
     ["/v2/files/f1/large-upload/complete", { body: { upload_id: "u1", parts: [{ part_number: 1, etag: "\"e\"" }] } }]
   ])(
-    "a file whose bytes are all there is completed, although its page leaves: %s",
+    "finishes a running Complete in the background if the page leaves: %s",
     ([path, call]) =>
       Effect.gen(function*() {
         const begun = yield* Deferred.make<void>()
@@ -237,7 +237,7 @@ describe("StevedoreHttpApp", () => {
       })
   )
 
-  it.effect("a name of up to 1024 characters is taken, however many halves JavaScript has of them", () =>
+  it.effect("counts a name's length in code points, and accepts 1024 but not 1025", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* ask(initiate, { body: { ...small, name: "🚢".repeat(1024) } })).status, 201)
       const { json, status } = yield* ask(initiate, { body: { ...small, name: "🚢".repeat(1025) } })
@@ -245,7 +245,7 @@ describe("StevedoreHttpApp", () => {
       assert.lengthOf(yield* asked, 1)
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.effect("what it has no name for is 404, whatever the service would have there", () =>
+  it.effect("responds 404 to an unknown path or method, and does not call the service", () =>
     Effect.gen(function*() {
       for (const path of ["/v1/users", "/v1/token/info", "/v1/files/a/b", "/v1/files/%2e%2e", "/v1/files/x/download"]) {
         assert.strictEqual((yield* ask(path)).status, 404, path)
@@ -254,7 +254,7 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.effect("a path that is no URL is 404 as any other: two slashes, and the star of OPTIONS", () =>
+  it.effect("responds 404 to a path that is not a valid URL, such as // or *", () =>
     Effect.gen(function*() {
       for (const path of ["//", "//[", "///v1/projects"]) {
         assert.strictEqual((yield* ask(path)).status, 404, path)
@@ -264,7 +264,7 @@ describe("StevedoreHttpApp", () => {
       assert.strictEqual(answer.status, 404)
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.effect("the limits are those of its service's profile, larger and smaller than the standard ones", () =>
+  it.effect("applies the limits of the service's profile, larger or smaller than the standard ones", () =>
     Effect.gen(function*() {
       const pages: Array<ServiceEndpoints.PageRequest> = []
       const limits = { pageSize: 20_000, singleSize: 6_000_000_000, multipartSize: 7, parts: 3, nameLength: 5 }
@@ -291,7 +291,7 @@ describe("StevedoreHttpApp", () => {
       assert.strictEqual(yield* statusOf("/v2/files/abc/large-upload/complete", { upload_id: "u", parts }), 400)
     }))
 
-  it.effect("a service that has no such call is a matter of the server, and of its log", () =>
+  it.effect("logs a warning if the service responds 404 to an initiate, but not to a request for a file", () =>
     Effect.gen(function*() {
       const { log, value: { status } } = yield* withLog(ask(initiate, { body: small }))
       assert.strictEqual(status, 404)
@@ -303,7 +303,7 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual([unknown.value.status, unknown.log], [404, []])
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("initiate").answer(404) }))))
 
-  it.effect("passes on the lists that are named, by pages, and refuses a page that cannot be", () =>
+  it.effect("passes on a page of a configured list, and responds 400 to an invalid page limit", () =>
     Effect.gen(function*() {
       const { json, status } = yield* ask("/v1/projects?page[limit]=2")
       assert.strictEqual(status, 200)
@@ -311,7 +311,7 @@ describe("StevedoreHttpApp", () => {
       assert.strictEqual((yield* ask("/v1/projects?page[limit]=0")).status, 400)
     }).pipe(Effect.provide(SandboxLayer.memory({ projects: 5 }))))
 
-  it.effect("a failure between server and service is told to the log, and to the page without anything of it", () =>
+  it.effect("responds 500 without mentioning the token if the service responds 401", () =>
     Effect.gen(function*() {
       const { status, text } = yield* ask(initiate, { body: small })
       assert.strictEqual(status, 500)
@@ -320,7 +320,7 @@ describe("StevedoreHttpApp", () => {
       Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("initiate").answer(401, "Unauthorized") }))
     ))
 
-  it.effect("nothing is repeated here: a 503 and a 429 are passed on, the wait with them", () =>
+  it.effect("does not retry, but passes on a 503, and a 429 with its Retry-After", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* ask(initiate, { body: small })).status, 503)
       const limited = yield* ask(initiate, { body: small })
@@ -333,7 +333,7 @@ describe("StevedoreHttpApp", () => {
       )
     }))))
 
-  it.effect("mounted under a prefix that is still there, it takes the prefix off", () =>
+  it.effect("removes its prefix from the request's path", () =>
     Effect.gen(function*() {
       const mounted = StevedoreHttpApp.make({ authorize: () => Effect.succeed("Ada"), prefix: "/api" })
       assert.strictEqual((yield* ask(`/api${initiate}`, { body: small }, mounted)).status, 201)

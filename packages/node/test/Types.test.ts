@@ -28,7 +28,7 @@ const token = Redacted.make("api.secret")
 type Services = ServiceApi.ServiceApi | ObjectStorage.ObjectStorage | TransferGate.TransferGate
 
 describe("the types of the layers", () => {
-  it("they give all that uploads, downloads and lists need, and need nothing", () => {
+  it("the layers provide all services of uploads and downloads, and require at most an HTTP client", () => {
     type Ready = Layer.Layer<Services, ConfigError.ConfigError>
     expectTypeOf(NodeStevedore.layer({ token })).toEqualTypeOf<Ready>()
     expectTypeOf(NodeStevedore.layerConfig()).toEqualTypeOf<Ready>()
@@ -39,12 +39,12 @@ describe("the types of the layers", () => {
     expectTypeOf<Uploads.Requirements | Downloads.Requirements>().toEqualTypeOf<Services>()
   })
 
-  it("their parts say what they give", () => {
+  it("the storage layer provides `ObjectStorage`, and the ledger layer provides no service", () => {
     expectTypeOf(NodeObjectStorage.layer()).toEqualTypeOf<Layer.Layer<ObjectStorage.ObjectStorage>>()
     expectTypeOf(DiskLedger.layer()).toEqualTypeOf<Layer.Layer<never>>()
   })
 
-  it("a whole program is left with the errors that it did not handle", () => {
+  it("a whole program requires nothing and keeps only the errors that it does not handle", () => {
     const program = FileSource.fromPath("interview.mp4").pipe(
       Effect.flatMap((source) => Uploads.upload(source)),
       Effect.catchTags({ SizeExceeded: () => Effect.void, UrlExpired: () => Effect.void }),
@@ -58,7 +58,7 @@ describe("the types of the layers", () => {
     >()
   })
 
-  it("options that do not exist are refused", () => {
+  it("unknown, missing and mistyped options do not compile", () => {
     const refused = () => [
       // @ts-expect-error a token in clear text
       NodeStevedore.layer({ token: "api.secret" }),
@@ -77,8 +77,8 @@ describe("the types of the layers", () => {
   })
 })
 
-describe("the types of files", () => {
-  it("a file that is only looked at cannot have changed, and may be empty", () => {
+describe("the types of file sources", () => {
+  it("each constructor fails only with its own errors, and an unknown option does not compile", () => {
     type Refusal = SourceError.SourceUnreadable | SourceError.InvalidSource
     expectTypeOf(FileSource.fromPath("a")).toEqualTypeOf<Effect.Effect<RepeatableSource, Refusal>>()
     expectTypeOf(FileSource.fromDirectory("a")).toEqualTypeOf<
@@ -92,7 +92,7 @@ describe("the types of files", () => {
     expectTypeOf(refused).toBeFunction()
   })
 
-  it("a folder is uploaded with no error but that of reading it", () => {
+  it("the stream of a directory's uploads fails only with `SourceUnreadable`", () => {
     expectTypeOf(FileSource.fromDirectory("a").pipe(Uploads.uploadAll)).toEqualTypeOf<
       Stream.Stream<Uploads.UploadOutcome, SourceError.SourceUnreadable, Services>
     >()
@@ -102,13 +102,13 @@ describe("the types of files", () => {
 describe("the types of downloads", () => {
   type Failure = DownloadError.DownloadError | DownloadTargetError.DownloadTargetError
 
-  it("a file fails as its bytes or its place do", () => {
+  it("`toFile` fails with a `DownloadError` or a `DownloadTargetError`", () => {
     expectTypeOf(NodeDownloads.toFile("id", "a.mp4")).toEqualTypeOf<
       Effect.Effect<NodeDownloads.DownloadedFile, Failure, ServiceApi.ServiceApi | ObjectStorage.ObjectStorage>
     >()
   })
 
-  it("many add nothing to what their targets fail with, in either form", () => {
+  it("`downloadAll` adds no error to those of its targets in any form, and invalid options do not compile", () => {
     const targets = Stream.make({ fileId: "id", path: "a.mp4" })
     type Expected = Stream.Stream<NodeDownloads.DownloadOutcome, never, Downloads.Requirements>
     expectTypeOf(NodeDownloads.downloadAll(targets, { files: 2 })).toEqualTypeOf<Expected>()
@@ -143,8 +143,8 @@ declare const isPermitted: (user: User, call: StevedoreHttpApp.Call) => Effect.E
 declare const failing: () => Effect.Effect<boolean, "unknown">
 declare const written: (user: User, upload: StevedoreHttpApp.Opened) => Effect.Effect<void, "full", Journal>
 
-describe("the types of the app for pages", () => {
-  it("it answers every failure, and needs what its hooks need", () => {
+describe("the types of StevedoreHttpApp", () => {
+  it("the app never fails, and requires `ServiceApi` and the services of its hooks", () => {
     expectTypeOf(() => StevedoreHttpApp.make({ authorize })).returns.toEqualTypeOf<
       HttpApp.Default<never, ServiceApi.ServiceApi | Sessions>
     >()
@@ -152,7 +152,7 @@ describe("the types of the app for pages", () => {
       .toEqualTypeOf<HttpApp.Default<never, ServiceApi.ServiceApi | Sessions | Rights | Journal>>()
   })
 
-  it("its hooks are given the user whom authorize found", () => {
+  it("the hooks receive the user that `authorize` returns, and invalid hooks do not compile", () => {
     const app = () =>
       StevedoreHttpApp.make({
         authorize,

@@ -26,7 +26,7 @@ const completeLarge = (id: string, body: unknown) => Calls.json("POST", `/v2/fil
 const declared = { name: "notes.txt", type: "text/plain", size: 5 }
 
 describe("ApiApp", () => {
-  it.effect("lets nobody in without the token", () =>
+  it.effect("responds 401 to a wrong token", () =>
     Effect.gen(function*() {
       for (const path of ["/v1/projects", "/v1/token/info", "/v1/files/1"]) {
         const { body, status } = yield* Calls.json("GET", path, undefined, { token: "api.other" })
@@ -35,19 +35,19 @@ describe("ApiApp", () => {
       }
     }).pipe(Effect.provide(sandbox())))
 
-  it.effect("takes the token that it is given", () =>
+  it.effect("accepts the configured token", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* Calls.json("GET", "/v1/token/info")).status, 200)
     }).pipe(Effect.provide(sandbox({ token: Redacted.make("api.mine") }))))
 
-  it.effect("answers with the time of its own clock and a request id", () =>
+  it.effect("sends the time of its own clock and a request id in response headers", () =>
     Effect.gen(function*() {
       const { headers } = yield* Calls.json("GET", "/v1/token/info")
       assert.strictEqual(headers["date"], "Wed, 31 Dec 1969 23:59:59 GMT")
       assert.match(headers["x-request-id"] ?? "", /^[0-9A-F]{16}$/)
     }).pipe(Effect.provide(sandbox({ clockOffsetMillis: -1000 }))))
 
-  it.effect("knows only the paths of the contract", () =>
+  it.effect("responds 404 to a method and path outside the contract", () =>
     Effect.gen(function*() {
       for (const [method, path] of [["GET", "/v2/files/upload"], ["POST", "/v1/projects"], ["GET", "/"]] as const) {
         const { body, status } = yield* Calls.json(method, path)
@@ -57,7 +57,7 @@ describe("ApiApp", () => {
     }).pipe(Effect.provide(sandbox())))
 
   describe("initiate", () => {
-    it.effect("answers 201 with a 22-character id and a URL at the storage", () =>
+    it.effect("responds 201 with a 22-character id and a pre-signed URL of the storage", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         assert.match(id, /^[0-9A-Za-z]{22}$/)
@@ -75,7 +75,7 @@ describe("ApiApp", () => {
         assert.strictEqual(error.path, field)
       })
 
-    it.effect("names the field that is not valid", () =>
+    it.effect("responds 400 and names the invalid field", () =>
       Effect.gen(function*() {
         for (const path of ["/v2/files/upload", "/v2/files/large-upload"]) {
           yield* invalid(path, { ...declared, size: 0 }, "size")
@@ -91,7 +91,7 @@ describe("ApiApp", () => {
         yield* invalid("/v2/files/large-upload", { ...declared, size: 10_000_000_001 }, "size")
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("takes the longest names: 1024 characters, however many halves JavaScript has of them", () =>
+    it.effect("limits names to 1024 code points, not UTF-16 code units", () =>
       Effect.gen(function*() {
         for (const path of ["/v2/files/upload", "/v2/files/large-upload"]) {
           const taken = yield* Calls.json("POST", path, { ...declared, name: "🚢".repeat(1024) })
@@ -100,7 +100,7 @@ describe("ApiApp", () => {
         }
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("takes the largest sizes: 5 GB alone and 10 GB in parts, decimal", () =>
+    it.effect("accepts the maximum sizes of 5 GB (single PUT) and 10 GB (in parts), in decimal units", () =>
       Effect.gen(function*() {
         const alone = yield* Calls.json("POST", "/v2/files/upload", { ...declared, size: 5_000_000_000 })
         const inParts = yield* Calls.json("POST", "/v2/files/large-upload", {
@@ -111,7 +111,7 @@ describe("ApiApp", () => {
         assert.deepStrictEqual([alone.status, inParts.status], [201, 201])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("takes an integer of 1 to 10000 parts, of which none is empty", () =>
+    it.effect("requires an integer of 1 to 10000 parts, and no more parts than bytes", () =>
       Effect.gen(function*() {
         for (const parts of [0, 10_001, 1.5, "2"]) {
           yield* invalid("/v2/files/large-upload", { ...declared, parts }, "parts")
@@ -135,14 +135,14 @@ describe("ApiApp", () => {
       { fastCheck: { numRuns: 20 } }
     )
 
-    it.effect("refuses a value that nobody could show like any other", () =>
+    it.effect("responds 400 to a name that cannot be converted to a string", () =>
       Effect.gen(function*() {
         const unshowable = { constructor: { name: { toString: 0, valueOf: 0 } } }
         const answer = yield* Calls.json("POST", "/v2/files/upload", { ...declared, name: unshowable })
         assert.strictEqual(answer.status, 400)
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("calls the fields what it is told to, in refusals too", () =>
+    it.effect("uses the configured field names, also in validation errors", () =>
       Effect.gen(function*() {
         const body = { title: "notes.txt", mime: "text/plain", size: 5 }
         assert.strictEqual((yield* Calls.json("POST", "/v2/files/upload", body)).status, 201)
@@ -150,7 +150,7 @@ describe("ApiApp", () => {
         yield* invalid("/v2/files/upload", declared, "title")
       }).pipe(Effect.provide(sandbox({ initiateFields: { name: "title", type: "mime" } }))))
 
-    it.effect("writes its answer in every form that the contract leaves open", () =>
+    it.effect("responds with the session in the configured shape", () =>
       Effect.gen(function*() {
         const { body } = yield* Calls.json("POST", "/v2/files/large-upload", { ...declared, parts: 1 })
         const Bare = Schema.Struct({
@@ -164,7 +164,7 @@ describe("ApiApp", () => {
   })
 
   describe("complete", () => {
-    it.effect("makes a file of what was put, and answers the same when it is repeated", () =>
+    it.effect("responds with the file's record, and with the same record when repeated", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         yield* Calls.put(url, Calls.bytesOf("hello"))
@@ -185,7 +185,7 @@ describe("ApiApp", () => {
         assert.deepStrictEqual(twice, { ...once, headers: twice.headers })
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("waits for the bytes: without them the upload goes on", () =>
+    it.effect("responds 400 before the bytes are uploaded, and succeeds afterwards", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         const early = yield* complete(id)
@@ -195,7 +195,7 @@ describe("ApiApp", () => {
         assert.strictEqual((yield* complete(id)).status, 200)
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("fails an upload whose size is not the declared one, for good", () =>
+    it.effect("fails the upload permanently if its size differs from the declared size", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(6)
         yield* Calls.put(url, Calls.bytesOf("hello"))
@@ -207,7 +207,7 @@ describe("ApiApp", () => {
         assert.strictEqual((yield* Calls.json("GET", `/v1/files/${id}`)).status, 404)
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("knows neither other files nor uploads of the other kind", () =>
+    it.effect("responds 404 to an unknown file id, and 400 to the wrong kind of upload or upload id", () =>
       Effect.gen(function*() {
         const single = yield* Calls.initiate(5)
         const large = yield* Calls.initiateLarge(5, 1)
@@ -219,7 +219,7 @@ describe("ApiApp", () => {
         assert.strictEqual((yield* completeLarge(large.id, { ...body, upload_id: "other" })).status, 400)
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("forgets an upload that was not finished within a day", () =>
+    it.effect("responds 404 if the upload was not completed within a day", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         yield* Calls.put(url, Calls.bytesOf("hello"))
@@ -240,7 +240,7 @@ describe("ApiApp", () => {
         return { ...session, body: { upload_id: session.uploadId, parts } }
       })
 
-    it.effect("answers 502 when the store refuses, and may be asked again", () =>
+    it.effect("responds 502 if the store rejects the parts, and can be retried", () =>
       Effect.gen(function*() {
         const { body, id } = yield* putAll(["0123", "45"], 6)
         const wrong = body.parts.map((part) => ({ ...part, etag: "\"wrong\"" }))
@@ -251,7 +251,7 @@ describe("ApiApp", () => {
         assert.strictEqual((yield* completeLarge(id, body)).status, 200)
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("tells only now that a part was too small", () =>
+    it.effect("responds 502 with EntityTooSmall if a part was too small", () =>
       Effect.gen(function*() {
         const { body, id } = yield* putAll(["012", "3456"], 7)
         const refused = yield* completeLarge(id, body)
@@ -259,7 +259,7 @@ describe("ApiApp", () => {
         assert.include((yield* first(refused.body)).message ?? "", "EntityTooSmall")
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("fails the upload when parts were left out", () =>
+    it.effect("fails the upload permanently if parts are missing from the request", () =>
       Effect.gen(function*() {
         const { body, id } = yield* putAll(["0123", "4567"], 8)
         const refused = yield* completeLarge(id, { ...body, parts: body.parts.slice(0, 1) })
@@ -267,7 +267,7 @@ describe("ApiApp", () => {
         assert.strictEqual((yield* completeLarge(id, body)).status, 409)
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("names the field that is not valid", () =>
+    it.effect("responds 400 with the path of the invalid field", () =>
       Effect.gen(function*() {
         const { body, id } = yield* putAll(["0123"], 4)
         const bad: ReadonlyArray<readonly [unknown, string]> = [
@@ -283,7 +283,7 @@ describe("ApiApp", () => {
         }
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("finalizes once, however many ask at the same time", () =>
+    it.effect("responds 200 to every concurrent request to complete the same upload", () =>
       Effect.gen(function*() {
         const { body, id } = yield* putAll(["0123", "45"], 6)
         const answers = yield* Effect.all(Array.from({ length: 5 }, () => completeLarge(id, body)), {
@@ -294,7 +294,7 @@ describe("ApiApp", () => {
   })
 
   describe("files", () => {
-    it.effect("are read only once they are finalized", () =>
+    it.effect("can be read only after the upload is completed", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         yield* Calls.put(url, Calls.bytesOf("hello"))
@@ -304,7 +304,7 @@ describe("ApiApp", () => {
         assert.strictEqual((yield* Calls.json("GET", `/v1/files/${id}`)).status, 200)
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("are pending while they are processed, and can be downloaded nevertheless", () =>
+    it.effect("are pending during processing, but can already be downloaded", () =>
       Effect.gen(function*() {
         const id = yield* Calls.uploaded("hello")
         const Status = Schema.Struct({ data: Schema.Struct({ status: Schema.String }) })
@@ -318,7 +318,7 @@ describe("ApiApp", () => {
         assert.strictEqual(yield* status, "completed")
       }).pipe(Effect.provide(sandbox({ processing: "1 minute" }))))
 
-    it.effect("come down as content, in ranges too", () =>
+    it.effect("are downloaded as content, whole or by range", () =>
       Effect.gen(function*() {
         const id = yield* Calls.uploaded("0123456789")
         const whole = yield* Calls.api("GET", `/v1/files/${id}/download`)
@@ -338,7 +338,7 @@ describe("ApiApp", () => {
 
     const link = Schema.Struct({ data: Schema.Struct({ url: Schema.String }) })
 
-    it.effect("come down by a link that is valid for an hour", () =>
+    it.effect("are downloaded through a link that expires after an hour", () =>
       Effect.gen(function*() {
         const id = yield* Calls.uploaded("hello")
         const { body } = yield* Calls.json("GET", `/v1/files/${id}/download`)
@@ -348,7 +348,7 @@ describe("ApiApp", () => {
         assert.strictEqual((yield* Calls.storage("GET", url)).status, 403)
       }).pipe(Effect.provide(sandbox({ download: "link" }))))
 
-    it.effect("come down by a redirect", () =>
+    it.effect("are downloaded through a redirect", () =>
       Effect.gen(function*() {
         const id = yield* Calls.uploaded("hello")
         const { headers, status } = yield* Calls.api("GET", `/v1/files/${id}/download`)
@@ -358,13 +358,13 @@ describe("ApiApp", () => {
   })
 
   describe("rate limit", () => {
-    it.effect("is off by default, and shows no headers", () =>
+    it.effect("sends no x-ratelimit-limit header by default", () =>
       Effect.gen(function*() {
         const { headers } = yield* Calls.json("GET", "/v1/token/info")
         assert.isUndefined(headers["x-ratelimit-limit"])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("counts every request of a window, and lets the next window in", () =>
+    it.effect("responds 429 after the limit is reached, and accepts requests in the next window", () =>
       Effect.gen(function*() {
         const call = Calls.json("GET", "/v1/token/info")
         const one = yield* call
@@ -383,7 +383,7 @@ describe("ApiApp", () => {
         assert.strictEqual((yield* call).status, 200)
       }).pipe(Effect.provide(sandbox({ rateLimit: { limit: 2, window: "1 minute" } }))))
 
-    it.effect("does not count what goes to the storage, nor who has no token", () =>
+    it.effect("counts neither storage requests nor requests without a valid token", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         for (const _ of [1, 2, 3]) {

@@ -18,7 +18,7 @@ const { limits } = ServiceProfile.standard
 
 describe("Arbitraries", () => {
   it.effect.prop(
-    "source and faultScript: whatever goes wrong for a while, an upload stores its source or fails with a typed error, and keeps the contract",
+    "source and faultScript: an upload stores its source or fails with an `UploadError`, without a breach",
     {
       source: Arbitraries.source({ largest: 60 }),
       script: Arbitraries.faultScript({ rules: 5, parts: 3, bytes: 30 }),
@@ -45,7 +45,7 @@ describe("Arbitraries", () => {
   )
 
   it.effect.prop(
-    "plan: its parts cover the file once, each as large as storage takes them",
+    "plan: its parts cover the file without gaps or overlaps and respect the size limits",
     { plan: Arbitraries.plan() },
     ({ plan }) =>
       Effect.sync(() => {
@@ -62,13 +62,13 @@ describe("Arbitraries", () => {
       })
   )
 
-  it("plan: gives both kinds", () => {
+  it("plan: generates both single and multipart plans", () => {
     const plans = FastCheck.sample(Arbitraries.plan(), { seed: 1, numRuns: 200 })
     assert.deepStrictEqual(new Set(plans.map(({ _tag }) => _tag)).size, 2)
   })
 
   it.effect.prop(
-    "session: is what its Schema says, and its URLs say of themselves what it says",
+    "session: survives encoding and decoding, and its URLs carry its expiry and part numbers",
     { session: Arbitraries.session() },
     ({ session }) =>
       Effect.gen(function*() {
@@ -85,7 +85,7 @@ describe("Arbitraries", () => {
   )
 
   it.effect.prop(
-    "pages: a walk of a list that changes meets every record that stays, once",
+    "pages: listing a changing list yields every lasting record, and no record twice",
     { walk: Arbitraries.pages() },
     ({ walk }) => {
       const cursors = [undefined, ...walk.pages.map(({ page }) => page.next_cursor)]
@@ -104,7 +104,7 @@ describe("Arbitraries", () => {
     }
   )
 
-  it("faultScript: one that fails a property is told as the sentence that it is", () => {
+  it("faultScript: a counterexample is printed as the code that builds it", () => {
     const holds = FastCheck.property(
       Arbitraries.faultScript({ targets: ["put"] }),
       ({ rules }) => rules.every(({ fault }) => fault._tag !== "Expire")

@@ -72,7 +72,7 @@ const observed = (operation: Exchange.Operation, fault: Fault.Fault, program: Pr
 describe("ExchangeRunner", () => {
   for (const operation of Exchange.Operation.literals) {
     // within a body, at its first byte, and behind the end of any
-    it.effect(`${operation}: a fault of the body happens, in whichever body there is and however short it is`, () =>
+    it.effect(`${operation}: applies a body fault at any offset, even past the end of the body`, () =>
       Effect.gen(function*() {
         for (const afterBytes of [1, 0, 1_000_000]) {
           assert.deepStrictEqual(
@@ -87,7 +87,7 @@ describe("ExchangeRunner", () => {
       }))
   }
 
-  it.effect("a fault of the body happens to a request too that is refused before its body is read", () =>
+  it.effect("applies a body fault even to a request that is rejected before its body is read", () =>
     Effect.gen(function*() {
       const unsigned = Effect.flatMap(Calls.initiate(5), ({ url }) => Calls.put(url.slice(0, -1), hello))
       assert.deepStrictEqual(
@@ -96,7 +96,7 @@ describe("ExchangeRunner", () => {
       )
     }))
 
-  it.effect("a HEAD has no body in either direction: the fault happens instead of its answer", () =>
+  it.effect("applies a body fault to a HEAD, which has no body, in place of its response", () =>
     Effect.gen(function*() {
       const head = Effect.flatMap(link, ({ data }) => Calls.storage("HEAD", data.url))
       assert.deepStrictEqual(

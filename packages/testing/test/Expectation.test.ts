@@ -16,7 +16,7 @@ const source = (bytes: Uint8Array) => UploadSources.fromBytes("notes.txt", bytes
 
 describe("Expectation", () => {
   it.effect.prop(
-    "the first byte that differs is named, wherever it is",
+    "reports the offset of the first byte that differs",
     { size: FastCheck.integer({ min: 1, max: 3 * MIB }), place: FastCheck.double({ min: 0, max: 1, noNaN: true }) },
     ({ place, size }) =>
       Effect.gen(function*() {
@@ -35,7 +35,7 @@ describe("Expectation", () => {
   )
 
   it.effect.each([MIB, 5])(
-    "fewer or more bytes differ where the shorter one ends, after %s",
+    "reports missing or additional bytes from the end of the shorter content, after %s bytes",
     (size) =>
       Effect.gen(function*() {
         const bytes = new Uint8Array(size).fill(7)
@@ -53,7 +53,7 @@ describe("Expectation", () => {
       })
   )
 
-  it.effect("a stream is compared too, and anything that a platform can send", () =>
+  it.effect("accepts a stream source or a native body with the stored bytes", () =>
     Effect.gen(function*() {
       const bytes = new Uint8Array(2 * MIB + 1).fill(7)
       const chunks = Stream.fromIterable([bytes.subarray(0, 100), bytes.subarray(100)])
@@ -78,7 +78,7 @@ describe("Expectation", () => {
     }))
 
   describe("of a sandbox", () => {
-    it.effect("holds for every upload of a name, and fails for what was never uploaded", () =>
+    it.effect("holds for every upload with the same name, and fails for a source that was not uploaded", () =>
       Effect.gen(function*() {
         const first = source(Calls.bytesOf("first"))
         const second = source(Calls.bytesOf("second"))
@@ -98,7 +98,7 @@ describe("Expectation", () => {
         yield* Sandbox.expectNoBreach
       }).pipe(Effect.provide(SandboxLayer.memory())))
 
-    it.effect("bytes that are put but not completed are not stored", () =>
+    it.effect("fails with `NothingStored` for bytes whose upload is not completed", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         yield* Calls.put(url, Calls.bytesOf("hello"))
@@ -108,7 +108,7 @@ describe("Expectation", () => {
         )
       }).pipe(Effect.provide(Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory()))))
 
-    it.effect("a breach is told with the request that it is about", () =>
+    it.effect("reports a breach with the request that caused it", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         yield* Calls.put(url, Calls.bytesOf("hello"), { ...Calls.ENCRYPTION, authorization: "Bearer x" })

@@ -57,8 +57,8 @@ const putting = Effect.flatMap(
 const isStored = (id: string) => Effect.map(Effect.exit(Sandbox.stored(id)), Exit.isSuccess)
 
 describe("FaultScript", () => {
-  describe("turns", () => {
-    it.effect("are taken one rule after the other", () =>
+  describe("rules", () => {
+    it.effect("for the same target apply one after another", () =>
       Effect.gen(function*() {
         const script = FaultScript.on("put").times(2).answer(503)
           .and(FaultScript.on("put").loseAnswer())
@@ -74,7 +74,7 @@ describe("FaultScript", () => {
         assert.deepStrictEqual(seen, ["Answer", "Reset", "Answer", "LoseAnswer", "-", "-"])
       }))
 
-    it.effect("can be limited to a part, begin later, and never end", () =>
+    it.effect("can be limited to a part, start after some requests, and apply always or never", () =>
       Effect.gen(function*() {
         const parts = [1, 3, 3].map((part) => exchange("putPart", { part }))
         assert.deepStrictEqual(yield* play(FaultScript.on("putPart").part(3).reset(), parts), ["-", "Reset", "-"])
@@ -83,7 +83,7 @@ describe("FaultScript", () => {
         assert.deepStrictEqual(yield* play(FaultScript.on("put").times(0).reset(), parts), ["-", "-", "-"])
       }))
 
-    it.effect("of a repeated cursor wait for a request that has one", () =>
+    it.effect("that repeat a cursor wait for a request with a cursor", () =>
       Effect.gen(function*() {
         const seen = yield* play(FaultScript.on("list").repeatCursor(), [
           exchange("list"),
@@ -93,7 +93,7 @@ describe("FaultScript", () => {
       }))
 
     it.effect.prop(
-      "of a family are those of its members",
+      "for a common target match single and multipart requests, and for a specific target only its own",
       {
         family: FastCheck.constantFrom(
           { both: "initiate", single: "initiateSingle", large: "initiateLarge" } as const,
@@ -114,7 +114,7 @@ describe("FaultScript", () => {
   })
 
   describe("as data", () => {
-    it.effect("can be written down and read again", () =>
+    it.effect("can be encoded as JSON and decoded again", () =>
       Effect.gen(function*() {
         const script = FaultScript.all([
           FaultScript.on("put").times(2).answer(503, "SlowDown", { retryAfter: 2 }),
@@ -132,7 +132,7 @@ describe("FaultScript", () => {
       }))
 
     it.effect.prop(
-      "print as the sentence that they are",
+      "prints as code that evaluates to the same script",
       { script: FaultScript.arbitrary({ targets: Object.keys(targets).filter(isTarget) }), skew: FastCheck.integer() },
       ({ script, skew }) =>
         Effect.sync(() => {
@@ -142,7 +142,7 @@ describe("FaultScript", () => {
         })
     )
 
-    it("the sentence of a script is the one that was written", () => {
+    it("prints the calls that it was written with", () => {
       const script = FaultScript.clockSkew("90 seconds", "behind")
         .and(FaultScript.on("putPart").part(3).after(1).times(2).answer(503, "SlowDown"))
         .and(FaultScript.on("put").always().slowDown("30 seconds"))
@@ -158,7 +158,7 @@ describe("FaultScript", () => {
     })
 
     it.effect.prop(
-      "random ones are the same for the same seed, and end",
+      "a random script is the same for the same seed, keeps to its options, and has no endless rule",
       { seed: FastCheck.integer() },
       ({ seed }) =>
         Effect.sync(() => {
@@ -169,19 +169,19 @@ describe("FaultScript", () => {
         })
     )
 
-    it("random ones differ from seed to seed", () => {
+    it("random scripts differ between seeds", () => {
       const sentences = Array.from({ length: 50 }, (_, seed) => String(FaultScript.random(seed)))
       assert.isAbove(new Set(sentences).size, 25)
     })
 
-    it("may leave out how often: once", () => {
+    it("a rule decoded without `times` and `skip` has the defaults 1 and 0", () => {
       const { rules } = Schema.decodeUnknownSync(FaultScript.FaultScript)({
         rules: [{ target: "put", fault: { _tag: "Answer", status: 503 } }]
       })
       assert.deepStrictEqual([rules[0]?.times, rules[0]?.skip], [1, 0])
     })
 
-    it("must make sense: a page fault belongs to a list, an etag to the storage", () => {
+    it("decoding rejects a fault or a part number that does not fit the target", () => {
       const decode = (target: string, fault: string) =>
         Either.isRight(
           Schema.decodeUnknownEither(FaultScript.FaultScript)({ rules: [{ target, fault: { _tag: fault } }] })
@@ -202,7 +202,7 @@ describe("FaultScript", () => {
   })
 
   describe("faults", () => {
-    it.effect("answer: nothing is handled", () =>
+    it.effect("answer: the client gets the given error response, and nothing is stored", () =>
       Effect.gen(function*() {
         const { body, headers, id, status } = yield* putting
         assert.strictEqual(status, 503)
@@ -216,7 +216,7 @@ describe("FaultScript", () => {
         FaultScript.on("put").answer(503, "SlowDown", { retryAfter: 2 }).and(FaultScript.on("tokenInfo").answer(500))
       ))))
 
-    it.effect("retryAfter: 429 from the service, 503 from the storage, with any header", () =>
+    it.effect("retryAfter: the service responds with 429 and the storage with 503, with the given header", () =>
       Effect.gen(function*() {
         const service = yield* Calls.json("GET", "/v1/token/info")
         assert.deepStrictEqual([service.status, service.headers["retry-after"]], [429, "soon"])
@@ -226,7 +226,7 @@ describe("FaultScript", () => {
         FaultScript.on("tokenInfo").retryAfter("soon").and(FaultScript.on("put").retryAfter(3))
       ))))
 
-    it.effect("html: a gateway's page", () =>
+    it.effect("html: the response is an HTML page with the given status", () =>
       Effect.gen(function*() {
         const { body, headers, status } = yield* putting
         assert.strictEqual(status, 502)
@@ -234,7 +234,7 @@ describe("FaultScript", () => {
         assert.match(body, /^<html>/)
       }).pipe(Effect.provide(sandbox(FaultScript.on("put").html(502)))))
 
-    it.effect("loseAnswer: handled, but the client sees a broken connection", () =>
+    it.effect("loseAnswer: the file is stored, but the client sees a broken connection", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         const error = yield* Effect.flip(Calls.put(url, hello))
@@ -244,7 +244,7 @@ describe("FaultScript", () => {
         assert.strictEqual((yield* Sandbox.report).requests.at(-1)?.outcome, "broken")
       }).pipe(Effect.provide(sandbox(FaultScript.on("put").loseAnswer()))))
 
-    it.effect("reset: broken before anything is handled", () =>
+    it.effect("reset: the connection breaks before any byte is received, and nothing is stored", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         const error = yield* Effect.flip(Calls.put(url, hello))
@@ -253,7 +253,7 @@ describe("FaultScript", () => {
         assert.strictEqual((yield* Sandbox.report).requests.at(-1)?.bytesReceived, 0)
       }).pipe(Effect.provide(sandbox(FaultScript.on("put").reset()))))
 
-    it.effect("resetAfter: broken after so many bytes of an upload", () =>
+    it.effect("resetAfter: an upload breaks after the given number of bytes, and nothing is stored", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         yield* Effect.flip(Calls.put(url, hello))
@@ -273,7 +273,7 @@ describe("FaultScript", () => {
         return { status: response.status, text: seen.join(""), isWhole: Exit.isSuccess(exit) }
       })
 
-    it.effect("resetAfter: broken after so many bytes of a download", () =>
+    it.effect("resetAfter: a download breaks after the given number of bytes", () =>
       Effect.gen(function*() {
         const id = yield* Calls.uploaded("hello")
         assert.deepStrictEqual(yield* read(id), { status: 200, text: "hel", isWhole: false })
@@ -290,7 +290,7 @@ describe("FaultScript", () => {
       })
 
     for (const phase of Fault.StallPhase.literals) {
-      it.effect(`stall ${phase}: silence for ever, and an interrupted client is gone at once`, () =>
+      it.effect(`stall ${phase}: the PUT never completes and counts as aborted when the client is interrupted`, () =>
         Effect.gen(function*() {
           const { id, url } = yield* Calls.initiate(5)
           assert.isTrue(yield* isSilent(Calls.put(url, hello)))
@@ -301,14 +301,14 @@ describe("FaultScript", () => {
         }).pipe(Effect.provide(sandbox(FaultScript.on("put").stall(phase, { afterBytes: 2 })))))
     }
 
-    it.effect("stall body: a download that stops after so many bytes", () =>
+    it.effect("stall body: a download stops after the given number of bytes and never completes", () =>
       Effect.gen(function*() {
         const id = yield* Calls.uploaded("hello")
         assert.isTrue(yield* isSilent(read(id)))
         assert.strictEqual((yield* Sandbox.report).requests.at(-1)?.bytesSent, 2)
       }).pipe(Effect.provide(sandbox(FaultScript.on("download").stall("body", { afterBytes: 2 })))))
 
-    it.effect("delay: the same, later", () =>
+    it.effect("delay: the request succeeds after the given delay", () =>
       Effect.gen(function*() {
         const fiber = yield* Effect.fork(Effect.timed(putting))
         yield* TestClock.adjust("5 seconds")
@@ -317,7 +317,7 @@ describe("FaultScript", () => {
         assert.strictEqual(Duration.toMillis(duration), 5000)
       }).pipe(Effect.provide(sandbox(FaultScript.on("put").delay("5 seconds")))))
 
-    it.effect("omitEtag: stored, without an etag in the answer", () =>
+    it.effect("omitEtag: the file is stored, but the response has no etag", () =>
       Effect.gen(function*() {
         const { headers, id, status } = yield* putting
         assert.strictEqual(status, 200)
@@ -325,7 +325,7 @@ describe("FaultScript", () => {
         assert.isTrue(yield* isStored(id))
       }).pipe(Effect.provide(sandbox(FaultScript.on("put").omitEtag()))))
 
-    it.effect("expire: the URL is too old, whatever time it is", () =>
+    it.effect("expire: the storage reports the URL as expired, even if it is not", () =>
       Effect.gen(function*() {
         const { body, status } = yield* putting
         assert.strictEqual(status, 403)
@@ -333,7 +333,7 @@ describe("FaultScript", () => {
         assert.strictEqual(Calls.elementOf(body, "ServerTime"), "1970-01-01T00:00:00.000Z")
       }).pipe(Effect.provide(sandbox(FaultScript.on("put").expire()))))
 
-    it.effect("slowDown: a storm from the first PUT that meets it, over every URL", () =>
+    it.effect("slowDown: PUTs to all URLs get 503 for the given time after the first one", () =>
       Effect.gen(function*() {
         yield* TestClock.adjust("1 minute")
         assert.strictEqual((yield* putting).status, 503)
@@ -344,7 +344,7 @@ describe("FaultScript", () => {
         assert.strictEqual((yield* putting).status, 200)
       }).pipe(Effect.provide(sandbox(FaultScript.on("put").slowDown("30 seconds")))))
 
-    it.effect("landLate: the bytes of the broken attempt are stored over those of the repeat", () =>
+    it.effect("landLate: the bytes of the broken attempt arrive later and overwrite those of the retry", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         yield* Effect.flip(Calls.put(url, hello))
@@ -369,7 +369,7 @@ describe("FaultScript", () => {
         }).pipe(Effect.provide(sandbox(FaultScript.clockSkew("10 minutes", direction))))
     )
 
-    it.effect("html and omitEtag work on a read at the storage as well", () =>
+    it.effect("html and omitEtag also apply to a GET from the storage", () =>
       Effect.gen(function*() {
         const id = yield* Calls.uploaded("hello")
         const url = yield* UrlSigner.sign(SandboxOptions.resolve().credential, {
@@ -407,7 +407,7 @@ describe("FaultScript", () => {
         ({ body }) => Schema.decodeUnknown(Page)(body)
       )
 
-    it.effect("repeatCursor: the cursor that was sent comes back", () =>
+    it.effect("repeatCursor: the next cursor is the one that was sent", () =>
       Effect.gen(function*() {
         const first = yield* page()
         const second = yield* page(first.page.next_cursor)
@@ -415,7 +415,7 @@ describe("FaultScript", () => {
         assert.isTrue(second.page.has_more)
       }).pipe(Effect.provide(sandbox(FaultScript.on("list").repeatCursor(), { projects: 5 }))))
 
-    it.effect("emptyPage: nothing is lost behind it, and no cursor comes twice", () =>
+    it.effect("emptyPage: no record is lost after an empty page, and no cursor is repeated", () =>
       Effect.gen(function*() {
         const pages = [yield* page()]
         while (typeof pages.at(-1)?.page.next_cursor === "string" && pages.length < 20) {
@@ -429,13 +429,13 @@ describe("FaultScript", () => {
         { projects: 5 }
       ))))
 
-    it.effect("dropCursor: there is more, and no way to it", () =>
+    it.effect("dropCursor: has_more is true, but the page has no next cursor", () =>
       Effect.gen(function*() {
         const { data, page: { has_more, next_cursor } } = yield* page()
         assert.deepStrictEqual([data.length, has_more, next_cursor], [2, true, undefined])
       }).pipe(Effect.provide(sandbox(FaultScript.on("list").dropCursor(), { projects: 5 }))))
 
-    it.effect("corruptPage: the first record has no identity", () =>
+    it.effect("corruptPage: the first record has no id", () =>
       Effect.gen(function*() {
         const { data } = yield* page()
         assert.deepStrictEqual(data.map(({ id }) => id !== undefined), [false, true])
@@ -464,21 +464,21 @@ describe("FaultScript", () => {
         return { pages, ids: pages.flatMap(({ data }) => data.map(({ id }) => id.replace(/^(\w)\D+0*/, "$1"))) }
       })
 
-    it.effect("shortPage: fewer than asked for, and nothing lost behind it", () =>
+    it.effect("shortPage: the page has fewer records than requested, and no record is lost", () =>
       Effect.gen(function*() {
         const { ids, pages } = yield* walk()
         assert.deepStrictEqual(pages.map(({ data }) => data.length), [1, 2, 2])
         assert.deepStrictEqual(ids, ["P1", "P2", "P3", "P4", "P5"])
       }).pipe(Effect.provide(sandbox(FaultScript.on("list").shortPage(1), { projects: 5 }))))
 
-    it.effect("denyMore: there is no more, and a cursor to it", () =>
+    it.effect("denyMore: has_more is false, although the cursor leads to more records", () =>
       Effect.gen(function*() {
         const { ids, pages } = yield* walk()
         assert.deepStrictEqual(pages.map(({ page }) => page.has_more), [false, true, false])
         assert.lengthOf(ids, 5)
       }).pipe(Effect.provide(sandbox(FaultScript.on("list").denyMore(), { projects: 5 }))))
 
-    it.effect("denyMore: of the last page too, and the walk ends", () =>
+    it.effect("denyMore: applied to every page, the walk lists every record and ends with an empty page", () =>
       Effect.gen(function*() {
         const { ids, pages } = yield* walk()
         assert.deepStrictEqual(pages.map(({ data }) => data.length), [2, 2, 1, 0])
@@ -486,19 +486,19 @@ describe("FaultScript", () => {
         assert.lengthOf(ids, 5)
       }).pipe(Effect.provide(sandbox(FaultScript.on("list").always().denyMore(), { projects: 5 }))))
 
-    it.effect("itemAppears: at the end of what is sorted by age, and nothing is repeated", () =>
+    it.effect("itemAppears: a new record appears at its place by creation time, and no record is repeated", () =>
       Effect.gen(function*() {
         assert.deepStrictEqual((yield* walk()).ids, ["P1", "P2", "P3", "P4", "P5", "A1"])
         assert.deepStrictEqual((yield* walk("created_at:desc")).ids, ["A1", "P5", "P4", "P3", "P2", "P1"])
       }).pipe(Effect.provide(sandbox(FaultScript.on("list").after(1).itemAppears(), { projects: 5 }))))
 
-    it.effect("itemVanishes: the record behind the cursor is gone, and no other with it", () =>
+    it.effect("itemVanishes: the record that the cursor points to vanishes, and the walk skips no other record", () =>
       Effect.gen(function*() {
         assert.deepStrictEqual((yield* walk()).ids, ["P1", "P2", "P3", "P4", "P5"])
         assert.deepStrictEqual((yield* walk()).ids, ["P1", "P3", "P4", "P5"])
       }).pipe(Effect.provide(sandbox(FaultScript.on("list").itemVanishes(), { projects: 5 }))))
 
-    it.effect("rejectCursor: refused by the name of its parameter", () =>
+    it.effect("rejectCursor: the request gets 400 with the name of the cursor parameter", () =>
       Effect.gen(function*() {
         const first = yield* Schema.decodeUnknown(Ids)((yield* page(null)).body)
         const { body, status } = yield* page(first.page.next_cursor)
@@ -507,7 +507,7 @@ describe("FaultScript", () => {
       }).pipe(Effect.provide(sandbox(FaultScript.on("list").rejectCursor(), { projects: 5 }))))
   })
 
-  it.effect("leaves what it says nothing about to the interceptor", () =>
+  it.effect("passes the requests to which no fault applies to the interceptor", () =>
     Effect.gen(function*() {
       const asked: Array<string> = []
       const options: SandboxOptions.Options = {

@@ -3,7 +3,7 @@ import { Effect, Random } from "effect"
 import * as Identifiers from "../src/Identifiers.js"
 
 describe("Identifiers", () => {
-  it.effect("have the shapes of the contract", () =>
+  it.effect("have the formats of the contract", () =>
     Effect.gen(function*() {
       assert.match(yield* Identifiers.recordId, /^[0-9A-Za-z]{22}$/)
       assert.match(yield* Identifiers.requestId, /^[0-9A-F]{16}$/)
@@ -11,7 +11,7 @@ describe("Identifiers", () => {
       assert.match(yield* Identifiers.uploadId, /^[0-9A-Za-z]{96}$/)
     }))
 
-  it.effect("are the same again for the same seed, and new each time within a run", () =>
+  it.effect("are the same for the same seed, and differ within a run", () =>
     Effect.gen(function*() {
       const run = Effect.withRandom(Effect.all([Identifiers.recordId, Identifiers.recordId]), Random.make("seed"))
       const [first, second] = yield* run

@@ -56,7 +56,7 @@ const refused = (path: string, parameters: ReadonlyArray<readonly [string, strin
 
 describe("lists", () => {
   it.effect.prop(
-    "are walked page by page without losing or repeating an item",
+    "return each item exactly once when read page by page",
     {
       projects: FastCheck.nat(60),
       limit: FastCheck.integer({ min: 1, max: 20 }),
@@ -72,7 +72,7 @@ describe("lists", () => {
     { fastCheck: { numRuns: 25 } }
   )
 
-  it.effect("have 100 items on a page by default, and no cursor when there is one page only", () =>
+  it.effect("return 100 items per page by default, a null cursor on the last page, and none on a single page", () =>
     Effect.gen(function*() {
       const { data, page: { has_more, next_cursor, total_count } } = yield* page("/v1/projects")
       assert.lengthOf(data, 100)
@@ -83,13 +83,13 @@ describe("lists", () => {
       assert.isNull(last.page.next_cursor)
     }).pipe(Effect.provide(sandbox({ projects: 101 }))))
 
-  it.effect("may give fewer items than asked for", () =>
+  it.effect("return at most `largestPage` items per page, and all items over all pages", () =>
     Effect.gen(function*() {
       assert.lengthOf((yield* page("/v1/projects")).data, 7)
       assert.lengthOf((yield* walk("/v1/projects", [])).ids, 20)
     }).pipe(Effect.provide(sandbox({ projects: 20, largestPage: 7 }))))
 
-  it.effect("give the newest first unless they are told otherwise", () =>
+  it.effect("return the newest items first unless another sort is requested", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* titles("/v1/projects"), ["Project 3", "Project 2", "Project 1"])
       assert.deepStrictEqual(yield* titles("/v1/projects", [["sort", "title:asc"]]), [
@@ -99,7 +99,7 @@ describe("lists", () => {
       ])
     }).pipe(Effect.provide(sandbox({ projects: 3 }))))
 
-  it.effect("refuse what they do not know, and name it", () =>
+  it.effect("reject an unknown or invalid parameter, and name it", () =>
     Effect.gen(function*() {
       yield* refused("/v1/projects", [["page[limit]", "0"]], "page.limit")
       yield* refused("/v1/projects", [["page[limit]", "101"]], "page.limit")
@@ -117,7 +117,7 @@ describe("lists", () => {
       yield* refused("/v1/highlights", [["filter[project_id]", "1"], ["filter[tag_id]", "2"]], "filter.tag_id")
     }).pipe(Effect.provide(sandbox({ projects: 3 }))))
 
-  it.effect("refuse a cursor of another list", () =>
+  it.effect("reject a cursor of another list or another sort", () =>
     Effect.gen(function*() {
       const { page: { next_cursor } } = yield* page("/v1/projects", [["page[limit]", "1"]])
       const cursor = ["page[start_cursor]", String(next_cursor)] as const
@@ -159,7 +159,7 @@ describe("lists", () => {
     "folders/1/contents": [{ id: "9", title: "Inside", created_at: "2025-01-01T00:00:00.000Z", author_id: null }]
   }
 
-  it.effect("filter by what the contract says", () =>
+  it.effect("filter by title, folder, project, date, publication, parent folder and tag", () =>
     Effect.gen(function*() {
       const by = (...parameters: ReadonlyArray<readonly [string, string]>) =>
         titles("/v1/data", [...parameters, ["sort", "created_at:asc"]])
@@ -192,7 +192,7 @@ describe("lists", () => {
       assert.deepStrictEqual(yield* titles("/v1/folders/2/contents"), [])
     }).pipe(Effect.provide(sandbox({ lists: records }))))
 
-  it.effect("are all there, and the deprecated one says so", () =>
+  it.effect("all respond with 200, and only the deprecated one has Deprecation and Link headers", () =>
     Effect.gen(function*() {
       for (const name of Object.keys(ListResources.resources)) {
         const { headers, status } = yield* list(`/v1/${name.replace("{id}", "1")}`)
@@ -202,7 +202,7 @@ describe("lists", () => {
       }
     }).pipe(Effect.provide(sandbox({ lists: records }))))
 
-  it.effect("hold the projects that they are given", () =>
+  it.effect("return the projects given as an option", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* titles("/v1/projects"), ["Mine"])
     }).pipe(

@@ -38,7 +38,7 @@ const uploaded = (texts: ReadonlyArray<string>) =>
 
 for (const [name, layer] of Object.entries(adapters)) {
   describe(`ObjectStore in ${name}`, () => {
-    it.effect("gives back what was put, whole and in ranges", () =>
+    it.effect("returns a stored object whole or by range", () =>
       Effect.gen(function*() {
         const { get, head, put } = yield* store
         const object = yield* put(KEY, body("0123", "", "456789"), { contentType: "text/plain" })
@@ -49,14 +49,14 @@ for (const [name, layer] of Object.entries(adapters)) {
         assert.strictEqual(yield* read(get(KEY, { offset: 3, length: 3 })), "345")
       }).pipe(Effect.provide(layer)))
 
-    it.effect("keeps an empty object", () =>
+    it.effect("stores an empty object", () =>
       Effect.gen(function*() {
         const { get, put } = yield* store
         assert.strictEqual((yield* put(KEY, Stream.empty)).size, 0)
         assert.strictEqual(yield* read(get(KEY)), "")
       }).pipe(Effect.provide(layer)))
 
-    it.effect("stores nothing of a body that fails", () =>
+    it.effect("stores nothing if the body fails", () =>
       Effect.gen(function*() {
         const { head, put } = yield* store
         const broken = Stream.concat(body("0123"), Stream.fail("broken"))
@@ -64,7 +64,7 @@ for (const [name, layer] of Object.entries(adapters)) {
         assert.strictEqual(yield* refusedWith(head(KEY)), "NoSuchKey")
       }).pipe(Effect.provide(layer)))
 
-    it.effect("replaces an object at once, and gives every write an etag of its own that is no checksum", () =>
+    it.effect("gives every write its own etag, even for the same content", () =>
       Effect.gen(function*() {
         const { get, put } = yield* store
         const first = yield* put(KEY, body("same"))
@@ -74,7 +74,7 @@ for (const [name, layer] of Object.entries(adapters)) {
         assert.strictEqual(yield* read(get(KEY)), "same")
       }).pipe(Effect.provide(layer)))
 
-    it.effect("removes, and does not mind what is not there", () =>
+    it.effect("removes an object, and does not fail if it is already removed", () =>
       Effect.gen(function*() {
         const { head, put, remove } = yield* store
         yield* put(KEY, body("0123"))
@@ -83,7 +83,7 @@ for (const [name, layer] of Object.entries(adapters)) {
         assert.strictEqual(yield* refusedWith(head(KEY)), "NoSuchKey")
       }).pipe(Effect.provide(layer)))
 
-    it.effect("makes one object of the parts, in the order of their numbers", () =>
+    it.effect("joins the parts into one object in the order of their numbers", () =>
       Effect.gen(function*() {
         const { completeUpload, get, parts: listed } = yield* store
         const { parts, uploadId } = yield* uploaded(["0123", "45678", "9"])
@@ -94,7 +94,7 @@ for (const [name, layer] of Object.entries(adapters)) {
         assert.strictEqual(yield* read(get(KEY)), "0123456789")
       }).pipe(Effect.provide(layer)))
 
-    it.effect("lets the last write of a part win", () =>
+    it.effect("keeps the last write of a part, and rejects the etag of an earlier write", () =>
       Effect.gen(function*() {
         const { completeUpload, get, putPart } = yield* store
         const { parts, uploadId } = yield* uploaded(["0123"])
@@ -104,7 +104,7 @@ for (const [name, layer] of Object.entries(adapters)) {
         assert.strictEqual(yield* read(get(KEY)), "abcd")
       }).pipe(Effect.provide(layer)))
 
-    it.effect("refuses to complete what does not fit, and can be asked again", () =>
+    it.effect("rejects an invalid list of parts, and completion can be retried", () =>
       Effect.gen(function*() {
         const { completeUpload } = yield* store
         const { parts, uploadId } = yield* uploaded(["0123", "456", "7"])
@@ -120,7 +120,7 @@ for (const [name, layer] of Object.entries(adapters)) {
         assert.strictEqual((yield* complete([first, third])).size, 5)
       }).pipe(Effect.provide(layer)))
 
-    it.effect("knows an upload no more once it is completed or aborted", () =>
+    it.effect("rejects parts and completion with NoSuchUpload after the upload has ended", () =>
       Effect.gen(function*() {
         const { abortUpload, completeUpload, putPart } = yield* store
         const done = yield* uploaded(["0123"])
@@ -135,7 +135,7 @@ for (const [name, layer] of Object.entries(adapters)) {
         assert.strictEqual(yield* refusedWith(putPart("files/2", "unknown", 1, body("0123"))), "NoSuchUpload")
       }).pipe(Effect.provide(layer)))
 
-    it.effect("does not keep a part whose upload ended while its body came in", () =>
+    it.effect("rejects a part whose upload is aborted while the part's body arrives", () =>
       Effect.gen(function*() {
         const { abortUpload, putPart } = yield* store
         const { uploadId } = yield* uploaded([])
@@ -144,7 +144,7 @@ for (const [name, layer] of Object.entries(adapters)) {
       }).pipe(Effect.provide(layer)))
 
     it.effect.prop(
-      "reads any range of any division into parts",
+      "returns any range of an object, however it is split into parts",
       {
         texts: FastCheck.array(
           FastCheck.string({ unit: FastCheck.constantFrom(..."abcdef"), minLength: 4, maxLength: 9 }),
@@ -174,7 +174,7 @@ for (const [name, layer] of Object.entries(adapters)) {
 }
 
 describe("ObjectStoreMemory", () => {
-  it.effect("copies what it stores: the owner of a buffer may use it again", () =>
+  it.effect("copies the bytes that it stores, so that the caller can reuse the buffer", () =>
     Effect.gen(function*() {
       const { get, put } = yield* store
       const buffer = Buffer.from("0123")
@@ -199,7 +199,7 @@ describe("ObjectStoreDirectory", () => {
   const files = (folder: string, fs: FileSystem.FileSystem) =>
     Effect.map(fs.readDirectory(folder, { recursive: true }), (names) => names.filter((name) => name.includes("/")))
 
-  it.effect("leaves no file behind of what was replaced, refused or aborted, and none at all when it closes", () =>
+  it.effect("leaves no files of replaced, failed or aborted writes, and none at all after it closes", () =>
     Effect.gen(function*() {
       const { inside, left } = yield* withDirectory((folder, fs) =>
         Effect.gen(function*() {
@@ -219,7 +219,7 @@ describe("ObjectStoreDirectory", () => {
       assert.deepStrictEqual(left, [])
     }))
 
-  it.effect("hands a large body to the disk in pieces of a bounded size", () =>
+  it.effect("stores a large body whole, and reads it in chunks of at most 1 MiB", () =>
     Effect.gen(function*() {
       const piece = new Uint8Array(64 * 1024).fill(7)
       const pieces = 640
@@ -241,7 +241,7 @@ describe("ObjectStoreDirectory", () => {
       })
     }))
 
-  it.effect("fails when its directory cannot be made", () =>
+  it.effect("fails if its directory cannot be created", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const file = yield* fs.makeTempFileScoped()

@@ -18,45 +18,45 @@ describe("Recorder", () => {
   const places: ReadonlyArray<
     readonly [string, Recorder.Place, Effect.Effect<unknown, unknown, Recorder.Recorder>]
   > = [
-    ["the message of a log", "log", Effect.logDebug(`Bearer ${secret}`)],
-    ["a value that is logged", "log", Effect.logTrace({ deep: [{ headers: new Map([["authorization", secret]]) }] })],
-    ["an annotation of a log", "log", Effect.log("hello").pipe(Effect.annotateLogs("token", secret))],
-    ["the cause of a log", "log", Effect.logError("it failed", new Error("out", { cause: new Error(secret) }))],
+    ["a log message", "log", Effect.logDebug(`Bearer ${secret}`)],
+    ["a logged value", "log", Effect.logTrace({ deep: [{ headers: new Map([["authorization", secret]]) }] })],
+    ["a log annotation", "log", Effect.log("hello").pipe(Effect.annotateLogs("token", secret))],
+    ["a logged error's cause", "log", Effect.logError("it failed", new Error("out", { cause: new Error(secret) }))],
     ["the name of a span", "span", Effect.withSpan(Effect.void, `GET ${secret}`)],
-    ["an attribute at the beginning of a span", "span", Effect.withSpan(Effect.void, "a", { attributes: { secret } })],
-    ["an attribute of a span", "span", Effect.withSpan(Effect.annotateCurrentSpan("a", { secret }), "a")],
+    ["an attribute given when a span starts", "span", Effect.withSpan(Effect.void, "a", { attributes: { secret } })],
+    ["an attribute added to a running span", "span", Effect.withSpan(Effect.annotateCurrentSpan("a", { secret }), "a")],
     [
-      "an event of a span",
+      "the name of a span event",
       "span",
       Effect.withSpan(Effect.flatMap(Effect.currentSpan, (span) => Effect.sync(() => span.event(secret, 0n))), "a")
     ],
     [
-      "an attribute of an event of a span",
+      "an attribute of a span event",
       "span",
       Effect.withSpan(
         Effect.flatMap(Effect.currentSpan, (span) => Effect.sync(() => span.event("a", 0n, { secret }))),
         "a"
       )
     ],
-    ["the failure of a span", "span", Effect.withSpan(new Leak({ inner: { hidden } }), "a")],
+    ["the error of a failed span", "span", Effect.withSpan(new Leak({ inner: { hidden } }), "a")],
     ["the result of a span", "span", Effect.withSpan(Effect.succeed({ secret }), "a")],
-    ["what is printed", "console", Console.error("x", { secret })],
-    ["headers that are printed", "console", Console.log(new Headers({ authorization: `Bearer ${secret}` }))],
-    ["a URL within the cause of an error", "log", Effect.logError(new Error("out", { cause: { url: url() } }))],
-    ["a query within a Map", "log", Effect.log(new Map([["query", url().searchParams]]))],
-    ["a request that is logged", "log", Effect.log({ request: new Request(url()) })],
+    ["console output", "console", Console.error("x", { secret })],
+    ["printed headers", "console", Console.log(new Headers({ authorization: `Bearer ${secret}` }))],
+    ["a URL in the cause of a logged error", "log", Effect.logError(new Error("out", { cause: { url: url() } }))],
+    ["a URL query in a logged Map", "log", Effect.log(new Map([["query", url().searchParams]]))],
+    ["the URL of a logged request", "log", Effect.log({ request: new Request(url()) })],
     [
-      "the headers of a request",
+      "the headers of a logged request",
       "log",
       Effect.log({ request: new Request("https://host.test", { headers: { secret } }) })
     ],
-    ["a value that the test gives", "value", Recorder.record(new Leak({ inner: hidden }))],
-    ["a secret that is percent-encoded", "log", Effect.log(encodeURIComponent(secret))],
-    ["a secret in Base64", "log", Effect.log(Buffer.from(secret).toString("base64"))]
+    ["a value that the test records", "value", Recorder.record(new Leak({ inner: hidden }))],
+    ["percent-encoded text", "log", Effect.log(encodeURIComponent(secret))],
+    ["Base64 text", "log", Effect.log(Buffer.from(secret).toString("base64"))]
   ]
 
   for (const [name, place, program] of places) {
-    it.effect(`finds ${name}, and does not repeat it`, () =>
+    it.effect(`reports a secret in ${name} without showing it`, () =>
       Effect.gen(function*() {
         const error = yield* shown(program)
         assert.strictEqual(error._tag, "SecretShown")
@@ -66,7 +66,7 @@ describe("Recorder", () => {
       }))
   }
 
-  it.effect("finds a secret in a metric", () =>
+  it.effect("reports a secret in a metric's label", () =>
     Effect.gen(function*() {
       const other = "a-secret-of-a-metric"
       yield* Metric.incrementBy(
@@ -79,7 +79,7 @@ describe("Recorder", () => {
     }).pipe(Effect.provide(Recorder.layer)))
 
   it.effect.prop(
-    "finds the query of a pre-signed URL without being told of it",
+    "reports a pre-signed URL's secret parameters without being given any secret",
     {
       name: FastCheck.constantFrom("Signature", "Credential", "Security-Token"),
       value: FastCheck.string({ unit: FastCheck.constantFrom(..."0123456789abcdef") })
@@ -93,20 +93,20 @@ describe("Recorder", () => {
     { fastCheck: { numRuns: 20 } }
   )
 
-  it.effect("is content where there is no secret", () =>
+  it.effect("passes if secrets were recorded only in redacted form", () =>
     Effect.gen(function*() {
       yield* Effect.log("hello").pipe(Effect.withSpan("a", { attributes: { token: Redacted.make(secret) } }))
       yield* Recorder.record({ token: Redacted.make(secret), url: "https://storage.test/key?<redacted>" })
       yield* Recorder.expectNoSecret(secret)
     }).pipe(Effect.provide(Recorder.layer)))
 
-  it.effect("proves nothing where nothing was recorded", () =>
+  it.effect("fails with `NothingRecorded` if nothing was recorded", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Recorder.expectNoSecret(secret))
       assert.strictEqual(error._tag, "NothingRecorded")
     }).pipe(Effect.provide(Recorder.layer)))
 
-  it.effect("gives logs of every level and the names of spans, in order", () =>
+  it.effect("returns logs, down to level TRACE, and the names of spans, in order", () =>
     Effect.gen(function*() {
       yield* Effect.logTrace("one").pipe(Effect.withSpan("first"))
       yield* Effect.logWarning("two", "three").pipe(Effect.withSpan("second"))

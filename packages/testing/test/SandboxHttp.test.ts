@@ -9,7 +9,7 @@ const sandbox = (options?: SandboxOptions.Options) =>
   Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory(options))
 
 describe("SandboxHttp", () => {
-  it.effect("takes a single upload and gives it back byte for byte", () =>
+  it.effect("stores a single upload and returns it byte for byte", () =>
     Effect.gen(function*() {
       const id = yield* Calls.uploaded("hello")
       const download = yield* Calls.api("GET", `/v1/files/${id}/download`)
@@ -18,7 +18,7 @@ describe("SandboxHttp", () => {
       assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
     }).pipe(Effect.provide(sandbox())))
 
-  it.effect("takes a multipart upload, in any order of its parts", () =>
+  it.effect("accepts the parts of a multipart upload in any order", () =>
     Effect.gen(function*() {
       const { id, uploadId, urls } = yield* Calls.initiateLarge(11, 3)
       const texts = ["0123", "4567", "890"]
@@ -36,7 +36,7 @@ describe("SandboxHttp", () => {
       assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
     }).pipe(Effect.provide(sandbox({ minimumPartSize: 4 }))))
 
-  it.effect("stores nothing when the client goes away in the middle of a body", () =>
+  it.effect("stores nothing when the client disconnects in the middle of a body", () =>
     Effect.gen(function*() {
       const { id, url } = yield* Calls.initiate(10)
       const waiting = yield* Deferred.make<void>()
@@ -55,7 +55,7 @@ describe("SandboxHttp", () => {
       assert.strictEqual(requests.at(-1)?.bytesReceived, 5)
     }).pipe(Effect.provide(sandbox())))
 
-  it.effect("gives a client its own body's failure back", () =>
+  it.effect("fails with the error of the request body as the cause", () =>
     Effect.gen(function*() {
       const { url } = yield* Calls.initiate(10)
       const error = yield* Effect.flip(
@@ -65,7 +65,7 @@ describe("SandboxHttp", () => {
       assert.strictEqual(error.cause, "the disk is gone")
     }).pipe(Effect.provide(sandbox())))
 
-  it.effect("breaks the connection of a body that is longer than declared", () =>
+  it.effect("breaks the connection and stores nothing when a body is longer than declared", () =>
     Effect.gen(function*() {
       const { id, url } = yield* Calls.initiate(5)
       const error = yield* Effect.flip(
@@ -78,14 +78,14 @@ describe("SandboxHttp", () => {
       assert.isTrue(Exit.isFailure(yield* Effect.exit(Sandbox.stored(id))))
     }).pipe(Effect.provide(sandbox())))
 
-  it.effect("reaches no other host", () =>
+  it.effect("fails with a transport error for another host", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(HttpClient.get("https://elsewhere.test/"))
       assert.strictEqual(error._tag, "RequestError")
       assert.strictEqual(error.reason, "Transport")
     }).pipe(Effect.provide(sandbox())))
 
-  it.effect("serves the service below a base path", () =>
+  it.effect("serves the API below a base path", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* Sandbox.Sandbox).baseUrl, "https://api.sandbox.test/api")
       assert.strictEqual((yield* Calls.json("GET", "/v1/token/info")).status, 200)
@@ -93,7 +93,7 @@ describe("SandboxHttp", () => {
       assert.strictEqual((yield* Calls.json("GET", `/v1/files/${id}`)).status, 200)
     }).pipe(Effect.provide(sandbox({ apiBasePath: "/api" }))))
 
-  it.effect("takes every kind of body that a client can send", () =>
+  it.effect("stores every kind of body that a client can send", () =>
     Effect.gen(function*() {
       for (const body of Calls.rawBodies("hello")) {
         const { id, url } = yield* Calls.initiate(5)

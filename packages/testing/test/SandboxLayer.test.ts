@@ -24,7 +24,7 @@ const soon = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   })
 
 describe("SandboxLayer", () => {
-  it.effect("gives the programs of core everything that they need", () =>
+  it.effect("provides all services that an upload requires", () =>
     Effect.gen(function*() {
       const file = yield* Uploads.upload(source)
       assert.strictEqual(file.name, "notes.txt")
@@ -42,13 +42,13 @@ describe("SandboxLayer", () => {
       faults: FaultScript.on("put").times(2).answer(503, "SlowDown").and(FaultScript.on("complete").loseAnswer())
     }))))
 
-  it.effect("has uploads checked by the algorithm that it is given, as the layer of an application has", () =>
+  it.effect("computes checksums with the algorithm of a provided `Checksum` layer", () =>
     Effect.gen(function*() {
       const { sent } = yield* Uploads.upload(source)
       assert.strictEqual(sent.checksum?.algorithm, "crc64nvme")
     }).pipe(Effect.provide(Layer.provide(SandboxLayer.memory(), Checksum.layer(Checksum.crc64nvme)))))
 
-  it.effect("lets parts of a few bytes be sent, when the sandbox does", () =>
+  it.effect("uploads parts of a few bytes if `minimumPartSize` allows them", () =>
     Effect.gen(function*() {
       const file = yield* Uploads.upload(source, { strategy: "multipart", parts: 3 })
       assert.strictEqual(new TextDecoder().decode(yield* Sandbox.stored(file.id)), "hello")
@@ -57,7 +57,7 @@ describe("SandboxLayer", () => {
       assert.lengthOf(requests.filter(({ operation }) => operation === "putPart"), 3)
     }).pipe(Effect.provide(SandboxLayer.memory({ minimumPartSize: 1 }))))
 
-  it.effect("agrees with a sandbox of any dialect", () =>
+  it.effect("uploads to a sandbox with other field names, session shape, encryption headers and base path", () =>
     Effect.gen(function*() {
       const file = yield* Uploads.upload(source)
       assert.strictEqual(new TextDecoder().decode(yield* Sandbox.stored(file.id)), "hello")
@@ -71,7 +71,7 @@ describe("SandboxLayer", () => {
       apiBasePath: "/api"
     }))))
 
-  it.effect("has the paths of a service of its own, and the client too", () =>
+  it.effect("uses custom service paths in both the sandbox and the client", () =>
     Effect.gen(function*() {
       const { id } = yield* Uploads.upload(source)
       yield* Uploads.upload(source, { strategy: "multipart", parts: 3 })
@@ -104,7 +104,7 @@ describe("SandboxLayer", () => {
       }
     }))))
 
-  it.effect("lets a client disagree with its service", () =>
+  it.effect("fails with `SignatureMismatch403` if the profile has other encryption headers than the sandbox", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Uploads.upload(source))
       assert.strictEqual(error._tag, "SignatureMismatch403")
@@ -114,7 +114,7 @@ describe("SandboxLayer", () => {
       })
     }))))
 
-  it.effect("obeys the policy that it is provided with", () =>
+  it.effect("does not retry a PUT if the upload is provided with `RetryPolicy.none`", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Uploads.upload(source).pipe(Effect.provide(RetryPolicy.none)))
       assert.strictEqual(error._tag, "StorageUnavailable")
@@ -122,7 +122,7 @@ describe("SandboxLayer", () => {
       assert.lengthOf(requests.filter(({ operation }) => operation === "put"), 1)
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("put").always().answer(503) }))))
 
-  it.effect("waits for nothing, but for the policy that an effect is given for itself", () =>
+  it.effect("retries without waiting unless the upload is provided with its own retry policy", () =>
     Effect.gen(function*() {
       const policy = RetryPolicy.layer({ base: "10 seconds" })
       const lasting = <A, E, R>(program: Effect.Effect<A, E, R>) =>
@@ -144,7 +144,7 @@ describe("SandboxLayer", () => {
       [{ backOff: true, shortestPause: "5 seconds" }, 5000]
     ] as const
   ) {
-    it.effect(`${JSON.stringify(options)}: a SlowDown holds everybody for ${millis} ms`, () =>
+    it.effect(`${JSON.stringify(options)}: a SlowDown pauses the transfer gate for ${millis} ms`, () =>
       Effect.gen(function*() {
         const gate = yield* TransferGate.TransferGate
         yield* Effect.exit(gate.pass(Effect.fail({ recovery: "slowDown", attempts: 1 })))

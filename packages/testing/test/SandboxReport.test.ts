@@ -13,7 +13,7 @@ const hello = Calls.bytesOf("hello")
 const breaches = Effect.map(Sandbox.report, (report) => report.breaches.map(({ rule }) => rule))
 
 describe("SandboxReport", () => {
-  it.effect("says what was asked, in order, with bytes and outcomes", () =>
+  it.effect("lists the requests in order, with their bytes and outcomes", () =>
     Effect.gen(function*() {
       const id = yield* Calls.uploaded("hello")
       const { requests } = yield* Sandbox.report
@@ -42,7 +42,7 @@ describe("SandboxReport", () => {
       assert.deepStrictEqual(requests.slice(1).map(({ attempt, part }) => [part, attempt]), [[1, 1], [1, 2], [2, 1]])
     }).pipe(Effect.provide(sandbox())))
 
-  it.effect("holds no token and no query", () =>
+  it.effect("contains no token and no signature", () =>
     Effect.gen(function*() {
       const { url } = yield* Calls.initiate(5)
       yield* Calls.put(url, hello)
@@ -52,15 +52,15 @@ describe("SandboxReport", () => {
       assert.notInclude(text, "X-Amz-Signature")
     }).pipe(Effect.provide(sandbox())))
 
-  describe("breaches", () => {
-    it.effect("a bearer token at the storage", () =>
+  describe("reports as a breach", () => {
+    it.effect("a bearer token sent to storage", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         yield* Calls.put(url, hello, { ...Calls.ENCRYPTION, authorization: "Bearer api.sandbox" })
         assert.deepStrictEqual(yield* breaches, ["BearerAtStorage"])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("trace headers at the storage, and only there", () =>
+    it.effect("trace headers sent to storage, but not those sent to the service", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         yield* Calls.json("GET", "/v1/token/info", undefined, { headers: { traceparent: "00-1-1-01" } })
@@ -75,7 +75,7 @@ describe("SandboxReport", () => {
         ])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("fields of an initiate that the service does not know", () =>
+    it.effect("an initiate request with fields that the service does not know", () =>
       Effect.gen(function*() {
         const body = { name: "a", type: "b", size: 5 }
         yield* Calls.json("POST", "/v2/files/upload", body)
@@ -88,7 +88,7 @@ describe("SandboxReport", () => {
         ])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("an expired URL that is used again", () =>
+    it.effect("a second PUT to an expired URL", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         yield* TestClock.adjust("4 hours")
@@ -98,7 +98,7 @@ describe("SandboxReport", () => {
         assert.deepStrictEqual(yield* breaches, ["ExpiredUrlRetried"])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("a URL that a fault called expired and that is used again", () =>
+    it.effect("a second PUT to a URL that a fault reported as expired", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         yield* Calls.put(url, hello)
@@ -106,7 +106,7 @@ describe("SandboxReport", () => {
         assert.deepStrictEqual(yield* breaches, ["ExpiredUrlRetried"])
       }).pipe(Effect.provide(sandbox({ faults: FaultScript.on("put").expire() }))))
 
-    it.effect("an attempt that begins before the one before it is over", () =>
+    it.effect("an attempt that starts while the previous attempt is still running", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         const begun = yield* Deferred.make<void>()
@@ -134,14 +134,14 @@ describe("SandboxReport", () => {
           Calls.json("POST", `/v2/files/${id}/large-upload/complete`, { upload_id: uploadId, parts: order(parts) })
       })
 
-    it.effect("a complete before all parts are there", () =>
+    it.effect("a complete request before all parts are stored", () =>
       Effect.gen(function*() {
         const complete = yield* large(["0123", "4567"], 8, 1)
         yield* complete((parts) => parts)
         assert.deepStrictEqual(yield* breaches, ["CompleteBeforeAllParts"])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("a complete whose parts are out of order or twice there", () =>
+    it.effect("a complete request that lists parts out of order or twice", () =>
       Effect.gen(function*() {
         const complete = yield* large(["0123", "4567"], 8)
         yield* complete((parts) => [...parts].reverse())
@@ -152,21 +152,21 @@ describe("SandboxReport", () => {
         assert.lengthOf(yield* breaches, 2)
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("a single upload that is completed without bytes", () =>
+    it.effect("a complete request for a single upload before its bytes are stored", () =>
       Effect.gen(function*() {
         const { id } = yield* Calls.initiate(5)
         yield* Calls.api("POST", `/v2/files/${id}/upload/complete`)
         assert.deepStrictEqual(yield* breaches, ["CompleteBeforeAllParts"])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("a complete that leaves out parts that are stored", () =>
+    it.effect("a complete request that omits a stored part", () =>
       Effect.gen(function*() {
         const complete = yield* large(["0123", "4567"], 8)
         yield* complete((parts) => parts.slice(0, 1))
         assert.deepStrictEqual(yield* breaches, ["PartsLeftOut"])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("an etag that is changed, and one of an earlier attempt", () =>
+    it.effect("a complete request with an altered etag or the etag of an earlier attempt", () =>
       Effect.gen(function*() {
         const { id, uploadId, urls } = yield* Calls.initiateLarge(5, 1)
         const put = Effect.map(Calls.putPart(urls[0] ?? "", hello), ({ headers }) => headers["etag"] ?? "")
@@ -184,7 +184,7 @@ describe("SandboxReport", () => {
         assert.lengthOf(yield* breaches, 2)
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("a refusal that no repeat changes, repeated", () =>
+    it.effect("a retry after a permanent error, but not after a `RequestTimeout` or a 503", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         for (const headers of [Calls.ENCRYPTION, Calls.ENCRYPTION, {}]) {
@@ -197,7 +197,7 @@ describe("SandboxReport", () => {
         faults: FaultScript.on("put").answer(400, "RequestTimeout").and(FaultScript.on("put").answer(503))
       }))))
 
-    it.effect("bytes that are put to a file that is finalized", () =>
+    it.effect("a PUT to a finalized file", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
         yield* Calls.put(url, hello)
@@ -206,7 +206,7 @@ describe("SandboxReport", () => {
         assert.deepStrictEqual(yield* breaches, ["PutAfterFinalized"])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("an encryption header on a part that does not sign it", () =>
+    it.effect("an encryption header on a part whose URL does not sign it", () =>
       Effect.gen(function*() {
         const { urls } = yield* Calls.initiateLarge(5, 1)
         const { status } = yield* Calls.storage("PUT", urls[0] ?? "", {
@@ -217,7 +217,7 @@ describe("SandboxReport", () => {
         assert.deepStrictEqual(yield* breaches, ["EncryptionHeaderOnPart"])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("another media type than was declared", () =>
+    it.effect("a PUT with another media type than the declared one", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5, "text/plain")
         yield* Calls.put(url, hello)
@@ -233,7 +233,7 @@ describe("SandboxReport", () => {
         ])
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("more PUTs in flight than are allowed", () =>
+    it.effect("more concurrent PUTs than `inFlightLimit` allows", () =>
       Effect.gen(function*() {
         const { urls } = yield* Calls.initiateLarge(12, 3)
         const all = Effect.forEach(urls, (url) => Calls.putPart(url, Calls.bytesOf("0123")), {
@@ -245,7 +245,7 @@ describe("SandboxReport", () => {
         assert.strictEqual(report.mostInFlight, 3)
       }).pipe(Effect.provide(sandbox({ inFlightLimit: 2, faults: FaultScript.on("put").always().delay("1 hour") }))))
 
-    it.effect("asking the service earlier than it said", () =>
+    it.effect("a request to the service before its Retry-After has passed", () =>
       Effect.gen(function*() {
         const call = Calls.json("GET", "/v1/token/info")
         yield* call
@@ -258,7 +258,7 @@ describe("SandboxReport", () => {
         assert.lengthOf(yield* breaches, 1)
       }).pipe(Effect.provide(sandbox({ rateLimit: { limit: 1, window: "1 minute" } }))))
 
-    it.effect("asking the storage for the same URL earlier than it said", () =>
+    it.effect("a PUT to the same URL before the Retry-After of storage has passed", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         yield* Calls.put(url, hello)

@@ -8,7 +8,7 @@ const MIB = 1024 * 1024
 
 describe("SandboxFiles", () => {
   it.prop(
-    "chooses between 1 and 10000 parts, none under the minimum that storage allows, for every size",
+    "chooses 1 to 10000 parts for every size, with a part size of at least the minimum if there are several",
     {
       size: FastCheck.integer({ min: 1, max: 10_000_000_000 }),
       recommendedPartSize: FastCheck.integer({ min: 1, max: 5_000_000_000 })
@@ -22,7 +22,7 @@ describe("SandboxFiles", () => {
     { fastCheck: { numRuns: 500 } }
   )
 
-  it("knows the file of a key again", () => {
+  it("derives the file id from its key, and none from a foreign key", () => {
     assert.strictEqual(SandboxFiles.fileIdOf(SandboxFiles.keyOf("abc")), "abc")
     assert.isUndefined(SandboxFiles.fileIdOf("elsewhere/abc"))
   })
@@ -31,7 +31,7 @@ describe("SandboxFiles", () => {
 describe("SandboxUploads", () => {
   const declared = { name: "a", type: undefined, size: 5 }
 
-  it.effect("hands out the store's own URLs when the store signs them itself", () =>
+  it.effect("returns the store's own URLs if the store signs them itself", () =>
     Effect.gen(function*() {
       const asked: Array<ObjectStore.PresignRequest> = []
       const store: ObjectStore.ObjectStoreService = {
@@ -54,7 +54,7 @@ describe("SandboxUploads", () => {
       ])
     }).pipe(Effect.provide(ObjectStoreMemory.layer())))
 
-  it.effect("gives the parts of a forgotten upload back to the store", () =>
+  it.effect("rejects the completion of an upload after 24 hours and deletes its parts from the store", () =>
     Effect.gen(function*() {
       const store = yield* ObjectStore.ObjectStore
       const uploads = SandboxUploads.make(SandboxOptions.resolve(), store)

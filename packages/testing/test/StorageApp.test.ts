@@ -35,8 +35,8 @@ const signedGet = (fileId: string, method = "GET") =>
   })
 
 describe("StorageApp", () => {
-  describe("putting", () => {
-    it.effect("answers with an etag in quotes, the encryption, a request id and the time", () =>
+  describe("PUT", () => {
+    it.effect("responds with a quoted etag, the encryption header and the date", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         const { headers, status } = yield* Calls.put(url, hello)
@@ -46,21 +46,21 @@ describe("StorageApp", () => {
         assert.strictEqual(headers["date"], "Thu, 01 Jan 1970 00:00:00 GMT")
       }).pipe(Effect.provide(sandbox())))
 
-    refuses("refuses a PUT without the encryption header that was signed", (url) => Calls.put(url, hello, {}), {
+    refuses("rejects a PUT without the signed encryption header", (url) => Calls.put(url, hello, {}), {
       status: 403,
       code: "SignatureDoesNotMatch"
     })
-    refuses("refuses an altered URL", (url) => Calls.put(url.replace("files", "filed"), hello), {
+    refuses("rejects an altered URL", (url) => Calls.put(url.replace("files", "filed"), hello), {
       status: 403,
       code: "SignatureDoesNotMatch"
     })
     refuses(
-      "refuses a header of its own that was not signed",
+      "rejects an unsigned `x-amz-acl` header",
       (url) => Calls.put(url, hello, { ...Calls.ENCRYPTION, "x-amz-acl": "public-read" }),
       { status: 403, code: "AccessDenied" }
     )
     refuses(
-      "refuses a bearer beside the signature",
+      "rejects a bearer token on a pre-signed URL",
       (url) => Calls.put(url, hello, { ...Calls.ENCRYPTION, authorization: "Bearer api.sandbox" }),
       {
         status: 400,
@@ -68,7 +68,7 @@ describe("StorageApp", () => {
       }
     )
     refuses(
-      "refuses a chunked body",
+      "rejects a chunked body",
       (url) => Calls.storage("PUT", url, { body: Calls.streamed([hello]), headers: Calls.ENCRYPTION }),
       {
         status: 501,
@@ -76,7 +76,7 @@ describe("StorageApp", () => {
       }
     )
     refuses(
-      "refuses a body that is shorter than its Content-Length",
+      "rejects a body that is shorter than its Content-Length",
       (url) => Calls.storage("PUT", url, { body: Calls.streamed([hello], 6), headers: Calls.ENCRYPTION }),
       {
         status: 400,
@@ -84,7 +84,7 @@ describe("StorageApp", () => {
       }
     )
     refuses(
-      "refuses a body without a length",
+      "rejects a request without a Content-Length",
       (url) => Calls.storage("PUT", url, { headers: { ...Calls.ENCRYPTION, "content-length": "" } }),
       {
         status: 411,
@@ -92,19 +92,19 @@ describe("StorageApp", () => {
       }
     )
     refuses(
-      "refuses more than 5 GiB in one PUT",
+      "rejects more than 5 GiB in one PUT",
       (url) => Calls.storage("PUT", url, { body: Calls.streamed([hello], 5_368_709_121), headers: Calls.ENCRYPTION }),
       {
         status: 400,
         code: "EntityTooLarge"
       }
     )
-    refuses("refuses what it does not serve", (url) => Calls.storage("OPTIONS", url), {
+    refuses("rejects an OPTIONS request without preflight headers", (url) => Calls.storage("OPTIONS", url), {
       status: 403,
       code: "AccessForbidden"
     })
 
-    it.effect("refuses an expired URL by its own clock, and says what time it is there", () =>
+    it.effect("rejects an expired URL by its own clock and reports its time", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         yield* TestClock.adjust("3 hours")
@@ -118,7 +118,7 @@ describe("StorageApp", () => {
         assert.strictEqual(Calls.elementOf(body, "Expires"), "1970-01-01T04:00:00.000Z")
       }).pipe(Effect.provide(sandbox({ clockOffsetMillis: 3_600_000 }))))
 
-    it.effect("signs the media type too when it is told to", () =>
+    it.effect("rejects another media type than the declared one if `signContentType` is set", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5, "text/plain")
         const other = { ...Calls.ENCRYPTION, "content-type": "text/html" }
@@ -126,7 +126,7 @@ describe("StorageApp", () => {
         assert.strictEqual((yield* Calls.put(url, hello)).status, 200)
       }).pipe(Effect.provide(sandbox({ signContentType: true }))))
 
-    it.effect("asks for every encryption header that it is configured with", () =>
+    it.effect("requires every configured encryption header", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         const key = { "x-amz-server-side-encryption-aws-kms-key-id": "key-1" }
@@ -140,8 +140,8 @@ describe("StorageApp", () => {
       }))))
   })
 
-  describe("putting parts", () => {
-    it.effect("refuses the encryption header, which belongs to the single PUT", () =>
+  describe("PUT of a part", () => {
+    it.effect("rejects the encryption header of a single PUT", () =>
       Effect.gen(function*() {
         const { urls } = yield* Calls.initiateLarge(8, 2)
         const { body, status } = yield* Calls.put(urls[0] ?? "", hello)
@@ -149,7 +149,7 @@ describe("StorageApp", () => {
         assert.strictEqual(Calls.codeOf(body), "InvalidArgument")
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("refuses a part of an upload that is over", () =>
+    it.effect("rejects a part of a completed upload with `NoSuchUpload`", () =>
       Effect.gen(function*() {
         const { id, uploadId, urls } = yield* Calls.initiateLarge(5, 1)
         const { headers } = yield* Calls.putPart(urls[0] ?? "", hello)
@@ -161,7 +161,7 @@ describe("StorageApp", () => {
       }).pipe(Effect.provide(sandbox())))
 
     it.effect.prop(
-      "refuses a part number outside 1 to 10000, however well it is signed",
+      "rejects a part number outside 1 to 10000 even if its URL is signed correctly",
       { partNumber: FastCheck.oneof(FastCheck.integer({ min: 10_001 }), FastCheck.integer({ max: 0 })) },
       ({ partNumber }) =>
         Effect.gen(function*() {
@@ -181,14 +181,14 @@ describe("StorageApp", () => {
     )
   })
 
-  describe("reading", () => {
+  describe("GET and HEAD", () => {
     const reading = (headers: Record<string, string>, method: "GET" | "HEAD" = "GET") =>
       Effect.gen(function*() {
         const id = yield* Calls.uploaded("0123456789")
         return yield* Calls.storage(method, yield* signedGet(id, method), { headers })
       }).pipe(Effect.provide(sandbox()))
 
-    it.effect("gives the whole object with its type, length, etag and date", () =>
+    it.effect("return the whole object with its media type, length, etag and date", () =>
       Effect.gen(function*() {
         const { body, headers, status } = yield* reading({})
         assert.strictEqual(status, 200)
@@ -200,7 +200,7 @@ describe("StorageApp", () => {
         assert.match(headers["etag"] ?? "", /^"[0-9a-f]{32}"$/)
       }))
 
-    it.effect("gives HEAD the same headers and no body", () =>
+    it.effect("return the length and no body for HEAD", () =>
       Effect.gen(function*() {
         const { body, headers, status } = yield* reading({}, "HEAD")
         assert.strictEqual(status, 200)
@@ -209,7 +209,7 @@ describe("StorageApp", () => {
       }))
 
     it.effect.prop(
-      "gives every range as 206 with Content-Range",
+      "return every range with status 206 and Content-Range",
       { from: FastCheck.nat(9), length: FastCheck.integer({ min: 1, max: 20 }) },
       ({ from, length }) =>
         Effect.gen(function*() {
@@ -223,7 +223,7 @@ describe("StorageApp", () => {
       { fastCheck: { numRuns: 20 } }
     )
 
-    it.effect("gives open and suffix ranges, and ignores what it cannot read", () =>
+    it.effect("return open-ended and suffix ranges, and ignore invalid or multiple ranges", () =>
       Effect.gen(function*() {
         assert.strictEqual((yield* reading({ range: "bytes=7-" })).body, "789")
         assert.strictEqual((yield* reading({ range: "bytes=-2" })).body, "89")
@@ -232,7 +232,7 @@ describe("StorageApp", () => {
         }
       }))
 
-    it.effect("refuses a range outside the object", () =>
+    it.effect("reject a range outside the object", () =>
       Effect.gen(function*() {
         const { body, status } = yield* reading({ range: "bytes=10-" })
         assert.strictEqual(status, 416)
@@ -240,7 +240,7 @@ describe("StorageApp", () => {
         assert.strictEqual(Calls.elementOf(body, "ActualObjectSize"), "10")
       }))
 
-    it.effect("obeys If-Match, If-None-Match and If-Range", () =>
+    it.effect("obey If-Match, If-None-Match and If-Range", () =>
       Effect.gen(function*() {
         const id = yield* Calls.uploaded("0123456789")
         const url = yield* signedGet(id)
@@ -253,7 +253,7 @@ describe("StorageApp", () => {
         assert.strictEqual((yield* get({ "if-range": "\"other\"", range: "bytes=0-1" })).body, "0123456789")
       }).pipe(Effect.provide(sandbox())))
 
-    it.effect("says what is not there", () =>
+    it.effect("report a missing object as `NoSuchKey` and a missing bucket as `NoSuchBucket`", () =>
       Effect.gen(function*() {
         const missing = yield* Calls.storage("GET", yield* signedGet("nothing"))
         assert.strictEqual(missing.status, 404)
@@ -282,7 +282,7 @@ describe("StorageApp", () => {
         })
       }).pipe(Effect.provide(sandbox(options)))
 
-    it.effect("allows what an upload needs, and nothing that would leak", () =>
+    it.effect("allows an upload's PUT, but no DELETE, trace or authorization header, and nothing if CORS is off", () =>
       Effect.gen(function*() {
         const allowed = yield* preflight(undefined, "Content-Type, x-amz-server-side-encryption")
         assert.strictEqual(allowed.status, 200)
@@ -302,14 +302,14 @@ describe("StorageApp", () => {
         return headers["access-control-expose-headers"]
       }).pipe(Effect.provide(sandbox(options)))
 
-    it.effect("exposes the etag to pages, or hides it", () =>
+    it.effect("exposes the etag to pages unless the options hide it", () =>
       Effect.gen(function*() {
         assert.match((yield* exposed()) ?? "", /\bETag\b/)
         assert.notMatch((yield* exposed({ cors: { exposeEtag: false } })) ?? "", /\bETag\b/)
         assert.isUndefined(yield* exposed({ cors: false }))
       }))
 
-    it.effect("lets a page read a refusal too", () =>
+    it.effect("allows pages to read an error response too", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
         const { headers, status } = yield* Calls.storage("PUT", url, {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { StorageRefused } from "../src/index.js"
 
 describe("StorageRefused", () => {
-  it("is written as S3 writes it", () => {
+  it("toXml writes the XML of an S3 error", () => {
     const refusal = StorageRefused.make("NoSuchKey", { details: { Key: "files/1" } })
     assert.strictEqual(
       StorageRefused.toXml(refusal, "0123456789ABCDEF"),
@@ -11,7 +11,7 @@ describe("StorageRefused", () => {
     )
   })
 
-  it("escapes what would be markup", () => {
+  it("toXml escapes markup in details", () => {
     const xml = StorageRefused.toXml(
       StorageRefused.make("NoSuchKey", { details: { Key: "<a href=\"b\">&'</a>" } }),
       "1"
@@ -19,7 +19,7 @@ describe("StorageRefused", () => {
     assert.include(xml, "<Key>&lt;a href=&quot;b&quot;&gt;&amp;&apos;&lt;/a&gt;</Key>")
   })
 
-  it("takes any status with any code, and the table's message where there is one", () => {
+  it("fromStatus uses the known message of a code, or the code itself if it is unknown", () => {
     assert.strictEqual(StorageRefused.fromStatus(503, "SlowDown").reason, "Please reduce your request rate.")
     assert.strictEqual(StorageRefused.fromStatus(418, "Teapot").reason, "Teapot")
   })

@@ -31,7 +31,7 @@ const source = UploadSources.fromBytes("notes.txt", new Uint8Array([1]))
 type Services = ServiceApi.ServiceApi | ObjectStorage.ObjectStorage | TransferGate.TransferGate
 
 describe("the types of the layers", () => {
-  it("they give the sandbox and all that uploads need, and say where their objects must come from", () => {
+  it("provide the sandbox and the upload services, and require an object store unless they include it", () => {
     type Given = Sandbox.Sandbox | Services
     expectTypeOf(SandboxLayer.memory()).toEqualTypeOf<Layer.Layer<Given, ConfigError.ConfigError>>()
     expectTypeOf(SandboxLayer.layer()).toEqualTypeOf<
@@ -53,7 +53,7 @@ describe("the types of the layers", () => {
     expectTypeOf(Recorder.layer).toEqualTypeOf<Layer.Layer<Recorder.Recorder>>()
   })
 
-  it("a test of an upload is left with no requirement", () => {
+  it("leave no requirements in the test of an upload", () => {
     const test = Effect.gen(function*() {
       const file = yield* Uploads.upload(source)
       const stored = yield* Sandbox.stored(file.id)
@@ -74,7 +74,7 @@ describe("the types of the layers", () => {
     >()
   })
 
-  it("options that do not exist are refused", () => {
+  it("reject invalid options", () => {
     const refused = () => [
       // @ts-expect-error misspelt
       SandboxLayer.memory({ fault: FaultScript.empty }),
@@ -88,7 +88,7 @@ describe("the types of the layers", () => {
 })
 
 describe("the types of fault scripts", () => {
-  it("a request can only be given a fault that it can have", () => {
+  it("accept only the faults that a request can have", () => {
     expectTypeOf(FaultScript.on("put").times(2).answer(503, "SlowDown")).toEqualTypeOf<FaultScript.FaultScript>()
     expectTypeOf(FaultScript.on("putPart").part(2).always().landLate("1 minute")).toEqualTypeOf<
       FaultScript.FaultScript
@@ -116,7 +116,7 @@ describe("the types of fault scripts", () => {
 })
 
 describe("the types of arbitraries", () => {
-  it("they make what the SDK takes", () => {
+  it("generate upload sessions and fault scripts", () => {
     expectTypeOf(Arbitraries.session()).toEqualTypeOf<FastCheck.Arbitrary<UploadSession.UploadSession>>()
     expectTypeOf(Arbitraries.faultScript()).toEqualTypeOf<FastCheck.Arbitrary<FaultScript.FaultScript>>()
   })

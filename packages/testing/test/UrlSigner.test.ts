@@ -30,7 +30,7 @@ describe("UrlSigner", () => {
       )
     }))
 
-  it.effect("names the headers that have to be sent, and does not hide them in the query", () =>
+  it.effect("lists the headers to send in X-Amz-SignedHeaders, and does not add them to the query", () =>
     Effect.gen(function*() {
       const url = new URL(
         yield* UrlSigner.sign(credential, {
@@ -46,7 +46,7 @@ describe("UrlSigner", () => {
       assert.isFalse(url.searchParams.has("x-amz-server-side-encryption"))
     }))
 
-  it.effect("carries the part's number and upload in the query", () =>
+  it.effect("puts the part number and the upload id in the query", () =>
     Effect.gen(function*() {
       const url = new URL(
         yield* UrlSigner.sign(credential, { ...documented, query: { partNumber: "7", uploadId: "a b/c=" } })

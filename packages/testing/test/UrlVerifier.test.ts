@@ -60,13 +60,13 @@ const parameter = (name: string, value: string) => (target: string) =>
   target.replace(new RegExp(`${name}=[^&]*`), `${name}=${value}`)
 
 describe("UrlVerifier", () => {
-  it.effect("lets a request pass that is what was signed, until the last second", () =>
+  it.effect("accepts a request as it was signed, until the URL expires", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* verify({}), { path: unsigned.path, query: {} })
       yield* verify({ after: 10_800_000 })
     }))
 
-  it.effect("gives the parameters that were signed", () =>
+  it.effect("returns the signed query parameters", () =>
     Effect.gen(function*() {
       const { query } = yield* verify({ unsigned: part, headers: {} })
       assert.deepStrictEqual(query, { partNumber: "3", uploadId: "upload" })
@@ -76,7 +76,7 @@ describe("UrlVerifier", () => {
   const meaning = (target: string) => decodeURIComponent(target)
 
   it.effect.prop(
-    "refuses a URL of which any character was altered",
+    "rejects a URL with an altered character unless it decodes to the same text",
     {
       position: FastCheck.double({ min: 0, max: 0.999999, noNaN: true }),
       character: FastCheck.constantFrom(..."abcXYZ019-._~/%&=?")
@@ -98,82 +98,82 @@ describe("UrlVerifier", () => {
     { fastCheck: { numRuns: 120 } }
   )
 
-  refuses("refuses another method", { method: "GET" }, { status: 403, code: "SignatureDoesNotMatch" })
-  refuses("refuses another signature", { alter: parameter("X-Amz-Signature", "0".repeat(64)) }, {
+  refuses("rejects a method that was not signed", { method: "GET" }, { status: 403, code: "SignatureDoesNotMatch" })
+  refuses("rejects a wrong signature", { alter: parameter("X-Amz-Signature", "0".repeat(64)) }, {
     status: 403,
     code: "SignatureDoesNotMatch"
   })
-  refuses("refuses another path", { alter: (target) => target.replace("files", "filed") }, {
+  refuses("rejects a path that was not signed", { alter: (target) => target.replace("files", "filed") }, {
     status: 403,
     code: "SignatureDoesNotMatch"
   })
-  refuses("refuses a parameter that was not signed", { alter: (target) => `${target}&versionId=1` }, {
+  refuses("rejects a query parameter that was not signed", { alter: (target) => `${target}&versionId=1` }, {
     status: 403,
     code: "SignatureDoesNotMatch"
   })
-  refuses("refuses a longer life than was signed", { alter: parameter("X-Amz-Expires", "10801") }, {
+  refuses("rejects a longer lifetime than was signed", { alter: parameter("X-Amz-Expires", "10801") }, {
     status: 403,
     code: "SignatureDoesNotMatch"
   })
-  refuses("refuses another host", { headers: { [ENCRYPTION]: "aws:kms", host: "elsewhere.test" } }, {
+  refuses("rejects a host that was not signed", { headers: { [ENCRYPTION]: "aws:kms", host: "elsewhere.test" } }, {
     status: 403,
     code: "SignatureDoesNotMatch"
   })
-  refuses("refuses a signed header that is missing", { headers: {} }, { status: 403, code: "SignatureDoesNotMatch" })
-  refuses("refuses a signed header with another value", { headers: { [ENCRYPTION]: "AES256" } }, {
+  refuses("rejects a request without a signed header", { headers: {} }, { status: 403, code: "SignatureDoesNotMatch" })
+  refuses("rejects a signed header with another value", { headers: { [ENCRYPTION]: "AES256" } }, {
     status: 403,
     code: "SignatureDoesNotMatch"
   })
-  refuses("refuses another access key", { alter: (target) => target.replace("AKIDEXAMPLE", "AKIDANOTHER") }, {
+  refuses("rejects an unknown access key", { alter: (target) => target.replace("AKIDEXAMPLE", "AKIDANOTHER") }, {
     status: 403,
     code: "InvalidAccessKeyId"
   })
-  refuses("refuses another scope", { alter: (target) => target.replace("us-east-1", "eu-west-1") }, {
+  refuses("rejects a credential for another region", { alter: (target) => target.replace("us-east-1", "eu-west-1") }, {
     status: 400,
     code: "AuthorizationQueryParametersError"
   })
-  refuses("refuses a signature of which a parameter is missing", {
+  refuses("rejects a URL without its X-Amz-Date", {
     alter: (target) => target.replace(/&X-Amz-Date=[^&]*/, "")
   }, { status: 400, code: "AuthorizationQueryParametersError" })
-  refuses("refuses another algorithm", { alter: parameter("X-Amz-Algorithm", "AWS4-HMAC-SHA1") }, {
+  refuses("rejects an unsupported algorithm", { alter: parameter("X-Amz-Algorithm", "AWS4-HMAC-SHA1") }, {
     status: 400,
     code: "AuthorizationQueryParametersError"
   })
-  refuses("refuses a date that is none", { alter: parameter("X-Amz-Date", "yesterday") }, {
+  refuses("rejects an invalid date", { alter: parameter("X-Amz-Date", "yesterday") }, {
     status: 400,
     code: "AuthorizationQueryParametersError"
   })
-  refuses("refuses a lifetime that is none", { alter: parameter("X-Amz-Expires", "soon") }, {
+  refuses("rejects an invalid lifetime", { alter: parameter("X-Amz-Expires", "soon") }, {
     status: 400,
     code: "AuthorizationQueryParametersError"
   })
-  refuses("refuses a lifetime of more than a week", { alter: parameter("X-Amz-Expires", "604801") }, {
+  refuses("rejects a lifetime of more than a week", { alter: parameter("X-Amz-Expires", "604801") }, {
     status: 400,
     code: "AuthorizationQueryParametersError"
   })
-  refuses("refuses a URL whose escapes are broken", { alter: (target) => `${target}&a=%zz` }, {
+  refuses("rejects a URL with an invalid percent-escape", { alter: (target) => `${target}&a=%zz` }, {
     status: 400,
     code: "InvalidURI"
   })
-  refuses("refuses a request that is not signed at all", { alter: (target) => target.split("?")[0] ?? "" }, {
+  refuses("rejects a request without a signature", { alter: (target) => target.split("?")[0] ?? "" }, {
     status: 403,
     code: "AccessDenied",
     reason: /^Access Denied$/
   })
-  refuses("refuses a bearer token instead of a signature", {
+  refuses("rejects a bearer token instead of a signature", {
     alter: (target) => target.split("?")[0] ?? "",
     headers: { authorization: "Bearer api.token" }
   }, { status: 400, code: "InvalidArgument", reason: /Unsupported Authorization Type/ })
-  refuses("refuses a bearer token beside a signature", {
+  refuses("rejects a bearer token in addition to a signature", {
     headers: { [ENCRYPTION]: "aws:kms", authorization: "Bearer api.token" }
   }, { status: 400, code: "InvalidArgument", reason: /^Only one auth mechanism allowed/ })
-  refuses("refuses a URL that was signed an hour ahead", { after: -3_600_000 }, {
+  refuses("rejects a URL signed an hour in the future", { after: -3_600_000 }, {
     status: 403,
     code: "AccessDenied",
     reason: /not valid yet/
   })
 
-  it.effect("refuses an expired URL, with the deadline and the server's time", () =>
+  it.effect("rejects an expired URL and reports the deadline and the server's time", () =>
     Effect.gen(function*() {
       const refused = yield* refusal({ after: 10_801_000 })
       assert.strictEqual(refused.status, 403)
@@ -186,7 +186,7 @@ describe("UrlVerifier", () => {
     }))
 
   it.effect.prop(
-    "names every x-amz-* header and Content-MD5 that was not signed",
+    "rejects and names an x-amz-* or Content-MD5 header that was not signed",
     {
       name: FastCheck.constantFrom("x-amz-meta-a", "x-amz-acl", "x-amz-checksum-crc32", "content-md5", "x-amz-tagging")
     },
@@ -199,20 +199,20 @@ describe("UrlVerifier", () => {
       })
   )
 
-  it.effect("lets headers pass that need no signature", () =>
+  it.effect("accepts headers that need no signature", () =>
     verify({
       headers: { [ENCRYPTION]: "aws:kms", "content-type": "text/plain", "x-amzn-trace-id": "1", "user-agent": "a" }
     }))
 
-  refuses("refuses the encryption header on a part that does not sign it", {
+  refuses("rejects the encryption header on a part that does not sign it", {
     unsigned: part,
     headers: { [ENCRYPTION]: "aws:kms" }
   }, { status: 400, code: "InvalidArgument", reason: /is not supported for this operation/ })
 
-  it.effect("takes the encryption header on a part that signs it", () =>
+  it.effect("accepts the encryption header on a part that signs it", () =>
     verify({ unsigned: { ...part, headers: { [ENCRYPTION]: "aws:kms" } } }))
 
-  it.effect("never writes a signature or a secret into a refusal", () =>
+  it.effect("never includes the signature or a bearer token in an error", () =>
     Effect.gen(function*() {
       const target = targetOf(yield* UrlSigner.sign(credential, unsigned))
       const signature = new URLSearchParams(target.split("?")[1]).get("X-Amz-Signature") ?? ""

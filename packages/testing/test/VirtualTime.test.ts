@@ -4,7 +4,7 @@ import { VirtualTime } from "../src/index.js"
 
 describe("VirtualTime", () => {
   it.effect.prop(
-    "a day of sleeps takes no time, and each wakes at its own",
+    "runs concurrent sleeps of up to a day, and each ends at its own virtual time",
     { sleeps: FastCheck.array(FastCheck.integer({ min: 0, max: 86_400_000 }), { maxLength: 20 }) },
     ({ sleeps }) =>
       Effect.gen(function*() {
@@ -24,7 +24,7 @@ describe("VirtualTime", () => {
     { fastCheck: { numRuns: 25 } }
   )
 
-  it.effect("gives the failure, and its interruption ends the program", () =>
+  it.effect("fails with the program's failure, and interrupts the program when interrupted", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(
         yield* Effect.exit(VirtualTime.run(Effect.delay(Effect.fail("late"), "1 hour"))),
@@ -41,7 +41,7 @@ describe("VirtualTime", () => {
       assert.isTrue(ended)
     }))
 
-  it.effect("a program that waits for what never comes is a defect, and does not hang", () =>
+  it.effect("reports a program that waits forever instead of hanging", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(VirtualTime.run(Effect.never))
       assert.match(String(exit), /Nothing is scheduled and nothing moves/)

@@ -60,18 +60,18 @@ const repeatable: Record<string, Parameters<typeof outcome>[1]> = {
   "a transfer": (_, gate, failing) => gate.pass(failing),
   "the completion of an upload": (api) => api.completeUpload({ fileId: "f" }),
   "the completion of a large upload": (api) => api.completeLargeUpload({ fileId: "f", uploadId: "u", parts: [] }),
-  "a record": (api) => api.file("f"),
-  "a page of a list": (api) => api.listPage({ path: "/v1/projects", limit: 100, cursor: Option.none(), query: [] })
+  "a record request": (api) => api.file("f"),
+  "a list page request": (api) => api.listPage({ path: "/v1/projects", limit: 100, cursor: Option.none(), query: [] })
 }
 
 const once: Record<string, Parameters<typeof outcome>[1]> = {
-  "the begin of an upload": (api) => api.initiateUpload(file),
-  "the begin of a large upload": (api) => api.initiateLargeUpload({ ...file, parts: Option.none() })
+  "the start of an upload": (api) => api.initiateUpload(file),
+  "the start of a large upload": (api) => api.initiateLargeUpload({ ...file, parts: Option.none() })
 }
 
-describe("what fails while the browser is offline", () => {
+describe("requests that fail while the browser is offline", () => {
   for (const [what, call] of Object.entries(repeatable)) {
-    it.effect(`${what} waits, and is done again`, () =>
+    it.effect(`${what} waits until the browser is online and is retried`, () =>
       Effect.gen(function*() {
         for (const error of [lost("no"), lost("unknown"), timedOut]) {
           assert.deepStrictEqual(yield* outcome(error, call), { waits: true, tried: 2 })
@@ -80,7 +80,7 @@ describe("what fails while the browser is offline", () => {
   }
 
   for (const [what, call] of Object.entries(once)) {
-    it.effect(`${what} waits only if it has certainly not arrived`, () =>
+    it.effect(`${what} waits and is retried only if the request certainly did not arrive`, () =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* outcome(lost("no"), call), { waits: true, tried: 2 })
         for (const error of [lost("unknown"), timedOut]) {

@@ -17,7 +17,7 @@ const uploading = (size: number, sent: number, speed: number): UploadProgress.Up
 const totalsOf = (...items: Parameters<typeof View.snapshotOf>[1]) => View.snapshotOf(View.empty, items).totals
 
 describe("queueView", () => {
-  it("after a pause the time left of all is that of the one file, though what was sent once is shown still", () => {
+  it("after a pause, the total time left is that of the only file, and its sent bytes do not decrease", () => {
     const before = View.progressed(added("a", 1000), uploading(1000, 900, 10), false)
     assert.strictEqual(totalsOf(before).secondsLeft, 10)
     const after = View.progressed(before, uploading(1000, 100, 10), false)
@@ -26,7 +26,7 @@ describe("queueView", () => {
     assert.strictEqual(totalsOf(after).secondsLeft, 90)
   })
 
-  it("what was paused too late can be resumed where the service refused to complete it, and parts have to go again", () => {
+  it("a paused upload is finishing during completion, and is paused again if parts have to be resent", () => {
     const phase = (item: Item, phase: UploadProgress.UploadPhase, waits = true) =>
       View.progressed(item, { ...uploading(1000, 500, 10), phase }, waits).state
     const paused = View.changed(added("a", 1000), { state: "paused" })
@@ -37,7 +37,7 @@ describe("queueView", () => {
     assert.strictEqual(phase(finishing, "uploading", false), "uploading")
   })
 
-  it("what waits counts with all that storage has not confirmed, and what is being told to the service with nothing", () => {
+  it("the total time left includes all unconfirmed bytes of a paused file, and none of a finishing one", () => {
     const moving = View.progressed(added("a", 1000), uploading(1000, 500, 10), false)
     const waiting = View.changed(added("b", 1000), { state: "paused", sent: 800, confirmed: 600 })
     const finishing = View.changed(added("c", 1000), { state: "finishing", sent: 1000 })
@@ -46,7 +46,7 @@ describe("queueView", () => {
 
   const stalled = (progress: UploadProgress.UploadProgress) => ({ ...progress, stalledSince: Option.some(new Date(0)) })
 
-  it("what has been handed over whole has no time left but that of the answer, and however long that takes, no stall", () => {
+  it("a file whose bytes are all handed over has 0 seconds left until completion, and is not stalled", () => {
     const moving = View.progressed(added("b", 1000), uploading(1000, 0, 10), false)
     const unmeasured = { ...uploading(1000, 1000, 10), speed: Option.none(), timeLeft: Option.none() }
     for (const progress of [uploading(1000, 1000, 10), stalled(uploading(1000, 1000, 10)), unmeasured]) {
@@ -62,7 +62,7 @@ describe("queueView", () => {
     assert.strictEqual(View.progressed(waiting, uploading(1000, 100, 10), false).secondsLeft, 90)
   })
 
-  it("what is stalled has no speed and no time left, and neither have all files together if nothing else moves", () => {
+  it("a stalled file has no speed and no time left, and neither have the totals if nothing else moves", () => {
     const item = View.progressed(added("a", 1000), stalled(uploading(1000, 500, 10)), false)
     assert.deepInclude(item, { stalled: true, speed: undefined, secondsLeft: undefined })
     assert.deepInclude(totalsOf(item), { speed: undefined, secondsLeft: undefined })

@@ -30,7 +30,7 @@ const fixtures = Effect.gen(function*() {
 const nowhere = { STEVEDORE_BASE_URL: "http://127.0.0.1:1", STEVEDORE_TOKEN: "api.nothing" }
 
 describe("the command", () => {
-  it.live("the help sums up every command that there is", () =>
+  it.live("--help summarizes every command", () =>
     Effect.gen(function*() {
       const { stdout } = yield* invoke(["--help"])
       const names = [...stdout.matchAll(/^ {2}- (\w+) /gm)].map(([, name]) => name)
@@ -40,7 +40,7 @@ describe("the command", () => {
       }
     }))
 
-  it.live("does not call every upload that uploads lists interrupted: others are running", () =>
+  it.live("the help says that uploads lists unfinished uploads", () =>
     Effect.gen(function*() {
       for (const words of [["--help"], ["uploads", "--help"]]) {
         assert.match((yield* invoke(words)).stdout, /list unfinished uploads/i)
@@ -48,7 +48,7 @@ describe("the command", () => {
     }))
 })
 
-describe("a command line that cannot be right", () => {
+describe("an invalid command line", () => {
   it.live.each<readonly [string, RegExp]>([
     ["nothing", /Invalid subcommand/],
     ["upload", /PATH/],
@@ -85,7 +85,7 @@ describe("a command line that cannot be right", () => {
     ["--wizard", /^--wizard: needs a terminal as standard input: see --help/],
     ["upload --wizard", /^--wizard: needs a terminal/],
     ["sandbox --port 0 --storage-port 0 --directory /dev/null", /^--directory: cannot create or write to \/dev\/null/]
-  ])("%s ends in 2, and says what is wrong on standard error alone", ([line, words]) =>
+  ])("%s exits with 2 and reports the mistake on standard error only", ([line, words]) =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* invoke(line.split(" "), nowhere)
       assert.deepStrictEqual([code, stdout], [2, ""])
@@ -93,7 +93,7 @@ describe("a command line that cannot be right", () => {
       assert.notInclude(stderr, "\u001b")
     }))
 
-  it.live("a variable that is missing ends in 2, and is named", () =>
+  it.live("a missing variable exits with 2 and is named", () =>
     Effect.gen(function*() {
       const { code, stderr } = yield* invoke(["whoami"])
       assert.strictEqual(code, 2)
@@ -102,7 +102,7 @@ describe("a command line that cannot be right", () => {
 })
 
 describe("an upload of several files", () => {
-  it.scopedLive("to where nobody is asks there for the first alone, says so once, and ends in 1", () =>
+  it.scopedLive("to an unreachable service reports the refused connection once and exits with 1", () =>
     Effect.gen(function*() {
       const { folder } = yield* fixtures
       const { code, stderr, stdout } = yield* invoke(["upload", folder, "--json"], nowhere)
@@ -117,8 +117,8 @@ describe("an upload of several files", () => {
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 
-describe.skipIf(process.platform === "win32")("a list that goes on from a file", () => {
-  it.scopedLive("refuses a pipe, for which it would wait, and which it would replace", () =>
+describe.skipIf(process.platform === "win32")("list --resume", () => {
+  it.scopedLive("rejects a named pipe and leaves it in place", () =>
     Effect.gen(function*() {
       const { folder, fs } = yield* fixtures
       execFileSync("mkfifo", [`${folder}/pipe`])
@@ -129,7 +129,7 @@ describe.skipIf(process.platform === "win32")("a list that goes on from a file",
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 
-describe("a download whose record tells its size", () => {
+describe("the size check of a download", () => {
   const serving = (record: Readonly<Record<string, unknown>>, status = 200) =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
@@ -158,7 +158,7 @@ describe("a download whose record tells its size", () => {
   const record = { name: "one.txt", type: "text/plain", size: 10, status: "completed" }
 
   it.scopedLive.each<readonly [to: string, size: number]>([["", 10], ["/one.txt", 10], ["/one.txt", 10.5]])(
-    "to \"%s\" is no file when other bytes come than the %d that it tells, whatever the answer says of their number",
+    "to \"%s\" leaves no file if fewer than the recorded %d bytes arrive, unless --any-size is given",
     ([to, size]) =>
       Effect.gen(function*() {
         const { download, files } = yield* serving({ ...record, size })
@@ -173,9 +173,9 @@ describe("a download whose record tells its size", () => {
   )
 
   it.scopedLive.each<readonly [string, Readonly<Record<string, unknown>>, number]>([
-    ["may not be read", record, 403],
-    ["is none", {}, 200]
-  ])("names the way to go without a record that %s", ([, served, status]) =>
+    ["is forbidden", record, 403],
+    ["is incomplete", {}, 200]
+  ])("suggests --any-size, which succeeds, if the record %s", ([, served, status]) =>
     Effect.gen(function*() {
       const { download, files } = yield* serving(served, status)
       const { code, stderr } = yield* download("/one.txt")
@@ -187,9 +187,9 @@ describe("a download whose record tells its size", () => {
 })
 
 layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTestServices: true })(
-  "the command line and a sandbox",
+  "the command line against a sandbox",
   (it) => {
-    it.scoped("what goes up comes down the same, and its record tells of it", () =>
+    it.scoped("an uploaded file downloads with the same bytes, and the file command shows its record", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { bytes, folder, fs } = yield* fixtures
@@ -212,7 +212,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.deepStrictEqual(yield* fs.readFile(`${folder}/copy.mp4`), bytes)
       }))
 
-    it.scoped("a name that the service gives leads nowhere else, and nothing is overwritten unless it is asked for", () =>
+    it.scoped("a download named ../../one.txt stays in its folder and overwrites a file only with --overwrite", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder, fs } = yield* fixtures
@@ -236,7 +236,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.strictEqual(yield* fs.readFileString(path), "one")
       }))
 
-    it.scoped("a file that is named twice goes up once, which is told; under two names it goes up as two, in turn", () =>
+    it.scoped("a path given twice is uploaded once, with a notice, but a hard link to it is uploaded too", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder, fs } = yield* fixtures
@@ -248,7 +248,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.sameMembers(paths, ["-two.txt", "one.txt", "three.txt"].map((name) => `${folder}/notes/${name}`))
       }))
 
-    it.scoped("a file that two folders have under the same name goes up for each, in turn", () =>
+    it.scoped("a hard link of the same name in another folder is uploaded as a separate file", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder, fs } = yield* fixtures
@@ -262,7 +262,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.strictEqual(new Set(told.map(([id]) => id)).size, 2)
       }))
 
-    it.scoped("a file that fails does not stop the others, and the code is 1 in the end", () =>
+    it.scoped("a file that fails does not stop the others, and the exit code is 1", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder } = yield* fixtures
@@ -283,7 +283,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.match(ended.stderr, /missing\.mp4: "missing\.mp4" does not exist[^]*2 of 5 files failed/)
       }))
 
-    it.scoped("the same command after a failure sends what did not go up, and tells of the rest as before", () =>
+    it.scoped("a repeated upload sends only failed and changed files after a failure, but all after a success", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder, fs } = yield* fixtures
@@ -311,7 +311,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.isTrue([...third].every(([path, [id]]) => after.get(path)?.[0] !== id))
       }))
 
-    it.scoped("a file that was up, but not told of yet, is told of by the same command and does not go up again", () =>
+    it.scoped("an upload stopped before it reports its completed file reports that file when repeated", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder } = yield* fixtures
@@ -325,7 +325,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.notDeepEqual(idOf((yield* invoke(upload, env)).stdout), idOf(before))
       }))
 
-    it.scoped("of several files that were stopped there nothing is left unfinished, and the next command sends them anew", () =>
+    it.scoped("a repeated upload of several files keeps those completed before a stop and leaves none unfinished", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder } = yield* fixtures
@@ -344,7 +344,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.isTrue(third.every((id) => !second.includes(id)))
       }))
 
-    it.scoped("a file that went up and is not at the service any more goes up again with the same command", () =>
+    it.scoped("a repeated upload skips completed files, but sends those that the service no longer has", () =>
       Effect.gen(function*() {
         const { folder } = yield* fixtures
         const token = "api.of-this-test"
@@ -375,7 +375,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.sameMembers(sizes, [3, 3, 1_500_000])
       }))
 
-    it.scoped("without --json the id and the path are on standard output, and the rest on standard error", () =>
+    it.scoped("without --json, upload prints id and path to standard output and the rest to standard error", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder } = yield* fixtures
@@ -385,7 +385,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.match(ended.stderr, /^Uploaded \S+\/one\.txt: 3 B in .*\n$/)
       }))
 
-    it.scoped("a token that is not accepted ends in 3, is asked with once, and is never shown", () =>
+    it.scoped("a rejected token exits with 3, is sent once for all files of an upload, and is never shown", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder, fs } = yield* fixtures
@@ -408,7 +408,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.match(up.stderr, /\n2 more files failed for the same reason as \S+\n3 of 3 files failed/)
       }))
 
-    it.scoped("a list is an item a line, and goes on from where it was left", () =>
+    it.scoped("list --resume continues where the last run stopped, and rejects a foreign or invalid checkpoint", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder } = yield* fixtures
@@ -426,7 +426,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.deepStrictEqual([notOne.code, notOne.stdout], [2, ""])
       }))
 
-    it.scoped("the place to go on from is written through no link, and over what a run left that was killed", () =>
+    it.scoped("list --resume does not write through a symbolic link, and replaces a half-written checkpoint", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder, fs } = yield* fixtures
@@ -440,7 +440,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.strictEqual(JSON.parse(yield* fs.readFileString(`${folder}/place`)).position, 2)
       }))
 
-    it.scoped("filters, sort and any path reach the service; projects is the short form of one list", () =>
+    it.scoped("list applies filters, sorting and any path, and projects is short for list /v1/projects", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const filtered = yield* invoke(
@@ -455,7 +455,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.strictEqual((yield* invoke(["projects"], env)).stdout.split("\n").length, 251)
       }))
 
-    it.scoped("whoami says whom the token stands for", () =>
+    it.scoped("whoami --json prints the subdomain of the token", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { code, stdout } = yield* invoke(["whoami", "--json"], env)
@@ -463,7 +463,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.property(jsonLines(stdout)[0], "subdomain")
       }))
 
-    it.scoped("the profile of a file holds, and an option goes before the variable", () =>
+    it.scoped("STEVEDORE_PROFILE may name a profile file, and --profile overrides it", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { folder, fs } = yield* fixtures

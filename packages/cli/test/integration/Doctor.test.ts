@@ -73,7 +73,7 @@ const failing: ReadonlyArray<
 ]
 
 describe("stevedore doctor", () => {
-  it.scopedLive("finds nothing wrong with a sandbox, breaks no other rule of the contract than it means to, and says what it left", () =>
+  it.scopedLive("passes all checks on a sandbox, breaks only its `RefusalRetried` rule, and lists the files left", () =>
     Effect.gen(function*() {
       const { breaches, checks, code, diagnosis, named, stderr } = yield* withSandbox({})
       assert.deepStrictEqual([code, stderr], [0, ""])
@@ -88,7 +88,7 @@ describe("stevedore doctor", () => {
     }))
 
   it.scopedLive.each(failing)(
-    "%s fails alone, and with it only what depends on it",
+    "reports only %s as failed, and skips only the checks that depend on it",
     ([check, behaviour, words, skipped]) =>
       Effect.gen(function*() {
         const { checks, code, env, named, stderr, stdout } = yield* withSandbox(behaviour)
@@ -102,7 +102,7 @@ describe("stevedore doctor", () => {
       })
   )
 
-  it.scopedLive("a storage that takes a PUT without encryption is told", () =>
+  it.scopedLive("fails the encryption check if storage accepts a PUT without encryption", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const profile = yield* fs.makeTempFileScoped()
@@ -112,7 +112,7 @@ describe("stevedore doctor", () => {
       assert.strictEqual(checks.find(({ check }) => check === "encryption")?.found, "storage accepted it")
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scopedLive("a file that the service does not take is told, one that fits is timed, and neither is sent", () =>
+  it.scopedLive("fails the throughput check for an unsuitable file, and estimates the time for a suitable file", () =>
     Effect.gen(function*() {
       const empty = yield* withSandbox({}, ["--file", "/dev/null"])
       assert.deepStrictEqual(empty.named("failed"), ["throughput"])
@@ -120,13 +120,13 @@ describe("stevedore doctor", () => {
       assert.match(fits.checks.at(-1)?.found ?? "", /takes about/)
     }))
 
-  it.live("without a configuration nothing is tried, and it ends in 2", () =>
+  it.live("exits with 2 and skips all other checks if there is no configuration", () =>
     Effect.gen(function*() {
       const { code, named } = yield* examine({})
       assert.deepStrictEqual([code, named("failed"), named("skipped").length], [2, ["configuration"], 14])
     }))
 
-  it.live("a host without an address and a port without a service are told", () =>
+  it.live("reports a host that does not resolve and a port that refuses the connection", () =>
     Effect.gen(function*() {
       const token = "api.nothing"
       const nobody = yield* examine({ STEVEDORE_BASE_URL: "https://stevedore.invalid", STEVEDORE_TOKEN: token })
@@ -140,7 +140,7 @@ describe("stevedore doctor", () => {
       }
     }))
 
-  it.scopedLive("what is not about the step at which it comes has a remedy of its own, and not that of the step", () =>
+  it.scopedLive("suggests a remedy for the cause of a failure rather than for the check that failed", () =>
     Effect.gen(function*() {
       const sandbox = yield* sandboxOf({})
       const { checks } = yield* examine({ STEVEDORE_BASE_URL: sandbox.baseUrl, STEVEDORE_TOKEN: "api.wrong" })
@@ -151,14 +151,14 @@ describe("stevedore doctor", () => {
       assert.match(busy.checks.find(({ check }) => check === "token")?.remedy ?? "", /Run it again later/)
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scopedLive("pages that nobody asked for have not been tried", () =>
+  it.scopedLive("skips the cors check if no origin is given", () =>
     Effect.gen(function*() {
       const { code, diagnosis, named } = yield* withSandbox({}, [])
       assert.deepStrictEqual([code, named("failed"), named("skipped")], [0, [], ["cors"]])
       assert.isTrue(diagnosis?.type === "diagnosis" && diagnosis.skipped === 1)
     }))
 
-  it.scopedLive("a token that is not accepted ends in 3; an origin that is none in 2", () =>
+  it.scopedLive("exits with 3 if the token is not accepted, and with 2 if the origin is invalid", () =>
     Effect.gen(function*() {
       const sandbox = yield* sandboxOf({})
       const env = { STEVEDORE_BASE_URL: sandbox.baseUrl, STEVEDORE_TOKEN: "api.wrong" }
@@ -168,7 +168,7 @@ describe("stevedore doctor", () => {
       assert.strictEqual((yield* invoke(["doctor", "--origin", "app.example"], env)).code, 2)
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scopedLive("without --json it is a line a check for people", () =>
+  it.scopedLive("prints one readable line per check without --json", () =>
     Effect.gen(function*() {
       const sandbox = yield* sandboxOf({})
       const env = { STEVEDORE_BASE_URL: sandbox.baseUrl, STEVEDORE_TOKEN: Redacted.value(sandbox.token) }

@@ -29,8 +29,8 @@ const uploading = (name: string, size: number) =>
     return { upload, again: run(words, { cwd, env }) }
   })
 
-describe("the process by itself", () => {
-  it.live("help is no failure, goes to standard output, and is without colours in a pipe", () =>
+describe("the stevedore process", () => {
+  it.live("--help exits with 0 and prints to standard output, without colours in a pipe", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run(["upload", "--help"])
       assert.deepStrictEqual([code, stderr], [0, ""])
@@ -38,7 +38,7 @@ describe("the process by itself", () => {
       assert.notInclude(stdout, "\u001b")
     }))
 
-  it.live("every exit code stands in the help and in both tables of them", () =>
+  it.live("the help and both READMEs list every exit code", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const codes = Object.values(ExitCode)
@@ -59,7 +59,7 @@ describe("the process by itself", () => {
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.live.skipIf(process.platform === "win32")(
-    "bash completes each choice of an option by itself",
+    "bash completion completes commands and the choices of an option",
     () =>
       Effect.gen(function*() {
         const { stdout } = yield* run(["--completions", "bash"])
@@ -76,7 +76,7 @@ describe("the process by itself", () => {
       })
   )
 
-  it.live("wrong usage ends in 2", () =>
+  it.live("an unknown option exits with 2 and is named on standard error", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run(["upload", "a", "--no-such-option"])
       assert.deepStrictEqual([code, stdout], [2, ""])
@@ -85,9 +85,9 @@ describe("the process by itself", () => {
 })
 
 layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTestServices: true })(
-  "the process and a sandbox",
+  "the stevedore process with a sandbox",
   (it) => {
-    it.scoped("a reader that goes away ends a list quietly, with 0", () =>
+    it.scoped("a list exits with 0 and prints no error when the reader closes the pipe", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const running = yield* start(["projects", "--json"], { env })
@@ -97,7 +97,7 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         assert.deepStrictEqual([code, stderr], [0, ""])
       }))
 
-    it.scoped("Ctrl-C ends an upload with 130, leaves nothing running, and its token was never in the process list", () =>
+    it.scoped("Ctrl-C ends an upload with 130 and keeps it unfinished, and `ps` does not show the token", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { upload } = yield* uploading("large.mp4", 4_000_000_000)
@@ -114,7 +114,7 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         assert.deepStrictEqual(forgotten.map((ended) => ended.code), [0])
       }))
 
-    it.scoped("Ctrl-C twice ends at once, whatever it waits for, and the same command goes on", () =>
+    it.scoped("a second Ctrl-C ends an upload immediately, and the same command completes it", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { again, upload } = yield* uploading("twice.mp4", 1_000_000_000)
@@ -142,7 +142,7 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
       })
 
     it.scoped.skipIf(process.platform === "win32")(
-      "a terminal that goes away ends a download with 129, and nothing of it is left",
+      "a closed terminal ends a download with 129, and no partial file is left",
       () =>
         Effect.gen(function*() {
           const { cwd, env, id, names } = yield* stored(300_000_000)
@@ -155,7 +155,7 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         })
     )
 
-    it.scoped("Ctrl-C of a download that is to be kept leaves what has come, and the same command goes on from there", () =>
+    it.scoped("Ctrl-C keeps the partial file of a download with --keep, and the same command completes it", () =>
       Effect.gen(function*() {
         const { cwd, env, fs, id, names } = yield* stored(600_000_000)
         const words = ["download", id, "-o", "down/copy", "--keep"]
@@ -171,14 +171,14 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         assert.strictEqual(Number((yield* fs.stat(`${cwd}/down/copy`)).size), 600_000_000)
       }))
 
-    it.scoped("a token that is not accepted ends in 3", () =>
+    it.scoped("a rejected token exits with 3", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox
         const { code, stdout } = yield* run(["whoami"], { env: { ...env, STEVEDORE_TOKEN: "api.wrong" } })
         assert.deepStrictEqual([code, stdout], [3, ""])
       }))
 
-    it.scoped("Ctrl-C ends a sandbox with 130, and nothing of what it stored is left", () =>
+    it.scoped("Ctrl-C ends a sandbox with 130 and leaves its directory empty", () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* fs.makeTempDirectoryScoped()

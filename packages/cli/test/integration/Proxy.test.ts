@@ -42,7 +42,7 @@ const keepsSecrets = ({ stderr, stdout }: { readonly stdout: string; readonly st
 layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestServices: true })(
   "the command line behind a proxy",
   (it) => {
-    it.scoped("uploads, downloads and lists through it, and reaches storage on this machine without it", () =>
+    it.scoped("uploads, downloads and lists through the proxy, and reaches local storage directly", () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* fs.makeTempDirectoryScoped()
@@ -64,7 +64,7 @@ layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestS
         for (const ended of [up, down, listed]) keepsSecrets(ended)
       }))
 
-    it.scoped("does not ask it for a host that no_proxy lists", () =>
+    it.scoped("does not use the proxy for a host in no_proxy", () =>
       Effect.gen(function*() {
         const { asked, run } = yield* behindProxy
         // nobody has this name outside the proxy
@@ -77,7 +77,7 @@ layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestS
         assert.deepStrictEqual(asked, [])
       }))
 
-    it.scoped("says by which status it was refused, and nothing of the password", () =>
+    it.scoped("reports the status with which the proxy rejects a request, but not the password", () =>
       Effect.gen(function*() {
         const { asked, port, run } = yield* behindProxy
         const wrong = yield* Effect.provide(
@@ -99,7 +99,7 @@ layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestS
         keepsSecrets(forbidden)
       }))
 
-    it.scoped("refuses a variable that cannot be right before anything is asked", () =>
+    it.scoped("rejects an invalid proxy variable before it sends a request", () =>
       Effect.gen(function*() {
         const { asked, port, run } = yield* behindProxy
         const ended = yield* run(["whoami"], { http_proxy: `socks5://${credentials}@127.0.0.1:${port}` })
@@ -110,7 +110,7 @@ layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestS
 
     const decode = Schema.decodeUnknownSync(Schema.Array(DoctorReport.DoctorReport))
 
-    it.scoped("is examined by doctor as it is used: every check goes through it, and its origin alone is told", () =>
+    it.scoped("runs doctor's checks through the proxy, and reports its origin but not the password", () =>
       Effect.gen(function*() {
         const { asked, port, run } = yield* behindProxy
         const ended = yield* run(["doctor", "--json", "--origin", "https://app.example"], { no_proxy: "other.test" })
@@ -128,7 +128,7 @@ layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestS
         keepsSecrets(ended)
       }))
 
-    it.scoped("that refuses is what doctor says to look at", () =>
+    it.scoped("reports rejected proxy credentials and an invalid proxy variable in doctor", () =>
       Effect.gen(function*() {
         const { port, run } = yield* behindProxy
         const ended = yield* run(["doctor", "--json"], { http_proxy: `http://${user}:another-word@127.0.0.1:${port}` })

@@ -296,7 +296,7 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
   "stevedore upload, killed with SIGKILL",
   (it) => {
     it.scoped(
-      `at ${kills} random instants of ${size / 1_000_000} MB, goes on when it is run again (seed ${seed})`,
+      `resumes when run again after ${kills} kills at random instants of ${size / 1_000_000} MB (seed ${seed})`,
       () =>
         Effect.gen(function*() {
           const here = yield* machine
@@ -327,7 +327,7 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
     )
 
     it.scoped(
-      "is listed with what storage has, keeps others off while it lives, and frees them when it is dead",
+      "holds its lock while it runs, then is listed with its confirmed parts and can be resumed",
       () =>
         Effect.gen(function*() {
           const here = yield* machine

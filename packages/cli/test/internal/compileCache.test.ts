@@ -10,17 +10,17 @@ const home = "/homes/ada"
 const cases: ReadonlyArray<readonly [string, Parameters<typeof CompileCache.directoryOf>[0], string]> = [
   ["Linux", { platform: "linux", environment: {}, home }, "/homes/ada/.cache/stevedore-compiled"],
   [
-    "XDG",
+    "an absolute XDG_CACHE_HOME",
     { platform: "linux", environment: { XDG_CACHE_HOME: "/var/cache/ada" }, home },
     "/var/cache/ada/stevedore-compiled"
   ],
   [
-    "a relative XDG_CACHE_HOME, which does not count",
+    "a relative XDG_CACHE_HOME, which is ignored",
     { platform: "linux", environment: { XDG_CACHE_HOME: "cache" }, home },
     "/homes/ada/.cache/stevedore-compiled"
   ],
   [
-    "macOS, whatever XDG says",
+    "macOS, where XDG_CACHE_HOME is ignored",
     { platform: "darwin", environment: { XDG_CACHE_HOME: "/var/cache/ada" }, home },
     "/homes/ada/Library/Caches/stevedore-compiled"
   ],
@@ -43,12 +43,12 @@ const fresh = Effect.acquireRelease(
 
 const permissions = (path: string): number => statSync(path).mode & 0o777
 
-describe("where the command keeps itself compiled", () => {
+describe("the compile cache directory", () => {
   for (const [name, machine, directory] of cases) {
-    it(`knows ${name}`, () => assert.strictEqual(CompileCache.directoryOf(machine), directory))
+    it(`is resolved for ${name}`, () => assert.strictEqual(CompileCache.directoryOf(machine), directory))
   }
 
-  it.scoped("is made with all that it lies in, for its user alone", () =>
+  it.scoped("is created with its parent directory, accessible only to its user", () =>
     Effect.map(fresh, (root) => {
       const directory = join(root, "cache", "compiled")
       assert.strictEqual(CompileCache.prepare(() => directory), directory)
@@ -57,7 +57,7 @@ describe("where the command keeps itself compiled", () => {
       assert.strictEqual(CompileCache.prepare(() => directory), directory)
     }))
 
-  it.scoped("is not used where others may write to it: what they left there would run", () =>
+  it.scoped("is not used if other users may write to it", () =>
     Effect.map(fresh, (root) => {
       for (const mode of [0o777, 0o720, 0o702]) {
         chmodSync(root, mode)
@@ -67,7 +67,7 @@ describe("where the command keeps itself compiled", () => {
       assert.strictEqual(CompileCache.prepare(() => root), root)
     }))
 
-  it.scoped("is nowhere where no folder can be made, or nobody has a home", () =>
+  it.scoped("is not used if it cannot be created or there is no home directory", () =>
     Effect.map(fresh, (root) => {
       const file = join(root, "file")
       writeFileSync(file, "")

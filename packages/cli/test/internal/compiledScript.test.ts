@@ -30,8 +30,8 @@ const place = Effect.acquireRelease(
   }
 }))
 
-describe("a script that is kept compiled", () => {
-  it.scoped("is compiled once, and is the same script from then on", () =>
+describe("a script with cached compiled code", () => {
+  it.scoped("is compiled once, into a private file that the next run leaves unchanged", () =>
     Effect.map(place, ({ kept, run }) => {
       assert.deepStrictEqual(run(), [false, "Ahoy, undefined"])
       assert.strictEqual(statSync(kept).mode & 0o777, 0o600)
@@ -40,7 +40,7 @@ describe("a script that is kept compiled", () => {
       assert.deepStrictEqual(readFileSync(kept), before)
     }))
 
-  it.scoped("is compiled again when it is another, of the same length too", () =>
+  it.scoped("is compiled again when it changes, even if its length stays the same", () =>
     Effect.map(place, ({ run, script }) => {
       run()
       writeFileSync(script, says("Ohoy"))
@@ -48,7 +48,7 @@ describe("a script that is kept compiled", () => {
       assert.deepStrictEqual(run(), [true, "Ohoy, undefined"])
     }))
 
-  it.scoped("is compiled again when what was kept is cut off, wherever", () =>
+  it.scoped("is compiled again when the cache is truncated", () =>
     Effect.map(place, ({ kept, run }) => {
       run()
       const { size } = statSync(kept)
@@ -59,7 +59,7 @@ describe("a script that is kept compiled", () => {
       }
     }))
 
-  it.scoped("is compiled again when one byte of what was kept is another", () =>
+  it.scoped("is compiled again when one byte of the cache is changed", () =>
     Effect.map(place, ({ kept, run }) => {
       run()
       const whole = readFileSync(kept)
@@ -72,7 +72,7 @@ describe("a script that is kept compiled", () => {
       }
     }))
 
-  it.scoped("runs where nothing can be kept", () =>
+  it.scoped("runs even if the cache cannot be written or read", () =>
     Effect.map(place, ({ kept, run, script }) => {
       assert.deepStrictEqual(run(join(script, "kept")), [false, "Ahoy, undefined"])
       run()

@@ -44,8 +44,8 @@ const run = (
 const words = (result: Either.Either<{ readonly found: string }, { readonly found: string }>) =>
   Either.merge(result).found
 
-describe("the doctor's checks", () => {
-  it.effect("a rate limit is fine, near its end, at its end, or not told", () =>
+describe("doctor checks", () => {
+  it.effect("report a rate limit that is fine, almost used up, used up or unknown", () =>
     Effect.gen(function*() {
       const limit = (remaining: number) => ({
         service: { rateLimit: Effect.succeedSome({ limit: 200, remaining, resetsAt: undefined }) }
@@ -57,7 +57,7 @@ describe("the doctor's checks", () => {
       assert.match(words(yield* run("rate-limit", {})), /reports none/)
     }))
 
-  it.effect("the largest file is what the line carries while the URLs live, and no more than the service takes", () =>
+  it.effect("limit the file size by the throughput, the URL lifetime and the service's maximum", () =>
     Effect.gen(function*() {
       const slow = yield* run("throughput", { found: { speed: 100_000 } })
       assert.match(words(slow), /100\.0 kB\/s over one connection: up to 1\.1 GB in the 3h before the URLs expire$/)
@@ -72,7 +72,7 @@ describe("the doctor's checks", () => {
       assert.match(words(yield* run("throughput", file(100_000_000))), /a\.mp4 takes about 16m 40s/)
     }))
 
-  it("a preflight is read as a browser reads it", () => {
+  it("evaluate a preflight response as a browser does", () => {
     const asked = { origin: "https://app.example", method: "PUT", headers: ["content-type", "x-amz-a"] }
     const allowed = {
       "access-control-allow-origin": "https://app.example",
@@ -94,7 +94,7 @@ describe("the doctor's checks", () => {
     assert.deepStrictEqual(Cors.notExposed({}, ["ETag"]), ["ETag"])
   })
 
-  it("a line is never as wide as the terminal, where its words are not", () => {
+  it("wrap lines to the terminal width without losing the remedy", () => {
     const report: DoctorReport.CheckReport = {
       type: "check",
       check: "single-put",

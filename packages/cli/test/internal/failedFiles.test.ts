@@ -21,7 +21,7 @@ const recording = (json: Service["json"] = () => Effect.void) => {
 }
 
 describe("FailedFiles", () => {
-  it.effect("one error of several files is told with the first, and the others are counted; each has its line in JSON", () =>
+  it.effect("reports an error of several files once, counts the other files, and writes JSON for each file", () =>
     Effect.gen(function*() {
       let lines = 0
       const { warned, within } = recording(({ length }) => Effect.sync(() => void (lines += length)))
@@ -41,7 +41,7 @@ describe("FailedFiles", () => {
       assert.strictEqual(yield* files.count, 4)
     }))
 
-  it.effect("why a file failed is told also where nobody reads the results any more", () =>
+  it.effect("warns of a failed file even if its result cannot be written", () =>
     Effect.gen(function*() {
       const { warned, within } = recording(() => Effect.fail(new OutputFailed({ code: "EPIPE" })))
       const error = rejected()

@@ -54,7 +54,7 @@ const resolve = (given: Partial<Configuration.Given>, variables: Readonly<Record
 
 describe.skipIf(process.platform === "win32")("warnOfOthers", () => {
   it.scoped.each([0o644, 0o640, 0o602])(
-    "a token in a file of the mode %o is read, and its owner warned once",
+    "warns once per read of a token file with mode %o, and does not show the token",
     (mode) =>
       Effect.gen(function*() {
         const path = yield* written("api.secret", mode)
@@ -71,7 +71,7 @@ describe.skipIf(process.platform === "win32")("warnOfOthers", () => {
   )
 
   it.scoped.each([0o600, 0o400, 0o711])(
-    "nothing is said of a file of the mode %o, or of what is no file",
+    "does not warn about a token file with mode %o, or about a token in a variable",
     (mode) =>
       Effect.gen(function*() {
         const path = yield* written("api.secret", mode)
@@ -81,7 +81,7 @@ describe.skipIf(process.platform === "win32")("warnOfOthers", () => {
       }).pipe(Effect.provide(Layer.merge(NodeContext.layer, Recorder.layer)))
   )
 
-  it.scoped("a file of configuration is one where the token is in it", () =>
+  it.scoped("warns about a configuration file only if it contains a token", () =>
     Effect.gen(function*() {
       yield* Shared.readConfigFile(yield* written(`{ "baseUrl": "https://host.example" }`, 0o644))
       assert.deepStrictEqual(yield* warnings, [])
@@ -89,7 +89,7 @@ describe.skipIf(process.platform === "win32")("warnOfOthers", () => {
       assert.lengthOf(yield* warnings, 1)
     }).pipe(Effect.provide(Layer.merge(NodeContext.layer, Recorder.layer))))
 
-  it.effect("nothing is said of a file that is somebody else's, which this user cannot change", () =>
+  it.effect("does not warn about another user's read-only file, but warns about the user's own", () =>
     Effect.gen(function*() {
       const own = process.getuid?.() ?? 0
       const resolved = (uid: number) =>

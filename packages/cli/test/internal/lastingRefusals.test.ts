@@ -65,10 +65,10 @@ const after = (...calls: ReadonlyArray<readonly [Call, refusal?: Refusal]>) =>
 
 describe("LastingRefusals", () => {
   it.effect.each<readonly [string, () => ServiceError.ServiceError]>([
-    ["a token that is not accepted", unauthorized],
-    ["a service that was never reached", nobodyThere]
+    ["the token is rejected", unauthorized],
+    ["the first request cannot reach the service", nobodyThere]
   ])(
-    "%s holds for whatever is asked: nothing is asked again, and all have the same error",
+    "once %s, sends no further request but a completion, and fails every call with the same error",
     ([, refusal]) =>
       Effect.gen(function*() {
         const { asked, errors, ofAll } = yield* after(
@@ -83,12 +83,12 @@ describe("LastingRefusals", () => {
   )
 
   it.effect.each<readonly [string, first: () => ServiceError.ServiceError]>([
-    ["the line to a service that has answered is down", ofToken],
+    ["a service that has already responded cannot be reached", ofToken],
     [
-      "a request broke that may have arrived",
+      "a request that may have arrived breaks off",
       () => new ConnectionError.ConnectionFailed({ peer: "service", origin: "http://127.0.0.1:1", arrived: "unknown" })
     ]
-  ])("asks again where %s", ([, first]) =>
+  ])("requests again if %s", ([, first]) =>
     Effect.gen(function*() {
       const then = first === ofToken ? nobodyThere : first
       const { asked, errors, ofAll } = yield* after(["file", first], ["file", then], ["file", then])
@@ -96,16 +96,16 @@ describe("LastingRefusals", () => {
     }))
 
   it.effect.each<readonly [string, Call, Call, () => ServiceError.ServiceError]>([
-    ["may not open", "initiateUpload", "initiateLargeUpload", ofToken],
-    ["may not open in parts", "initiateLargeUpload", "initiateUpload", ofToken],
+    ["initiating an upload is forbidden", "initiateUpload", "initiateLargeUpload", ofToken],
+    ["initiating a multipart upload is forbidden", "initiateLargeUpload", "initiateUpload", ofToken],
     [
-      "finds nobody to open",
+      "initiating an upload fails with 404",
       "initiateUpload",
       "initiateLargeUpload",
       () => new ServiceError.NotFound({ ...answer, status: 404 })
     ]
   ])(
-    "whoever %s an upload does not ask for another of that way, and for one of the other",
+    "once %s, does not request it again, but still requests the other kind of upload",
     ([, call, other, refusal]) =>
       Effect.gen(function*() {
         const { asked, errors, ofAll } = yield* after([call, refusal], [call, refusal], [other, refusal], [
@@ -120,7 +120,7 @@ describe("LastingRefusals", () => {
     ["completeUpload", "initiateUpload"],
     ["completeLargeUpload", "initiateLargeUpload"]
   ])(
-    "where %s is forbidden, no bytes are sent for which it would be asked; what is sent is tried",
+    "once %s is forbidden, initiates no such upload, but still tries to complete an upload already sent",
     ([complete, open]) =>
       Effect.gen(function*() {
         const { asked, errors } = yield* after([open], [complete, ofToken], [open, ofToken], [complete, ofToken])
@@ -132,7 +132,7 @@ describe("LastingRefusals", () => {
     ["completeUpload", "initiateUpload"],
     ["completeLargeUpload", "initiateLargeUpload"]
   ])(
-    "where %s is forbidden of a session of an earlier command, which may be another token's, others go up",
+    "initiates and completes other uploads if %s is forbidden for a session of an earlier command",
     ([complete, open]) =>
       Effect.gen(function*() {
         const { asked, failed } = yield* after([complete, ofToken], [open], [complete])
@@ -141,20 +141,23 @@ describe("LastingRefusals", () => {
   )
 
   it.effect.each<readonly [string, ReadonlyArray<Call>, Refusal]>([
-    ["opening", ["initiateUpload"], ofToken],
-    ["opening in parts", ["initiateLargeUpload"], () => new ServiceError.NotFound({ ...answer, status: 404 })],
-    ["completing", ["initiateUpload", "completeUpload"], ofToken]
-  ])("a refusal of %s speaks for no other file once it was granted", ([, calls, refusal]) =>
-    Effect.gen(function*() {
-      const granted = calls.map((call) => [call] as const)
-      const refused = calls.map((call, index) =>
-        index === calls.length - 1 ? [call, refusal] as const : [call] as const
-      )
-      const { asked, failed } = yield* after(...granted, ...refused, ...granted)
-      assert.deepStrictEqual([asked, failed], [[...calls, ...calls, ...calls], 1])
-    }))
+    ["initiation", ["initiateUpload"], ofToken],
+    ["multipart initiation", ["initiateLargeUpload"], () => new ServiceError.NotFound({ ...answer, status: 404 })],
+    ["completion", ["initiateUpload", "completeUpload"], ofToken]
+  ])(
+    "does not apply a refused %s to other files if one has succeeded before",
+    ([, calls, refusal]) =>
+      Effect.gen(function*() {
+        const granted = calls.map((call) => [call] as const)
+        const refused = calls.map((call, index) =>
+          index === calls.length - 1 ? [call, refusal] as const : [call] as const
+        )
+        const { asked, failed } = yield* after(...granted, ...refused, ...granted)
+        assert.deepStrictEqual([asked, failed], [[...calls, ...calls, ...calls], 1])
+      })
+  )
 
-  it.effect("a service that one question did not reach is asked as soon as it has answered another, and its answer counts", () =>
+  it.effect("requests again if one request does not reach the service but a concurrent request succeeds", () =>
     Effect.gen(function*() {
       const asked: Array<string> = []
       const { ofAll, service } = LastingRefusals.make(
@@ -178,16 +181,16 @@ describe("LastingRefusals", () => {
     }))
 
   it.effect.each<readonly [string, () => ServiceError.ServiceError]>([
-    ["a gateway forbids, which may be for its name", () => forbidden()],
-    ["the service forbids for one of its fields", () => forbidden({ code: "Forbidden", path: ["size"] })],
-    ["the service refuses", () => new ServiceError.RequestRejected({ ...answer, status: 422 })]
-  ])("a file that %s does not speak for the next", ([, refusal]) =>
+    ["a 403 without issues, as a gateway sends it", () => forbidden()],
+    ["a 403 for one of its fields", () => forbidden({ code: "Forbidden", path: ["size"] })],
+    ["a 422", () => new ServiceError.RequestRejected({ ...answer, status: 422 })]
+  ])("still initiates the next upload after %s", ([, refusal]) =>
     Effect.gen(function*() {
       const { asked, errors } = yield* after(["initiateUpload", refusal], ["initiateUpload", refusal])
       assert.deepStrictEqual([asked.length, errors], [2, 2])
     }))
 
-  it.effect("what succeeds gives what the service gives", () =>
+  it.effect("returns a successful result of the service unchanged", () =>
     Effect.gen(function*() {
       const { service } = yield* after()
       assert.deepStrictEqual(yield* service.file("f1"), record)

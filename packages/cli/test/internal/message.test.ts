@@ -40,12 +40,12 @@ const errors: ReadonlyArray<readonly [ours: string, error: Error]> = [
 ]
 
 describe("message", () => {
-  it.each(errors)("names %s, and nothing that only a program can write", (ours, error) => {
+  it.each(errors)("names %s, and nothing of the library's API", (ours, error) => {
     assert.include(messageOf(error), ours)
     assert.notMatch(messageOf(error), /[a-z][A-Z]|[a-z]: (?:"|false|true)|Timeouts|your own Schema|overwriting/)
   })
 
-  it("names the option that takes a pre-signed URL of http, which a service's answer had", () => {
+  it("names the option that allows a pre-signed http URL in a response of the service", () => {
     const problem = "expected https: http sends the file in clear text; allowInsecureHttp allows it"
     const error = new ServiceError.InvalidResponse({
       operation: "initiateUpload",
@@ -58,7 +58,7 @@ describe("message", () => {
     assert.include(messageOf(error), "; --allow-insecure-http allows it at data.upload_url")
   })
 
-  it("is the error's own where there is nothing to say otherwise", () => {
+  it("is the error's own message if there is nothing to replace", () => {
     const error = new PlanError.SizeExceeded({ name: "onImpossible", size: 2, limit: 1, path: "multipart" })
     assert.strictEqual(messageOf(error), error.message)
     assert.strictEqual(messageOf("toString"), "toString")

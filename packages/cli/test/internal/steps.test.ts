@@ -32,7 +32,7 @@ const upload = Uploads.upload(source, { strategy: "multipart", parts: 4, concurr
 )
 
 describe("steps", () => {
-  it.live("each is told when it ends, with how it ended", () =>
+  it.live("are logged when they end, with their outcome and duration", () =>
     Effect.gen(function*() {
       const told = yield* stepsOf(upload)
       assert.deepStrictEqual(
@@ -51,7 +51,7 @@ describe("steps", () => {
       for (const { took } of told) assert.match(String(took), /^\d+m?s/)
     }))
 
-  it.live("none shows a signature, not even one that stands in an attribute of another library's span", () =>
+  it.live("show no signature, not even from an attribute of another library's span", () =>
     Effect.gen(function*() {
       const foreign = Effect.withSpan(Effect.void, "http.client PUT", {
         attributes: { "url.full": "https://storage.test/key?X-Amz-Signature=abc", "url.query": "X-Amz-Signature=abc" }
@@ -61,7 +61,7 @@ describe("steps", () => {
       assert.notMatch(shown, /X-Amz|Signature|api\./)
     }))
 
-  it.effect("one that is interrupted, and one that dies, are told too", () =>
+  it.effect("are also logged when they are interrupted or die", () =>
     Effect.gen(function*() {
       const told = yield* stepsOf(Effect.gen(function*() {
         const fiber = yield* Effect.fork(Effect.withSpan(Effect.never, "waits"))
@@ -75,7 +75,7 @@ describe("steps", () => {
       ])
     }))
 
-  it.live("are told to nobody who does not log them", () =>
+  it.live("are not logged at level info", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* stepsOf(upload, LogLevel.Info), [])
     }))

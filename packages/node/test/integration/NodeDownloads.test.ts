@@ -34,7 +34,7 @@ const setting = (options: Partial<ContentServer.Settings> = {}) =>
 describe("NodeDownloads.toFile", () => {
   for (const mode of ["content", "link"] as const) {
     for (const ranges of [true, false]) {
-      it.scopedLive(`writes the file whole and leaves nothing else, in ${mode} mode, ranges: ${ranges}`, () =>
+      it.scopedLive(`writes the whole file and leaves nothing else, in ${mode} mode, ranges: ${ranges}`, () =>
         Effect.gen(function*() {
           const { directory, served } = yield* setting({ mode, ranges })
           const path = join(directory, "file")
@@ -59,7 +59,7 @@ describe("NodeDownloads.toFile", () => {
     }
   }
 
-  it.scopedLive("writes an empty file, of which no storage has a range", () =>
+  it.scopedLive("writes an empty file, although storage has no valid range for it", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ bytes: Buffer.alloc(0) })
       for (const keep of [false, true]) {
@@ -71,7 +71,7 @@ describe("NodeDownloads.toFile", () => {
       assert.lengthOf(yield* entries(directory), 2)
     }))
 
-  it.scopedLive("has a file of any size range by range: no memory could hold a list of those that storage may tell of", () =>
+  it.scopedLive("does not list all ranges in memory, even if storage reports 10^15 bytes and partSize is 1", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       const server = yield* StorageServer.serve(({ received, response }) => {
@@ -88,7 +88,7 @@ describe("NodeDownloads.toFile", () => {
       assert.deepStrictEqual(yield* entries(directory), [])
     }))
 
-  it.scopedLive("takes up what was cut, in each part by itself", () =>
+  it.scopedLive("writes the whole file if every second response is cut off", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ cut: (answer) => answer % 2 === 0 ? 300_000 : undefined })
       const path = join(directory, "file")
@@ -97,7 +97,7 @@ describe("NodeDownloads.toFile", () => {
     }))
 
   for (const [partSize, ranges] of [[Number.NaN, 1], [Infinity, 1], [MiB + 0.5, 6]] as const) {
-    it.scopedLive(`takes a wish for ranges of ${partSize} bytes for one that can be had`, () =>
+    it.scopedLive(`writes the whole file in valid ranges if partSize is ${partSize}`, () =>
       Effect.gen(function*() {
         const { directory, served } = yield* setting({})
         const path = join(directory, "file")
@@ -107,7 +107,7 @@ describe("NodeDownloads.toFile", () => {
       }))
   }
 
-  it.scopedLive("has nothing under the name before everything is there, and nothing at all after a failure", () =>
+  it.scopedLive("has no file under the name while it downloads, and leaves nothing after a failure", () =>
     Effect.gen(function*() {
       const names: Array<ReadonlyArray<string>> = []
       const directory = yield* Temporary.directory
@@ -128,7 +128,7 @@ describe("NodeDownloads.toFile", () => {
       assert.deepStrictEqual(yield* entries(directory), [])
     }))
 
-  it.scopedLive("leaves nothing when it is interrupted, and settles at once", () =>
+  it.scopedLive("leaves nothing when it is interrupted, and settles within 2 seconds", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ before: (answer) => answer < 2 ? undefined : sleep(60_000) })
       const fiber = yield* NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB }).pipe(
@@ -143,7 +143,7 @@ describe("NodeDownloads.toFile", () => {
       assert.deepStrictEqual(yield* entries(directory), [])
     }))
 
-  it.scopedLive("does not touch what is there, unless it is told to", () =>
+  it.scopedLive("does not change an existing file unless overwrite is set", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting()
       const path = join(directory, "file")
@@ -158,7 +158,7 @@ describe("NodeDownloads.toFile", () => {
     }))
 
   it.scopedLive.skipIf(process.platform === "win32")(
-    "replaces a file that is closed to others by one that is as closed, also while it is written",
+    "keeps the mode of a file it overwrites, and gives others no access to the unfinished file",
     () =>
       Effect.gen(function*() {
         const modes: Array<number> = []
@@ -199,7 +199,7 @@ describe("NodeDownloads.toFile", () => {
       assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
-  it.scopedLive("names the place that cannot be written to", () =>
+  it.scopedLive("fails with TargetUnwritable and the path, without a request, if the directory is missing", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting()
       const path = join(directory, "none", "file")
@@ -216,7 +216,7 @@ describe("NodeDownloads.toFile", () => {
     }))
 
   it.scopedLive.skipIf(process.platform === "win32")(
-    "asks for nothing where a directory, a pipe or a device is in its place, also behind a link",
+    "fails with TargetUnwritable, without a request, if the path is a directory, a pipe or a link to a pipe",
     () =>
       Effect.gen(function*() {
         const { directory, served } = yield* setting()
@@ -243,7 +243,7 @@ describe("NodeDownloads.toFile", () => {
       })
   )
 
-  it.scopedLive("asks for nothing under a name that no file can have: not once all of it has come", () =>
+  it.scopedLive("fails with TargetUnwritable, without a request, if the path cannot name a file", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting()
       yield* Effect.promise(() => Fs.writeFile(join(directory, "other"), "other"))
@@ -262,7 +262,7 @@ describe("NodeDownloads.toFile", () => {
       assert.deepStrictEqual(yield* entries(directory), ["other"])
     }))
 
-  it.scopedLive("is DownloadIncomplete when the size is not the one that was expected", () =>
+  it.scopedLive("fails with DownloadIncomplete if the size is not the expected one", () =>
     Effect.gen(function*() {
       for (const ranges of [true, false]) {
         const { directory, served } = yield* setting({ ranges })
@@ -277,14 +277,14 @@ describe("NodeDownloads.toFile", () => {
     }))
 })
 
-describe("NodeDownloads.toFile of a file that is stored encoded", () => {
+describe("NodeDownloads.toFile of a file stored with a content encoding", () => {
   const stored = gzipSync(Buffer.from("a line of text that compresses well\n".repeat(100_000)))
   const plain = gunzipSync(stored)
   const encoded = (options: Partial<ContentServer.Settings> = {}) =>
     setting({ bytes: stored, told: { "content-encoding": "gzip" }, ...options })
 
   for (const mode of ["content", "link"] as const) {
-    it.scopedLive(`writes it as it is stored, in ranges and over cuts, in ${mode} mode`, () =>
+    it.scopedLive(`writes the stored bytes undecoded, in ranges and after a cut response, in ${mode} mode`, () =>
       Effect.gen(function*() {
         const { directory, served } = yield* encoded({ mode, cut: (answer) => answer === 1 ? 100 : undefined })
         const path = join(directory, "file")
@@ -294,7 +294,7 @@ describe("NodeDownloads.toFile of a file that is stored encoded", () => {
         assert.strictEqual(served.contents().length, Math.ceil(stored.byteLength / 4096) + 1)
       }))
 
-    it.scopedLive(`has all that a client over fetch decodes, or fails, in ${mode} mode`, () =>
+    it.scopedLive(`over fetch, writes the whole decoded file or fails with ConnectionFailed, in ${mode} mode`, () =>
       Effect.gen(function*() {
         for (const cut of [undefined, stored.byteLength - 2000]) {
           const { directory, served } = yield* encoded({ mode, cut: () => cut })
@@ -319,9 +319,9 @@ const flipped = (content: Buffer) => {
   return copy
 }
 
-describe("NodeDownloads.toFile that compares", () => {
+describe("NodeDownloads.toFile with checksums", () => {
   for (const ranges of [true, false]) {
-    it.scopedLive(`takes the file that the checksum is of, over cuts, by any algorithm, ranges: ${ranges}`, () =>
+    it.scopedLive(`accepts a file that matches its checksum, after a cut response, ranges: ${ranges}`, () =>
       Effect.gen(function*() {
         for (const checksum of checksums) {
           const { directory, served } = yield* setting({
@@ -337,7 +337,7 @@ describe("NodeDownloads.toFile that compares", () => {
         }
       }))
 
-    it.scopedLive(`leaves nothing of a file in which one bit differs, ranges: ${ranges}`, () =>
+    it.scopedLive(`fails with DownloadCorrupted and leaves nothing if one bit differs, ranges: ${ranges}`, () =>
       Effect.gen(function*() {
         for (const checksum of checksums) {
           for (const keep of [true, false]) {
@@ -362,7 +362,7 @@ describe("NodeDownloads.toFile that compares", () => {
       }))
   }
 
-  it.scopedLive("hashes what an earlier one kept, and finds what was damaged on disk meanwhile", () =>
+  it.scopedLive("also hashes the bytes an earlier download kept, and detects damage to them on disk", () =>
     Effect.gen(function*() {
       for (const spoilt of [false, true]) {
         const { directory, served } = yield* setting({ cut: (answer) => answer >= 3 && answer < 9 ? 0 : undefined })
@@ -389,7 +389,7 @@ describe("NodeDownloads.toFile that compares", () => {
       }
     }))
 
-  it.scopedLive("compares with what storage tells of the whole, and never with what is composed or of a part", () =>
+  it.scopedLive("compares with storage's checksum of the whole file, not with one of a range or a composite one", () =>
     Effect.gen(function*() {
       const value = checksums[0]?.value ?? ""
       const other = Checksum.ofBytes(NodeChecksum.crc32, Buffer.from("other")).value
@@ -415,7 +415,7 @@ describe("NodeDownloads.toFile that compares", () => {
       assert.strictEqual(yield* told({ "x-amz-checksum-crc32": other }, true), undefined)
     }))
 
-  it.scopedLive("refuses a checksum that it could not compare with, before any request", () =>
+  it.scopedLive("rejects a checksum with an unsupported algorithm or an invalid value, without a request", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting()
       const refused = (checksum: Checksum.Checksum) =>
@@ -442,7 +442,7 @@ const gate = () => {
   return { opened, open }
 }
 
-describe("NodeDownloads.toFile that keeps", () => {
+describe("NodeDownloads.toFile with keep", () => {
   const failing = (answer: number) => answer >= 3 && answer < 9 ? 0 : undefined
 
   /** A download that was cut when some of its parts had come, and what goes on with it. */
@@ -458,7 +458,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       return { directory, download, part, path, served }
     })
 
-  it.scopedLive("goes on with the parts that are missing, of the same file, and leaves nothing behind in the end", () =>
+  it.scopedLive("requests only the missing ranges, with If-Match, when it resumes, and leaves only the file", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ cut: failing })
       const path = join(directory, "file")
@@ -483,7 +483,7 @@ describe("NodeDownloads.toFile that keeps", () => {
     }))
 
   it.scopedLive.skipIf(process.geteuid?.() !== 0)(
-    "begins anew where another user owns what lies there",
+    "starts over if another user owns the kept files",
     () =>
       Effect.gen(function*() {
         const { directory, download, path, served } = yield* cutInTheMiddle()
@@ -499,7 +499,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       })
   )
 
-  it.scopedLive("goes on where the disk knows its users by other numbers, as one of a network does", () =>
+  it.scopedLive("resumes on a disk that records another user id for new files, as a network disk may", () =>
     Effect.gen(function*() {
       yield* Effect.acquireRelease(
         Effect.sync(() => {
@@ -518,7 +518,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
-  it.scopedLive("begins anew when storage has another file by then, and when what was kept cannot be trusted", () =>
+  it.scopedLive("writes the correct file if the etag changed, the journal is invalid or the part's size is wrong", () =>
     Effect.gen(function*() {
       for (const spoil of ["etag", "journal", "less", "more"] as const) {
         const { directory, download, part: name, path, served } = yield* cutInTheMiddle()
@@ -541,7 +541,7 @@ describe("NodeDownloads.toFile that keeps", () => {
     }))
 
   it.scopedLive.each([[2 * MiB - 1, "two"], [2 * MiB - 1, "one"], [6 * MiB, "one"]] as const)(
-    "begins anew when storage, which compares no etags, has a file of another size by then: %i bytes, etag %s",
+    "writes the new file if the size changed and storage ignores conditions: %i bytes, etag %s",
     ([size, etag]) =>
       Effect.gen(function*() {
         const { directory, download, path, served } = yield* cutInTheMiddle({ conditions: false })
@@ -553,7 +553,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       })
   )
 
-  it.scopedLive("is SourceChanged, and no file, when the size is another while it downloads", () =>
+  it.scopedLive("fails with SourceChanged and leaves nothing if the size changes during the download", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ conditions: false })
       for (const size of [2 * MiB - 1, 6 * MiB]) {
@@ -572,7 +572,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.deepStrictEqual(yield* entries(directory), [])
     }))
 
-  it.scopedLive("shares its part with no other: a second one to the same path goes by itself, and both are whole", () =>
+  it.scopedLive("writes the whole file in each of two concurrent downloads to the same path", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       const [half, goOn, asked, answer] = [gate(), gate(), gate(), gate()]
@@ -603,7 +603,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
-  it.scopedLive("goes on with the part of a process that was killed, whose lock is still there", () =>
+  it.scopedLive("resumes the part of a killed process, although its lock is still there", () =>
     Effect.gen(function*() {
       const { directory, download, part, path, served } = yield* cutInTheMiddle()
       const { pid } = spawnSync(process.execPath, ["--version"])
@@ -616,7 +616,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
-  it.scopedLive("waits for no pipe that somebody laid where its part, its journal or its lock goes", () =>
+  it.scopedLive("does not wait for named pipes in place of its part, its journal or its lock", () =>
     Effect.gen(function*() {
       const { directory, download, part, path, served } = yield* cutInTheMiddle()
       yield* Effect.promise(() => Fs.rm(join(directory, part)))
@@ -628,7 +628,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
-  it.scopedLive("compares the size with what it would go on with, and keeps it when storage has it still", () =>
+  it.scopedLive("fails with DownloadIncomplete if the kept part is of a file of another size, and keeps it", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ cut: failing })
       const path = join(directory, "file")
@@ -648,7 +648,7 @@ describe("NodeDownloads.toFile that keeps", () => {
     }))
 
   it.scopedLive.each([[true, 1], [false, 0]] as const)(
-    "tells that something is kept where it is: with ranges %s, %i time",
+    "calls onKept only if something is kept, ranges: %s, calls: %i",
     ([ranges, times]) =>
       Effect.gen(function*() {
         const { directory, served } = yield* setting({ ranges, cut: ranges ? failing : () => MiB })
@@ -669,7 +669,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       })
   )
 
-  it.scopedLive("keeps nothing of a file that is there, also when it is interrupted while it gets its name", () =>
+  it.scopedLive("keeps nothing and does not call onKept if it is interrupted once the file has its name", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting()
       const path = join(directory, "file")
@@ -687,7 +687,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.strictEqual(told, 0)
     }))
 
-  it.scopedLive("keeps what is noted while another range fails, and no note without it", () =>
+  it.scopedLive("keeps both the part and its journal if another range fails", () =>
     Effect.gen(function*() {
       let here = 0
       const { directory, served } = yield* setting({
@@ -710,7 +710,7 @@ describe("NodeDownloads.toFile that keeps", () => {
       assert.sameMembers(kept, ["part", "part.json"])
     }))
 
-  it.scopedLive("keeps nothing when there is nothing to go on with", () =>
+  it.scopedLive("keeps nothing if nothing was received", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ ranges: false, cut: () => 0 })
       yield* NodeDownloads.toFile("f1", join(directory, "file"), { keep: true }).pipe(
@@ -722,7 +722,7 @@ describe("NodeDownloads.toFile that keeps", () => {
 })
 
 describe("NodeDownloads.downloadAll", () => {
-  it.scopedLive("gives each file's outcome; one that fails does not stop the others", () =>
+  it.scopedLive("emits each file's outcome, and a failed file does not stop the others", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting()
       yield* Effect.promise(() => Fs.writeFile(join(directory, "b"), "mine"))
@@ -741,7 +741,7 @@ describe("NodeDownloads.downloadAll", () => {
       yield* assertWhole(join(directory, "b"), Buffer.from("mine"))
     }))
 
-  it.scopedLive("gives each file's outcome, also when all may come at once", () =>
+  it.scopedLive("emits an outcome for each file if the option files is Infinity", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting()
       const count = yield* Stream.make("a", "b", "c").pipe(

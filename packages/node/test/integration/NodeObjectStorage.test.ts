@@ -18,7 +18,7 @@ const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest(
 const storing = (context: StorageServer.Context) => StorageServer.store(context)
 
 describe("NodeObjectStorage", () => {
-  it.scopedLive("sends the URL as it was signed, raw quotes and dot segments included", () =>
+  it.scopedLive("sends the URL exactly as signed, including raw quotes and dot segments", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(StorageServer.store)
       const target = "/bucket/../a/./it's!~*()/%2e%2e//x?X-Amz-Signature=ab%2fC'+d&bare&y={z}|^`"
@@ -26,7 +26,7 @@ describe("NodeObjectStorage", () => {
       assert.strictEqual(server.requests[0]?.target, target)
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
-  it.scopedLive("reads an early answer every time, also when storage resets the connection on the body", () =>
+  it.scopedLive("reads an early response even if storage resets the connection during the body", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(({ response, socket }) => {
         response.writeHead(403, { connection: "close" })
@@ -40,7 +40,7 @@ describe("NodeObjectStorage", () => {
       assert.strictEqual(server.connections().made, 40)
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
-  it.scopedLive("does not use a connection again on which storage missed bytes, though it stays open", () =>
+  it.scopedLive("does not reuse an open connection after RequestTimeout or IncompleteBody", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(async ({ drain, received, response }) => {
         await drain()
@@ -55,7 +55,7 @@ describe("NodeObjectStorage", () => {
       assert.deepStrictEqual(used, [0, 0, 1, 2])
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
-  it.scopedLive("does not use what rests beside a connection that failed: it is as likely to be dead", () =>
+  it.scopedLive("does not reuse idle connections after another connection has failed", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve((context) =>
         context.received.target === "/reset" ? void context.socket.resetAndDestroy() : StorageServer.store(context)
@@ -70,7 +70,7 @@ describe("NodeObjectStorage", () => {
       assert.strictEqual(server.requests.at(-1)?.connection, 3)
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
-  it.scopedLive("tells what was sent when the kernel has it, in pieces that are small before the line's pace is known", () =>
+  it.scopedLive("reports all sent bytes in pieces of at most 512 KiB, the first of at most 256 KiB", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(StorageServer.store)
       const sent: Array<number> = []
@@ -83,7 +83,7 @@ describe("NodeObjectStorage", () => {
       assert.isAtMost(Math.max(...sent), 512 * 1024)
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
-  it.scopedLive("closes its resting connections with its layer", () =>
+  it.scopedLive("closes idle connections when its layer is released", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(StorageServer.store)
       const source = yield* sourceOf(Temporary.distinct(10))
@@ -92,7 +92,7 @@ describe("NodeObjectStorage", () => {
       assert.deepStrictEqual(server.connections(), { made: 1, open: 0 })
     }))
 
-  it.scopedLive("gives bytes as they were sent while they are taken slowly, and uses the connection again after them", () =>
+  it.scopedLive("returns the bytes unchanged to a slow reader, and reuses the connection afterwards", () =>
     Effect.gen(function*() {
       const bytes = Temporary.distinct(20 * MiB + 3)
       const server = yield* StorageServer.serve(({ response }) => {
@@ -118,7 +118,7 @@ describe("NodeObjectStorage", () => {
       assert.strictEqual(server.connections().made, 1)
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
-  it.scopedLive("stops reading, and closes the connection, when its scope ends before the bytes do", () =>
+  it.scopedLive("closes the connection when the scope ends before all bytes are read", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(({ response }) => {
         response.writeHead(200, { "content-length": 4096 * MiB }).write(Temporary.distinct(64 * MiB))
@@ -140,7 +140,7 @@ describe("NodeObjectStorage", () => {
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
   describe("over TLS", () => {
-    it.scopedLive("trusts the certificates it was told to, and goes both ways over one connection", () =>
+    it.scopedLive("trusts the configured certificates, and uploads and downloads over one connection", () =>
       Effect.gen(function*() {
         const bytes = Temporary.distinct(9 * MiB + 1)
         const server = yield* StorageServer.serve(
@@ -161,7 +161,7 @@ describe("NodeObjectStorage", () => {
         assert.strictEqual(server.connections().made, 1)
       }).pipe(Effect.provide(NodeObjectStorage.layer({ ca: Certificate.cert }))))
 
-    it.scopedLive("trusts nobody else, and does not even send the request", () =>
+    it.scopedLive("rejects an untrusted certificate and does not send the request", () =>
       Effect.gen(function*() {
         const server = yield* StorageServer.serve(StorageServer.store, { tls: Certificate })
         const error = yield* Effect.flip(put(`${server.origin}/x`, { source: yield* sourceOf(Temporary.distinct(9)) }))
@@ -170,7 +170,7 @@ describe("NodeObjectStorage", () => {
         assert.strictEqual(server.requests.length, 0)
       }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
-    it.scopedLive("reads an early answer every time", () =>
+    it.scopedLive("reads every early response", () =>
       Effect.gen(function*() {
         const server = yield* StorageServer.serve(({ response, socket }) => {
           response.writeHead(403, { connection: "close" })

@@ -34,7 +34,7 @@ const until = (condition: () => boolean) =>
 for (const [transport, live] of Record.toEntries(adapters)) {
   layer(live, { excludeTestServices: true })(`a PUT over ${transport}`, (it) => {
     describe("on the wire", () => {
-      it.scoped("has the exact length, no chunking, no token, no trace headers, and the URL as it was signed", () =>
+      it.scoped("sends the URL as signed, the exact length, and no chunked encoding, token or trace header", () =>
         Effect.gen(function*() {
           const server = yield* StorageServer.serve(StorageServer.store)
           const bytes = Temporary.distinct(3 * MiB + 17)
@@ -81,7 +81,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
           assert.strictEqual(received.headers["content-type"], "video/mp4")
         }))
 
-      it.scoped("carries each range of a file unmixed, with 4 in flight to a server that reads in fits and starts", () =>
+      it.scoped("sends each range's own bytes, 4 at a time, to a server that keeps pausing its reads", () =>
         Effect.gen(function*() {
           const server = yield* StorageServer.serve(async ({ drain, received, request, response }) => {
             const fits = setInterval(() => {
@@ -110,7 +110,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
           )
         }))
 
-      it.scoped("uses N connections for N requests at a time, however many there are", () =>
+      it.scoped("uses only 4 connections for 40 requests, 4 at a time", () =>
         Effect.gen(function*() {
           const server = yield* StorageServer.serve(StorageServer.store)
           const source = yield* sourceOf(Temporary.distinct(40 * MiB))
@@ -121,8 +121,8 @@ for (const [transport, live] of Record.toEntries(adapters)) {
         }))
     })
 
-    describe("that fails", () => {
-      it.scoped("reads an answer that comes before the body is sent, every time", () =>
+    describe("errors", () => {
+      it.scoped("reads an error response that arrives before the body is sent, in each of 30 attempts", () =>
         Effect.gen(function*() {
           const server = yield* StorageServer.serve(({ response }) => {
             response.writeHead(403, { "content-type": "application/xml" })
@@ -135,7 +135,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
           }
         }))
 
-      it.scoped("is ConnectionFailed, and may have arrived, when the connection is reset in the body", () =>
+      it.scoped("fails with ConnectionFailed, arrived: unknown, if the connection is reset during the body", () =>
         Effect.gen(function*() {
           const server = yield* StorageServer.serve(({ request, socket }) => {
             request.once("data", () => socket.resetAndDestroy())
@@ -158,7 +158,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
             await drain()
             socket.resetAndDestroy()
           }],
-          ["in the answer", async ({ drain, response, socket }: StorageServer.Context) => {
+          ["during the response", async ({ drain, response, socket }: StorageServer.Context) => {
             await drain()
             response.writeHead(200, { etag: "\"1\"", "content-length": 9 }).write(
               "half",
@@ -167,7 +167,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
           }]
         ] as const
       ) {
-        it.scoped(`is ConnectionFailed when the connection is reset ${when}, and the next attempt has a new one`, () =>
+        it.scoped(`fails with ConnectionFailed if the connection is reset ${when}, and then uses a new one`, () =>
           Effect.gen(function*() {
             let failing = true
             const server = yield* StorageServer.serve(
@@ -185,7 +185,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
       }
 
       for (const [what, given] of [["fewer", MiB - 1], ["more", MiB + 1]] as const) {
-        it.scoped(`is SourceChanged when the source gives ${what} bytes than it said, and storage never has them`, () =>
+        it.scoped(`fails with SourceChanged if a source has ${what} bytes than it said, and sends no whole body`, () =>
           Effect.gen(function*() {
             const server = yield* StorageServer.serve(StorageServer.store)
             const bytes = Temporary.distinct(given)
@@ -217,7 +217,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
           }))
       }
 
-      it.scoped("dies of what the source's Stream dies of, at once and as itself: the line is not to blame", () =>
+      it.scoped("dies with the defect of the source's Stream, and closes the connection", () =>
         Effect.gen(function*() {
           const server = yield* StorageServer.serve(StorageServer.store)
           const storage = yield* ObjectStorage.ObjectStorage
@@ -239,7 +239,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
           assert.isTrue(server.requests.every(({ sha256 }) => sha256 === undefined))
         }))
 
-      it.scoped("reads an answer that comes byte by byte, and an error document in chunks", () =>
+      it.scoped("reads a response that arrives byte by byte, with a chunked error document", () =>
         Effect.gen(function*() {
           const document = "<Error><Code>SlowDown</Code><Message>x</Message></Error>"
           const server = yield* StorageServer.serve(async ({ drain, socket }) => {
@@ -258,7 +258,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
           assert.deepStrictEqual(error.retryAfter, Duration.seconds(2))
         }))
 
-      it.scoped("is ConnectionFailed that did not arrive when nobody listens", () =>
+      it.scoped("fails with ConnectionFailed, arrived: no, if nothing listens on the port", () =>
         Effect.gen(function*() {
           const gone = yield* Effect.scoped(
             Effect.map(StorageServer.serve(StorageServer.store), ({ origin }) => origin)
@@ -269,7 +269,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
           assert.strictEqual(error.code, "ECONNREFUSED")
         }))
 
-      it.scoped("is an error for a redirect, which is not followed", () =>
+      it.scoped("fails with StorageRejected on a redirect, and does not follow it", () =>
         Effect.gen(function*() {
           const other = yield* StorageServer.serve(StorageServer.store)
           const server = yield* StorageServer.serve(async ({ drain, response }) => {
@@ -287,11 +287,11 @@ for (const [transport, live] of Record.toEntries(adapters)) {
 
       for (
         const [change, what, apply] of [
-          ["cut short", "size", (path: string) => Fs.truncate(path, MiB)],
-          ["written to", "modified", (path: string) => Fs.utimes(path, 1, 1)]
+          ["truncated", "size", (path: string) => Fs.truncate(path, MiB)],
+          ["touched", "modified", (path: string) => Fs.utimes(path, 1, 1)]
         ] as const
       ) {
-        it.scoped(`is SourceChanged when the file is ${change} meanwhile, and storage never has a whole body`, () =>
+        it.scoped(`fails with SourceChanged if the file is ${change} meanwhile, and sends no whole body`, () =>
           Effect.gen(function*() {
             const path = yield* Temporary.file("source.bin", Temporary.distinct(32 * MiB))
             const source = yield* FileSource.fromPath(path)
@@ -344,7 +344,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
       }
     })
 
-    it.scoped("needs the same memory for 1 GiB as for less, also while the server does not read", () =>
+    it.scoped("uses less than 100 MiB more memory for 1 GiB, even while the server does not read", () =>
       Effect.gen(function*() {
         const server = yield* StorageServer.serve(async ({ received, request, response }) => {
           request.pause()

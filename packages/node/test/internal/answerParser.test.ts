@@ -36,7 +36,7 @@ const chunked = (body: Buffer, sizes: ReadonlyArray<number>): Buffer => {
 
 describe("AnswerParser", () => {
   it.effect.prop(
-    "gives the same head and the same bytes however the answer is framed, and in whatever pieces it comes",
+    "parses the same head and body for every framing of the response, however it is split",
     [fc.record({
       framing: fc.constantFrom("length", "chunked", "close"),
       body: fc.uint8Array({ maxLength: 300 }),
@@ -72,7 +72,7 @@ describe("AnswerParser", () => {
       })
   )
 
-  it("is not whole when it ends before its length, its last chunk or its head", () => {
+  it("reports an incomplete response if it ends before its length, its last chunk or the end of its head", () => {
     for (
       const answer of [
         "HTTP/1.1 200 OK\ncontent-length: 5\n\nfour",
@@ -83,7 +83,7 @@ describe("AnswerParser", () => {
     ) assert.isFalse(parse(text(answer)).whole, answer)
   })
 
-  it("has no body with 204 and 304, and joins what is repeated", () => {
+  it("expects no body with 204 and 304, and joins repeated headers", () => {
     for (const status of [204, 304]) {
       const { ended, heads } = parse(text(`HTTP/1.1 ${status} x\ncontent-length: 5\nvary: a\nVary: b\n\n`))
       assert.isTrue(ended)
@@ -91,26 +91,26 @@ describe("AnswerParser", () => {
     }
   })
 
-  it("has no body where a HEAD was asked, whatever the length that is told", () => {
+  it("expects no body in the response to a HEAD request, despite its content-length", () => {
     const { body, ended } = parse(text("HTTP/1.1 200 OK\ncontent-length: 5\n\n"), [], true)
     assert.isTrue(ended)
     assert.strictEqual(body.byteLength, 0)
   })
 
-  it("tells each cookie by itself, and those of the last head only", () => {
+  it("lists each cookie separately, and only those of the last head", () => {
     const early = "HTTP/1.1 103 Early\nset-cookie: early=1\n\n"
     const { heads } = parse(text(`${early}HTTP/1.1 204 x\nset-cookie: a=1; Expires=Wed, 21 Oct\nSet-Cookie: b\n\n`))
     assert.deepStrictEqual(heads[0]?.cookies, ["a=1; Expires=Wed, 21 Oct", "b"])
   })
 
-  it("does not go on with a connection that the other side will close", () => {
+  it("reports a connection as not persistent if the server will close it or speaks HTTP/1.0", () => {
     for (const [version, connection] of [["1.1", "close"], ["1.1", "Keep-Alive, Close"], ["1.0", "keep-alive"]]) {
       const { heads } = parse(text(`HTTP/${version} 200 OK\nconnection: ${connection}\ncontent-length: 0\n\n`))
       assert.isFalse(heads[0]?.persistent)
     }
   })
 
-  it("takes the blanks around a header's value off, and no time to speak of for however many there are", () => {
+  it("trims the blanks around a header's value, and stays fast with 60,000 blanks inside it", () => {
     const blanks = " \t".repeat(30_000)
     const startedAt = performance.now()
     for (let count = 0; count < 5; count++) {
@@ -121,7 +121,7 @@ describe("AnswerParser", () => {
     assert.isBelow(performance.now() - startedAt, 2000)
   })
 
-  it("refuses whatever could be read in two ways", () => {
+  it("throws MalformedAnswer for an invalid or ambiguous response", () => {
     for (
       const answer of [
         "HTTP/2 200 OK\n\n",

@@ -7,24 +7,24 @@ import * as FastCrc32 from "../../src/internal/fastCrc32.js"
 const installed: unknown = createRequire(import.meta.url)("@node-rs/crc32")
 
 const sources: Record<string, () => unknown> = {
-  "the package": () => installed,
-  "nothing, where there is no build for the platform": () => {
+  "the installed package": () => installed,
+  "a package that fails to load": () => {
     throw new Error("Cannot find native binding")
   },
-  "a package without CRC-32": () => ({ crc64: () => 0 }),
-  "one that counts wrong": () => ({ crc32: () => 0 }),
-  "one that does not go on": () => ({ crc32: (bytes: Uint8Array) => crc32(bytes) })
+  "a package without a crc32 function": () => ({ crc64: () => 0 }),
+  "a package that computes a wrong checksum": () => ({ crc32: () => 0 }),
+  "a package that ignores the previous checksum": () => ({ crc32: (bytes: Uint8Array) => crc32(bytes) })
 }
 
 describe("fastCrc32", () => {
   for (const [what, load] of Object.entries(sources)) {
-    it.prop(`is CRC-32 with ${what}`, [fc.uint8Array(), fc.uint8Array()], ([first, second]) => {
+    it.prop(`computes CRC-32 with ${what}`, [fc.uint8Array(), fc.uint8Array()], ([first, second]) => {
       const update = FastCrc32.from(load)
       assert.strictEqual(update(update(0, first), second), crc32(Buffer.concat([first, second])))
     })
   }
 
-  it("is the package's here", () => {
+  it("calls a package's function that computes correctly, and the installed package has one", () => {
     let asked = 0
     const update = FastCrc32.from(() => ({
       crc32: (bytes: Uint8Array, crc: number) => {

@@ -4,7 +4,7 @@ import { identityOf } from "../../src/internal/fileIdentity.js"
 
 describe("fileIdentity", () => {
   it.prop(
-    "is the same by path and by handle, where a device has more than 32 bits by path alone, as on Windows",
+    "uses only the low 32 bits of the device number, so path and handle agree on Windows",
     [FastCheck.bigInt({ min: 0n, max: 2n ** 32n - 1n }), FastCheck.bigInt({ min: 0n, max: 2n ** 32n - 1n })],
     ([high, low]) => {
       const ino = 281_474_976_710_999n
@@ -12,7 +12,7 @@ describe("fileIdentity", () => {
     }
   )
 
-  it("differs between two files of a disk, and between two disks", () => {
+  it("differs between two files on one disk, and between two disks", () => {
     const identities = [[1n, 1n], [1n, 2n], [2n, 1n]].map(([dev = 0n, ino = 0n]) => identityOf({ dev, ino }))
     assert.lengthOf(new Set(identities), 3)
   })

@@ -6,7 +6,7 @@ import { isHeld, untilLetGo } from "../../src/internal/heldFile.js"
 import * as OtherDisk from "../support/otherDisk.js"
 
 describe("heldFile", () => {
-  it("knows by the code, and by the code of the cause, what is open elsewhere; EPERM and EACCES on Windows alone", () => {
+  it("detects a held file by the code of the error or of its cause, EPERM and EACCES only on Windows", () => {
     const codes = ["EBUSY", "EPERM", "EACCES", "ENOENT", "ENOSPC"]
     const held = (platform: NodeJS.Platform, wrapped: (code: string) => unknown) =>
       codes.filter((code) => isHeld(wrapped(code), platform))
@@ -32,7 +32,7 @@ describe("heldFile", () => {
     return { run: untilLetGo(run), runs: () => runs }
   }
 
-  it.effect("tries again until the file is let go, for two and a half seconds", () =>
+  it.effect("retries until the file is released, for at most 2.5 seconds", () =>
     Effect.gen(function*() {
       const scanned = failing("EBUSY", 8)
       const kept = failing("EBUSY", Number.POSITIVE_INFINITY)
@@ -43,7 +43,7 @@ describe("heldFile", () => {
       assert.deepStrictEqual([scanned.runs(), kept.runs()], [9, 9])
     }))
 
-  it.effect("tells at once what another try would not change", () =>
+  it.effect("fails without a retry when the file is not held", () =>
     Effect.gen(function*() {
       const full = failing("ENOSPC", 1)
       assert.strictEqual((yield* Effect.flip(full.run)).code, "ENOSPC")

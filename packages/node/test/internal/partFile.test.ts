@@ -42,7 +42,7 @@ const open = Effect.gen(function*() {
 
 describe("partFile", () => {
   it.scoped.prop(
-    "pieces that are written at once go one after another, and each is where it belongs, however little the disk takes",
+    "writes concurrent pieces one at a time, each at its position, even if the disk takes only a few bytes per write",
     {
       pieces: FastCheck.array(FastCheck.uint8Array({ minLength: 1, maxLength: 40 }), { minLength: 2, maxLength: 12 }),
       mostBytes: FastCheck.integer({ min: 1, max: 50 })
@@ -63,7 +63,7 @@ describe("partFile", () => {
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.scoped("a write that failed lets the next one go on", () =>
+  it.scoped("does not block the next write when a write fails", () =>
     Effect.gen(function*() {
       const file = yield* open
       yield* Effect.promise(() => file.handle.close())
@@ -73,7 +73,7 @@ describe("partFile", () => {
       assert.deepStrictEqual(failures.map(({ _tag }) => _tag), ["TargetUnwritable", "TargetUnwritable"])
     }))
 
-  it.scopedLive("a write that is interrupted is over when the interruption is: nothing of it comes after that", () =>
+  it.scopedLive("writes nothing more once the interruption of a write has completed", () =>
     Effect.gen(function*() {
       const opened = yield* open
       const slow = withWrite(opened, (own) => async (bytes, offset, _, position) => {
@@ -88,7 +88,7 @@ describe("partFile", () => {
       assert.strictEqual((yield* Effect.promise(() => opened.handle.stat())).size, 0)
     }))
 
-  it.scoped("a part that is its target too, as a process leaves it that is killed between the two, begins anew", () =>
+  it.scoped("starts over in a new file when a killed process left the part file linked to its target", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       const target = join(directory, "interview.mp4")
@@ -108,7 +108,7 @@ describe("partFile", () => {
       assert.strictEqual((yield* Effect.promise(() => Fs.readFile(target))).byteLength, 1)
     }))
 
-  it.scoped("a link in the place of a kept part is never written through: it may lead to any file of this user", () =>
+  it.scoped("does not write through a symbolic link in place of a kept part file", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       const target = join(directory, "interview.mp4")
@@ -127,7 +127,7 @@ describe("partFile", () => {
       assert.isTrue((yield* Effect.promise(() => Fs.lstat(target))).isFile())
     }))
 
-  it.scoped("a part is known for what was opened where its device number is longer by path, as on Windows", () =>
+  it.scoped("recognizes the opened part file even if its device number is longer by path, as on Windows", () =>
     Effect.gen(function*() {
       const file = yield* open
       const lstat = Fs.lstat
@@ -142,7 +142,7 @@ describe("partFile", () => {
     }))
 
   it.scoped.each(["EISDIR", "EPERM", "ENOTSUP", "EINVAL"])(
-    "a disk without links that says so by %s has the file all the same, and what is there stays",
+    "commits on a disk that rejects hard links with %s, and does not overwrite an existing target",
     (code) =>
       Effect.gen(function*() {
         const file = yield* open
@@ -158,7 +158,7 @@ describe("partFile", () => {
       })
   )
 
-  it.scopedLive("a part that another program has open for a moment gets its name, and goes from under its own", () =>
+  it.scopedLive("retries to commit and to remove a file that another program briefly holds open", () =>
     Effect.gen(function*() {
       const file = yield* open
       const { link, rename, rm } = Fs
@@ -178,7 +178,7 @@ describe("partFile", () => {
       assert.isFalse(yield* PartFile.exists(file.target))
     }))
 
-  it.scopedLive("a file that appears while the part is held is not overwritten, nor on a disk without links", () =>
+  it.scopedLive("does not overwrite a target that appears between retries on a disk without hard links", () =>
     Effect.gen(function*() {
       const file = yield* open
       const rename = Fs.rename
@@ -196,7 +196,7 @@ describe("partFile", () => {
       assert.strictEqual(yield* Effect.promise(() => Fs.readFile(file.target, "utf8")), "precious")
     }))
 
-  it.scopedLive("a part that cannot be removed changes nothing of how the download ended", () =>
+  it.scopedLive("commits a download even if the part file cannot be removed", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       const target = join(directory, "interview.mp4")
@@ -208,7 +208,7 @@ describe("partFile", () => {
       assert.isTrue(yield* PartFile.exists(target))
     }))
 
-  it("no file has the name of a directory, nor on Windows one with a character that means something else there", () => {
+  it("rejects a target that ends in a slash, and on Windows a target with a reserved character", () => {
     const targets = [
       "C:\\files\\a.mp4",
       "C:a.mp4",
@@ -223,7 +223,7 @@ describe("partFile", () => {
     assert.deepStrictEqual(named("linux"), [true, true, true, true, true, true, false])
   })
 
-  it("a kept part is gone on with where it is a file of this user under one name", () => {
+  it("continues a kept part file only if it is a regular file of this user with a single link", () => {
     const stats = { isFile: () => true, nlink: 1, uid: 1000 }
     assert.deepStrictEqual(
       [

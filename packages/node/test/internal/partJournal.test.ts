@@ -29,7 +29,7 @@ const opened = Effect.gen(function*() {
 })
 
 describe("partJournal", () => {
-  it.scoped("what was written is read again, of the same file alone", () =>
+  it.scoped("reads back a written journal, but only for the same file", () =>
     Effect.gen(function*() {
       const { file } = yield* opened
       yield* PartJournal.write(file, journal)
@@ -37,7 +37,7 @@ describe("partJournal", () => {
       assert.deepStrictEqual(yield* PartJournal.read(file, "another"), Option.none())
     }))
 
-  it.scoped("is written to its end when it is interrupted: nothing of it comes after that", () =>
+  it.scoped("completes a write that is interrupted, and leaves no temporary file", () =>
     Effect.gen(function*() {
       const { directory, file } = yield* opened
       const writing = yield* Effect.fork(PartJournal.write(file, journal))
@@ -50,7 +50,7 @@ describe("partJournal", () => {
       ])
     }))
 
-  it.scopedLive("is written although another program has the one before open for a moment", () =>
+  it.scopedLive("writes the journal even if another program briefly blocks the rename", () =>
     Effect.gen(function*() {
       const { file } = yield* opened
       const rename = Fs.rename
@@ -63,7 +63,7 @@ describe("partJournal", () => {
       assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(journal))
     }))
 
-  it.scoped("a link in the place of what it is written to is never written through", () =>
+  it.scoped("does not write through a symbolic link in place of its temporary file", () =>
     Effect.gen(function*() {
       const { file, path, precious } = yield* opened
       yield* Effect.promise(async () => {
@@ -75,7 +75,7 @@ describe("partJournal", () => {
       assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(journal))
     }))
 
-  it.scoped("a journal behind a link, or under two names, is not believed: somebody else may say what is there", () =>
+  it.scoped("ignores a journal that is a symbolic link or has a second hard link", () =>
     Effect.gen(function*() {
       const { file, path, precious } = yield* opened
       const planted = [Fs.symlink, Fs.link]

@@ -3,19 +3,19 @@ import { Effect, Exit, FastCheck, Scope } from "effect"
 import { readBuffer, ReadBufferPool } from "../../src/internal/readBuffers.js"
 
 describe("readBuffer", () => {
-  it.prop("is as large as asked, and its memory its own", [FastCheck.integer({ min: 1, max: 70_000 })], ([size]) => {
+  it.prop("has the requested size and its own memory", [FastCheck.integer({ min: 1, max: 70_000 })], ([size]) => {
     const buffer = readBuffer(size)
     assert.strictEqual(buffer.byteLength, size)
     assert.notStrictEqual(readBuffer(size).buffer, buffer.buffer)
   })
 
-  it("does not begin where its block of memory does", () => {
+  it("starts at least 16 bytes into its memory block", () => {
     assert.isAtLeast(readBuffer(1_048_576).byteOffset, 16)
   })
 })
 
 describe("ReadBufferPool", () => {
-  it.effect("gives the buffers of a scope that ended well to the next, and no two scopes the same", () =>
+  it.effect("reuses the buffers of a successful scope, and shares none between open scopes", () =>
     Effect.gen(function*() {
       const pool = new ReadBufferPool(8)
       const first = yield* Effect.scoped(pool.take)
@@ -34,7 +34,7 @@ describe("ReadBufferPool", () => {
       Exit.interrupt(Effect.runSync(Effect.fiberId))
     ]] as const
   ) {
-    it.effect(`never gives the buffers of one that ${what} again: they may still be filled or sent`, () =>
+    it.effect(`does not reuse the buffers of a scope that ${what}`, () =>
       Effect.gen(function*() {
         const pool = new ReadBufferPool(8)
         const scope = yield* Scope.make()

@@ -40,9 +40,9 @@ const whole = FastCheck.record({
   attempts: FastCheck.integer({ min: 1, max: 9 })
 })
 
-describe("the receipts of a session as lines", () => {
+describe("the receipt lines of a session", () => {
   it.effect.prop(
-    "are read by their parts, the last of each, however often a process was killed while it added one",
+    "are read as the last one of each part, however often a process is killed while adding one",
     [FastCheck.array(FastCheck.tuple(whole, FastCheck.option(FastCheck.double({ min: 0, max: 0.999, noNaN: true }))))],
     ([added]) =>
       Effect.gen(function*() {
@@ -64,7 +64,7 @@ describe("the receipts of a session as lines", () => {
     { fastCheck: { numRuns: 50 } }
   )
 
-  it.scopedLive("are those of one session, and of no part that it has not", () =>
+  it.scopedLive("are kept per session, without those of parts that the session does not have", () =>
     Effect.gen(function*() {
       const { receipts } = yield* open
       const other: UploadRecord = { ...record, session: { ...record.session, fileId: "second" } }
@@ -78,7 +78,7 @@ describe("the receipts of a session as lines", () => {
       assert.deepStrictEqual(yield* receipts.all(record), [receiptOf(1)])
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scopedLive("are not kept where the record is not: they would tell nothing", () =>
+  it.scopedLive("cannot be added if the upload has no directory", () =>
     Effect.gen(function*() {
       const { receipts } = yield* open
       const gone: UploadRecord = { ...record, id: "gone" }

@@ -10,7 +10,7 @@ const step = fc.oneof(
 
 describe("ReceiveBuffers", () => {
   it.effect.prop(
-    "gives what was read in its order and unharmed, however reading and taking alternate, also when it is told to wait and does not",
+    "returns all bytes in order and intact, however reads and takes alternate, even if no room is free",
     [fc.array(step, { maxLength: 40 })],
     ([steps]) =>
       Effect.sync(() => {
@@ -48,7 +48,7 @@ describe("ReceiveBuffers", () => {
       })
   )
 
-  it("says that there is no room while everything is wanted, and that there is when something is given back", () => {
+  it("reports no free room while all blocks are in use, and reports it once one is given back", () => {
     const buffers = new ReceiveBuffers(2, 16_384)
     buffers.hold(buffers.read(16_384))
     assert.isFalse(buffers.advance())

@@ -3,13 +3,13 @@ import { Effect, FastCheck as fc } from "effect"
 import { requestHead, targetOf } from "../../src/internal/requestHead.js"
 
 describe("targetOf", () => {
-  it("is what was signed: nothing is resolved, decoded or encoded", () => {
+  it("keeps path and query as they were signed, without resolving, decoding or encoding", () => {
     for (const target of ["/a/../b/./c", "/it's?X-Amz-Signature=a%2fb%2F'", "//x//y?", "/{a}|b^`\"<>?q={}|'", "/%"]) {
       assert.strictEqual(targetOf(`https://user:word@bucket.test:8443${target}`), target)
     }
   })
 
-  it("encodes only what cannot be sent, leaves out a fragment, and is never empty", () => {
+  it("encodes only characters that cannot be sent, omits the fragment, and is never empty", () => {
     assert.strictEqual(targetOf("http://host/ä€?q=é#there"), "/%C3%A4%E2%82%AC?q=%C3%A9")
     assert.strictEqual(targetOf("http://host/\ud800"), "/%EF%BF%BD")
     assert.strictEqual(targetOf("http://host"), "/")
@@ -17,14 +17,14 @@ describe("targetOf", () => {
   })
 
   it.effect.prop(
-    "begins with a slash and holds no space or line end, for any URL",
+    "starts with a slash and contains only visible ASCII characters, for any URL",
     [fc.webUrl({ withQueryParameters: true, withFragments: true })],
     ([href]) => Effect.sync(() => assert.match(targetOf(href), /^\/[\x21-\x7e]*$/))
   )
 })
 
 describe("requestHead", () => {
-  it("throws on a header that would be two", () => {
+  it("throws if the name or value of a header contains a line break", () => {
     assert.throws(() => requestHead("PUT", "http://host/", { "content-type": "a/b\r\nx-amz-acl: public-read" }))
     assert.throws(() => requestHead("PUT", "http://host/", { "a: b\r\nc": "d" }))
   })

@@ -64,7 +64,7 @@ const silent = Effect.acquireRelease(
 
 for (const [name, client] of Object.entries(clients)) {
   layer(client, { excludeTestServices: true })(`a call over ${name}`, (it) => {
-    it.scoped("sends method, target, headers and body as the request has them, and nothing else", () =>
+    it.scoped("sends the request's method, target, headers and body, and adds only the headers HTTP needs", () =>
       Effect.gen(function*() {
         const server = yield* StorageServer.serve(StorageServer.store)
         yield* asked(
@@ -89,7 +89,7 @@ for (const [name, client] of Object.entries(clients)) {
         assert.isUndefined(empty?.headers["content-type"])
       }))
 
-    it.scoped("gives the answer in each form that an answer has", () =>
+    it.scoped("reads the response's cookies, and its body as JSON, text, URL parameters or bytes", () =>
       Effect.gen(function*() {
         const server = yield* StorageServer.serve(({ received, response }) => {
           const [type, body] = received.target === "/form"
@@ -111,7 +111,7 @@ for (const [name, client] of Object.entries(clients)) {
         assert.strictEqual((yield* Effect.flip((yield* get(`${server.origin}/form`)).json))._tag, "ResponseError")
       }))
 
-    it.scoped("takes a redirect, a 204 and the answer to a HEAD as they are", () =>
+    it.scoped("returns a redirect without following it, and a 204 and the response to a HEAD without a body", () =>
       Effect.gen(function*() {
         const server = yield* StorageServer.serve(({ received, response }) => {
           if (received.method === "HEAD") response.writeHead(200, { "content-length": 10 }).end()
@@ -127,7 +127,7 @@ for (const [name, client] of Object.entries(clients)) {
         assert.lengthOf(server.requests, 3)
       }))
 
-    it.scoped("closes its connection when it is interrupted before the answer", () =>
+    it.scoped("closes its connection when it is interrupted before the response", () =>
       Effect.gen(function*() {
         const server = yield* StorageServer.serve(() => undefined)
         const waiting = yield* Effect.fork(Effect.scoped(get(server.origin)))
@@ -136,7 +136,7 @@ for (const [name, client] of Object.entries(clients)) {
         yield* untilOpen(server, 0)
       }))
 
-    it.scoped("tells a connection that cannot be made from an answer that breaks off", () =>
+    it.scoped("fails with `RequestError` if it cannot connect, and with `ResponseError` if the body breaks off", () =>
       Effect.gen(function*() {
         const closed = yield* Effect.scoped(silent)
         const refused = yield* Effect.flip(get(`http://127.0.0.1:${closed.port}/`))
@@ -164,7 +164,7 @@ for (const [name, client] of Object.entries(clients)) {
 }
 
 describe("the client over Node's own sockets", () => {
-  it.scopedLive("gives every byte in order, whatever the pieces, and none after the last", () =>
+  it.scopedLive("gives every byte of the body in order, however it is chunked, and none after the last", () =>
     Effect.gen(function*() {
       const sizes = fc.sample(fc.array(fc.integer({ min: 1, max: 900_000 }), { minLength: 1, maxLength: 8 }), 10)
       for (const pieces of sizes) {
@@ -183,7 +183,7 @@ describe("the client over Node's own sockets", () => {
       }
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("reads a form", () =>
+  it.scopedLive("reads a URL-encoded body as form data", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(({ response }) => {
         response.writeHead(200, { "content-type": "application/x-www-form-urlencoded" }).end("a=1&b=%20")
@@ -191,7 +191,7 @@ describe("the client over Node's own sockets", () => {
       assert.strictEqual((yield* (yield* get(server.origin)).formData).get("b"), " ")
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("takes an answer as a whole up to a size, and then no more of it: one may have no end", () =>
+  it.scopedLive("reads a whole body up to the maximum size, and aborts a longer body with an error", () =>
     Effect.gen(function*() {
       let closed = 0
       const piece = Buffer.alloc(1_048_576, " ")
@@ -213,7 +213,7 @@ describe("the client over Node's own sockets", () => {
       while (closed < 2) yield* Effect.sleep("5 millis")
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("uses a connection again when its answer was read, and closes it when it was not", () =>
+  it.scopedLive("reuses a connection after its response is read, and closes it if the response is not read", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(({ response }) => void response.end(Buffer.alloc(4_000_000)))
       const read = Effect.scoped(Effect.flatMap(get(server.origin), ({ arrayBuffer }) => arrayBuffer))
@@ -224,7 +224,7 @@ describe("the client over Node's own sockets", () => {
       assert.strictEqual(server.connections().made, 1)
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("uses no connection again that rested while the computer slept: nobody else knows it any more", () =>
+  it.scopedLive("does not reuse a connection that was idle while the computer slept", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(({ received, response }) => {
         // whatever was between the two has forgotten the first connection
@@ -246,7 +246,7 @@ describe("the client over Node's own sockets", () => {
       assert.deepStrictEqual(server.connections(), { made: 2, open: 1 })
     }))
 
-  it.scopedLive("takes no more from the line than it is asked for", () =>
+  it.scopedLive("applies backpressure to the server until more of the body is pulled", () =>
     Effect.gen(function*() {
       const whole = 64 * 2 ** 20
       let taken = 0
@@ -269,7 +269,7 @@ describe("the client over Node's own sockets", () => {
       assert.isAbove(bytes.byteLength, whole / 2)
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("a wait for bytes that is interrupted takes none of them", () =>
+  it.scopedLive("loses no bytes when a pull is interrupted while it waits", () =>
     Effect.gen(function*() {
       let answer = () => {}
       const server = yield* StorageServer.serve(({ response }) => {
@@ -283,7 +283,7 @@ describe("the client over Node's own sockets", () => {
       assert.strictEqual((yield* all(pull)).bytes.toString(), "late")
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("reads an answer that comes before the request is taken whole", () =>
+  it.scopedLive("reads a response that arrives before the request body is fully sent", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(({ response, socket }) => {
         response.writeHead(413, { connection: "close" }).end("too much", () => socket.destroy())
@@ -296,7 +296,7 @@ describe("the client over Node's own sockets", () => {
       }
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("never gives the bytes of one answer to who reads another that is over", () =>
+  it.scopedLive("does not give bytes of a response to a reader of the previous response on the connection", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(({ received, response }) => void response.end(received.target))
       const first = yield* Effect.scoped(Effect.tap(get(`${server.origin}/first`), ({ text }) => text))
@@ -307,14 +307,14 @@ describe("the client over Node's own sockets", () => {
       assert.strictEqual(yield* second.text, "/second")
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("does not wait for a connection longer than the time-outs say, and says that nothing has arrived", () =>
+  it.scopedLive("fails with a connection timeout if the TLS handshake exceeds the `connect` timeout", () =>
     Effect.gen(function*() {
       const { port } = yield* silent
       const error = yield* Effect.flip(get(`https://127.0.0.1:${port}/`)).pipe(Timeouts.with({ connect: "50 millis" }))
       assert.strictEqual(codeOf(error.cause), "ERR_SOCKET_CONNECTION_TIMEOUT")
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("does not count the time of a connection that is made", () =>
+  it.scopedLive("does not apply the `connect` timeout once the connection is made", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(
         ({ response }) => void setTimeout(() => response.end("slow"), 150),
@@ -326,7 +326,7 @@ describe("the client over Node's own sockets", () => {
       }
     }).pipe(Effect.provide(own(Certificate.cert))))
 
-  it.scopedLive("refuses before any request what it cannot send", () =>
+  it.scopedLive("rejects a streamed body and a header with a line break before it sends a request", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(StorageServer.store)
       const body = HttpBody.stream(Stream.make(new Uint8Array(1)))
@@ -337,7 +337,7 @@ describe("the client over Node's own sockets", () => {
       assert.lengthOf(server.requests, 0)
     }).pipe(Effect.provide(own())))
 
-  it.scopedLive("what is printed of an answer has neither its body nor the token", () =>
+  it.scopedLive("prints a response without its body and without the token", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(({ response }) => {
         response.writeHead(200, { "content-type": "application/json" }).end("{\"url\":\"X-Amz-Signature=abc\"}")
@@ -349,7 +349,7 @@ describe("the client over Node's own sockets", () => {
       assert.include(printed, "\"status\":200")
     }).pipe(Effect.provide(own())))
 
-  it("knows nothing of the answers of other clients", () => {
+  it("has no pull for a response of another client", () => {
     const answer = HttpClientResponse.fromWeb(HttpClientRequest.get("http://127.0.0.1/"), new Response("text"))
     assert.isUndefined(SocketClient.pull(answer))
   })

@@ -26,7 +26,7 @@ const block = (bytes: number) => new Uint8Array(bytes)
 
 describe("WritePace", () => {
   it.prop(
-    "gives every byte once and in order, in views of the memory it was given, whatever the pace",
+    "yields every byte once and in order, as views of the given memory, at any pace",
     [
       FastCheck.array(FastCheck.integer({ min: 0, max: 3 * least }), { maxLength: 4 }),
       FastCheck.array(FastCheck.integer({ min: 0, max: 1000 }), { minLength: 1, maxLength: 5 })
@@ -47,20 +47,20 @@ describe("WritePace", () => {
     }
   )
 
-  it("begins small, and no piece but the last of its bytes is smaller", () => {
+  it("starts with the smallest size, and only the last piece of a block is smaller", () => {
     assert.deepStrictEqual(sizes([block(most + 1)], () => 1000), [least, least, 1])
   })
 
-  it("grows while the line is quick, over the bounds of what it is given", () => {
+  it("grows while writes are quick, and keeps the size for the next block", () => {
     assert.deepStrictEqual(sizes([block(2 * most), block(2 * most)], () => 1), [least, most, least, most, most])
   })
 
-  it("stays as it is at a middling pace", () => {
+  it("keeps the piece size at a medium pace", () => {
     assert.deepStrictEqual(sizes([block(4 * least)], (piece) => piece === 0 ? 1 : 100), [least, most, least])
     assert.deepStrictEqual(sizes([block(3 * least)], () => 100), [least, least, least])
   })
 
-  it("is small again at once when the line gets slow", () => {
+  it("uses the smallest size after a slow write", () => {
     assert.deepStrictEqual(sizes([block(2 * most)], (piece) => piece === 1 ? 201 : 1), [least, most, least])
     assert.deepStrictEqual(
       sizes([block(3 * most)], (piece) => piece === 1 ? 201 : 100),

@@ -150,7 +150,7 @@ const cases: ReadonlyArray<
   [FaultScript.on("list").itemVanishes(), listing, "200 3,2 \"has_more\":true cursor"]
 ]
 
-describe("a fault is the same in process and over sockets", () => {
+describe("a fault has the same effect in process and over sockets", () => {
   for (const [script, program, expected] of cases) {
     it.live(String(script), () =>
       Effect.gen(function*() {

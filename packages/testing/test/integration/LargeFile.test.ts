@@ -58,7 +58,7 @@ const perSecond = (duration: Duration.Duration) => `${Math.round(SIZE / MIB / Du
 
 describe("a file of 6 GB", () => {
   it.scopedLive(
-    "goes up to a real store and comes back, byte for byte, in bounded memory",
+    "is uploaded to a real store and downloaded byte for byte with less than 256 MiB of extra memory",
     () =>
       Effect.gen(function*() {
         const { path } = yield* sparse

@@ -27,7 +27,7 @@ const through = (proxy: string) =>
   )
 
 describe("a client behind a proxy", () => {
-  it.scopedLive("uploads both ways, downloads and lists through it, and reaches nothing in another way", () =>
+  it.scopedLive("uploads whole and in parts, downloads and lists only through the proxy", () =>
     Effect.gen(function*() {
       const reached: Array<number> = []
       const counting = () =>

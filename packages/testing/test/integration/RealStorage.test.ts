@@ -86,7 +86,7 @@ const download = (fileId: string, options?: Downloads.Options) =>
   Effect.map(Stream.runCollect(Downloads.stream(fileId, options)), (chunks) => Buffer.concat([...chunks]))
 
 describe("a single PUT to a real store", () => {
-  it.scopedLive("is signed over every encryption header of the profile, and over nothing that the client does not send", () =>
+  it.scopedLive("is signed over exactly the profile's encryption headers, with a deadline and no checksum", () =>
     Effect.gen(function*() {
       const { url } = yield* initiate(5)
       assert.deepStrictEqual(url.signedHeaders, Object.keys(encryptionHeaders))
@@ -94,7 +94,7 @@ describe("a single PUT to a real store", () => {
       assert.notInclude(PresignedUrl.reveal(url), "x-amz-checksum")
     }).pipe(Effect.provide(stevedore())))
 
-  it.scopedLive("stores the bytes and their media type, with the encryption headers", () =>
+  it.scopedLive("stores the bytes with their media type, and a download returns the same bytes", () =>
     Effect.gen(function*() {
       const bytes = distinct(3 * MIB + 17)
       const source = UploadSources.fromBytes("film.mp4", bytes, { mediaType: "video/mp4" })
@@ -107,7 +107,7 @@ describe("a single PUT to a real store", () => {
       assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
     }).pipe(Effect.provide(stevedore())))
 
-  it.scopedLive("is refused without an encryption header that is signed", () =>
+  it.scopedLive("fails with `SignatureMismatch403` without a signed encryption header, and stores nothing", () =>
     Effect.gen(function*() {
       const { fileId, url } = yield* initiate(5)
       for (const left of Object.keys(encryptionHeaders)) {
@@ -121,14 +121,14 @@ describe("a single PUT to a real store", () => {
       yield* nothingStored(fileId)
     }).pipe(Effect.provide(stevedore())))
 
-  it.scopedLive("is not even sent when the profile lacks a signed header, which the error names", () =>
+  it.scopedLive("fails with `SignedHeaderMissing`, which names it, when the profile lacks a signed header", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Uploads.upload(UploadSources.fromBytes("notes.txt", hello)))
       assert(error._tag === "SignedHeaderMissing")
       assert.deepStrictEqual(error.headers, ["x-amz-server-side-encryption-aws-kms-key-id"])
     }).pipe(Effect.provide(stevedore({}, ServiceProfile.standard))))
 
-  it.scopedLive("is refused with another value of a signed header, and not sent again", () =>
+  it.scopedLive("fails with `SignatureMismatch403` after one attempt when a signed header has another value", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Uploads.upload(UploadSources.fromBytes("notes.txt", hello)))
       assert(error._tag === "SignatureMismatch403")
@@ -140,7 +140,7 @@ describe("a single PUT to a real store", () => {
       })
     ))))
 
-  it.scopedLive("is refused when the URL was tampered with: its path, its time, its signature", () =>
+  it.scopedLive("fails with `SignatureMismatch403` when the URL's path, expiry or signature was changed", () =>
     Effect.gen(function*() {
       const { fileId, url } = yield* initiate(5)
       const tampered = [
@@ -155,7 +155,7 @@ describe("a single PUT to a real store", () => {
       yield* nothingStored(fileId)
     }).pipe(Effect.provide(stevedore())))
 
-  it.scopedLive("is refused as expired when the URL has ended, by the storage's clock", () =>
+  it.scopedLive("fails with `UrlExpired` after the URL's deadline, whether the storage or the client detects it", () =>
     Effect.gen(function*() {
       const { fileId, url } = yield* initiate(5)
       yield* Effect.sleep("1500 millis")
@@ -175,7 +175,7 @@ describe("a single PUT to a real store", () => {
 })
 
 describe("a multipart upload to a real store", () => {
-  it.scopedLive("makes one file of parts that are sent side by side", () =>
+  it.scopedLive("assembles parts that are uploaded concurrently into one file", () =>
     Effect.gen(function*() {
       const bytes = distinct(33 * MIB + 12_345)
       const source = UploadSources.fromBytes("film.mp4", bytes, { mediaType: "video/mp4" })
@@ -188,7 +188,7 @@ describe("a multipart upload to a real store", () => {
       assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
     }).pipe(Effect.provide(stevedore())))
 
-  it.scopedLive("takes parts of exactly 5 MiB and a last one of a byte, in any order", () =>
+  it.scopedLive("accepts parts of exactly 5 MiB and a last part of one byte, uploaded out of order", () =>
     Effect.gen(function*() {
       const service = yield* ServiceApi.ServiceApi
       const bytes = distinct(10 * MIB + 1)
@@ -246,7 +246,7 @@ describe("a multipart upload to a real store", () => {
       return { storage: { ...storage, put: replace }, puts }
     })
 
-  it.scopedLive("is repaired when Complete is refused for the etag of a part that was sent twice", () =>
+  it.scopedLive("uploads a part again when Complete rejects the etag of a part that was sent twice", () =>
     Effect.gen(function*() {
       const { puts, storage } = yield* replacing(true)
       const bytes = distinct(18 * MIB)
@@ -258,7 +258,7 @@ describe("a multipart upload to a real store", () => {
       assertSame(yield* download(file.id), bytes)
     }).pipe(Effect.provide(stevedore())))
 
-  it.scopedLive("fails with a typed error when Complete is refused for an etag that nothing explains", () =>
+  it.scopedLive("fails with `ServiceUnavailable` when Complete rejects the etag of a part that was sent once", () =>
     Effect.gen(function*() {
       const { puts, storage } = yield* replacing(false)
       const error = yield* Uploads.upload(UploadSources.fromBytes("film.mp4", distinct(18 * MIB)), {
@@ -274,7 +274,7 @@ describe("a multipart upload to a real store", () => {
 
 describe("a download from a real store", () => {
   for (const how of ["content", "link", "redirect"] as const) {
-    it.scopedLive(`gives the whole file and any range of it: ${how}`, () =>
+    it.scopedLive(`returns the whole file and the requested ranges, and rejects a range beyond its end: ${how}`, () =>
       Effect.gen(function*() {
         const bytes = distinct(12 * MIB + 5)
         const source = UploadSources.fromBytes("film.mp4", bytes)

@@ -9,7 +9,7 @@ import { sandbox, StoreTarget } from "../conformance/Target.js"
 
 const both = Layer.merge(sandbox, store)
 
-layer(both, { excludeTestServices: true })("a real store answers as S3 documents it, but for what is listed", (it) => {
+layer(both, { excludeTestServices: true })("a real store responds like S3, except for the listed differences", (it) => {
   for (const { rows, title } of sections) {
     for (const row of rows) {
       it.effect(`${title}: ${row.title}`, () =>
@@ -20,7 +20,7 @@ layer(both, { excludeTestServices: true })("a real store answers as S3 documents
     }
   }
 
-  it.effect("and the page of the documentation says what both answer", () =>
+  it.effect("the documentation page shows the responses of the sandbox and the store", () =>
     Effect.gen(function*() {
       assert.strictEqual(page.read(), markdown(yield* outcomes))
     }))

@@ -61,7 +61,7 @@ const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>, holds: (value: A) =
   )
 
 describe("a sandbox over sockets", () => {
-  it.scopedLive("takes single and multipart uploads and gives them back", () =>
+  it.scopedLive("stores single and multipart uploads, and serves them for download", () =>
     Effect.gen(function*() {
       const id = yield* Calls.uploaded("hello")
       const download = yield* Calls.api("GET", `/v1/files/${id}/download`)
@@ -80,7 +80,7 @@ describe("a sandbox over sockets", () => {
       assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
     }).pipe(Effect.provide(inMemory())))
 
-  it.scopedLive("gives its own origins in its URLs, and keeps the two apart", () =>
+  it.scopedLive("has different origins for API and storage, and issues upload URLs at the storage origin", () =>
     Effect.gen(function*() {
       const { apiOrigin, storageOrigin } = yield* Sandbox.Sandbox
       const { url } = yield* Calls.initiate(5)
@@ -89,7 +89,7 @@ describe("a sandbox over sockets", () => {
       assert.strictEqual(new URL(apiOrigin).hostname, "127.0.0.1")
     }).pipe(Effect.provide(inMemory())))
 
-  it.scopedLive("refuses a chunked body before it has come", () =>
+  it.scopedLive("rejects a chunked body with 501 `NotImplemented`", () =>
     Effect.gen(function*() {
       const { url } = yield* Calls.initiate(5)
       const { body, status } = yield* Calls.storage("PUT", url, {
@@ -99,7 +99,7 @@ describe("a sandbox over sockets", () => {
       assert.deepStrictEqual([status, Calls.codeOf(body)], [501, "NotImplemented"])
     }).pipe(Effect.provide(inMemory())))
 
-  it.scopedLive("refuses a PUT that says nothing about its length", () =>
+  it.scopedLive("rejects a PUT without Content-Length with 411 `MissingContentLength`", () =>
     Effect.gen(function*() {
       const { url } = yield* Calls.initiate(5)
       const answer = yield* raw(
@@ -117,7 +117,7 @@ describe("a sandbox over sockets", () => {
       assert.strictEqual(Calls.codeOf(answer), "MissingContentLength")
     }).pipe(Effect.provide(inMemory())))
 
-  it.scopedLive("keeps nothing of a body whose connection ends too early", () =>
+  it.scopedLive("stores nothing if the connection ends in the middle of a body, and accepts the next PUT", () =>
     Effect.gen(function*() {
       const { id, url } = yield* Calls.initiate(5)
       const head = (target: URL) => [
@@ -132,7 +132,7 @@ describe("a sandbox over sockets", () => {
       assert.strictEqual((yield* Calls.put(url, hello)).status, 200)
     }).pipe(Effect.provide(inMemory())))
 
-  it.scopedLive("refuses early, while a large body is still on its way", () =>
+  it.scopedLive("responds 403 to a PUT of 64 MiB to a URL for one byte", () =>
     Effect.gen(function*() {
       const { url } = yield* Calls.initiate(1)
       const size = 64 * 1024 * 1024
@@ -143,7 +143,7 @@ describe("a sandbox over sockets", () => {
       assert.strictEqual(status, 403)
     }).pipe(Effect.provide(inMemory())))
 
-  it.scopedLive("breaks connections, before and after it has handled a request", () =>
+  it.scopedLive("breaks a PUT's connection before the bytes are stored (`reset`), or after (`loseAnswer`)", () =>
     Effect.gen(function*() {
       const { id, url } = yield* Calls.initiate(5)
       const reset = yield* Effect.flip(Calls.put(url, hello))
@@ -173,7 +173,7 @@ describe("a sandbox over sockets", () => {
       assert.strictEqual(yield* again.text, "hello")
     }).pipe(Effect.provide(inMemory({ faults: FaultScript.on("download").resetAfter(3) }))))
 
-  it.scopedLive("notices that a client has gone away", () =>
+  it.scopedLive("reports a request as aborted when the client disconnects", () =>
     Effect.gen(function*() {
       const { url } = yield* Calls.initiate(5)
       const exit = yield* Calls.put(url, hello).pipe(Effect.timeout(Duration.millis(100)), Effect.exit)
@@ -182,7 +182,7 @@ describe("a sandbox over sockets", () => {
       assert.deepStrictEqual(seen.at(-1), ["put", "aborted"])
     }).pipe(Effect.provide(inMemory({ faults: FaultScript.on("put").stall("answer") }))))
 
-  it.scopedLive("takes and gives 384 MiB without holding them in memory", () =>
+  it.scopedLive("receives and serves 384 MiB with less than 192 MiB of additional memory", () =>
     Effect.gen(function*() {
       const mib = 1024 * 1024
       const size = 384 * mib

@@ -92,24 +92,24 @@ const passing: ReadonlyArray<
   ["a reset after the body of a single PUT", single, on("put").loseAnswer()],
   ["a stall before the first byte", multipart, on("putPart").part(2).stall("connect")],
   ["a stall in the body", multipart, on("putPart").part(2).stall("body", { afterBytes: MIB / 2 })],
-  ["a stall of the answer", multipart, on("putPart").part(2).stall("answer")],
-  ["an early refusal as expired", multipart, on("putPart").part(3).expire()],
-  ["an early refusal as expired of a single PUT", single, on("put").expire()],
+  ["a stalled response", multipart, on("putPart").part(2).stall("answer")],
+  ["an early response that the URL has expired", multipart, on("putPart").part(3).expire()],
+  ["an early response that the URL of a single PUT has expired", single, on("put").expire()],
   ["an early 503", multipart, on("putPart").part(1).answer(503)],
-  ["a 200 that says that it failed", multipart, on("putPart").part(1).answer(200, "InternalError")],
-  ["a slow answer", multipart, on("putPart").part(2).delay("400 millis")],
-  ["a lost answer of Complete", multipart, on("complete").loseAnswer()],
-  ["a stalled answer of Complete", multipart, on("complete").stall("answer")],
-  ["a page of a proxy instead of Complete's answer", multipart, on("complete").html(502)],
-  ["a lost answer of the initiate", multipart, on("initiate").loseAnswer()],
-  ["bytes of a dead attempt that land late", multipart, on("putPart").part(2).landLate("300 millis")]
+  ["a 200 with an error in its body", multipart, on("putPart").part(1).answer(200, "InternalError")],
+  ["a slow response", multipart, on("putPart").part(2).delay("400 millis")],
+  ["a lost response to Complete", multipart, on("complete").loseAnswer()],
+  ["a stalled response to Complete", multipart, on("complete").stall("answer")],
+  ["a proxy's HTML page instead of the response to Complete", multipart, on("complete").html(502)],
+  ["a lost response to the initiate", multipart, on("initiate").loseAnswer()],
+  ["a failed attempt whose bytes arrive late", multipart, on("putPart").part(2).landLate("300 millis")]
 ]
 
 // A server that does not read cannot see that its client has gone away
 const isDeaf = (faults: FaultScript.FaultScript): boolean =>
   /connect|body/.test(`${faults}`) && /stall/.test(`${faults}`)
 
-describe("an upload over sockets ends with the source in storage", () => {
+describe("an upload over sockets stores exactly the bytes of the file", () => {
   for (const [what, options, faults] of passing) {
     it.scopedLive(`after ${what}, ${options.strategy}`, () =>
       Effect.gen(function*() {
@@ -123,7 +123,7 @@ describe("an upload over sockets ends with the source in storage", () => {
       }))
   }
 
-  it.scopedLive("after the storage's server was away in the middle, and came back", () =>
+  it.scopedLive("after an outage of the storage server in the middle of the upload", () =>
     Effect.gen(function*() {
       const { away, path, puts, sandbox, upload } = yield* world(on("putPart").delay("100 millis"))
       const fiber = yield* Effect.fork(upload({ ...multipart, parts: 6 }))
@@ -153,10 +153,10 @@ const changes: ReadonlyArray<
   ["removed", (path) => Fs.rm(path), "SourceUnreadable"]
 ]
 
-describe("an upload of a file that is not left alone fails, and Complete is not sent", () => {
+describe("an upload does not send Complete and fails", () => {
   for (const [what, change, tag = "SourceChanged"] of changes) {
     for (const options of [single, multipart]) {
-      it.scopedLive(`${what}, ${options.strategy}: ${tag}`, () =>
+      it.scopedLive(`with ${tag} if its file is ${what} meanwhile, ${options.strategy}`, () =>
         Effect.gen(function*() {
           // storage takes its time with the last byte, so that the change is made before Complete
           const { path, puts, sandbox, upload } = yield* world(on("put").after(0).delay("300 millis"))

@@ -32,8 +32,8 @@ const puts = (world: World.World) =>
     ({ requests }) => requests.filter(({ method, server }) => server === "storage" && method === "PUT")
   )
 
-layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chromium", (it) => {
-  it.scoped("an etag that CORS does not expose is named with the setting that is missing", () =>
+layer(World.ChromiumLive, { excludeTestServices: true })("faults in Chromium", (it) => {
+  it.scoped("an etag that CORS does not expose fails with EtagMissing, which names the missing header", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ cors: { exposeEtag: false } })
       const outcome = failed(yield* World.upload(world.page, small))
@@ -41,7 +41,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.include(outcome.message, "Access-Control-Expose-Headers: ETag")
     }))
 
-  it.scoped("a preflight that is refused is a connection that failed, with CORS as a hint and no body sent", () =>
+  it.scoped("a refused preflight fails with ConnectionFailed and a CORS hint, and no PUT is sent", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ cors: false })
       const outcome = failed(yield* World.upload(world.page, { ...small, retry: { attempts: 2 } }))
@@ -51,7 +51,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.deepStrictEqual(yield* puts(world), [])
     }))
 
-  it.scoped("a service that does not allow the page's origin is a connection that failed, with CORS as a hint", () =>
+  it.scoped("a service that does not allow the page's origin causes ConnectionFailed with a CORS hint", () =>
     Effect.gen(function*() {
       const world = yield* World.make()
       const { baseUrl } = world.sandbox
@@ -60,7 +60,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.deepInclude(outcome.fields, { peer: "service", hint: "cors" })
     }))
 
-  it.scoped("once storage has answered, a connection that fails is no matter of CORS", () =>
+  it.scoped("a connection that fails after a response of storage has no CORS hint", () =>
     Effect.gen(function*() {
       const faults = FaultScript.on("putPart").part(2).always().reset()
       const world = yield* World.make({ faults })
@@ -70,7 +70,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.notProperty(outcome.fields, "hint")
     }))
 
-  it.scoped("a 403 is read: its code decides", () =>
+  it.scoped("a 403 AccessDenied of storage fails with StorageForbidden, its code and a request ID", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: FaultScript.on("put").answer(403, "AccessDenied") })
       const outcome = failed(yield* World.upload(world.page, small))
@@ -79,7 +79,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.property(outcome.fields, "requestId")
     }))
 
-  it.scoped("a 503 is read and tried again", () =>
+  it.scoped("a 503 SlowDown of storage is retried", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: FaultScript.on("put").times(2).answer(503, "SlowDown") })
       const { id } = uploaded(yield* World.upload(world.page, small))
@@ -87,7 +87,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.deepStrictEqual((yield* world.sandbox.report).breaches, [])
     }))
 
-  it.scoped("a connection that breaks before, in the middle of and after the body is made again", () =>
+  it.scoped("a connection that breaks before, during or after the body is retried", () =>
     Effect.gen(function*() {
       const faults = FaultScript.on("putPart").part(1).reset()
         .and(FaultScript.on("putPart").part(2).resetAfter(MiB))
@@ -97,14 +97,14 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.strictEqual((yield* world.sandbox.stored(id)).byteLength, 12 * MiB)
     }))
 
-  it.scoped("an answer to Complete that is lost is asked for again", () =>
+  it.scoped("Complete is requested again when its response is lost", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: FaultScript.on("complete").loseAnswer() })
       const { id } = uploaded(yield* World.upload(world.page, small))
       assert.strictEqual((yield* world.sandbox.stored(id)).byteLength, 100_000)
     }))
 
-  it.scoped("storage that goes silent before, in the middle of and after the body is given up in time", () =>
+  it.scoped("a PUT that stalls before, during or after the body times out and is retried", () =>
     Effect.gen(function*() {
       const faults = FaultScript.on("put").stall("connect")
         .and(FaultScript.on("put").stall("body", { afterBytes: 1000 }))
@@ -116,7 +116,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.lengthOf(yield* puts(world), 4)
     }))
 
-  it.scoped("URLs that have ended are followed by a new session", () =>
+  it.scoped("expired URLs lead to a new session", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: FaultScript.on("putPart").expire() })
       const outcome = uploaded(yield* World.upload(world.page, inParts))
@@ -124,7 +124,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.deepStrictEqual((yield* world.sandbox.report).breaches, [])
     }))
 
-  it.scoped("a redirect of the user's server is a typed error, and nothing is sent after it", () =>
+  it.scoped("a redirect by the user's server fails with RequestRejected, and no request reaches the service", () =>
     Effect.gen(function*() {
       const world = yield* World.make()
       const outcome = failed(yield* World.upload(world.page, { ...small, baseUrl: "/elsewhere" }))
@@ -134,7 +134,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.deepStrictEqual((yield* world.sandbox.report).requests, [])
     }))
 
-  it.scoped("a page without a session of its user is told so by the user's server, not by the service", () =>
+  it.scoped("a page without its user's session fails with Unauthorized, and no request reaches the service", () =>
     Effect.gen(function*() {
       const world = yield* World.make()
       yield* Effect.promise(() => world.context.clearCookies())
@@ -142,7 +142,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.deepStrictEqual((yield* world.sandbox.report).requests, [])
     }))
 
-  it.scoped("offline in the middle of the body: it waits, and no attempt is spent", () =>
+  it.scoped("an upload that goes offline during the body waits without using an attempt", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: FaultScript.on("put").stall("body", { afterBytes: 1000 }) })
       // what is under way when the network goes is not always told: then the timer tells it
@@ -157,7 +157,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.strictEqual((yield* world.sandbox.stored(id)).byteLength, 10_000)
     }))
 
-  it.scoped("offline before the session: it waits to be opened, once", () =>
+  it.scoped("an upload that starts offline waits, and opens its session once", () =>
     Effect.gen(function*() {
       const world = yield* World.make()
       yield* Effect.promise(() => world.context.setOffline(true))
@@ -169,7 +169,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiate"), 1)
     }))
 
-  it.scoped("offline before Complete: the service is told afterwards", () =>
+  it.scoped("an upload that goes offline before Complete finishes once it is online again", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: FaultScript.on("complete").stall("connect") })
       const timeouts = { call: "1500 millis" } as const
@@ -181,7 +181,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("what goes wrong in Chr
       uploaded(yield* World.outcome(world.page))
     }))
 
-  it.scoped("a pause on offline shows as one, and ends with it", () =>
+  it.scoped("an upload with pauseOffline shows as paused while offline, and resumes once online", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: FaultScript.on("putPart").part(1).stall("body", { afterBytes: MiB }) })
       yield* World.start(world.page, { ...inParts, pauseOffline: true, retry: { attempts: 1 } })

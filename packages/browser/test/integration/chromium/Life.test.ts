@@ -56,8 +56,8 @@ const rendererMemory = (world: World.World) =>
     return Math.max(...sizes)
   })
 
-layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload in Chromium", (it) => {
-  it.scoped("ends, however often the browser collects what nobody holds while a file is read", () =>
+layer(World.ChromiumLive, { excludeTestServices: true })("an upload in Chromium", (it) => {
+  it.scoped("completes even if the browser collects garbage every 10 ms while the file is read", () =>
     Effect.gen(function*() {
       const world = yield* World.make()
       const path = yield* World.sparseFile(world, "a.bin", 96 * MiB)
@@ -71,7 +71,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
       assert.strictEqual(yield* counted(world, "putPart"), 12)
     }))
 
-  it.scoped("2 GiB go up without growing in the page's memory", () =>
+  it.scoped("sends 2 GiB while the page's memory grows by less than 64 MiB", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ store: nowhere })
       yield* World.choose(world.page, yield* World.sparseFile(world, "large.bin", 2048 * MiB))
@@ -88,7 +88,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
       assert.isBelow((most - before) / MiB, 64)
     }), 4 * 60_000)
 
-  it.scoped("a pause stops the transfers, and the upload goes on where it was", () =>
+  it.scoped("starts no part while it is paused, and resumes in the same session", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: stuck })
       yield* World.start(world.page, generated)
@@ -109,7 +109,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
       assert.strictEqual((yield* world.sandbox.stored(id)).byteLength, 18 * MiB)
     }))
 
-  it.scoped("a cancel is really the end of every request", () =>
+  it.scoped("sends no further request after it is cancelled", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: stuck })
       yield* World.start(world.page, generated)
@@ -123,7 +123,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
       assert.strictEqual(yield* counted(world, "completeLarge"), 0)
     }))
 
-  it.scoped("a tab that is reloaded in the middle goes on with the file when it is chosen again", () =>
+  it.scoped("resumes after a reload if the same file is chosen again, and rejects another file", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: stuck })
       const path = yield* World.sparseFile(world, "a.bin", 18 * MiB, [[17 * MiB, "the end"]])
@@ -154,7 +154,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
   ]
 
   for (const { offset, what, where } of hidden) {
-    it.scoped(`other bytes ${where}, of the same size and date, are told when the file is chosen again`, () =>
+    it.scoped(`fails with SourceChanged if a file of equal size and date has other bytes ${where} after a reload`, () =>
       Effect.gen(function*() {
         const world = yield* World.make({ faults: stuck })
         const date = new Date(1_700_000_000_000)
@@ -175,7 +175,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
       }))
   }
 
-  it.scoped("two tabs never drive one upload", () =>
+  it.scoped("fails with `UploadLocked` in a second tab until the first tab is closed", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: stuck })
       const path = yield* World.sparseFile(world, "a.bin", 18 * MiB)
@@ -198,15 +198,15 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
 
   const changes = {
     "that grows": (path: string) => appendFile(path, "more"),
-    "that is cut": (path: string) => truncate(path, 18 * MiB - 1),
-    "that is written over": async (path: string) => {
+    "that is truncated": (path: string) => truncate(path, 18 * MiB - 1),
+    "that is overwritten": async (path: string) => {
       await writeFile(path, Buffer.alloc(18 * MiB, 1))
       await utimes(path, new Date(1), new Date(2_000_000_000_000))
     }
   }
 
   for (const [what, change] of Object.entries(changes)) {
-    it.scoped(`a file ${what} while it goes up is SourceChanged, and nothing is completed`, () =>
+    it.scoped(`of a file ${what} during the upload fails with SourceChanged and is not completed`, () =>
       Effect.gen(function*() {
         const world = yield* World.make({ faults: FaultScript.on("putPart").part(2).delay("1 second") })
         const path = yield* World.sparseFile(world, "a.bin", 18 * MiB)
@@ -218,7 +218,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the life of an upload 
         assert.strictEqual(yield* counted(world, "completeLarge"), 0)
       }))
 
-    it.scoped(`a file ${what} after it was chosen and before it goes up is SourceChanged, and nothing is sent`, () =>
+    it.scoped(`of a file ${what} before the upload starts fails with SourceChanged and is not initiated`, () =>
       Effect.gen(function*() {
         const world = yield* World.make({})
         const path = yield* World.sparseFile(world, "a.bin", 18 * MiB)

@@ -64,7 +64,7 @@ const listening = (page: Page) =>
   })
 
 layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Chromium", (it) => {
-  it.scoped("uploads chosen files, says so, and has no violation that axe finds in any state", () =>
+  it.scoped("uploads chosen files and reports it, and axe finds no violation in the visited states", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({ faults: FaultScript.on("put").times(1).answer(403, "AccessDenied") })
       assert.deepStrictEqual(yield* violations(page), [])
@@ -83,7 +83,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       assert.deepStrictEqual((yield* sandbox.report).breaches, [])
     }))
 
-  it.scoped("works with the keyboard alone: choose, pause, resume, cancel, remove, and the focus is never lost", () =>
+  it.scoped("lets users choose, pause, resume, cancel and remove by keyboard alone, and keeps the focus", () =>
     Effect.gen(function*() {
       const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("20 seconds") })
       const press = (...keys: ReadonlyArray<string>) =>
@@ -120,7 +120,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       yield* focusIs("Pause b.txt")
     }))
 
-  it.scoped("offers an unfinished upload after a reload, refuses a different file in words, and resumes with the right one", () =>
+  it.scoped("offers an unfinished upload after a reload, rejects another file with a message, and resumes", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({ faults: FaultScript.on("putPart").part(1).stall("connect") })
       const fs = yield* FileSystem.FileSystem
@@ -240,7 +240,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       for (const share of shares) assert.isAbove(share, 0.8)
     }))
 
-  it.scoped("retries failed files, and leaves cancelled ones alone", () =>
+  it.scoped("retries all failed files, but not cancelled ones", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({
         faults: FaultScript.on("put").times(1).answer(403, "AccessDenied").and(
@@ -271,7 +271,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       )
     }))
 
-  it.scoped("offers what was dropped as it is, without a search for it, where the browser keeps its handle", () =>
+  it.scoped("resumes a dropped file after a reload, without choosing it again, if its handle is kept", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({ faults: FaultScript.on("putPart").part(1).stall("connect") })
       yield* Effect.promise(() =>
@@ -301,7 +301,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
     }))
 
-  it.scoped("does with all files what its buttons say, and is finishing while only an answer is awaited", () =>
+  it.scoped("pauses, resumes, cancels and clears all files, and shows finishing while it awaits a response", () =>
     Effect.gen(function*() {
       const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("1 minute") })
       const files = page.locator("#queue li")
@@ -334,7 +334,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       yield* Effect.promise(() => page.locator("#queue").waitFor({ state: "hidden" }))
     }))
 
-  it.scoped("says in one place how far it is, and whether it is offline; errors are alerts", () =>
+  it.scoped("reports progress and being offline in a single live region, and errors as alerts", () =>
     Effect.gen(function*() {
       const { page } = yield* opened({ faults: FaultScript.on("put").times(1).answer(403, "AccessDenied") })
       const said = Effect.promise(() => page.evaluate(() => Reflect.get(window, "said") as Array<string>))

@@ -29,8 +29,8 @@ const generated = (size: number): Uint8Array => {
   return Buffer.concat(Array.from({ length: Math.ceil(size / bytes.byteLength) }, () => bytes)).subarray(0, size)
 }
 
-layer(World.ChromiumLive, { excludeTestServices: true })("a page and a real store", (it) => {
-  it.scoped("a file goes up in one piece, with every encryption header that its URL signs", () =>
+layer(World.ChromiumLive, { excludeTestServices: true })("a page with a real store", (it) => {
+  it.scoped("uploads a file whose URL signs encryption headers", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ store, encryptionHeaders })
       const size = 3 * MiB + 17
@@ -40,7 +40,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("a page and a real stor
       assert.deepStrictEqual((yield* world.sandbox.report).breaches, [])
     }))
 
-  it.scoped("a file goes up in parts of 5 MiB and a small last one, whose etags the page can read", () =>
+  it.scoped("uploads a file in four parts, whose etags the page can read", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ store, encryptionHeaders })
       const size = 21 * MiB
@@ -55,7 +55,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("a page and a real stor
       assert.deepStrictEqual((yield* world.sandbox.report).breaches, [])
     }))
 
-  it.scoped("a header that is signed and that the page does not have is named before anything is sent", () =>
+  it.scoped("fails with SignedHeaderMissing and names a signed header that the page lacks", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ store, encryptionHeaders })
       const outcome = yield* World.upload(world.page, { generate: { name: "notes.txt", size: 5 } })
@@ -64,7 +64,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("a page and a real stor
       assert.include(outcome.message, "x-amz-server-side-encryption-aws-kms-key-id")
     }))
 
-  it.scoped("a header with another value is refused, and nothing is stored", () =>
+  it.scoped("fails and stores nothing if a signed header has another value", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ store, encryptionHeaders })
       const outcome = yield* World.upload(world.page, {

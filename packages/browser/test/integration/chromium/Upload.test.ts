@@ -5,7 +5,7 @@ import * as World from "./support/world.js"
 const MiB = 1024 * 1024
 
 layer(World.ChromiumLive, { excludeTestServices: true })("an upload in Chromium", (it) => {
-  it.scoped("goes up in one piece to another origin, with what storage asks for and nothing else", () =>
+  it.scoped("is stored completely at another origin, without a breach of the contract", () =>
     Effect.gen(function*() {
       const world = yield* World.make()
       const outcome = yield* World.upload(world.page, { generate: { name: "a.txt", size: 100_000 } })
@@ -16,7 +16,7 @@ layer(World.ChromiumLive, { excludeTestServices: true })("an upload in Chromium"
       assert.deepStrictEqual(report.breaches, [])
     }))
 
-  it.scoped("goes up in parts, with progress that never goes back", () =>
+  it.scoped("is uploaded in parts, and its progress never decreases", () =>
     Effect.gen(function*() {
       const world = yield* World.make()
       const size = 40 * MiB
