@@ -91,7 +91,7 @@ describe("the width of the gate, on modelled lines", () => {
       }), 60_000)
   })
 
-  it.effect("what few transfers fill gets no more of them, and soon fewer than at the start", () =>
+  it.effect("starts no more transfers where few fill the network, and soon fewer than at the start", () =>
     inVirtualTime(Effect.scoped(Effect.gen(function*() {
       const gate = yield* TransferGate.make()
       const { put } = yield* makeLine(within(MiB))
