@@ -65,9 +65,12 @@ const standing = (title: string, runs: ReadonlyArray<Run>): Standing => ({
   outputs: runs.map(({ output }) => output)
 })
 
-// What a run costs depends on what ran before it: after one that needed much memory, the next finds it already given.
-const inOrderOf = (round: number, contenders: ReadonlyArray<Contender>): ReadonlyArray<Contender> =>
-  round % 2 === 1 ? contenders : [...contenders].reverse()
+/**
+ * The contenders in the order of a round, from 1: every other round backwards. What a run costs depends on what ran
+ * before it: after one that needed much memory, the next finds it already given.
+ */
+export const inOrderOf = <A>(round: number, contenders: ReadonlyArray<A>): ReadonlyArray<A> =>
+  round % 2 === 1 ? contenders : contenders.toReversed()
 
 /**
  * Every contender `runs` times, in turns, every other round backwards. A run that does not end well, or moves other bytes

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import type { Browser } from "playwright-core"
 import { chromium } from "playwright-core"
 import { chromiumPath } from "../../../../.ci/optional-suites.mjs"
+import * as Contest from "../Contest.js"
 import * as Files from "../Files.js"
 import * as Markdown from "../Markdown.js"
 import type { Course, Runner } from "../pages/race.js"
@@ -127,14 +128,14 @@ const once = (heat: Heat, runner: Runner) =>
     })
   })
 
-// In turns, and who begins changes: whatever drifts does so for all.
-const roundOf = (heat: Heat, number: number) => {
-  const order = number % 2 === 0 ? heat.contenders : heat.contenders.toReversed()
-  return Effect.map(
-    Effect.forEach(order, ({ runner }) => Effect.map(once(heat, runner), (took) => [runner, took] as const)),
+const roundOf = (heat: Heat, round: number) =>
+  Effect.map(
+    Effect.forEach(
+      Contest.inOrderOf(round, heat.contenders),
+      ({ runner }) => Effect.map(once(heat, runner), (took) => [runner, took] as const)
+    ),
     (entries) => new Map(entries)
   )
-}
 
 interface Raced {
   readonly rows: ReadonlyArray<ReadonlyArray<string>>
@@ -160,8 +161,8 @@ const raceOver = (
     }
     // what the browser does for the first time only is nobody's
     yield* once(heat, "bare")
-    const rounds = yield* Effect.forEach(Array.from({ length: setting.runs }, (_, number) => number), (number) =>
-      roundOf(heat, number))
+    const rounds = yield* Effect.forEach(Array.from({ length: setting.runs }, (_, round) => round + 1), (round) =>
+      roundOf(heat, round))
     const took = (runner: Runner) =>
       summary(rounds.map((round) => round.get(runner) ?? NaN))
     const ratio = (runner: Runner) =>
