@@ -4,9 +4,11 @@
  * @since 0.1.0
  */
 import * as UploadLedger from "@stevedore/core/UploadLedger"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as IndexedDbKeyValueStore from "./IndexedDbKeyValueStore.js"
 import * as Databases from "./internal/database.js"
@@ -49,9 +51,35 @@ const withoutWaiting = (ledger: UploadLedger.Service): Effect.Effect<UploadLedge
     }
   })
 
+const thirtyDays = 2_592_000_000
+
+const forgetIfOlder = (ledger: UploadLedger.Service, id: string, before: number) =>
+  Effect.gen(function*() {
+    if (!(yield* ledger.lock(id))) return
+    const found = yield* ledger.find(id)
+    // It may have been started again before it was locked
+    if (Option.isSome(found) && found.value.record.startedAt < before) yield* ledger.forget(found.value.record)
+  }).pipe(Effect.scoped)
+
+const forgetOld = (ledger: UploadLedger.Service) =>
+  Effect.gen(function*() {
+    const before = (yield* Clock.currentTimeMillis) - thirtyDays
+    const old = (yield* ledger.unfinished).filter(({ record }) => record.startedAt < before)
+    yield* Effect.forEach(old, ({ record }) => forgetIfOlder(ledger, record.id, before), { discard: true })
+  })
+
+// A file that failed may never be chosen again, and whoever uses the browser next need not see its name.
+const forgettingOld = (ledger: UploadLedger.Service): Effect.Effect<UploadLedger.Service> =>
+  Effect.map(Effect.once(forgetOld(ledger)), (forget) => ({
+    ...ledger,
+    begin: (record) => Effect.zipRight(ledger.begin(record), forget)
+  }))
+
 /**
  * A ledger in IndexedDB. Its failures are logged, and the upload continues, but cannot be resumed later. Web Locks
  * ensure that two tabs never drive the same upload. No part waits for the previous one to be recorded.
+ *
+ * An upload that started more than 30 days ago is forgotten when a page starts its first upload.
  *
  * @since 0.1.0
  * @category constructors
@@ -66,7 +94,7 @@ export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service,
       lock: yield* WebLock.make(name),
       keepUrls: options.keepUrls ?? true
     })
-    return yield* withoutWaiting(ledger)
+    return yield* withoutWaiting(yield* forgettingOld(ledger))
   })
 
 /**

@@ -2,7 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { BlobSource, BrowserLedger } from "@stevedore/browser"
 import { PresignedUrl, UploadLedger, type UploadRecord, Uploads, type UploadSession } from "@stevedore/core"
 import { SandboxLayer } from "@stevedore/testing"
-import { Effect, Exit, Layer, Logger, LogLevel, Option, Scope } from "effect"
+import { Duration, Effect, Exit, Layer, Logger, LogLevel, Option, Scope, TestClock } from "effect"
 import "fake-indexeddb/auto"
 import * as Databases from "../src/internal/database.js"
 import * as FakePage from "./fixtures/fakePage.js"
@@ -127,6 +127,28 @@ describe("BrowserLedger", () => {
       yield* ledger.forget(record)
       assert.deepStrictEqual(yield* ledger.unfinished, [{ record: other, receipts: [receipt] }])
       assert.notInclude(yield* written("over"), `"${record.id}/`)
+    }))
+
+  it.scoped("forgets uploads older than 30 days when the page starts its first, unless they are running", () =>
+    Effect.gen(function*() {
+      yield* FakePage.make()
+      const day = Duration.toMillis("1 day")
+      const startedOn = (on: number): UploadRecord.UploadRecord => ({ ...record, id: `day${on}`, startedAt: on * day })
+      const before = yield* BrowserLedger.make({ database: "aged" })
+      yield* Effect.forEach([startedOn(0), startedOn(0.5), startedOn(1)], (one) => before.begin(one))
+      yield* before.receive(startedOn(0), receipt)
+      yield* TestClock.setTime(30.75 * day)
+      const ids = (ledger: UploadLedger.Service) =>
+        Effect.map(ledger.unfinished, (all) => all.map(({ record }) => record.id))
+
+      const ledger = yield* BrowserLedger.make({ database: "aged" })
+      assert.deepStrictEqual(yield* ids(ledger), ["day0", "day0.5", "day1"])
+      yield* ledger.lock("day0.5")
+      yield* ledger.begin(startedOn(30))
+      assert.deepStrictEqual(yield* ids(ledger), ["day0.5", "day1", "day30"])
+      assert.notInclude(yield* written("aged"), "day0/")
+      yield* ledger.begin(startedOn(0))
+      assert.include(yield* ids(ledger), "day0")
     }))
 
   it.scoped("lets one tab at a time lock an upload", () =>
