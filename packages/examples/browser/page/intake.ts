@@ -3,18 +3,22 @@ import type { UploadQueue } from "@stevedore/browser"
 
 type Addition = UploadQueue.Addition
 
-/** The files that arrived, and the names of those that could not be read. */
+/** The files that arrived, and what cannot be added. */
 export interface Intake {
   readonly additions: ReadonlyArray<Addition>
-  readonly lost: ReadonlyArray<string>
+  readonly refused: ReadonlyArray<Pick<UploadQueue.Refusal, "name" | "message">>
 }
 
-const taken = (additions: ReadonlyArray<Addition>): Intake => ({ additions, lost: [] })
+const taken = (additions: ReadonlyArray<Addition>): Intake => ({ additions, refused: [] })
+
+const refused = (name: string, message: string): Intake => ({ additions: [], refused: [{ name, message }] })
 
 const together = (intakes: ReadonlyArray<Intake>): Intake => ({
   additions: intakes.flatMap(({ additions }) => additions),
-  lost: intakes.flatMap(({ lost }) => lost)
+  refused: intakes.flatMap(({ refused }) => refused)
 })
+
+export const isEmpty = ({ additions, refused }: Intake): boolean => additions.length + refused.length === 0
 
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise((resolve, reject) => entry.file(resolve, reject))
@@ -40,9 +44,14 @@ const within = async (entry: FileSystemEntry): Promise<Intake> => {
       }
     }
   } catch {
-    found.push({ additions: [], lost: [pathOf(entry)] })
+    found.push(refused(pathOf(entry), "It cannot be read. It may have been moved or deleted."))
   }
   return together(found)
+}
+
+const withinFolder = async (folder: FileSystemDirectoryEntry): Promise<Intake> => {
+  const found = await within(folder)
+  return isEmpty(found) ? refused(pathOf(folder), "The folder is empty.") : found
 }
 
 interface WithHandle {
@@ -56,7 +65,7 @@ const dropped = async (item: DataTransferItem & WithHandle): Promise<Intake> => 
   const entry = item.webkitGetAsEntry()
   const file = item.getAsFile()
   const asked = item.getAsFileSystemHandle?.().catch(() => null)
-  if (entry !== null && isFolder(entry)) return within(entry)
+  if (entry !== null && isFolder(entry)) return withinFolder(entry)
   if (file === null) return taken([])
   const handle = await asked ?? null
   return taken([isFileHandle(handle) ? { file, handle } : { file }])

@@ -27,7 +27,7 @@ const refusedBox = find("#refused", HTMLDivElement)
 chooseFiles.addEventListener("click", () => filesInput.click())
 find("#choose-folder", HTMLButtonElement).addEventListener("click", () => folderInput.click())
 
-const showRefused = (refused: ReadonlyArray<Pick<UploadQueue.Refusal, "name" | "message">>): void => {
+const showRefused = (refused: Intake.Intake["refused"]): void => {
   refusedBox.replaceChildren(
     ...refused.slice(0, 5).map(({ message, name }) => {
       const line = document.createElement("p")
@@ -41,10 +41,8 @@ const showRefused = (refused: ReadonlyArray<Pick<UploadQueue.Refusal, "name" | "
   if (refused.length > 5) refusedBox.append(`And ${refused.length - 5} more.`)
 }
 
-Intake.listen(find("#drop", HTMLElement), [filesInput, folderInput], ({ additions, lost }) => {
-  if (additions.length + lost.length === 0) return
-  const unreadable = lost.map((name) => ({ name, message: "It cannot be read. It may have been moved or deleted." }))
-  showRefused([...unreadable, ...queue.add(additions).refused])
+Intake.listen(find("#drop", HTMLElement), [filesInput, folderInput], (intake) => {
+  if (!Intake.isEmpty(intake)) showRefused([...intake.refused, ...queue.add(intake.additions).refused])
 })
 
 // the item that needs its file again: an earlier page left it unfinished, or its file has changed

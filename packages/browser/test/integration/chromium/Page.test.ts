@@ -185,6 +185,27 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name).sort(), ["dropped.txt", "pasted.txt"])
     }))
 
+  it.scoped("says that a dropped folder is empty, also if all folders in it are", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened()
+      yield* Effect.promise(() =>
+        page.evaluate(() => {
+          const folderOf = (fullPath: string, entries: Array<object>) => ({
+            isFile: false,
+            isDirectory: true,
+            fullPath,
+            createReader: () => ({ readEntries: (give: (found: Array<object>) => void) => give(entries.splice(0)) })
+          })
+          const folder = folderOf("/notes", [folderOf("/notes/old", [])])
+          Reflect.set(DataTransferItem.prototype, "webkitGetAsEntry", () => folder)
+          const transfer = new DataTransfer()
+          transfer.items.add(new File([], "notes"))
+          dispatchEvent(new DragEvent("drop", { dataTransfer: transfer }))
+        })
+      )
+      yield* shows(page, "notes was not added. The folder is empty.")
+    }))
+
   it.scoped("uploads the readable files of a dropped folder, and names the unreadable ones", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened()
