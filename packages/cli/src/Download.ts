@@ -69,11 +69,12 @@ const tellWayOut = ({ _tag }: ServiceError) =>
   )
 
 // Whoever uploaded the file chose its name: it is made safe, so that it cannot lead anywhere else.
-const targetOf = ({ anySize, fileId, output }: Options) =>
+const targetOf = ({ anySize, fileId, output, overwrite }: Options) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     if (Option.isSome(output)) yield* checkOutput(output.value)
     if (Option.isSome(output) && !(yield* isDirectory(output.value))) {
+      yield* NodeDownloads.checkTarget(output.value, { overwrite })
       const record = anySize ? undefined : yield* Effect.tapError(recordOf(fileId), tellWayOut)
       return { path: output.value, size: record?.size ?? undefined }
     }

@@ -77,6 +77,22 @@ export interface DownloadedFile {
 }
 
 /**
+ * Whether a file can be downloaded to a path, before anything is requested: {@link toFile} checks the same first.
+ *
+ * @since 0.1.0
+ * @category validation
+ */
+export const checkTarget = (
+  path: string,
+  options: Pick<Options, "overwrite"> = {}
+): Effect.Effect<void, DownloadTargetError> =>
+  Effect.gen(function*() {
+    yield* PartFile.checkPlace(path)
+    if (options.overwrite !== true && (yield* PartFile.exists(path))) yield* new TargetExists({ path })
+    yield* PartFile.checkDirectory(path)
+  })
+
+/**
  * Downloads a file to a path. It is written beside the target and gets its name once it is complete and synced to disk.
  * Until then nothing appears there, and an existing file stays untouched. Interruption and failure leave nothing
  * behind, unless `keep` is set.
@@ -98,8 +114,7 @@ export const toFile = (
   Effect.gen(function*() {
     const overwrite = options.overwrite ?? false
     const wanted = yield* Comparison.wanted(fileId, options.checksum)
-    yield* PartFile.checkPlace(path)
-    if (!overwrite && (yield* PartFile.exists(path))) return yield* new TargetExists({ path })
+    yield* checkTarget(path, { overwrite })
     const kept = keptPath(fileId, path)
     const keep = options.keep === true && (yield* PartLock.take(kept, path))
     const part = keep ? kept : yield* freshPath(path)

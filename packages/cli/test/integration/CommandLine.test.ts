@@ -129,6 +129,22 @@ describe.skipIf(process.platform === "win32")("list --resume", () => {
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 
+describe("the target of a download", () => {
+  it.scopedLive("is refused before any request if it exists or cannot be written", () =>
+    Effect.gen(function*() {
+      const { folder } = yield* fixtures
+      const to = (path: string, ...more: ReadonlyArray<string>) =>
+        invoke(["download", "f1", "-o", `${folder}/${path}`, ...more], nowhere)
+      const there = yield* to("interview.mp4")
+      assert.strictEqual(there.code, 1)
+      assert.match(there.stderr, /interview\.mp4" already exists/)
+      const missing = yield* to("none/copy.mp4")
+      assert.strictEqual(missing.code, 1)
+      assert.match(missing.stderr, /none\/copy\.mp4".*ENOENT/)
+      assert.match((yield* to("interview.mp4", "--overwrite")).stderr, /ECONNREFUSED/)
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
+
 describe("the size check of a download", () => {
   const serving = (record: Readonly<Record<string, unknown>>, status = 200) =>
     Effect.gen(function*() {

@@ -72,6 +72,14 @@ export const checkPlace = (target: string): Effect.Effect<void, TargetUnwritable
   )
 
 /**
+ * Fails if nothing can be written beside the target.
+ *
+ * @internal
+ */
+export const checkDirectory = (target: string): Effect.Effect<void, TargetUnwritable> =>
+  attempt(target, () => NodeFs.access(dirname(target), constants.W_OK))
+
+/**
  * What cannot be removed stays: by then, the download has ended one way or the other.
  *
  * @internal

@@ -157,6 +157,25 @@ describe("NodeDownloads.toFile", () => {
       assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
+  it.scopedLive("checkTarget says what toFile would, and leaves nothing behind", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting()
+      yield* Effect.promise(() => Fs.writeFile(join(directory, "there"), "mine"))
+      for (const [path, overwrite] of [["there", false], ["none/file", true], [".", true], ["", true]] as const) {
+        const target = join(directory, path)
+        const early = yield* Effect.flip(NodeDownloads.checkTarget(target, { overwrite }))
+        const late = yield* NodeDownloads.toFile("f1", target, { overwrite }).pipe(
+          Effect.flip,
+          Effect.provide(served.layer)
+        )
+        assert.deepStrictEqual([early._tag, early.message], [late._tag, late.message])
+      }
+      assert.strictEqual(served.server.requests.length, 0)
+      yield* NodeDownloads.checkTarget(join(directory, "there"), { overwrite: true })
+      yield* NodeDownloads.checkTarget(join(directory, "file"))
+      assert.deepStrictEqual(yield* entries(directory), ["there"])
+    }))
+
   it.scopedLive.skipIf(process.platform === "win32")(
     "keeps the mode of a file it overwrites, and gives others no access to the unfinished file",
     () =>
