@@ -52,7 +52,7 @@ export const unauthorized = 3
 export const interrupted = 130
 
 /**
- * Stopped because its terminal went away.
+ * Stopped because its terminal went away, or by Ctrl-Break on Windows.
  *
  * @since 0.1.0
  * @category constants

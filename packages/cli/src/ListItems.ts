@@ -9,6 +9,7 @@ import type { Marked } from "@stevedore/core/Checkpoints"
 import * as Checkpoints from "@stevedore/core/Checkpoints"
 import type * as List from "@stevedore/core/List"
 import * as Lists from "@stevedore/core/Lists"
+import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -139,7 +140,7 @@ const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
     // left by a killed run; and a link that somebody else put there must not be written through
     yield* fs.remove(`${path}.new`, { force: true })
     yield* fs.writeFileString(`${path}.new`, text, { flag: "wx" })
-    yield* fs.rename(`${path}.new`, path)
+    yield* DiskLedger.untilLetGo(fs.rename(`${path}.new`, path))
   }).pipe(Effect.mapError(({ message }) => new InvalidInput({ input: "--resume", problem: message })))
 
 const print = (items: ReadonlyArray<object>, json: boolean) =>

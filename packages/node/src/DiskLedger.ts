@@ -15,6 +15,7 @@ import * as Schema from "effect/Schema"
 import { homedir } from "node:os"
 import * as Path from "node:path"
 import * as FileLock from "./internal/fileLock.js"
+import * as HeldFile from "./internal/heldFile.js"
 import * as PrivateDirectory from "./internal/privateDirectory.js"
 import * as PrivateStore from "./internal/privateStore.js"
 import * as ReceiptLines from "./internal/receiptLines.js"
@@ -92,6 +93,13 @@ export const privateDirectory: Effect.Effect<
   const fs = yield* FileSystem.FileSystem
   return yield* Effect.transposeMapOption(yield* defaultDirectory, (path) => PrivateDirectory.make(fs, path))
 })
+
+/**
+ * For what the command line replaces on disk.
+ *
+ * @internal
+ */
+export const untilLetGo = HeldFile.untilLetGo
 
 const longestKept = Duration.toMillis("30 days")
 

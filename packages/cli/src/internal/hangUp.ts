@@ -6,9 +6,12 @@ import * as HashSet from "effect/HashSet"
 // No real fiber has this id: in the cause of an exit, it says who interrupted.
 const terminal = FiberId.runtime(-1, 0)
 
+// the second exists only on Windows: it is Ctrl+Break, and elsewhere nobody emits it
+const signals = ["SIGHUP", "SIGBREAK"] as const
+
 /**
- * Interrupts a program when its terminal goes away (`SIGHUP`), as `NodeRuntime` does on `SIGINT` and `SIGTERM`:
- * resources are closed and removed. A second signal ends the process at once.
+ * Interrupts a program when its terminal goes away, as `NodeRuntime` does on `SIGINT` and `SIGTERM`: resources are
+ * closed and removed. A second signal ends the process at once.
  *
  * @internal
  */
@@ -16,9 +19,9 @@ export const interrupting = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.E
   Effect.withFiberRuntime((fiber) => {
     const listener = () => fiber.unsafeInterruptAsFork(terminal)
     return Effect.acquireUseRelease(
-      Effect.sync(() => process.once("SIGHUP", listener)),
+      Effect.sync(() => signals.forEach((signal) => process.once(signal, listener))),
       () => program,
-      () => Effect.sync(() => process.off("SIGHUP", listener))
+      () => Effect.sync(() => signals.forEach((signal) => process.off(signal, listener)))
     )
   })
 
