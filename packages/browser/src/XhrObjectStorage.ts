@@ -147,7 +147,8 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
       // the browser does not reveal which redirect it is
       status: response.type === "opaqueredirect" ? 302 : response.status,
       headers,
-      body: yield* Effect.tryPromise(() => response.text()).pipe(
+      // content other than the requested may be as large as the file
+      body: response.ok ? "" : yield* Effect.tryPromise(() => response.text()).pipe(
         Effect.map((text) => text.slice(0, StorageAttempt.longestDocument)),
         Effect.orElseSucceed(() => "")
       )

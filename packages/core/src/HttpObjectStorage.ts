@@ -147,7 +147,9 @@ const get =
       )
       const held = RangedContent.held(response, request)
       if (Option.isSome(held)) return { ...held.value, bytes: Stream.mapError(response.stream, mapError) }
-      const answer = yield* answerOf(response, mapError)
+      const { headers: received, status } = response
+      // content other than the requested may be as large as the file
+      const answer = status < 300 ? { status, headers: received, body: "" } : yield* answerOf(response, mapError)
       return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
     }).pipe(
       StorageAttempt.tracedGet(request)

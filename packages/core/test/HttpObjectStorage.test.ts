@@ -369,6 +369,24 @@ describe("HttpObjectStorage", () => {
         assert.strictEqual(errorOf(result)._tag, tag)
       }))
 
+    it.effect("a range other than the requested is refused without reading its bytes, however many", () =>
+      Effect.gen(function*() {
+        let read = 0
+        const body = new ReadableStream<Uint8Array>({
+          pull: (controller) => {
+            read += 1
+            if (read < 1000) controller.enqueue(new Uint8Array(65_536))
+            else controller.close()
+          }
+        })
+        const { result } = yield* get(
+          () => new Response(body, { status: 206, headers: { "content-range": "bytes 0-65535999/65536000" } }),
+          { range: { start: 5 } }
+        )
+        assert.deepInclude({ ...errorOf(result) }, { _tag: "StorageRejected", status: 206 })
+        assert.isBelow(read, 10)
+      }))
+
     it.effect("bytes that break off are a failed connection, not an end", () =>
       Effect.gen(function*() {
         const body = new ReadableStream<Uint8Array>({

@@ -191,7 +191,10 @@ const get =
           bytes: Stream.repeatEffectOption(Effect.map(pull, (bytes) => new Uint8Array(bytes)))
         }
       }
-      const answer = yield* Effect.catchAll(answerOf(connection, head), fail)
+      // content other than the requested may be as large as the file
+      const answer = head.status < 300
+        ? { ...head, body: "" }
+        : yield* Effect.catchAll(answerOf(connection, head), fail)
       return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
     }).pipe(
       distrusting(pool, request),

@@ -139,6 +139,22 @@ describe("NodeObjectStorage", () => {
       assert.strictEqual(server.connections().open, 0)
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
+  it.scopedLive("refuses a range other than the requested without reading its bytes, and closes the connection", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response }) => {
+        response.writeHead(206, { "content-length": 4096 * MiB }).write(Temporary.distinct(64 * MiB))
+      })
+      const storage = yield* ObjectStorage.ObjectStorage
+      const error = yield* storage.get({ url: url(`${server.origin}/x`), attempt: 1, range: { start: 5 } }).pipe(
+        Effect.scoped,
+        Effect.flip,
+        Effect.timeout("2 seconds")
+      )
+      assert.deepInclude({ ...error }, { _tag: "StorageRejected", status: 206 })
+      yield* Effect.sleep("20 millis")
+      assert.strictEqual(server.connections().open, 0)
+    }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
   describe("over TLS", () => {
     it.scopedLive("trusts the configured certificates, and uploads and downloads over one connection", () =>
       Effect.gen(function*() {
