@@ -103,12 +103,14 @@ const peerOf = ({ hostname, port, protocol }: URL, tls: ConnectionOptions): Peer
   }
 }
 
-// Timers stand still while the computer sleeps, but the other side's do not.
+const longestRestOf = ({ patience }: Connection): number => Math.min(longestRest, patience)
+
+// Timers stand still while the computer sleeps or is busy, but the other side's do not.
 const take = (origin: Origin, now: number): Connection | undefined => {
   const last = origin.resting.pop()
   if (last === undefined) return undefined
   clearTimeout(last.timer)
-  if (now - last.since > longestRest) {
+  if (now - last.since > longestRestOf(last.connection)) {
     Effect.runFork(last.connection.close)
     return take(origin, now)
   }
@@ -125,7 +127,7 @@ const rest = ({ resting }: Origin, connection: Connection, since: number): void 
   const timer = setTimeout(() => {
     leave()
     Effect.runFork(connection.close)
-  }, Math.min(longestRest, connection.patience))
+  }, longestRestOf(connection))
   timer.unref()
   connection.rest(leave)
   resting.push({ connection, since, timer })

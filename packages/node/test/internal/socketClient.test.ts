@@ -246,6 +246,26 @@ describe("the client over Node's own sockets", () => {
       assert.deepStrictEqual(server.connections(), { made: 2, open: 1 })
     }))
 
+  it.scopedLive("does not reuse a connection that was idle for longer than the server said, whatever timers do", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response }) => {
+        response.writeHead(200, { "keep-alive": "timeout=3" }).end("a")
+      })
+      const clock = yield* settableWallClock
+      const client = SocketClient.make(yield* clock.within(ConnectionPool.make({})))
+      const made = get(server.origin).pipe(
+        Effect.flatMap(({ text }) => text),
+        Effect.scoped,
+        Effect.provideService(HttpClient.HttpClient, client),
+        Effect.map(() => server.connections().made)
+      )
+      assert.strictEqual(yield* made, 1)
+      clock.set("1500 millis", "ahead")
+      assert.strictEqual(yield* made, 1)
+      clock.set("4 seconds", "ahead")
+      assert.strictEqual(yield* made, 2)
+    }))
+
   it.scopedLive("applies backpressure to the server until more of the body is pulled", () =>
     Effect.gen(function*() {
       const whole = 64 * 2 ** 20
