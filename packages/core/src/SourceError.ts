@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { printable } from "./internal/printable.js"
 import * as Recovery from "./Recovery.js"
 
 /**
@@ -89,7 +90,7 @@ export class SourceChanged extends Schema.TaggedError<SourceChanged>("@stevedore
   override get message(): string {
     const difference = this.expected === undefined || this.actual === undefined
       ? ""
-      : `: it was ${this.expected}, now it is ${this.actual}`
+      : `: it was ${printable(this.expected)}, now it is ${printable(this.actual)}`
     return `${JSON.stringify(this.name)} changed while it was ${this.transfer}ed (${this.what}${difference}). ` +
       (this.transfer === "upload"
         ? "Nothing was completed. Upload it again when nothing writes to it any more."

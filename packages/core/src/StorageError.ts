@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
+import { printable } from "./internal/printable.js"
 import * as Recovery from "./Recovery.js"
 
 const answer = {
@@ -20,7 +21,14 @@ const of = (error: { readonly part?: number | undefined }): string =>
   error.part === undefined ? "the request" : `the PUT of part ${error.part}`
 
 const trace = (error: Recovery.Recoverable & { readonly requestId?: string | undefined }): string =>
-  `${Recovery.describeAttempts(error)}${error.requestId === undefined ? "" : `, storage request ${error.requestId}`}`
+  `${Recovery.describeAttempts(error)}${
+    error.requestId === undefined ? "" : `, storage request ${printable(error.requestId)}`
+  }`
+
+const coded = (before: string, code: string | undefined, after = ""): string =>
+  code === undefined ? "" : `${before}${printable(code)}${after}`
+
+const listed = (headers: ReadonlyArray<string>): string => printable(headers.join(", "))
 
 /**
  * 403: the signature does not match the request: its method, its path or a signed header differs. Expiry is not the
@@ -46,7 +54,7 @@ export class SignatureMismatch403 extends Schema.TaggedError<SignatureMismatch40
   }
   override get message(): string {
     return `Storage refused ${of(this)}: the signature does not match (${trace(this)}). The URL signs [${
-      this.signedHeaders.join(", ")
+      listed(this.signedHeaders)
     }], but the request had [${
       this.sentHeaders.join(", ")
     }]. Check what the service signs; for an upload, against the profile's encryptionHeaders.`
@@ -118,7 +126,7 @@ export class HeadersNotSigned extends Schema.TaggedError<HeadersNotSigned>("@ste
     return "none"
   }
   override get message(): string {
-    return `Storage refused ${of(this)}: these headers are not signed: ${this.headers.join(", ")} (${trace(this)}). ` +
+    return `Storage refused ${of(this)}: these headers are not signed: ${listed(this.headers)} (${trace(this)}). ` +
       "Remove them from the profile's encryptionHeaders, or have the service sign them."
   }
 }
@@ -143,7 +151,7 @@ export class SignedHeaderMissing extends Schema.TaggedError<SignedHeaderMissing>
     return "none"
   }
   override get message(): string {
-    return `The pre-signed URL of ${of(this)} signs ${this.headers.join(", ")}, which the profile does not ` +
+    return `The pre-signed URL of ${of(this)} signs ${listed(this.headers)}, which the profile does not ` +
       "have: nothing was sent. Add its name and value to the profile's encryptionHeaders."
   }
 }
@@ -168,7 +176,7 @@ export class StorageForbidden extends Schema.TaggedError<StorageForbidden>("@ste
     return "none"
   }
   override get message(): string {
-    return `Storage forbids ${of(this)}${this.code === undefined ? "" : ` (${this.code})`} (${trace(this)}). ` +
+    return `Storage forbids ${of(this)}${coded(" (", this.code, ")")} (${trace(this)}). ` +
       "Ask whoever runs the service: its bucket policy or the permission of its encryption key refuses it."
   }
 }
@@ -198,9 +206,7 @@ export class StorageRejected extends Schema.TaggedError<StorageRejected>("@steve
     return this.code === "IncompleteBody" ? "retryOnce" : "none"
   }
   override get message(): string {
-    return `Storage refused ${of(this)}: ${this.status}${this.code === undefined ? "" : ` ${this.code}`} (${
-      trace(this)
-    }). ${
+    return `Storage refused ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)}). ${
       this.status >= 300 && this.status < 400
         ? "It redirects, and a signed URL is never sent elsewhere: the service must sign for the right endpoint."
         : "Report it to whoever runs the service, with the request id."
@@ -231,9 +237,9 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>("
     return this.status === 429 || this.code?.startsWith("SlowDown") === true ? "slowDown" : "retry"
   }
   override get message(): string {
-    return `Storage is unavailable for ${of(this)}: ${this.status}${this.code === undefined ? "" : ` ${this.code}`} (${
-      trace(this)
-    }${Recovery.describeWait(this)}). Try again later; after SlowDown, lower the concurrency.`
+    return `Storage is unavailable for ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)}${
+      Recovery.describeWait(this)
+    }). Try again later; after SlowDown, lower the concurrency.`
   }
 }
 
@@ -288,11 +294,9 @@ export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>("@ste
     return "retry"
   }
   override get message(): string {
-    return `Storage has other bytes of ${
-      of(this)
-    } than were sent: ${this.algorithm} ${this.stored}, not ${this.sent} (${
-      trace(this)
-    }). Something on the way changes bytes: try another network.`
+    return `Storage has other bytes of ${of(this)} than were sent: ${
+      printable(`${this.algorithm} ${this.stored}`)
+    }, not ${this.sent} (${trace(this)}). Something on the way changes bytes: try another network.`
   }
 }
 

@@ -45,6 +45,20 @@ describe("SourceError", () => {
     assert.include(new SourceError.SourceUnreadable({ name: "a", reason, code: "EIO" }).message, words)
   })
 
+  it("an etag of storage cannot control a terminal through the message, and the fields keep it unchanged", () => {
+    const told = "\"\u001b[2Jgone\u202e\""
+    const error = new SourceError.SourceChanged({
+      name: "a",
+      what: "identity",
+      expected: "\"e\"",
+      actual: told,
+      transfer: "download"
+    })
+    assert.notMatch(error.message, /[\p{Cc}\p{Bidi_C}]/u)
+    assert.include(error.message, "[2Jgone")
+    assert.strictEqual(error.actual, told)
+  })
+
   it("distinguishes its errors from others", () => {
     assert.isTrue(SourceError.isSourceError(new SourceError.EmptySource({ name: "a" })))
     assert.isFalse(SourceError.isSourceError(new StorageError.EtagMissing({})))

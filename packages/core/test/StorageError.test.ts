@@ -50,6 +50,26 @@ describe("StorageError", () => {
     assert.strictEqual(error.recovery, recovery)
   })
 
+  it("what storage wrote cannot control a terminal through a message, and the fields keep it unchanged", () => {
+    const told = "\u001b[2Jgone\u009b1m\r\n\u202egnp.exe"
+    const errors = [
+      new StorageError.SignatureMismatch403({ requestId: told, signedHeaders: [told], sentHeaders: [] }),
+      new StorageError.UrlExpired({ requestId: told, reason: "Refused" }),
+      new StorageError.HeadersNotSigned({ requestId: told, headers: [told] }),
+      new StorageError.SignedHeaderMissing({ headers: [told] }),
+      new StorageError.StorageForbidden({ requestId: told, code: told }),
+      new StorageError.StorageRejected({ requestId: told, status: 400, code: told }),
+      new StorageError.StorageUnavailable({ requestId: told, status: 503, code: told }),
+      new StorageError.EtagMissing({ requestId: told }),
+      new StorageError.ChecksumMismatch({ requestId: told, algorithm: told, sent: "AAAAAA==", stored: told })
+    ]
+    for (const error of errors) {
+      assert.notMatch(error.message, /[\p{Cc}\p{Bidi_C}]/u, error._tag)
+      assert.include(error.message, "[2Jgone")
+      assert.include(JSON.stringify(error), JSON.stringify(told))
+    }
+  })
+
   it("a signature mismatch names the signed and the sent headers", () => {
     const error = new StorageError.SignatureMismatch403({
       signedHeaders: ["x-amz-server-side-encryption"],
