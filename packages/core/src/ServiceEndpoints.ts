@@ -115,6 +115,10 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
       if (Option.exists(file.parts, (parts) => parts !== urls.length)) {
         return yield* Either.left(invalid(answer, "data.urls", `${urls.length} URLs for another number of parts`))
       }
+      // one part would replace another
+      if (new Set(urls.map(PresignedUrl.reveal)).size < urls.length) {
+        return yield* Either.left(invalid(answer, "data.urls", "the same URL for several parts"))
+      }
       return {
         _tag: "MultipartSession",
         ...fields,

@@ -273,6 +273,12 @@ describe("ServiceEndpoints", () => {
         [{ url: href({ part: 2 }), part_number: 1 }, { url: href({ part: 1 }), part_number: 2 }],
         "data.urls[0]"
       ],
+      ["one URL for two parts", ["https://a.test/1?s=a", "https://a.test/2?s=b", "https://a.test/1?s=a"], "data.urls"],
+      [
+        "one URL for two numbered parts",
+        [{ url: "https://a.test/1", part_number: 1 }, { url: "https://a.test/1", part_number: 2 }],
+        "data.urls"
+      ],
       ["no URL", [], "data.urls[0]"],
       ["something else", [href({ part: 1 }), 5], "data.urls[1]"],
       ["no list", href(), "data.urls"]
