@@ -17,8 +17,8 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { FileRecord } from "./FileRecord.js"
-import type { Deprecation } from "./internal/deprecations.js"
-import { makeDeprecations } from "./internal/deprecations.js"
+import { closedOnFailure } from "./internal/closedOnFailure.js"
+import { type Deprecation, makeDeprecations } from "./internal/deprecations.js"
 import { linkOf } from "./internal/downloadLink.js"
 import { notGiven } from "./internal/notGiven.js"
 import type { Attempt, Caller } from "./internal/serviceCall.js"
@@ -185,7 +185,7 @@ const download =
                   linkOf(caller.config.profile, response.request.url, answer),
                   (url): DownloadAnswer => ({ _tag: "Link", url })
                 )
-            ))
+            )).pipe(closedOnFailure)
     )
   }
 

@@ -1,8 +1,9 @@
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { ServiceApi } from "@stevedore/core"
+import { RetryPolicy, ServiceApi, Timeouts } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Config, Effect, Layer, Redacted } from "effect"
+import * as StorageServer from "./support/storageServer.js"
 
 const baseUrl = "https://service.test/api"
 const token = Redacted.make("api.secret")
@@ -52,4 +53,21 @@ describe("NodeStevedore", () => {
         ])
       })
   )
+
+  it.scopedLive("a download keeps no connection of an attempt that failed, even if its response never ended", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response }) => {
+        const isLast = server.requests.length === 3
+        response.writeHead(isLast ? 200 : 503, { "content-length": 1000 }).write("x")
+      })
+      const node = NodeStevedore.layer({ ...nothingWrittenDown, baseUrl: server.origin, token }).pipe(
+        Layer.provide(Layer.merge(Timeouts.layer({ call: "100 millis" }), RetryPolicy.layer({ base: "1 millis" })))
+      )
+      yield* Effect.gen(function*() {
+        const { download } = yield* ServiceApi.ServiceApi
+        yield* download("f1")
+        yield* Effect.sleep("50 millis")
+        assert.deepStrictEqual(server.connections(), { made: 3, open: 1 })
+      }).pipe(Effect.scoped, Effect.provide(node))
+    }))
 })

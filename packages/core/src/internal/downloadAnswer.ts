@@ -1,9 +1,8 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { TimedOut } from "../ConnectionError.js"
 import type { DownloadError } from "../DownloadError.js"
@@ -17,6 +16,7 @@ import type { Service as ServiceApi } from "../ServiceApi.js"
 import { SourceChanged } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
 import * as Timeouts from "../Timeouts.js"
+import { closedOnFailure } from "./closedOnFailure.js"
 import { cutWhenLate } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
 import { tellRepeat } from "./tellRepeat.js"
@@ -117,19 +117,6 @@ const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: As
       }),
       closedOnFailure
     ))
-
-// The connection of a failed attempt is closed before the next one starts.
-const closedOnFailure = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>): Effect.Effect<A, E, Scope.Scope> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(
-      Effect.flatMap(Effect.scope, (parent) => Scope.fork(parent, parent.strategy)),
-      (own) =>
-        Effect.onExit(
-          restore(Scope.extend(attempt, own)),
-          (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(own, exit)
-        )
-    )
-  )
 
 const again = (
   content: Content,

@@ -1,0 +1,20 @@
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+
+/**
+ * Closes the connection of a failed attempt before the next one starts. Its scope would keep it open to the end.
+ *
+ * @internal
+ */
+export const closedOnFailure = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>): Effect.Effect<A, E, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(
+      Effect.flatMap(Effect.scope, (parent) => Scope.fork(parent, parent.strategy)),
+      (own) =>
+        Effect.onExit(
+          restore(Scope.extend(attempt, own)),
+          (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(own, exit)
+        )
+    )
+  )
