@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { printable } from "./printable.js"
 
 /** A call that the service plans to remove. */
 export interface Deprecation {
@@ -34,7 +35,9 @@ export const makeDeprecations = () => {
         if (deprecation === undefined || noted.has(endpoint)) return Effect.void
         noted.set(endpoint, { endpoint, deprecation, link })
         return Effect.logWarning(
-          `The service has deprecated ${endpoint} (${deprecation})${link === undefined ? "" : `: see ${link}`}`
+          printable(
+            `The service has deprecated ${endpoint} (${deprecation})${link === undefined ? "" : `: see ${link}`}`
+          )
         )
       })
   }

@@ -288,6 +288,20 @@ describe("a call of the service", () => {
           ])
         }).pipe(logging(logged)))
     })
+
+    it.effect("cannot control a terminal that shows the log, and are as received where they are read", () => {
+      const logged: Array<string> = []
+      const deprecation = "\u001b[2Jgone\u009b1m"
+      return withService(() => json({ data: file }, { headers: { deprecation } }), () =>
+        Effect.gen(function*() {
+          yield* theFile
+          assert.deepStrictEqual(logged, [
+            "Warning: The service has deprecated GET /v1/files/{id} (\ufffd[2Jgone\ufffd1m)"
+          ])
+          const { deprecations } = yield* ServiceApi.ServiceApi
+          assert.deepInclude((yield* deprecations)[0], { deprecation })
+        }).pipe(logging(logged)))
+    })
   })
 
   it.effect("the client can be transformed: its requests have the base URL and the token already", () => {
