@@ -401,6 +401,22 @@ describe("Uploads", () => {
       }).pipe(Effect.scoped, Effect.provide(slowLine(() => speed)(tiny())))
     })
 
+    for (const interruption of ["57 seconds", "100 seconds"] as const) {
+      it.effect(`is not concluded from an interruption of ${interruption}`, () => {
+        let speed = 2000
+        return Effect.gen(function*() {
+          const wishes = { strategy: "multipart", parts: 100, concurrency: 1 } as const
+          const upload = yield* Uploads.start(sourceOf(10_000_000), wishes)
+          yield* TestClock.adjust("2 minutes")
+          speed = 0
+          yield* TestClock.adjust(interruption)
+          speed = 2000
+          yield* TestClock.adjust("1 minute")
+          assert.strictEqual((yield* upload.progress.get).phase, "uploading")
+        }).pipe(Effect.scoped, Effect.provide(slowLine(() => speed)(tiny())))
+      })
+    }
+
     it.effect("does not start a part that would end after its URL: a new session starts sooner", () =>
       Effect.gen(function*() {
         const source = sourceOf(1_000_000)

@@ -8,9 +8,9 @@ export interface LineSpeed {
   readonly ended: (at: number) => void
   /** Bytes were handed to the network. A negative number takes back what a lost attempt had sent. */
   readonly moved: (bytes: number, at: number) => void
-  /** Milliseconds during which at least one attempt was running. */
+  /** Milliseconds during which at least one attempt was running, since the line was last measured anew. */
   readonly busy: (at: number) => number
-  /** None until a second was measured. */
+  /** None until a second was measured, and during a long interruption. */
   readonly speed: (at: number) => Option.Option<Speed>
 }
 
@@ -18,6 +18,8 @@ const bucketMillis = 5000
 const bucketsKept = 12
 // Bytes that disappear into the buffers of new connections look like speed, but are not.
 const bucketsIgnored = 2
+// After a longer interruption, only buckets in which the line was idle for a while would be left: it would look slow.
+const longestInterruption = bucketsKept - 2
 
 const spread = (buckets: ReadonlyArray<number>): Speed => {
   const rates = buckets.map((bytes) => bytes / (bucketMillis / 1000))
@@ -27,13 +29,17 @@ const spread = (buckets: ReadonlyArray<number>): Speed => {
   return { likely, least: Math.max(likely / 4, likely - deviation), most: Math.max(...rates, 0) }
 }
 
-/** The speed of the network over the last minute in which it was used. */
+/**
+ * The speed of the network over the last minute in which it was used. It is measured anew after an interruption of
+ * almost as long.
+ */
 export const make = (): LineSpeed => {
   let under = 0
   let busyBefore = 0
   let busySince = 0
   let total = 0
   let current = 0
+  let moving = 0
   const buckets: Array<number> = [0]
 
   const busy = (at: number) => busyBefore + (under > 0 ? Math.max(0, at - busySince) : 0)
@@ -44,6 +50,16 @@ export const make = (): LineSpeed => {
     for (let step = 0; step < skipped; step++) buckets.push(0)
     buckets.splice(0, Math.max(0, buckets.length - bucketsKept - 1))
     current = index
+  }
+
+  const isInterrupted = () => current - moving > longestInterruption
+
+  const measureAnew = (at: number) => {
+    busyBefore = 0
+    busySince = at
+    total = 0
+    current = 0
+    buckets.splice(0, buckets.length, 0)
   }
 
   return {
@@ -60,12 +76,17 @@ export const make = (): LineSpeed => {
     },
     moved: (bytes, at) => {
       turnTo(at)
+      if (bytes > 0) {
+        if (isInterrupted()) measureAnew(at)
+        moving = current
+      }
       total += bytes
       buckets[buckets.length - 1] = (buckets.at(-1) ?? 0) + bytes
     },
     busy,
     speed: (at) => {
       turnTo(at)
+      if (isInterrupted()) return Option.none()
       const complete = buckets.slice(0, -1)
       const settled = complete.slice(Math.max(0, bucketsIgnored - (current - complete.length)))
       if (settled.length >= 2) return Option.some(spread(settled))
