@@ -6,6 +6,7 @@
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import { httpDate } from "./internal/httpDate.js"
 import * as PresignedUrl from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
 import * as RetryAfter from "./RetryAfter.js"
@@ -32,7 +33,7 @@ export interface Asked {
   readonly url: PresignedUrl.PresignedUrl
   /** The names of the headers that were sent, in lower case. */
   readonly sentHeaders: ReadonlyArray<string>
-  /** The server's clock when the response arrived, in milliseconds. */
+  /** The server's clock when the response arrived, in milliseconds. A `Date` in the response takes precedence. */
   readonly serverNow: number
   /** Which attempt it was, from 1. */
   readonly attempts: number
@@ -132,12 +133,18 @@ const forbidden = (answer: StorageAnswer, asked: Asked, document: ErrorDocument)
   }
   if (document.code === "SignatureDoesNotMatch") return mismatch(asked, told)
   if (document.expires !== undefined) return expired(answer, asked, document, "Refused")
-  if (PresignedUrl.hasEnded(asked.url, asked.serverNow)) return expired(answer, asked, document, "Refused")
+  if (PresignedUrl.hasEnded(asked.url, storageNow(answer, asked))) return expired(answer, asked, document, "Refused")
   if (document.code === undefined) return mismatch(asked, told)
   if (document.code === "AccessDenied" && /request has expired/i.test(document.storageMessage ?? "")) {
     return expired(answer, asked, document, "Refused")
   }
   return new StorageForbidden({ ...told, code: document.code })
+}
+
+// Storage decides whether a URL has expired, and our clock may be wrong or have been set while the request was sent
+const storageNow = (answer: StorageAnswer, { serverNow }: Asked): number => {
+  const date = httpDate(answer.headers["date"])
+  return Number.isNaN(date) ? serverNow : date
 }
 
 const mismatch = (asked: Asked, told: ReturnType<typeof context>): SignatureMismatch403 =>

@@ -419,6 +419,27 @@ describe("StorageResponse", () => {
     })
   })
 
+  describe("the storage's own Date decides whether the URL has expired, however wrong our clock is", () => {
+    const at = (time: number) => ({ date: new Date(time).toUTCString() })
+
+    it.prop("a refusal before the deadline is no expiry", {
+      serverNow: fc.integer({ min: 0, max: 4e12 }),
+      left: fc.integer({ min: 1000, max: 10_800_000 })
+    }, ({ left, serverNow }) => {
+      const refusal = (body: string) => failure(answer(403, body, at(deadline - left)), { ...asked, serverNow })._tag
+      assert.strictEqual(refusal(document("AccessDenied", "")), "StorageForbidden")
+      assert.strictEqual(refusal(html), "SignatureMismatch403")
+    })
+
+    it.prop("a refusal after it is one", {
+      serverNow: fc.integer({ min: 0, max: 4e12 }),
+      late: fc.nat(10_800_000),
+      body: fc.constantFrom(document("AccessDenied", ""), html, "")
+    }, ({ body, late, serverNow }) => {
+      assert.strictEqual(failure(answer(403, body, at(deadline + late)), { ...asked, serverNow })._tag, "UrlExpired")
+    })
+  })
+
   describe("a success", () => {
     it.prop("keeps the etag verbatim, whatever it contains", {
       etag: fc.string({ minLength: 1 }),

@@ -77,6 +77,23 @@ describe("what storage refuses a download with", () => {
   })
 })
 
+describe("a download that storage forbids", () => {
+  it.effect("is not taken for one whose link has expired, with a clock that is ahead", () => {
+    const forbidden = {
+      status: 403,
+      body: "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>",
+      date: new Date(serverNow + 1000)
+    }
+    const { got, layer } = FakeContent.make({ bytes, mode: "link", links: [signed("a")], mishaps: [forbidden] })
+    return Effect.gen(function*() {
+      yield* TestClock.setTime(serverNow + 7_200_000)
+      const error = yield* Effect.flip(Stream.runDrain(Downloads.stream("f1")))
+      assert.strictEqual(error._tag, "StorageForbidden")
+      assert.deepStrictEqual(got.map(({ peer }) => peer), ["service", "storage"])
+    }).pipe(Effect.provide(layer))
+  })
+})
+
 describe("a download that is made again", () => {
   it.effect("says so at debug level: an attempt without an answer, and one that broke", () => {
     const logged: Array<string> = []
