@@ -20,7 +20,10 @@ export interface ServerClock {
   readonly offset: () => number
   /** A session was opened, and its response showed that the server's clock is this far ahead of our wall clock. */
   readonly opened: (clockOffset: number) => void
-  /** Storage reported its time. Storage decides whether a URL has expired, so its time counts from now on. */
+  /**
+   * Storage reported its time. Storage decides whether a URL has expired, so its time counts from now on, until a session
+   * is opened after a sleep: what looked like one may have been a correction of our clock.
+   */
   readonly told: (storageTime: number) => void
   /** How many times the computer was found to have slept. */
   readonly sleeps: () => number
@@ -58,7 +61,11 @@ export const by = (clock: Clock.Clock): ServerClock => {
     const passed = monotonic() - monotonicThen
     const jumped = wall - wallThen - passed
     const slept = jumped >= shortestSleep
-    if (slept) sleeps += 1
+    if (slept) {
+      sleeps += 1
+      // The clock may as well have been set right: only a new session can tell
+      storageHasTold = false
+    }
     wallThen = wall
     monotonicThen += passed
     // A monotonic clock stands still while the computer sleeps; the server's clock does not.

@@ -88,4 +88,15 @@ describe("ServerClock", () => {
     serverClock.opened(0)
     assert.closeTo(serverClock.now(), start + 61_000, 0.01)
   })
+
+  it("a new session is believed after a jump of our clock, whatever storage reported: the clock may have been set right", () => {
+    const { clock, pass, setWall } = twoClocks()
+    const serverClock = make(clock)
+    serverClock.told(start)
+    setWall(86_400_000)
+    pass(1000)
+    assert.closeTo(serverClock.now(), start + 86_401_000, 0.01)
+    serverClock.opened(-86_400_000)
+    assert.closeTo(serverClock.now(), start + 1000, 0.01)
+  })
 })
