@@ -115,7 +115,7 @@ export const watched = <A, E, E2>(
   watch: Watch<A, E, E2>
 ): Effect.Effect<Option.Option<A>, E | E2 | TimedOut> =>
   Effect.suspend(() => {
-    const { serverClock: { monotonic, sleeps }, timers } = watch
+    const { serverClock: { fired, monotonic, sleeps }, timers } = watch
     const limits = timers.current()
     const sleepsBefore = sleeps()
     const beganAt = monotonic()
@@ -142,7 +142,10 @@ export const watched = <A, E, E2>(
         timers.timedOut(phase)
         return Effect.fail(new TimedOut({ peer: "storage", phase, after: limit, attempts: watch.attempts }))
       }
-      return Effect.sleep(Duration.millis(Math.min(left, lookMillis))).pipe(
+      const wait = Math.min(left, lookMillis)
+      const dueAt = monotonic() + wait
+      return Effect.sleep(Duration.millis(wait)).pipe(
+        Effect.map(() => fired(dueAt)),
         Effect.zipRight(watch.look),
         Effect.zipRight(timer)
       )

@@ -1,6 +1,6 @@
 /**
  * The server's time, kept on our monotonic clock: a wall clock that is wrong, or is adjusted, changes nothing. If the
- * wall clock jumps ahead of the monotonic one, the computer has slept.
+ * wall clock jumps ahead of the monotonic one, or a timer fires minutes late, the computer has slept.
  *
  * @since 0.1.0
  */
@@ -27,12 +27,17 @@ export interface ServerClock {
   readonly told: (storageTime: number) => void
   /** How many times the computer was found to have slept. */
   readonly sleeps: () => number
+  /** A timer has fired that was due at this time of our monotonic clock. If it is minutes late, the computer has slept. */
+  readonly fired: (dueAt: number) => void
   /** Our monotonic clock, to measure durations. */
   readonly monotonic: () => number
 }
 
 /** Clock adjustments are smaller than this, so a larger jump means that the computer slept. */
 const shortestSleep = 5000
+
+/** Browsers let the timers of a page in the background fire once per minute. */
+const longestLateness = 120_000
 
 /**
  * Our monotonic clock in milliseconds.
@@ -55,6 +60,7 @@ export const by = (clock: Clock.Clock): ServerClock => {
   let serverThen = wallThen
   let storageHasTold = false
   let sleeps = 0
+  let awakeSince = monotonicThen
 
   const look = () => {
     const wall = clock.unsafeCurrentTimeMillis()
@@ -68,7 +74,7 @@ export const by = (clock: Clock.Clock): ServerClock => {
     }
     wallThen = wall
     monotonicThen += passed
-    // A monotonic clock stands still while the computer sleeps; the server's clock does not.
+    // A monotonic clock may stand still while the computer sleeps; the server's clock does not.
     serverThen += passed + (slept ? jumped : 0)
   }
 
@@ -93,6 +99,13 @@ export const by = (clock: Clock.Clock): ServerClock => {
     sleeps: () => {
       look()
       return sleeps
+    },
+    // On macOS and Windows, Node's monotonic clock does not stand still: both clocks show the same time passed
+    fired: (dueAt) => {
+      const now = monotonic()
+      if (dueAt < awakeSince || now - dueAt < longestLateness) return
+      awakeSince = now
+      sleeps += 1
     },
     monotonic
   }

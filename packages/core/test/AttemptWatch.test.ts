@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AttemptWatch, ServerClock, Timeouts } from "@stevedore/core"
 import { Recorder } from "@stevedore/testing"
-import { Duration, Effect, Fiber, Option, TestClock } from "effect"
+import { Clock, Duration, Effect, Fiber, Option, TestClock } from "effect"
 import * as AttemptTimers from "../src/internal/attemptTimers.js"
 import { settableWallClock } from "./fixtures/wallClock.js"
 
@@ -102,6 +102,26 @@ describe("AttemptWatch", () => {
       yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual(yield* Fiber.join(fiber), Option.none())
       assert.isTrue(closed)
+    }))
+
+  it.effect("an attempt during which the computer slept is dropped, even if the monotonic clock went on as on macOS", () =>
+    Effect.gen(function*() {
+      const clock = yield* Effect.clock
+      let slept = Duration.zero
+      const late: Clock.Clock = {
+        [Clock.ClockTypeId]: Clock.ClockTypeId,
+        unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis(),
+        unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
+        currentTimeMillis: clock.currentTimeMillis,
+        currentTimeNanos: clock.currentTimeNanos,
+        sleep: (wait) => clock.sleep(Duration.sum(wait, slept))
+      }
+      const put: Put = (onSent) => Effect.zipRight(Effect.sync(() => onSent(3)), Effect.never)
+      const fiber = yield* Effect.fork(Effect.withClock(watched(put), late))
+      yield* TestClock.adjust("3 seconds")
+      slept = Duration.hours(1)
+      yield* TestClock.adjust("65 minutes")
+      assert.deepStrictEqual(yield* Fiber.join(fiber), Option.none())
     }))
 
   it.effect("an attempt that is cut off is dropped at once, is not a failure, and leaves nothing to call", () =>

@@ -99,4 +99,23 @@ describe("ServerClock", () => {
     serverClock.opened(-86_400_000)
     assert.closeTo(serverClock.now(), start + 1000, 0.01)
   })
+
+  it("a timer that fires minutes late means that the computer slept, however many were late", () => {
+    const { clock, pass } = twoClocks()
+    const serverClock = make(clock)
+    const dueAt = [5000, 6000].map((millis) => serverClock.monotonic() + millis)
+    pass(3_600_000)
+    dueAt.forEach(serverClock.fired)
+    assert.strictEqual(serverClock.sleeps(), 1)
+    assert.closeTo(serverClock.now(), start + 3_600_000, 0.01)
+  })
+
+  it("a timer of a page in the background, which fires up to a minute late, means nothing", () => {
+    const { clock, pass } = twoClocks()
+    const serverClock = make(clock)
+    const dueAt = serverClock.monotonic() + 5000
+    pass(65_000)
+    serverClock.fired(dueAt)
+    assert.strictEqual(serverClock.sleeps(), 0)
+  })
 })
