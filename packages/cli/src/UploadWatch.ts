@@ -3,9 +3,9 @@
  *
  * @since 0.1.0
  */
+import { monotonicMillis } from "@stevedore/core/ServerClock"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import type { UploadHandle } from "@stevedore/core/Uploads"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
@@ -82,7 +82,8 @@ export const make = (
     )
 
     const board = Effect.gen(function*() {
-      const at = yield* Clock.currentTimeMillis
+      // Not the wall clock: if it were set back, all samples would be kept until it has caught up
+      const at = yield* Effect.map(Effect.clock, monotonicMillis)
       const standing: UploadBoard.Board = {
         active: yield* active,
         files: { total: files.length, done: counts.done, failed: counts.failed },
