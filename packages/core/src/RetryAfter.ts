@@ -20,7 +20,8 @@ export const fromHeaders = (
   const header = headers["retry-after"]?.trim()
   if (header === undefined || header === "") return undefined
   if (/^\d+(\.\d+)?$/.test(header)) {
-    return Number.isFinite(Number(header) * 1000) ? Duration.seconds(Number(header)) : undefined
+    // Effect formats a duration by its nanoseconds, and an error's message must not throw
+    return Number.isFinite(Number(header) * 1e9) ? Duration.seconds(Number(header)) : undefined
   }
   if (!/^[A-Za-z]{3,9},? /.test(header)) return undefined
   const at = httpDate(header)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RetryAfter } from "@stevedore/core"
+import { RetryAfter, StorageError } from "@stevedore/core"
 import { Duration, FastCheck as fc, Option } from "effect"
 
 const now = Date.UTC(2030, 0, 1)
@@ -64,6 +64,15 @@ describe("RetryAfter", () => {
     "%j is ignored",
     (header) => {
       assert.isUndefined(millis({ "retry-after": header }))
+    }
+  )
+
+  it.each([1, 20, 299, 300, 305, 306, 400])(
+    "the message can tell a wait of %d digits, or none is asked for",
+    (digits) => {
+      const retryAfter = RetryAfter.fromHeaders({ "retry-after": "9".repeat(digits) }, now)
+      const error = new StorageError.StorageUnavailable({ status: 503, retryAfter, attempts: 1 })
+      assert.strictEqual(error.message.includes("asks to wait"), retryAfter !== undefined)
     }
   )
 
