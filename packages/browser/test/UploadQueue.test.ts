@@ -660,6 +660,43 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(states(queue.getSnapshot()), ["cancelled", "completed", "completed"])
     }).pipe(Effect.provide(Layer.provideMerge(onDisk, SandboxLayer.memory({ faults: alwaysSlowly })))))
 
+  const again = {
+    "removed and added again": (queue: UploadQueue.UploadQueue, given: UploadQueue.Addition) => {
+      queue.getSnapshot().items.forEach(({ id }) => queue.remove(id))
+      queue.add([given])
+    },
+    "cancelled and added again": (queue: UploadQueue.UploadQueue, given: UploadQueue.Addition) => {
+      queue.cancel()
+      queue.add([given])
+    },
+    "cancelled and retried twice": (queue: UploadQueue.UploadQueue) => {
+      for (const act of [queue.cancel, queue.retry, queue.cancel, queue.retry]) act()
+    }
+  }
+
+  for (const [what, act] of Object.entries(again)) {
+    it.scoped(`uploads a file that was ${what}, once its earlier upload is forgotten`, () =>
+      Effect.gen(function*() {
+        // its lock is requested while the ledger still forgets the earlier upload
+        const getFile = () => Effect.runPromise(Effect.as(turns(2), file("a", 10)))
+        const given = { file: file("a", 10), handle: handle(getFile) }
+        const queue = yield* UploadQueue.scoped(quiet)
+        queue.add([given])
+        yield* until(queue, (snapshot) => states(snapshot).includes("uploading"))
+        act(queue, given)
+        yield* until(queue, isDone)
+        assert.strictEqual(states(queue.getSnapshot()).at(-1), "completed", JSON.stringify(queue.getSnapshot().items))
+      }).pipe(Effect.provide(
+        Layer.effect(
+          UploadLedger.UploadLedger,
+          Effect.map(UploadLedger.UploadLedger, (ledger): UploadLedger.Service => ({
+            ...ledger,
+            forget: (record) => Effect.zipRight(Effect.sleep("1 second"), ledger.forget(record))
+          }))
+        ).pipe(Layer.provide(onDisk), Layer.provideMerge(SandboxLayer.memory({ faults: alwaysSlowly })))
+      )))
+  }
+
   it("shows files as paused that are not completed when it is disposed of, or are added later", async () => {
     const queue = UploadQueue.make({
       ...quiet,

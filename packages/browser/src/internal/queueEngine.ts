@@ -34,6 +34,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   const listeners = Listeners.make()
   const atOnce = atLeastOne(options.files, 3)
   const limits = { ...options.limits, size: options.limits?.size ?? SourceLimits.size }
+  // what was cancelled or removed: its file may be added again, so an upload starts only once nothing of these is left
+  const stopping = new Set<Fiber.RuntimeFiber<unknown>>()
   // an upload does not start while its lock is being probed
   const inTurn = Effect.unsafeMakeSemaphore(1).withPermits(1)
   let snapshot = View.empty
@@ -95,7 +97,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
 
   const program = (entry: Entry, addition: Addition) =>
     Effect.gen(function*() {
-      yield* entry.ending
+      yield* Fiber.awaitAll(stopping)
       if (entry.unfinished !== undefined) yield* Entries.checkSize(entry.item, addition)
       const source = yield* Entries.sourceOf(addition)
       const { baseUrl } = yield* ServiceApi
@@ -189,10 +191,10 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     return Effect.zipRight(fiber === undefined ? Effect.void : Fiber.interrupt(fiber), Effect.exit(provided(forget)))
   }
 
-  // A restart waits until the previous run has stopped completely.
   const stop = (entry: Entry): void => {
-    const stopping = fork(stopped(entry))
-    entry.ending = Fiber.await(stopping)
+    const fiber = fork(stopped(entry))
+    stopping.add(fiber)
+    fiber.addObserver(() => stopping.delete(fiber))
     Object.assign(entry, { fiber: undefined, handle: undefined, unfinished: undefined, ledgerId: undefined })
     entry.waits = false
   }

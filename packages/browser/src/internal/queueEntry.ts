@@ -24,8 +24,6 @@ export interface Entry {
   handle: UploadHandle | undefined
   /** Paused by the user, or waiting for its turn to resume. */
   waits: boolean
-  /** What must finish before it can start again. */
-  ending: Effect.Effect<unknown>
 }
 
 export const entryOf = (item: Item, addition: Addition | undefined, unfinished: string | undefined): Entry => ({
@@ -35,8 +33,7 @@ export const entryOf = (item: Item, addition: Addition | undefined, unfinished: 
   ledgerId: unfinished,
   fiber: undefined,
   handle: undefined,
-  waits: false,
-  ending: Effect.void
+  waits: false
 })
 
 /** Whether it takes up a slot: a pause during completion stops nothing. */
