@@ -649,6 +649,20 @@ describe("UploadQueue", () => {
     await queue.dispose()
   })
 
+  it.scoped("accepts a file that was rejected for an unfinished upload, and does not count it against the limits", () =>
+    Effect.gen(function*() {
+      yield* leftUnfinished(file("a", 20 * MiB))
+      const queue = yield* UploadQueue.scoped({ ...inParts, limits: { files: 1 } })
+      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const changed = file("a", 17 * MiB)
+      queue.giveFile(left?.id ?? "", changed)
+      yield* until(queue, ({ unfinished }) => unfinished[0]?.error?.tag === "SourceChanged")
+      assert.deepStrictEqual(queue.add([changed]).refused, [])
+      const { items, unfinished } = yield* until(queue, ({ totals }) => totals.state === "completed")
+      assert.deepStrictEqual(items.map(({ size }) => size), [17 * MiB])
+      assert.deepStrictEqual(unfinished.map(({ size }) => size), [20 * MiB])
+    }).pipe(Effect.provide(interrupted)))
+
   it.scoped("does not retry a cancelled file that was added again", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)

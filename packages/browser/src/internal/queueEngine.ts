@@ -80,6 +80,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       const needsFile = entry.unfinished !== undefined && error.tag === "SourceChanged"
       // a kept file that is not the one that is needed has to be chosen
       const kept = needsFile && entry.item.kept && entry.addition?.handle === undefined
+      // it does not count as being in the list: it may be added as a file of its own
+      if (needsFile) entry.addition = undefined
       entry.item = View.settled(entry.item, { state: needsFile ? "needs-file" : "failed", error, kept })
     }
     schedule()
