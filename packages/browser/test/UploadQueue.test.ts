@@ -674,6 +674,21 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(states(queue.getSnapshot()), ["cancelled", "completed", "completed"])
     }).pipe(Effect.provide(Layer.provideMerge(onDisk, SandboxLayer.memory({ faults: alwaysSlowly })))))
 
+  it.scoped("does not retry a failed file that was added again and is completed", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      for (const again of [file("a", 10), file("a", 10), file("bb", 10), file("a", 10)]) {
+        queue.add([again])
+        yield* until(queue, isDone)
+      }
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["failed", "completed", "completed", "failed"])
+      queue.retry()
+      yield* until(queue, isDone)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["failed", "completed", "completed", "completed"])
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      faults: FaultScript.all([0, 2].map((others) => FaultScript.on("put").after(others).answer(403, "AccessDenied")))
+    }))))
+
   const again = {
     "removed and added again": (queue: UploadQueue.UploadQueue, given: UploadQueue.Addition) => {
       queue.getSnapshot().items.forEach(({ id }) => queue.remove(id))

@@ -233,13 +233,11 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   }
 
   const retry = (id?: string): void => {
-    const present = Limits.presentOf(entries.values())
-    acting((entry) => {
-      const { addition, item: { confirmed, state } } = entry
-      if (addition === undefined || (state !== "failed" && state !== "cancelled") || present.has(addition)) return
-      present.add(addition)
-      entry.item = View.changed(entry.item, { state: "queued", error: undefined, sent: confirmed })
-    })(id)
+    for (const entry of Limits.toRetry(Array.from(entries.values()), id)) {
+      entry.item = View.changed(entry.item, { state: "queued", error: undefined, sent: entry.item.confirmed })
+    }
+    schedule()
+    publish()
   }
 
   const giveFile = (id: string, file: File | Addition): void =>

@@ -48,6 +48,18 @@ export const presentOf = (entries: Iterable<Entry>): Present => {
   return present
 }
 
+/** The failed and cancelled entries to try again, each file once, and none that was added again and completed since. */
+export const toRetry = (entries: ReadonlyArray<Entry>, id: string | undefined): ReadonlyArray<Entry> => {
+  const present = presentOf(entries)
+  return [...entries].reverse().filter(({ addition, item }) => {
+    const isUp = item.state === "completed"
+    if (addition === undefined || !isOver(item) || present.has(addition)) return false
+    if (!isUp && id !== undefined && id !== item.id) return false
+    present.add(addition)
+    return !isUp
+  })
+}
+
 /** Why a file is refused, or `undefined`. */
 export const refusalOf = (
   addition: Addition,
