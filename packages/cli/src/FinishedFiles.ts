@@ -172,7 +172,8 @@ export const make = (
         Effect.gen(function*() {
           yield* directory.makeDirectory(folder)
           const line = yield* Schema.encode(Line)({ ...finished, path: resolve(finished.path) })
-          yield* directory.append(file, `${line}\n`)
+          // with its own line break before it: an incomplete line does not spoil it
+          yield* directory.append(file, `\n${line}`)
         }).pipe(
           Effect.catchAll((error) => Effect.logWarning(`An uploaded file cannot be recorded: ${error.message}`))
         ),

@@ -60,6 +60,20 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       assert.isFalse((yield* FinishedFiles.make(command)).has("/a"))
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scoped("finds what is recorded after an incomplete line", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* state
+      const record = (path: string) =>
+        Effect.flatMap(FinishedFiles.make(command), ({ add }) => add({ ...finished, path }))
+      yield* record("/a")
+      const [name = ""] = yield* fs.readDirectory(`${directory}/finished`)
+      yield* fs.writeFileString(`${directory}/finished/${name}`, `\n{"path":"/killed`, { flag: "a" })
+      yield* record("/b")
+      const again = yield* FinishedFiles.make(command)
+      assert.deepStrictEqual([again.has("/a"), again.has("/b")], [true, true])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scoped("the same command fails with CommandRunning until the first one's scope ends", () =>
     Effect.gen(function*() {
       yield* state
