@@ -129,6 +129,7 @@ const whole = (transfer: Transfer, first: Downloads.Section): Effect.Effect<Whol
   Effect.gen(function*() {
     const { download, fileId, onProgress } = transfer
     const section = first.ranged ? yield* download.section() : first
+    yield* checkSize(fileId, transfer.size, section.totalLength)
     const comparison = yield* comparisonFor(transfer, Option.some(section))
     let received = 0
     const size = yield* written(transfer, section, comparison, (bytes) => {

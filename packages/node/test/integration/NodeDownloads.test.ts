@@ -294,6 +294,24 @@ describe("NodeDownloads.toFile", () => {
         assert.deepStrictEqual(yield* entries(directory), [])
       }
     }))
+
+  it.scopedLive("fails with DownloadIncomplete if the file is of another size by the time it is requested whole", () =>
+    Effect.gen(function*() {
+      // its ranges prove nothing of one another, so it is requested once more
+      const { directory, served } = yield* setting({
+        etag: "W/\"one\"",
+        before: (answer) => {
+          if (answer === 1) served.settings.bytes = bytes.subarray(1)
+        }
+      })
+      const error = yield* NodeDownloads.toFile("f1", join(directory, "file"), { size: bytes.byteLength }).pipe(
+        Effect.flip,
+        Effect.provide(served.layer)
+      )
+      assert(error._tag === "DownloadIncomplete")
+      assert.deepStrictEqual([error.expected, error.received], [bytes.byteLength, bytes.byteLength - 1])
+      assert.deepStrictEqual(yield* entries(directory), [])
+    }))
 })
 
 describe("NodeDownloads.toFile of a file stored with a content encoding", () => {
