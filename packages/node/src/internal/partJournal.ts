@@ -53,15 +53,16 @@ const extent = ({ partSize, parts, size }: PartJournal): number =>
   parts.reduce((end, part) => Math.max(end, Math.min(size, (part + 1) * partSize)), 0)
 
 /**
- * Called before anything is written to the file that the journal does not describe.
+ * Called before anything is written to the file that the journal does not describe. It finishes even if interrupted: a
+ * journal that disappeared later would have made the part count as kept, or would belong to another download by then.
  *
  * @internal
  */
 export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
-  untilLetGo(attempt(file.target, async () => {
+  Effect.uninterruptible(untilLetGo(attempt(file.target, async () => {
     await NodeFs.rm(pathOf(file.path), { force: true })
     await file.handle.truncate(0)
-  }))
+  })))
 
 /**
  * Called after the bytes that it describes have been written; syncs them to disk first. It finishes even if

@@ -50,6 +50,17 @@ describe("partJournal", () => {
       ])
     }))
 
+  it.scoped("forgets the journal and what the part holds, even if interrupted", () =>
+    Effect.gen(function*() {
+      const { directory, file } = yield* opened
+      yield* PartJournal.write(file, journal)
+      const forgetting = yield* Effect.fork(PartJournal.forget(file))
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(forgetting)
+      assert.deepStrictEqual(yield* Effect.promise(() => Fs.readdir(directory)), ["interview.mp4.part"])
+      assert.strictEqual((yield* Effect.promise(() => Fs.stat(file.path))).size, 0)
+    }))
+
   it.scopedLive("writes the journal even if another program briefly blocks the rename", () =>
     Effect.gen(function*() {
       const { file } = yield* opened
