@@ -6,7 +6,7 @@ import * as NodeFs from "node:fs/promises"
 import type { TargetUnwritable } from "../DownloadTargetError.js"
 import { untilLetGo } from "./heldFile.js"
 import type { PartFile } from "./partFile.js"
-import { attempt, openOwn } from "./partFile.js"
+import { attempt, openOwn, remove } from "./partFile.js"
 
 /**
  * Which file a kept part file belongs to, and which of its parts it has.
@@ -71,11 +71,14 @@ export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
  * @internal
  */
 export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void, TargetUnwritable> =>
-  Effect.uninterruptible(untilLetGo(attempt(file.target, async () => {
+  Effect.suspend(() => {
     const aside = `${pathOf(file.path)}.new`
-    await file.handle.datasync()
-    // never write through a link
-    await NodeFs.rm(aside, { force: true })
-    await NodeFs.writeFile(aside, Schema.encodeSync(PartJournalJson)(journal), { flag: "wx", flush: true })
-    await NodeFs.rename(aside, pathOf(file.path))
-  })))
+    const written = attempt(file.target, async () => {
+      await file.handle.datasync()
+      // never write through a link
+      await NodeFs.rm(aside, { force: true })
+      await NodeFs.writeFile(aside, Schema.encodeSync(PartJournalJson)(journal), { flag: "wx", flush: true })
+      await NodeFs.rename(aside, pathOf(file.path))
+    })
+    return Effect.tapError(untilLetGo(written), () => remove(aside))
+  }).pipe(Effect.uninterruptible)

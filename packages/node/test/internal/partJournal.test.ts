@@ -74,6 +74,26 @@ describe("partJournal", () => {
       assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(journal))
     }))
 
+  it.scopedLive("leaves the earlier journal and no temporary file if the disk is full", () =>
+    Effect.gen(function*() {
+      const { directory, file } = yield* opened
+      yield* PartJournal.write(file, journal)
+      const writeFile = Fs.writeFile
+      yield* OtherDisk.answering({
+        writeFile: async (path: string) => {
+          await writeFile(path, "{")
+          throw OtherDisk.refusal("ENOSPC")
+        }
+      })
+      const error = yield* Effect.flip(PartJournal.write(file, { ...journal, parts: [0, 1] }))
+      assert.strictEqual(error.code, "ENOSPC")
+      assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(journal))
+      assert.sameMembers(yield* Effect.promise(() => Fs.readdir(directory)), [
+        "interview.mp4.part",
+        "interview.mp4.part.json"
+      ])
+    }))
+
   it.scoped("does not write through a symbolic link in place of its temporary file", () =>
     Effect.gen(function*() {
       const { file, path, precious } = yield* opened
