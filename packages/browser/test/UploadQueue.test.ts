@@ -649,6 +649,25 @@ describe("UploadQueue", () => {
     await queue.dispose()
   })
 
+  it.scoped("fails an unfinished upload whose file changes while it is sent, and uploads what it is now on a retry", () =>
+    Effect.gen(function*() {
+      const original = file("a", 20 * MiB)
+      yield* leftUnfinished(original)
+      const queue = yield* UploadQueue.scoped(inParts)
+      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const changed = new File([new Uint8Array(20 * MiB)], "a", { type: "text/plain", lastModified: 2 })
+      let looks = 0
+      // until its upload has begun, it is the original
+      const getFile = async () => ++looks <= 2 ? original : changed
+      queue.giveFile(left?.id ?? "", { file: original, handle: handle(getFile) })
+      const { items: [failed] } = yield* until(queue, ({ items }) => items.some(({ error }) => error !== undefined))
+      assert.deepStrictEqual([failed?.state, failed?.error?.tag], ["failed", "SourceChanged"])
+      queue.retry()
+      const { items: [done] } = yield* until(queue, isDone)
+      assert.strictEqual(done?.state, "completed")
+      assert.deepStrictEqual(yield* Sandbox.stored(done?.result?.id ?? ""), new Uint8Array(20 * MiB))
+    }).pipe(Effect.provide(interrupted)))
+
   it.scoped("accepts a file that was rejected for an unfinished upload, and does not count it against the limits", () =>
     Effect.gen(function*() {
       yield* leftUnfinished(file("a", 20 * MiB))

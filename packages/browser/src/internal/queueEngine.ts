@@ -110,7 +110,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       const upload = yield* Uploads.start(source, { ...options.upload, unfinished: entry.unfinished })
       if (entry.waits) yield* upload.pause
       entry.handle = upload
-      const uploaded = yield* upload.await
+      const uploaded = yield* Effect.tapError(upload.await, () => Entries.dropEnded(entry))
       if (ledgerId !== undefined) yield* Entries.ofHandles((handles) => handles.forget(ledgerId))
       return uploaded
     }).pipe(Effect.scoped)

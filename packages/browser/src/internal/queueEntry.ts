@@ -1,6 +1,7 @@
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -77,6 +78,14 @@ export const ofHandles = <A>(
   use: (handles: FileHandles.Service) => Effect.Effect<A, never, ServiceApi>
 ): Effect.Effect<Option.Option<A>, never, ServiceApi> =>
   Effect.flatMap(Effect.serviceOption(FileHandles.FileHandles), Effect.transposeMapOption(use))
+
+/** What the ledger no longer has cannot be resumed: the next attempt starts over. */
+export const dropEnded = (entry: Entry): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const { find } = yield* UploadLedger.UploadLedger
+    const found = yield* Effect.transposeMapOption(Option.fromNullable(entry.unfinished), find)
+    if (Option.isNone(Option.flatten(found))) entry.unfinished = undefined
+  })
 
 /** The file that is kept for an upload in the ledger, if the user allows it. */
 export const keptFile = (ledgerId: string, name: string): Effect.Effect<Addition, SourceError, ServiceApi> =>
