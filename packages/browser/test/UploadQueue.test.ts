@@ -481,6 +481,23 @@ describe("UploadQueue", () => {
       SandboxLayer.memory({ minimumPartSize: MiB, faults: FaultScript.on("putPart").part(3).always().stall("connect") })
     ))))
 
+  it.scoped("does not offer an unfinished upload of another service, which it cannot resume", () =>
+    Effect.gen(function*() {
+      yield* leftUnfinished(file("a", 20 * MiB))
+      yield* leftUnfinished(file("bb", 20 * MiB))
+      const ledger = yield* UploadLedger.UploadLedger
+      const [first] = yield* ledger.unfinished
+      assert(first !== undefined)
+      yield* ledger.begin({ ...first.record, service: "https://elsewhere.example/api" })
+      const queue = yield* UploadQueue.scoped(inParts)
+      yield* turns(10)
+      assert.deepStrictEqual(queue.getSnapshot().unfinished.map(({ name }) => name), ["bb"])
+      assert.lengthOf(yield* Uploads.unfinished, 2)
+    }).pipe(Effect.provide(Layer.provideMerge(
+      onDisk,
+      SandboxLayer.memory({ minimumPartSize: MiB, faults: FaultScript.on("putPart").part(3).always().stall("connect") })
+    ))))
+
   it.scoped("fails an unfinished upload that another tab has finished, and completes its file on a retry", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)

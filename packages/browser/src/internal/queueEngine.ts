@@ -262,9 +262,11 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       if (isFree) enter(View.leftOver(nextId(), upload, kept), undefined, upload.id)
     })
 
-  // uploads that another tab is sending are not offered
+  // uploads that another tab is sending, or that only another service can resume, are not offered
   const found = Effect.gen(function*() {
+    const { baseUrl } = yield* ServiceApi
     for (const upload of yield* Uploads.unfinished) {
+      if (upload.service !== baseUrl) continue
       const handle = yield* Entries.ofHandles((handles) => handles.find(upload.id))
       yield* inTurn(offer(upload, Option.isSome(Option.flatten(handle))))
     }
