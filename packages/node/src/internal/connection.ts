@@ -58,7 +58,7 @@ export class Connection {
   #writeError: unknown
   #paused = false
   #wake: (() => void) | undefined
-  #failWrite: ((broken: Broken) => void) | undefined
+  #endWrite: ((broken: Broken) => void) | undefined
   #onIdleEnd: (() => void) | undefined
 
   constructor(peer: Peer, session: { tls: Buffer | undefined }, limit = Duration.infinity) {
@@ -109,15 +109,16 @@ export class Connection {
     this.#socket.write(Buffer.from(head, "latin1"))
   }
 
-  /** Hands bytes to the kernel. Once it has them, the buffer may be reused. */
+  /** Hands bytes to the kernel. Once it has them, or the connection has ended, the buffer may be reused. */
   write(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#broken !== undefined) return reject(this.#broken)
-      this.#failWrite = reject
+      // TLS may report a write after the response to it: then the response says what has become of the bytes
+      this.#endWrite = (broken) => broken.answered ? resolve() : reject(broken)
       this.#socket.write(bytes, (error) => {
         // the end of the connection reports what went wrong
         if (error !== undefined && error !== null) return
-        this.#failWrite = undefined
+        this.#endWrite = undefined
         resolve()
       })
       this.#socket.uncork()
@@ -224,8 +225,8 @@ export class Connection {
 
   #break(cause: unknown): void {
     this.#broken ??= new Broken(cause, this.#exchange?.head !== undefined)
-    this.#failWrite?.(this.#broken)
-    this.#failWrite = undefined
+    this.#endWrite?.(this.#broken)
+    this.#endWrite = undefined
     this.#onIdleEnd?.()
     this.#notify()
   }

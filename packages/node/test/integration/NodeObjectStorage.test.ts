@@ -3,6 +3,8 @@ import { ObjectStorage } from "@stevedore/core"
 import { FileSource, NodeObjectStorage } from "@stevedore/node"
 import { Chunk, Effect, Fiber, Option, Stream } from "effect"
 import { createHash } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Worker } from "node:worker_threads"
 import * as Certificate from "../support/certificate.js"
 import { put, url } from "../support/put.js"
 import * as StorageServer from "../support/storageServer.js"
@@ -14,6 +16,26 @@ const sourceOf = (bytes: Uint8Array) =>
   Effect.flatMap(Temporary.file("source.bin", bytes), (path) => FileSource.fromPath(path))
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+
+/** Stores over TLS and closes the connection with its response, in a thread that answers while this one is busy. */
+const closingServer = Effect.acquireRelease(
+  Effect.async<{ readonly worker: Worker; readonly origin: string }>((resume) => {
+    const worker = new Worker(
+      `
+      const { parentPort, workerData } = require("node:worker_threads")
+      const server = require("node:https").createServer(workerData, (request, response) => {
+        request.resume().on("end", () => response.writeHead(200, { etag: "1", connection: "close" }).end())
+      })
+      server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port))
+      `,
+      { eval: true, workerData: { key: Certificate.key, cert: Certificate.cert } }
+    )
+    worker.once("message", (port) => resume(Effect.succeed({ worker, origin: `https://127.0.0.1:${port}` })))
+  }),
+  ({ worker }) => Effect.promise(() => worker.terminate())
+)
+
+const busyFor = (millis: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, millis)
 
 const storing = (context: StorageServer.Context) => StorageServer.store(context)
 
@@ -185,6 +207,32 @@ describe("NodeObjectStorage", () => {
         assert.strictEqual(error.code, "DEPTH_ZERO_SELF_SIGNED_CERT")
         assert.strictEqual(server.requests.length, 0)
       }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
+    it.scopedLive("accepts a response that arrives, with the end of the connection, before the last write is reported", () =>
+      Effect.gen(function*() {
+        const { origin } = yield* closingServer
+        const storage = yield* ObjectStorage.ObjectStorage
+        const content = async function*() {
+          yield new Uint8Array([1])
+          const written = sleep(20)
+          setTimeout(() => busyFor(200), 20)
+          await written
+          yield new Uint8Array([2])
+        }
+        const receipt = yield* storage.put({
+          url: url(`${origin}/x`),
+          section: {
+            range: { offset: 0, length: 2 },
+            body: () => Effect.sync(() => ({ _tag: "NativeBody", content: content() }))
+          },
+          name: "two.bin",
+          headers: {},
+          clockOffset: 0,
+          attempt: 1,
+          onSent: () => undefined
+        })
+        assert.strictEqual(receipt.etag, "1")
+      }).pipe(Effect.provide(NodeObjectStorage.layer({ ca: Certificate.cert }))))
 
     it.scopedLive("reads every early response", () =>
       Effect.gen(function*() {
