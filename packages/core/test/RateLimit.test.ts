@@ -303,6 +303,19 @@ describe("RateLimit", () => {
         )
       })))
 
+    it.effect("is believed for a minute by a call with less patience, which fails at once", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "50" }, 429))
+        for (const left of [50, 35, 20]) {
+          const error = yield* Effect.flip(passAtOnce(gate, answerOf()))
+          assert.deepStrictEqual(error.retryAfter, Duration.seconds(left))
+          yield* Effect.sleep("15 seconds")
+        }
+        const { millis } = yield* timed(passAtOnce(gate, answerOf()))
+        assert.strictEqual(millis, 5000)
+      })).pipe(Effect.provide(RetryPolicy.layer({ longestRetryAfter: "10 seconds" }))))
+
     it.effect("is questioned again after that patience, because it may have been nonsense", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()

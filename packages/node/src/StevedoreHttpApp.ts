@@ -231,6 +231,9 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | unde
   return { method, path, search: searchParams }
 }
 
+// Far less than a page waits for a response: an initiate that has timed out is never repeated
+const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
+
 /**
  * An app that opens and completes uploads, returns the record of a file, and walks lists, for the pages of users whom
  * `authorize` identifies. `BrowserStevedore.layer({ baseUrl: "/api" })` talks to it. The bytes do not pass through it:
@@ -239,7 +242,7 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | unde
  *
  * The token of its `ServiceApi` never leaves the server. Requests are checked before the service is called, errors have
  * the service's own envelope, and problems between server and service are logged. Nothing is retried here: the page
- * does that. When a page disconnects, its call ends, except for one that completes an upload. Requests that, according to
+ * does that, also if the service's rate limit would take longer than ten seconds. When a page disconnects, its call ends, except for one that completes an upload. Requests that, according to
  * the browser, come from another site are refused.
  *
  * @example
@@ -290,7 +293,7 @@ export const make = <User, E, R, R2 = never, E2 = never, R3 = never>(
       (error) => error._tag === "Refused" ? Effect.fail(error) : Refusal.fromService(error)
     )
   }).pipe(
-    Effect.provide(RetryPolicy.none),
+    Effect.provide(once),
     Effect.catchTag("Refused", (refusal) => Effect.succeed(Refusal.answer(refusal))),
     // Servers run apps uninterruptibly, and a response to a page that has disconnected would wait forever
     Effect.interruptible

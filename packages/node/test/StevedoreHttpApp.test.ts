@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ServiceApi, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Cause, Deferred, Effect, Fiber, Logger, Option, Redacted } from "effect"
+import { Cause, Deferred, Effect, Fiber, Logger, Option, Redacted, TestClock } from "effect"
 import { createServer } from "node:http"
 
 const app = StevedoreHttpApp.make({
@@ -331,6 +331,20 @@ describe("StevedoreHttpApp", () => {
       faults: FaultScript.on("initiate").answer(503, "ServiceUnavailable").and(
         FaultScript.on("initiate").answer(429, "TooManyRequests", { retryAfter: 7 })
       )
+    }))))
+
+  it.effect("responds 429 at once if the service's rate limit would take longer than ten seconds", () =>
+    Effect.gen(function*() {
+      yield* ask(initiate, { body: small })
+      const early = yield* ask(initiate, { body: small })
+      assert.deepStrictEqual([early.status, early.headers.get("retry-after")], [429, "30"])
+      yield* TestClock.adjust("21 seconds")
+      const soon = yield* Effect.fork(ask(initiate, { body: small }))
+      yield* TestClock.adjust("9 seconds")
+      assert.strictEqual((yield* Fiber.join(soon)).status, 201)
+      assert.deepStrictEqual(yield* asked, ["initiate", "initiate"])
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      faults: FaultScript.on("initiate").answer(429, "TooManyRequests", { retryAfter: 30 })
     }))))
 
   it.effect("removes its prefix from the request's path", () =>

@@ -61,6 +61,9 @@ export type Decision =
 
 const go: Decision = { _tag: "Go" }
 
+// However little patience a call has
+const shortestBelief = Duration.toMillis("60 seconds")
+
 const longestAsking = Duration.toMillis("5 seconds")
 
 // How far the end of the same window may seem to move, because the server's `Date` is truncated to whole seconds
@@ -119,10 +122,14 @@ export class RateWindow {
     this.#window = rule && untold(rule.requests)
   }
 
-  /** `patience` is in milliseconds: a longer closure is respected only that long, then one call goes to find out. */
+  /**
+   * `patience` is in milliseconds: a closure longer than that and than a minute is respected only that long, then one
+   * call goes to find out.
+   */
   decide(now: number, patience: number): Decision {
     if (now < this.#closedUntil) {
-      const isDue = this.#closedUntil - now > patience && now - this.#closedSince >= patience
+      const belief = Math.max(patience, shortestBelief)
+      const isDue = this.#closedUntil - now > belief && now - this.#closedSince >= belief
       if (!isDue) return { _tag: "Wait", until: this.#closedUntil, reason: "retryAfter" }
       this.#closedSince = now
       return go
