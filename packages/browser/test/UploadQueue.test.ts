@@ -739,12 +739,13 @@ describe("UploadQueue", () => {
     }
   }
 
+  // its lock is requested while the ledger still forgets the earlier upload
+  const soon = () => Effect.runPromise(Effect.as(turns(2), file("a", 10)))
+
   for (const [what, act] of Object.entries(again)) {
     it.scoped(`uploads a file that was ${what}, once its earlier upload is forgotten`, () =>
       Effect.gen(function*() {
-        // its lock is requested while the ledger still forgets the earlier upload
-        const getFile = () => Effect.runPromise(Effect.as(turns(2), file("a", 10)))
-        const given = { file: file("a", 10), handle: handle(getFile) }
+        const given = { file: file("a", 10), handle: handle(soon) }
         const queue = yield* UploadQueue.scoped(quiet)
         queue.add([given])
         yield* until(queue, (snapshot) => states(snapshot).includes("uploading"))
