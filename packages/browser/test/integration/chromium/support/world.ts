@@ -162,8 +162,12 @@ export const sparseFile = (
     return path
   }).pipe(Effect.provide(NodeContext.layer))
 
+// Chromium takes a file's size and time when a page first asks for them: what changes before that has not changed
 export const choose = (page: Page, path: string): Effect.Effect<void> =>
-  Effect.promise(() => page.setInputFiles("input", path))
+  Effect.promise(async () => {
+    await page.setInputFiles("input", path)
+    await page.evaluate(() => document.querySelector("input")?.files?.item(0)?.size)
+  })
 
 export const start = (page: Page, wishes: Wishes): Effect.Effect<void> =>
   Effect.promise(() => page.evaluate((wishes) => window.stevedore.start(wishes), wishes))
