@@ -64,8 +64,9 @@ const forgetIfOlder = (ledger: UploadLedger.Service, id: string, before: number)
 const forgetOld = (ledger: UploadLedger.Service) =>
   Effect.gen(function*() {
     const before = (yield* Clock.currentTimeMillis) - thirtyDays
-    const old = (yield* ledger.unfinished).filter(({ record }) => record.startedAt < before)
-    yield* Effect.forEach(old, ({ record }) => forgetIfOlder(ledger, record.id, before), { discard: true })
+    for (const { record } of yield* ledger.unfinished) {
+      if (record.startedAt < before) yield* forgetIfOlder(ledger, record.id, before)
+    }
   })
 
 // A file that failed may never be chosen again, and whoever uses the browser next need not see its name.

@@ -178,8 +178,8 @@ const get =
         ConnectionPool.giveBack
       )
       connection.sentAll()
-      const fail = (broken: Broken) => Effect.fail(failed(broken, request))
-      const head = yield* Effect.catchAll(connection.answered, fail)
+      const fail = (broken: Broken) => failed(broken, request)
+      const head = yield* Effect.mapError(connection.answered, fail)
       const held = RangedContent.held(head, request, { asSent: true })
       if (Option.isSome(held)) {
         connection.expectMuch()
@@ -194,7 +194,7 @@ const get =
       // content other than the requested may be as large as the file
       const answer = head.status < 300
         ? { ...head, body: "" }
-        : yield* Effect.catchAll(answerOf(connection, head), fail)
+        : yield* Effect.mapError(answerOf(connection, head), fail)
       return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
     }).pipe(
       distrusting(pool, request),

@@ -242,8 +242,9 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
  *
  * The token of its `ServiceApi` never leaves the server. Requests are checked before the service is called, errors have
  * the service's own envelope, and problems between server and service are logged. Nothing is retried here: the page
- * does that, also if the service's rate limit would take longer than ten seconds. When a page disconnects, its call ends, except for one that completes an upload. Requests that, according to
- * the browser, come from another site are refused.
+ * does that, also if the service's rate limit would take longer than ten seconds. When a page disconnects, its call
+ * ends, except for one that completes an upload. Requests that, according to the browser, come from another site are
+ * refused.
  *
  * @example
  * import { HttpRouter, HttpServer } from "@effect/platform"

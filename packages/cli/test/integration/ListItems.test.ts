@@ -4,16 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Option } from "effect"
 import * as ListItems from "../../src/ListItems.js"
 import * as Output from "../../src/Output.js"
-import { Sandbox, sandbox } from "./invoke.js"
+import { Sandbox, sandbox, sinkOf } from "./invoke.js"
 
-const silent: Output.Sink = {
-  write: (_, written) => {
-    written()
-    return true
-  },
-  on: () => {},
-  off: () => {}
-}
+const silent = sinkOf(() => {})
 
 const busy = (path: string) =>
   new PlatformError.SystemError({

@@ -12,7 +12,7 @@ export interface Ended {
 
 export type Environment = Readonly<Record<string, string>>
 
-const sinkOf = (onText: (text: string) => void): Sink => ({
+export const sinkOf = (onText: (text: string) => void): Sink => ({
   isTTY: false,
   write: (text, written) => {
     onText(text)
