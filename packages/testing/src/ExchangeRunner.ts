@@ -7,8 +7,10 @@
 import * as Headers from "@effect/platform/Headers"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as RetryAfter from "@stevedore/core/RetryAfter"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -290,9 +292,9 @@ export const make = (
         )
       ))
     const now = yield* clock
-    const retryAfter = Number(response.headers["retry-after"] ?? "")
-    if (response.headers["retry-after"] !== undefined && Number.isFinite(retryAfter)) {
-      recording.retryAfter(retryAfter, now)
+    const wait = RetryAfter.fromHeaders(response.headers, now)
+    if (wait !== undefined) {
+      recording.retryAfter(response.status, now + Duration.toMillis(wait))
     }
     return HttpServerResponse.setHeaders(response, {
       date: new Date(now).toUTCString(),

@@ -56,8 +56,8 @@ export interface Recording {
   readonly listed: (parts: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>) => void
   /** The request's file is finalized now. */
   readonly finalized: () => void
-  /** The client was told not to ask again for `seconds` from now. */
-  readonly retryAfter: (seconds: number, now: number) => void
+  /** A response with this status told the client not to ask again before `until`, in milliseconds of the server's clock. */
+  readonly retryAfter: (status: number, until: number) => void
   readonly finish: (outcome: typeof SandboxReport.Outcome.Type, answered?: Answered | undefined) => void
 }
 
@@ -154,8 +154,9 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
   const finalizedFiles = new Set<string>()
   // by file and part, the etag of the attempt that started last: an older one may end after it
   const etags = new Map<string, { readonly etag: string; readonly request: number }>()
-  // a wait applies to the whole service, but at storage only to the URL
+  // the wait of a 429 of the service applies to all of it, any other only to the URL
   const waits = new Map<string, number>()
+  const waitOf = (key: string): number => waits.get(key) ?? Number.NEGATIVE_INFINITY
   const limit = options?.inFlightLimit ?? Number.POSITIVE_INFINITY
   let inFlight = 0
   let mostInFlight = 0
@@ -169,8 +170,8 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
     } else if (refusal !== undefined) {
       breach("RefusalRetried", `The URL was used again after the storage had refused it: ${refusal}`)
     }
-    const wait = waits.get(server === "api" ? "api" : target)
-    if (wait !== undefined && at < wait) {
+    const wait = Math.max(waitOf(target), server === "api" ? waitOf("api") : Number.NEGATIVE_INFINITY)
+    if (at < wait) {
       breach("EarlierThanRetryAfter", `Asked ${wait - at} ms earlier than Retry-After allows`)
     }
   }
@@ -254,8 +255,9 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
             finalizedFiles.add(arrival.fileId)
           }
         },
-        retryAfter: (seconds, now) => {
-          waits.set(arrival.server === "api" ? "api" : arrival.target, now + seconds * 1000)
+        retryAfter: (status, until) => {
+          const key = arrival.server === "api" && status === 429 ? "api" : arrival.target
+          waits.set(key, Math.max(waitOf(key), until))
         },
         finish: (outcome, answered) => {
           const wasOpen = entry.outcome === "open"

@@ -24,8 +24,8 @@ import * as Exchange from "./Exchange.js"
  * - `EncryptionHeaderOnPart`: a part carried an encryption header that its URL does not sign.
  * - `MediaTypeDiffers`: the single PUT did not carry the media type that its initiate request declared.
  * - `TooManyInFlight`: more PUTs were in flight at once than the sandbox's `inFlightLimit`.
- * - `EarlierThanRetryAfter`: a request was sent to the service before the time that its `Retry-After` named, or to
- *   storage on the same URL.
+ * - `EarlierThanRetryAfter`: a request was sent to the service before the time that the `Retry-After` of its 429 named,
+ *   or to a URL before the time that any other response to it named.
  *
  * @since 0.1.0
  * @category models

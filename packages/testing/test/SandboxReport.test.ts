@@ -258,6 +258,35 @@ describe("SandboxReport", () => {
         assert.lengthOf(yield* breaches, 1)
       }).pipe(Effect.provide(sandbox({ rateLimit: { limit: 1, window: "1 minute" } }))))
 
+    it.effect("the same if Retry-After is a date, also after a later response with a shorter one", () =>
+      Effect.gen(function*() {
+        yield* Calls.json("GET", "/v1/token/info")
+        yield* Calls.json("GET", "/v1/projects")
+        assert.lengthOf(yield* breaches, 1)
+        yield* TestClock.adjust("9 seconds")
+        yield* Calls.json("GET", "/v1/token/info")
+        assert.lengthOf(yield* breaches, 2)
+        yield* TestClock.adjust("1 second")
+        yield* Calls.json("GET", "/v1/token/info")
+        assert.deepStrictEqual(yield* breaches, ["EarlierThanRetryAfter", "EarlierThanRetryAfter"])
+      }).pipe(Effect.provide(sandbox({
+        faults: FaultScript.on("tokenInfo").retryAfter("Thu, 01 Jan 1970 00:00:10 GMT")
+          .and(FaultScript.on("list").retryAfter(1))
+      }))))
+
+    it.effect("a request before the Retry-After of a 503 has passed, if it is for the same URL", () =>
+      Effect.gen(function*() {
+        const list = Calls.json("GET", "/v1/projects")
+        yield* list
+        yield* Calls.json("GET", "/v1/token/info")
+        assert.deepStrictEqual(yield* breaches, [])
+        yield* list
+        assert.deepStrictEqual(yield* breaches, ["EarlierThanRetryAfter"])
+        yield* TestClock.adjust("2 seconds")
+        yield* list
+        assert.lengthOf(yield* breaches, 1)
+      }).pipe(Effect.provide(sandbox({ faults: FaultScript.on("list").answer(503, undefined, { retryAfter: 2 }) }))))
+
     it.effect("a PUT to the same URL before the Retry-After of storage has passed", () =>
       Effect.gen(function*() {
         const { url } = yield* Calls.initiate(5)
