@@ -19,7 +19,10 @@ const makeClock = (start: number) => {
   const sleepers = new Set<Sleeper>()
   const schedule = (wake: () => void, duration: Duration.Duration) => {
     const sleeper = { due: now + Duration.toMillis(duration), wake }
-    sleepers.add(sleeper)
+    // as with a real clock, a sleep without an end never ends
+    if (Number.isFinite(sleeper.due)) {
+      sleepers.add(sleeper)
+    }
     return () => sleepers.delete(sleeper)
   }
   const clock: Clock.Clock = {
