@@ -59,6 +59,26 @@ const lists: Readonly<Record<string, AnyList>> = {
   users: Lists.users.untyped
 }
 
+// A walk takes these beside its filters, so a filter of that name would be read as an option, and the list not filtered
+const walkOptions: Readonly<Record<keyof List.ItemOptions<string> | "cursor" | "atMost", true>> = {
+  sort: true,
+  pageSize: true,
+  ahead: true,
+  emptyPages: true,
+  from: true,
+  onCursorRejected: true,
+  onInvalid: true,
+  cursor: true,
+  atMost: true
+}
+
+const checkNames = (filters: Filters.Filters): Either.Either<Filters.Filters, InvalidInput> => {
+  const option = Object.keys(filters).find((name) => Object.hasOwn(walkOptions, name))
+  return option === undefined
+    ? Either.right(filters)
+    : Either.left(new InvalidInput({ input: `--filter ${option}`, problem: "this list has no such filter" }))
+}
+
 const AnyRecord = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 /**
@@ -165,7 +185,7 @@ const printMarked = (chunk: Chunk.Chunk<Marked<object>>, options: Options) =>
 export const run = (options: Options) =>
   Effect.gen(function*() {
     const list = yield* listOf(options.resource)
-    const filters = yield* Filters.parse(options.filter)
+    const filters = yield* Either.flatMap(Filters.parse(options.filter), checkNames)
     const from = Option.flatten(yield* Effect.transposeMapOption(options.resume, readCheckpoint))
     if (Option.isSome(options.resume)) yield* checkWritable(options.resume.value)
     const items = list.marked({

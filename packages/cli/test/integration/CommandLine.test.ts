@@ -68,6 +68,8 @@ describe("an invalid command line", () => {
     ["list nothing", /^nothing: no such list\. Known lists: projects, /],
     ["list projects --filter title", /^--filter title: expected/],
     ["list projects --filter nothing=1", /no such filter at nothing/],
+    ["list projects --filter sort=title:asc", /^--filter sort: this list has no such filter/],
+    ["list projects --filter cursor=a", /^--filter cursor: this list has no such filter/],
     ["list projects --resume /no/such/place", /^--resume: cannot write the checkpoint: .*\/no\/such/],
     ["list projects --sort title", /--sort takes a field and a direction/],
     ["list projects --sort nothing:asc", /at sort/],
