@@ -277,7 +277,7 @@ const encodings = (secret: string): ReadonlyArray<string> => [
   Encoding.encodeBase64(secret).replace(/=+$/, "")
 ]
 
-const SIGNED_QUERY = /X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)=[^&\s"']*/i
+const SIGNED_QUERY = /X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)(?:=|%3D)[^&\s"']*/i
 
 const find = (
   text: string,

@@ -93,6 +93,15 @@ describe("Recorder", () => {
     { fastCheck: { numRuns: 20 } }
   )
 
+  it.effect("the same for a pre-signed URL that is itself a parameter of another URL", () =>
+    Effect.gen(function*() {
+      const url = "https://storage.test/key?X-Amz-Date=20300101T000000Z&X-Amz-Signature=abc"
+      yield* Effect.logInfo(`https://proxy.test/?to=${encodeURIComponent(url)}`)
+      const error = yield* Effect.flip(Recorder.expectNoSecret())
+      assert.strictEqual(error._tag, "SecretShown")
+      assert.notInclude(error.message, "abc")
+    }).pipe(Effect.provide(Recorder.layer)))
+
   it.effect("passes if secrets were recorded only in redacted form", () =>
     Effect.gen(function*() {
       yield* Effect.log("hello").pipe(Effect.withSpan("a", { attributes: { token: Redacted.make(secret) } }))
