@@ -330,19 +330,28 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
-  it.effect("equal items are returned as often after a resumption as without one", () => {
+  it.effect.each(
+    [
+      ["also on one page", 4, true],
+      ["also on several pages", 2, true],
+      ["also if the walk starts over", 2, false]
+    ] as const
+  )("equal items are returned as often after a resumption as without one: %s", ([, pageSize, cursorsHold]) => {
     const nameless = Lists.make({ path: "/v1/nameless", item: Schema.Struct({ name: Schema.String }) })
-    const named = ["a", "b", "c", "a", "d", "b", "a"].map((name) => ({ name }))
+    const named = ["a", "a", "b", "a", "c", "b", "a"].map((name) => ({ name }))
+    let refusals = 0
     const list = fakeService(({ query }) => {
       const place = Number(query.get("page[start_cursor]") ?? 0)
-      const next = place + 2
+      if (place > 0 && refusals-- > 0) return refusal(400, "ValidationError", "page.start_cursor")
+      const next = place + pageSize
       const more = next < named.length
       return json({ data: named.slice(place, next), page: { has_more: more, next_cursor: more ? String(next) : null } })
     })
     return Effect.gen(function*() {
-      const options = { pageSize: 2, onCursorRejected: "restart" as const }
+      const options = { pageSize, onCursorRejected: "restart" as const }
       const marks = Chunk.toReadonlyArray(yield* Stream.runCollect(nameless.marked(options)))
       for (const [index, { at }] of marks.entries()) {
+        refusals = cursorsHold ? 0 : 1
         const rest = yield* Stream.runCollect(nameless({ ...options, from: throughJson(at) }))
         assert.deepStrictEqual(Chunk.toReadonlyArray(rest), named.slice(index + 1))
       }
