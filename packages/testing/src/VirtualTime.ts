@@ -94,15 +94,19 @@ export const run = <A, E, R>(
   Effect.gen(function*() {
     const { clock, goOn } = makeClock(options?.start ?? (yield* Clock.currentTimeMillis))
     const fiber = yield* Effect.fork(Effect.withClock(effect, clock))
-    let idle = 0
-    while (Option.isNone(yield* Fiber.poll(fiber))) {
-      yield* settle
-      idle = goOn() ? 0 : idle + 1
-      if (idle > MOST_IDLE_TURNS) {
-        return yield* Effect.dieMessage(
-          "Nothing is scheduled and nothing moves: the program waits for something that never comes"
-        )
+    const passTime = Effect.gen(function*() {
+      let idle = 0
+      while (Option.isNone(yield* Fiber.poll(fiber))) {
+        yield* settle
+        idle = goOn() ? 0 : idle + 1
+        if (idle > MOST_IDLE_TURNS) {
+          return yield* Effect.dieMessage(
+            "Nothing is scheduled and nothing moves: the program waits for something that never comes"
+          )
+        }
       }
-    }
+    })
+    // the program may sleep in its finalizers, too
+    yield* Effect.onInterrupt(passTime, () => Effect.zipRight(Fiber.interruptFork(fiber), passTime))
     return yield* Fiber.join(fiber)
   })

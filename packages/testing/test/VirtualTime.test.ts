@@ -41,6 +41,21 @@ describe("VirtualTime", () => {
       assert.isTrue(ended)
     }))
 
+  it.live("lets time pass also for what the program does when it is interrupted", () =>
+    Effect.gen(function*() {
+      let ended = 0
+      const program = Effect.onInterrupt(Effect.never, () =>
+        Effect.zipRight(Effect.sleep("1 hour"), Effect.map(Clock.currentTimeMillis, (now) => void (ended = now))))
+      const fiber = yield* Effect.fork(VirtualTime.run(program, { start: 0 }))
+      yield* Effect.sleep("20 millis")
+      yield* Effect.timeoutFail(Effect.disconnect(Fiber.interrupt(fiber)), {
+        duration: "2 seconds",
+        onTimeout: () =>
+          "hangs"
+      })
+      assert.strictEqual(ended, 3_600_000)
+    }))
+
   it.effect.each([["a wait", Effect.never], ["a sleep", Effect.sleep(Duration.infinity)]] as const)(
     "reports a program that hangs in %s without an end",
     ([, endless]) =>
