@@ -122,6 +122,27 @@ describe("SandboxReport", () => {
         assert.lengthOf(yield* breaches, 1)
       }).pipe(Effect.provide(sandbox())))
 
+    it.effect("the same while any of the previous attempts is still running, and the etag of one that ends late", () =>
+      Effect.gen(function*() {
+        const { id, uploadId, urls } = yield* Calls.initiateLarge(5, 1)
+        const put = Effect.map(Calls.putPart(urls[0] ?? "", hello), ({ headers }) => headers["etag"] ?? "")
+        const late = yield* Effect.fork(put)
+        yield* TestClock.adjust("1 second")
+        yield* put
+        const last = yield* put
+        assert.deepStrictEqual(yield* breaches, ["OverlappingAttempts", "OverlappingAttempts"])
+        yield* TestClock.adjust("1 hour")
+        const complete = (etag: string) =>
+          Calls.json("POST", `/v2/files/${id}/large-upload/complete`, {
+            upload_id: uploadId,
+            parts: [{ part_number: 1, etag }]
+          })
+        yield* complete(last)
+        assert.lengthOf(yield* breaches, 2)
+        yield* complete(yield* Fiber.join(late))
+        assert.deepStrictEqual((yield* breaches).slice(2), ["WrongEtag"])
+      }).pipe(Effect.provide(sandbox({ faults: FaultScript.on("putPart").delay("1 hour") }))))
+
     const large = (texts: ReadonlyArray<string>, size: number, sent = texts.length) =>
       Effect.gen(function*() {
         const { id, uploadId, urls } = yield* Calls.initiateLarge(size, texts.length)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, FastCheck, TestClock } from "effect"
+import { Effect, Exit, FastCheck, Fiber, Stream, TestClock } from "effect"
 import { ObjectStore, ObjectStoreMemory, SandboxOptions } from "../src/index.js"
 import * as SandboxFiles from "../src/SandboxFiles.js"
 import * as SandboxUploads from "../src/SandboxUploads.js"
@@ -65,5 +65,30 @@ describe("SandboxUploads", () => {
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* Effect.flip(uploads.completeLarge(fileId, uploadId, []))).status, 404)
       assert.strictEqual((yield* Effect.flip(store.parts(key, uploadId))).code, "NoSuchUpload")
+    }).pipe(Effect.provide(ObjectStoreMemory.layer())))
+
+  it.effect("completes an upload once for all who ask, even if the first of them goes away", () =>
+    Effect.gen(function*() {
+      const store = yield* ObjectStore.ObjectStore
+      let completions = 0
+      const slow: ObjectStore.ObjectStoreService = {
+        ...store,
+        completeUpload: (key, uploadId, parts) =>
+          Effect.suspend(() => {
+            completions += 1
+            return Effect.delay(store.completeUpload(key, uploadId, parts), "1 minute")
+          })
+      }
+      const uploads = SandboxUploads.make(SandboxOptions.resolve(), slow)
+      const { fileId, uploadId } = yield* uploads.initiateLarge(declared, 1)
+      const part = yield* store.putPart(SandboxFiles.keyOf(fileId), uploadId, 1, Stream.succeed(new Uint8Array(5)))
+      const complete = uploads.completeLarge(fileId, uploadId, [part])
+      const first = yield* Effect.fork(complete)
+      const second = yield* Effect.fork(complete)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interruptFork(first)
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual((yield* Fiber.join(second)).status, "completed")
+      assert.strictEqual(completions, 1)
     }).pipe(Effect.provide(ObjectStoreMemory.layer())))
 })
