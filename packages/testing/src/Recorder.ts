@@ -274,7 +274,8 @@ export const spans: Effect.Effect<ReadonlyArray<string>, never, Recorder> = Effe
 const encodings = (secret: string): ReadonlyArray<string> => [
   secret,
   encodeURIComponent(secret),
-  Encoding.encodeBase64(secret).replace(/=+$/, "")
+  Encoding.encodeBase64(secret).replace(/=+$/, ""),
+  Encoding.encodeBase64Url(secret)
 ]
 
 const SIGNED_QUERY = /X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)(?:=|%3D)[^&\s"']*/i
@@ -296,7 +297,7 @@ const find = (
 const AROUND = 40
 
 /**
- * Fails with `SecretShown` if anything that was recorded contains a secret (plain, percent-encoded or in Base64) or the
+ * Fails with `SecretShown` if anything that was recorded contains a secret (plain, percent-encoded, or in Base64 or Base64url) or the
  * signed query of a pre-signed URL, and with `NothingRecorded` if nothing was recorded.
  *
  * @since 0.1.0

@@ -66,6 +66,23 @@ describe("Recorder", () => {
       }))
   }
 
+  it.effect.each(["base64", "base64url"] as const)(
+    "reports a secret of any length in %s",
+    (encoding) =>
+      Effect.gen(function*() {
+        for (const other of ["a~~~?", "ab~~~?", "abc~~~?"]) {
+          const error = yield* Effect.provide(
+            Effect.zipRight(
+              Effect.log(Buffer.from(other).toString(encoding).replace(/=+$/, "")),
+              Effect.flip(Recorder.expectNoSecret(other))
+            ),
+            Recorder.layer
+          )
+          assert.strictEqual(error._tag, "SecretShown")
+        }
+      })
+  )
+
   it.effect("reports a secret in a metric's label", () =>
     Effect.gen(function*() {
       const other = "a-secret-of-a-metric"
