@@ -135,10 +135,12 @@ const readCheckpoint = (path: string) =>
       )
     )
     return yield* Effect.transposeMapOption(text, Schema.decode(CheckpointFile))
-  }).pipe(Effect.mapError(() =>
+  }).pipe(Effect.mapError((error) =>
     new InvalidInput({
       input: "--resume",
-      problem: `${path} is not a checkpoint: remove it to start over, or give another file`
+      problem: error._tag === "ParseError"
+        ? `${path} is not a checkpoint: remove it to start over, or give another file`
+        : `cannot read the checkpoint: ${error.message}`
     })
   ))
 

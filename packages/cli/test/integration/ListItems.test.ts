@@ -8,13 +8,14 @@ import { Sandbox, sandbox, sinkOf } from "./invoke.js"
 
 const silent = sinkOf(() => {})
 
-const busy = (path: string) =>
+const refusal = (reason: PlatformError.SystemErrorReason, path: string, code: string) =>
   new PlatformError.SystemError({
-    reason: "Busy",
+    reason,
     module: "FileSystem",
-    method: "rename",
+    method: "any",
     pathOrDescriptor: path,
-    cause: Object.assign(new Error("EBUSY"), { code: "EBUSY" })
+    description: code,
+    cause: Object.assign(new Error(code), { code })
   })
 
 const options = {
@@ -31,23 +32,44 @@ const options = {
   json: false
 }
 
+const runOn = (fs: FileSystem.FileSystem, place: string) =>
+  Effect.flatMap(Sandbox, ({ env }) =>
+    ListItems.run({ ...options, resume: Option.some(place) }).pipe(
+      Effect.provideService(FileSystem.FileSystem, fs),
+      Effect.provide(Output.layer({ out: silent, error: silent })),
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env))))
+    ))
+
+const live = Layer.merge(sandbox("--projects", "3"), NodeContext.layer)
+
 describe("list --resume", () => {
   it.scopedLive("replaces its checkpoint once another program lets go of it", () =>
     Effect.gen(function*() {
-      const { env } = yield* Sandbox
       const fs = yield* FileSystem.FileSystem
       const place = `${yield* fs.makeTempDirectoryScoped()}/place`
       let attempts = 0
       const scanned: FileSystem.FileSystem = {
         ...fs,
-        rename: (from, to) => Effect.suspend(() => attempts++ < 2 ? Effect.fail(busy(from)) : fs.rename(from, to))
+        rename: (from, to) =>
+          Effect.suspend(() => attempts++ < 2 ? Effect.fail(refusal("Busy", from, "EBUSY")) : fs.rename(from, to))
       }
-      yield* ListItems.run({ ...options, resume: Option.some(place) }).pipe(
-        Effect.provideService(FileSystem.FileSystem, scanned),
-        Effect.provide(Output.layer({ out: silent, error: silent })),
-        Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env))))
-      )
+      yield* runOn(scanned, place)
       assert.strictEqual(attempts, 3)
       assert.strictEqual(JSON.parse(yield* fs.readFileString(place)).position, 1)
-    }).pipe(Effect.provide(Layer.merge(sandbox("--projects", "3"), NodeContext.layer))))
+    }).pipe(Effect.provide(live)))
+
+  it.scopedLive("does not say to remove a checkpoint that cannot be read for the moment", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const place = `${yield* fs.makeTempDirectoryScoped()}/place`
+      yield* runOn(fs, place)
+      const before = yield* fs.readFileString(place)
+      const locked: FileSystem.FileSystem = {
+        ...fs,
+        readFileString: (path) => Effect.fail(refusal("PermissionDenied", path, "EACCES"))
+      }
+      const { message } = yield* Effect.flip(runOn(locked, place))
+      assert.match(message, /^--resume: cannot read the checkpoint: PermissionDenied.*\/place.*EACCES/)
+      assert.strictEqual(yield* fs.readFileString(place), before)
+    }).pipe(Effect.provide(live)))
 })
