@@ -159,11 +159,18 @@ const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const text = yield* Schema.encode(CheckpointFile)(at)
+    const aside = `${path}.new`
+    const remove = fs.remove(aside, { force: true })
     // left by a killed run; and a link that somebody else put there must not be written through
-    yield* fs.remove(`${path}.new`, { force: true })
-    yield* fs.writeFileString(`${path}.new`, text, { flag: "wx" })
-    yield* DiskLedger.untilLetGo(fs.rename(`${path}.new`, path))
-  }).pipe(Effect.mapError(({ message }) => new InvalidInput({ input: "--resume", problem: message })))
+    yield* remove
+    yield* fs.writeFileString(aside, text, { flag: "wx" }).pipe(
+      Effect.zipRight(DiskLedger.untilLetGo(fs.rename(aside, path))),
+      Effect.tapError(() => Effect.ignore(remove))
+    )
+  }).pipe(
+    Effect.uninterruptible,
+    Effect.mapError(({ message }) => new InvalidInput({ input: "--resume", problem: message }))
+  )
 
 const print = (items: ReadonlyArray<object>, json: boolean) =>
   Effect.flatMap(Output, (output) => json ? output.json(items) : output.lines(items.map(line)))

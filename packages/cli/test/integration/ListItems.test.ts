@@ -1,7 +1,7 @@
 import { Error as PlatformError, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Option } from "effect"
+import { ConfigProvider, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import * as ListItems from "../../src/ListItems.js"
 import * as Output from "../../src/Output.js"
 import { Sandbox, sandbox, sinkOf } from "./invoke.js"
@@ -71,5 +71,38 @@ describe("list --resume", () => {
       const { message } = yield* Effect.flip(runOn(locked, place))
       assert.match(message, /^--resume: cannot read the checkpoint: PermissionDenied.*\/place.*EACCES/)
       assert.strictEqual(yield* fs.readFileString(place), before)
+    }).pipe(Effect.provide(live)))
+
+  it.scopedLive("leaves the earlier checkpoint and no temporary file if the disk is full or the walk is stopped", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const place = `${folder}/place`
+      yield* runOn(fs, place)
+      const before = yield* fs.readFileString(place)
+      const full: FileSystem.FileSystem = {
+        ...fs,
+        writeFileString: (path, _, options) =>
+          Effect.zipRight(fs.writeFileString(path, "{", options), Effect.fail(refusal("Unknown", path, "ENOSPC")))
+      }
+      const { message } = yield* Effect.flip(runOn(full, place))
+      assert.match(message, /^--resume: .*\/place.*ENOSPC/)
+      assert.strictEqual(yield* fs.readFileString(place), before)
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), ["place"])
+
+      const written = yield* Deferred.make<void>()
+      const slow: FileSystem.FileSystem = {
+        ...fs,
+        writeFileString: (path, text, options) =>
+          fs.writeFileString(path, text, options).pipe(
+            Effect.zipRight(Deferred.succeed(written, undefined)),
+            Effect.zipRight(Effect.sleep("20 millis"))
+          )
+      }
+      const walk = yield* Effect.fork(runOn(slow, place))
+      yield* Deferred.await(written)
+      yield* Fiber.interrupt(walk)
+      assert.strictEqual(JSON.parse(yield* fs.readFileString(place)).position, 2)
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), ["place"])
     }).pipe(Effect.provide(live)))
 })
