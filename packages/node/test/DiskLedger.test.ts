@@ -674,6 +674,23 @@ describe("the lock of an upload", () => {
         assert.isTrue(yield* lock("a"))
       }))
 
+    it.scopedLive("is not taken from a running process when only one of the two knows when the machine started", () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const confined: FileSystem.FileSystem = {
+          ...fs,
+          readFileString: (path, encoding) =>
+            fs.readFileString(path.startsWith("/proc/sys/") ? `/nowhere${path}` : path, encoding)
+        }
+        const place = yield* PrivateDirectory.make(fs, yield* fresh)
+        const ofService = yield* FileLock.make(confined, place)
+        const ofUser = yield* FileLock.make(fs, place)
+        assert.isTrue(yield* ofService("a"))
+        assert.isFalse(yield* ofUser("a"))
+        assert.isTrue(yield* ofUser("b"))
+        assert.isFalse(yield* ofService("b"))
+      }).pipe(Effect.provide(NodeContext.layer)))
+
     it.scopedLive("counts a zombie, or a process with another start time, as dead", () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem

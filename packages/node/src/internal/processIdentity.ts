@@ -46,6 +46,13 @@ const isRunning = (pid: number): boolean => {
 
 const ended: ReadonlySet<string> = new Set(["Z", "X", "x"])
 
+// A confined process, such as a service of systemd with `ProcSubset=pid`, does not see the boot id
+const isSameStart = (one: string, other: string): boolean => {
+  const [machine, ticks] = one.split(":")
+  const [otherMachine, otherTicks] = other.split(":")
+  return ticks === otherTicks && (machine === otherMachine || machine === "" || otherMachine === "")
+}
+
 // Two clocks are compared, which may have been set to each other meanwhile
 const margin = Duration.toMillis("1 minute")
 
@@ -81,7 +88,7 @@ export const make = (fs: FileSystem.FileSystem, secondsUp: () => number = uptime
     const isAlive = ({ pid, seenAt, startedAt }: ProcessIdentity): Effect.Effect<boolean> =>
       Effect.flatMap(lookUp(pid), (found) => {
         if (Option.isSome(found)) {
-          const isSame = startedAt === undefined || startedAt === found.value.startedAt
+          const isSame = startedAt === undefined || isSameStart(startedAt, found.value.startedAt)
           return Effect.succeed(isSame && !ended.has(found.value.state))
         }
         if (!isRunning(pid)) return Effect.succeed(false)
