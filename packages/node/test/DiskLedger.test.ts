@@ -595,6 +595,35 @@ describe("the lock of an upload", () => {
       assert.deepStrictEqual((yield* list(directory)).filter(({ stats }) => stats.isFile()), [])
     }))
 
+  it.scopedLive("is released even if it cannot be read then, as without a free file descriptor", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fresh
+      let isExhausted = false
+      const busy: FileSystem.FileSystem = {
+        ...fs,
+        readFileString: (path, encoding) =>
+          isExhausted
+            ? Effect.fail(
+              new PlatformError.SystemError({
+                reason: "Unknown",
+                module: "FileSystem",
+                method: "readFile",
+                pathOrDescriptor: path,
+                description: "EMFILE: too many open files"
+              })
+            )
+            : fs.readFileString(path, encoding)
+      }
+      const lock = yield* FileLock.make(busy, yield* PrivateDirectory.make(busy, directory))
+      yield* Effect.scoped(Effect.gen(function*() {
+        assert.isTrue(yield* lock("a"))
+        isExhausted = true
+      }))
+      isExhausted = false
+      assert.isTrue(yield* lock("a"))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scopedLive("is not taken from a running process", () =>
     Effect.gen(function*() {
       const directory = yield* fresh

@@ -87,8 +87,11 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
     const isStill = ({ path, taking }: Held): Effect.Effect<boolean, PlatformError> =>
       Effect.map(read(path), (found) => found.taking === taking)
 
-    const release = (held: Held): Effect.Effect<void> =>
-      Effect.ignore(Effect.whenEffect(untilLetGo(fs.remove(held.path, { force: true })), isStill(held)))
+    // If it cannot be read, as without a free file descriptor, it is still ours: nobody takes it from a running process.
+    const release = (held: Held): Effect.Effect<void> => {
+      const isOurs = Effect.orElseSucceed(isStill(held), () => true)
+      return Effect.ignore(Effect.whenEffect(untilLetGo(fs.remove(held.path, { force: true })), isOurs))
+    }
 
     const replace = ({ path, taking }: Held): Effect.Effect<void, PlatformError> =>
       Effect.flatMap(writeAside(taking), (written) => untilLetGo(fs.rename(written, path)))
