@@ -66,6 +66,15 @@ const listening = () => {
   return { messages, layer }
 }
 
+const failure = (path: string, description: string) =>
+  new PlatformError.SystemError({
+    reason: "Unknown",
+    module: "FileSystem",
+    method: "any",
+    pathOrDescriptor: path,
+    description
+  })
+
 const quietly = Logger.withMinimumLogLevel(LogLevel.None)
 
 // The default directory is told from the process's own environment, so a test of it has to change that.
@@ -276,15 +285,7 @@ describe("DiskLedger", () => {
         writeFileString: (path) =>
           Effect.zipRight(
             fs.writeFileString(path, ""),
-            Effect.fail(
-              new PlatformError.SystemError({
-                reason: "Unknown",
-                module: "FileSystem",
-                method: "writeFile",
-                pathOrDescriptor: path,
-                description: "ENOSPC: no space left on device"
-              })
-            )
+            Effect.fail(failure(path, "ENOSPC: no space left on device"))
           )
       }))
       const directory = yield* fresh
@@ -595,6 +596,26 @@ describe("the lock of an upload", () => {
       assert.deepStrictEqual((yield* list(directory)).filter(({ stats }) => stats.isFile()), [])
     }))
 
+  it.scopedLive("is not acquired on a full disk while a running process has it", () =>
+    Effect.gen(function*() {
+      const { layer, messages } = listening()
+      const fs = yield* FileSystem.FileSystem
+      const full: FileSystem.FileSystem = {
+        ...fs,
+        writeFileString: (path) => Effect.fail(failure(path, "ENOSPC: no space left on device"))
+      }
+      const place = yield* PrivateDirectory.make(fs, yield* fresh)
+      const before = yield* FileLock.make(fs, place)
+      const now = yield* FileLock.make(full, yield* PrivateDirectory.make(full, place.pathOf("")))
+      assert.isTrue(yield* before("a"))
+      yield* Effect.gen(function*() {
+        assert.isFalse(yield* now("a"))
+        assert.deepStrictEqual(messages, [])
+        assert.isTrue(yield* now("b"))
+      }).pipe(Effect.provide(layer))
+      assert.match(messages.join("\n"), /^WARN Uploads cannot be locked: .*ENOSPC/)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scopedLive("is released even if it cannot be read then, as without a free file descriptor", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
@@ -603,17 +624,7 @@ describe("the lock of an upload", () => {
       const busy: FileSystem.FileSystem = {
         ...fs,
         readFileString: (path, encoding) =>
-          isExhausted
-            ? Effect.fail(
-              new PlatformError.SystemError({
-                reason: "Unknown",
-                module: "FileSystem",
-                method: "readFile",
-                pathOrDescriptor: path,
-                description: "EMFILE: too many open files"
-              })
-            )
-            : fs.readFileString(path, encoding)
+          isExhausted ? Effect.fail(failure(path, "EMFILE: too many open files")) : fs.readFileString(path, encoding)
       }
       const lock = yield* FileLock.make(busy, yield* PrivateDirectory.make(busy, directory))
       yield* Effect.scoped(Effect.gen(function*() {

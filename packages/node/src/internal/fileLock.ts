@@ -22,7 +22,7 @@ type Owner = typeof Owner.Type
 
 const folder = "locks"
 
-const isReason = (reason: "NotFound" | "AlreadyExists") => (error: PlatformError): boolean =>
+const isReason = (reason: "NotFound" | "AlreadyExists" | "PermissionDenied") => (error: PlatformError): boolean =>
   error._tag === "SystemError" && error.reason === reason
 
 interface Held {
@@ -47,8 +47,8 @@ export interface Place extends Pick<PrivateDirectory, "makeDirectory" | "pathOf"
 /**
  * One lock file per id, containing its owner, in a private directory. The file is written aside and hard-linked into
  * place: only one process can succeed, and the lock file never exists without its owner in it. A lock whose owner is
- * dead is taken over. If a lock cannot be created at all, it counts as acquired, because the upload matters more than
- * its lock.
+ * dead is taken over. If a lock cannot be created at all, and nobody has it, it counts as acquired, because the upload
+ * matters more than its lock.
  *
  * @internal
  */
@@ -84,6 +84,9 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
           onSuccess: (owner) => ({ taking: owner.taking, owner: Option.some(owner) })
         }))
 
+    const isHeld = ({ owner }: Found): Effect.Effect<boolean> =>
+      Option.match(owner, { onNone: () => Effect.succeed(false), onSome: isAlive })
+
     const isStill = ({ path, taking }: Held): Effect.Effect<boolean, PlatformError> =>
       Effect.map(read(path), (found) => found.taking === taking)
 
@@ -112,9 +115,9 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
       Effect.gen(function*() {
         const held = { path, taking: randomUUID() }
         if (yield* link(held)) return Option.some(held)
-        const { owner, taking } = yield* read(path)
-        if (Option.isSome(owner) && (yield* isAlive(owner.value))) return Option.none()
-        return yield* takeOver({ path, taking }, held)
+        const found = yield* read(path)
+        if (yield* isHeld(found)) return Option.none()
+        return yield* takeOver({ path, taking: found.taking }, held)
       }).pipe(
         // It was released after it was found.
         Effect.catchIf(
@@ -122,6 +125,13 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
           () => Effect.suspend(() => take(path, patience - 1))
         )
       )
+
+    // On a full disk no lock can be created, but those of other processes are there. Where others can write, one may have
+    // been planted.
+    const isRefused = (path: string, error: PlatformError): Effect.Effect<boolean> =>
+      isReason("PermissionDenied")(error)
+        ? Effect.succeed(false)
+        : Effect.orElseSucceed(Effect.flatMap(read(path), isHeld), () => false)
 
     let told = false
     const tell = (error: PlatformError) =>
@@ -136,7 +146,12 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
       Effect.acquireRelease(
         take(pathOf(id)).pipe(
           Effect.map((held) => ({ held, taken: Option.isSome(held) })),
-          Effect.catchAll((error) => Effect.as(tell(error), { held: Option.none<Held>(), taken: true }))
+          Effect.catchAll((error) =>
+            Effect.map(
+              Effect.unlessEffect(tell(error), isRefused(pathOf(id), error)),
+              (told) => ({ held: Option.none<Held>(), taken: Option.isSome(told) })
+            )
+          )
         ),
         ({ held }) => Option.match(held, { onNone: () => Effect.void, onSome: release })
       ).pipe(Effect.map(({ taken }) => taken))
