@@ -70,14 +70,15 @@ export const directoryOf = (machine: {
 }
 
 /**
- * The ledger's directory on this machine, or none if the user has no home directory.
+ * The ledger's directory on this machine, or none if the user has no home directory. An empty or relative `HOME` does
+ * not count as one: the ledger would be in the current directory, perhaps among the files to upload.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const defaultDirectory: Effect.Effect<Option.Option<string>> = Effect.sync(
   Option.liftThrowable(() => directoryOf({ platform: process.platform, environment: process.env, home: homedir() }))
-)
+).pipe(Effect.map(Option.filter((directory) => Path.isAbsolute(directory))))
 
 /**
  * {@link defaultDirectory} as a directory that is refused if others can enter it. The command line keeps its record of

@@ -78,11 +78,19 @@ const failure = (path: string, description: string) =>
 const quietly = Logger.withMinimumLogLevel(LogLevel.None)
 
 // The default directory is told from the process's own environment, so a test of it has to change that.
-const stateHome = (): string | undefined => process.env.XDG_STATE_HOME
+const setVariable = (name: "XDG_STATE_HOME" | "HOME", value: string | undefined) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = process.env[name]
+      assignVariable(name, value)
+      return before
+    }),
+    (before) => Effect.sync(() => assignVariable(name, before))
+  )
 
-const setStateHome = (directory: string | undefined): void => {
-  if (directory === undefined) delete process.env.XDG_STATE_HOME
-  else process.env.XDG_STATE_HOME = directory
+const assignVariable = (name: string, value: string | undefined): void => {
+  if (value === undefined) Reflect.deleteProperty(process.env, name)
+  else process.env[name] = value
 }
 
 describe("DiskLedger.directoryOf", () => {
@@ -462,15 +470,24 @@ describe("DiskLedger", () => {
 
   it.scopedLive("has a default directory, which is below XDG_STATE_HOME on Linux", () =>
     Effect.gen(function*() {
-      const before = stateHome()
-      yield* Effect.addFinalizer(() => Effect.sync(() => setStateHome(before)))
       const state = yield* Temporary.directory
-      setStateHome(state)
+      yield* setVariable("XDG_STATE_HOME", state)
       if (process.platform === "linux") {
         assert.deepStrictEqual(yield* DiskLedger.defaultDirectory, Option.some(join(state, "stevedore")))
       }
       assert.isTrue(Option.isSome(yield* DiskLedger.defaultDirectory))
     }))
+
+  it.scopedLive.skipIf(process.platform === "win32")(
+    "has no default directory if HOME is empty or relative",
+    () =>
+      Effect.forEach(["", ".", "homes/ada"], (home) =>
+        Effect.scoped(Effect.gen(function*() {
+          yield* setVariable("XDG_STATE_HOME", undefined)
+          yield* setVariable("HOME", home)
+          assert.deepStrictEqual(yield* DiskLedger.defaultDirectory, Option.none())
+        })))
+  )
 })
 
 const mounted = (options: string) =>

@@ -43,14 +43,16 @@ const directoryOfUser = (): string =>
 
 /**
  * Ensures that the directory exists and that nobody else can write to it, and returns it; undefined if that is not
- * possible, as for a user without a home, which only makes the start slower. Code compiled there runs with this user's
- * token: Node's own choice, a directory among the temporary files of all users, could be filled by somebody else.
+ * possible, as for a user without a home or with an empty `HOME`, which only makes the start slower. Code compiled there
+ * runs with this user's token: Node's own choice, a directory among the temporary files of all users, could be filled by
+ * somebody else.
  *
  * @internal
  */
 export const prepare = (find: () => string = directoryOfUser): string | undefined => {
   try {
     const directory = find()
+    if (!Path.isAbsolute(directory)) return undefined
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     return isPrivate(directory) ? directory : undefined
   } catch {

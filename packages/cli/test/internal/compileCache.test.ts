@@ -7,8 +7,10 @@ import * as CompileCache from "../../src/internal/compileCache.js"
 
 const home = "/homes/ada"
 
+const ofLinux = { platform: "linux", environment: {}, home } as const
+
 const cases: ReadonlyArray<readonly [string, Parameters<typeof CompileCache.directoryOf>[0], string]> = [
-  ["Linux", { platform: "linux", environment: {}, home }, "/homes/ada/.cache/stevedore-compiled"],
+  ["Linux", ofLinux, "/homes/ada/.cache/stevedore-compiled"],
   [
     "an absolute XDG_CACHE_HOME",
     { platform: "linux", environment: { XDG_CACHE_HOME: "/var/cache/ada" }, home },
@@ -66,6 +68,10 @@ describe("the compile cache directory", () => {
       chmodSync(root, 0o755)
       assert.strictEqual(CompileCache.prepare(() => root), root)
     }))
+
+  it("is not used in the current directory, where it would be if HOME is empty", () => {
+    assert.isUndefined(CompileCache.prepare(() => CompileCache.directoryOf({ ...ofLinux, home: "" })))
+  })
 
   it.scoped("is not used if it cannot be created or there is no home directory", () =>
     Effect.map(fresh, (root) => {
