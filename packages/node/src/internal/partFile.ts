@@ -157,10 +157,14 @@ export const openOwn = async (path: string, access: number): Promise<NodeFs.File
     throw cause
   })
   if (handle === undefined) return undefined
-  const stats = await handle.stat()
-  if (isOwn(stats) || isOwn(stats, await ownerBeside(path))) return handle
-  await handle.close()
-  return undefined
+  let own = false
+  try {
+    const stats = await handle.stat()
+    own = isOwn(stats) || isOwn(stats, await ownerBeside(path))
+  } finally {
+    if (!own) await handle.close()
+  }
+  return own ? handle : undefined
 }
 
 // On a network disk or another system's disk, this user's files may be owned by another user id.

@@ -108,6 +108,28 @@ describe("partFile", () => {
       assert.strictEqual((yield* Effect.promise(() => Fs.readFile(target))).byteLength, 1)
     }))
 
+  it.scoped("closes a kept part file that it cannot inspect", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const target = join(directory, "interview.mp4")
+      const { open } = Fs
+      let isClosed = false
+      yield* OtherDisk.answering({
+        open: async (path: string, flags: number, mode: number) => {
+          const handle = await open(path, flags, mode)
+          const close = handle.close.bind(handle)
+          return Object.assign(handle, {
+            stat: () => Promise.reject(OtherDisk.refusal("ESTALE")),
+            close: () => close().then(() => void (isClosed = true))
+          })
+        }
+      })
+      const options = { keep: true, overwrite: false, worth: Effect.succeed(true) }
+      const refused = yield* Effect.flip(PartFile.open(`${target}.part`, target, options))
+      assert.strictEqual(refused.code, "ESTALE")
+      assert.isTrue(isClosed)
+    }))
+
   it.scoped("does not write through a symbolic link in place of a kept part file", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
