@@ -145,15 +145,20 @@ export const isOwn = (
   user = process.platform === "win32" ? undefined : process.geteuid?.()
 ): boolean => stats.isFile() && stats.nlink <= 1 && (user === undefined || stats.uid === user)
 
+// Such as one that root left: only its owner may open it, but whoever may write to the directory may replace it.
+const isOfOther = (path: string): Promise<boolean> => NodeFs.lstat(path).then((stats) => !isOwn(stats), () => false)
+
 /**
  * The kept part beside a target, if this user left it there.
  *
  * @internal
  */
 export const openOwn = async (path: string, access: number): Promise<NodeFs.FileHandle | undefined> => {
-  const handle = await NodeFs.open(path, access | notElsewhere, 0o666).catch((cause) => {
+  const handle = await NodeFs.open(path, access | notElsewhere, 0o666).catch(async (cause) => {
+    const code = codeOf(cause) ?? ""
     // systems report a link by either code
-    if (["ELOOP", "EMLINK"].includes(codeOf(cause) ?? "")) return undefined
+    if (["ELOOP", "EMLINK"].includes(code)) return undefined
+    if (code === "EACCES" && await isOfOther(path)) return undefined
     throw cause
   })
   if (handle === undefined) return undefined

@@ -108,6 +108,34 @@ describe("partFile", () => {
       assert.strictEqual((yield* Effect.promise(() => Fs.readFile(target))).byteLength, 1)
     }))
 
+  it.scoped.skipIf(process.platform === "win32")(
+    "starts over in a new file when another user left the part file, and this one may not open it",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* Temporary.directory
+        const target = join(directory, "interview.mp4")
+        yield* Effect.promise(() => Fs.writeFile(`${target}.part`, "of root"))
+        const { lstat, open } = Fs
+        const { ino } = yield* Effect.promise(() => lstat(`${target}.part`))
+        let user = process.geteuid?.() ?? 0
+        yield* OtherDisk.answering({
+          open: async (path: string, flags: number, mode: number) => {
+            const there = await lstat(path).catch(() => undefined)
+            if (there?.ino === ino) throw OtherDisk.refusal("EACCES")
+            return open(path, flags, mode)
+          },
+          lstat: async (path: string) => Object.assign(await lstat(path), { uid: user })
+        })
+        const options = { keep: true, overwrite: false, worth: Effect.succeed(true) }
+        const refused = yield* Effect.flip(PartFile.open(`${target}.part`, target, options))
+        assert.strictEqual(refused.code, "EACCES")
+        assert.strictEqual(yield* Effect.promise(() => Fs.readFile(`${target}.part`, "utf8")), "of root")
+        user += 1
+        const file = yield* PartFile.open(`${target}.part`, target, options)
+        assert.strictEqual((yield* Effect.promise(() => file.handle.stat())).size, 0)
+      })
+  )
+
   it.scoped("closes a kept part file that it cannot inspect", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
