@@ -128,8 +128,8 @@ export interface Options {
    */
   readonly removeAll?: ((prefix: string) => Effect.Effect<void, PlatformError>) | undefined
   /**
-   * The prefixes of all keys up to the first slash, for a store that can list its keys, such as a directory. If
-   * omitted, the ledger keeps an index of its uploads.
+   * The prefixes of all keys up to the first slash, or names that the store takes for them, for a store that can list
+   * its keys, such as a directory. If omitted, the ledger keeps an index of its uploads.
    */
   readonly prefixes?: Effect.Effect<ReadonlyArray<string>, PlatformError> | undefined
   /** Where receipts are kept, for a store that can append, such as a file. If omitted, each receipt has its own key. */
@@ -194,15 +194,18 @@ export const make = (options: Options): Effect.Effect<Service> =>
       )
     }
 
-    const found = (id: string): Effect.Effect<Option.Option<Unfinished>, StoreFailure> =>
-      Effect.flatMap(records.get(recordKey(id)), (found) =>
+    const foundAt = (
+      prefix: string,
+      isWanted: (record: UploadRecord) => boolean
+    ): Effect.Effect<Option.Option<Unfinished>> =>
+      Effect.flatMap(records.get(recordKey(prefix)), (found) =>
         Effect.transposeMapOption(
-          Option.filter(found, (record) => record.id === id),
+          Option.filter(found, isWanted),
           (record) => Effect.map(receipts.all(record), (receipts) => ({ record, receipts }))
-        ))
-
-    const find = (id: string): Effect.Effect<Option.Option<Unfinished>> =>
-      Effect.catchAll(orThrown(found(id)), (error) => Effect.as(tell("read")(error), Option.none()))
+        )).pipe(
+          orThrown,
+          Effect.catchAll((error) => Effect.as(tell("read")(error), Option.none()))
+        )
 
     // The record is removed last: as long as it is there, the next run finds what is left and removes it.
     const remove = (record: UploadRecord) =>
@@ -211,7 +214,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
     return {
       keepUrls: options.keepUrls,
       lock: options.lock,
-      find,
+      find: (id) => foundAt(id, (record) => record.id === id),
       begin: (record) =>
         changeIndex((ids) => Arr.dedupe([...ids, record.id])).pipe(
           Effect.zipRight(records.set(recordKey(record.id), options.keepUrls ? record : withoutUrls(record))),
@@ -227,7 +230,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
         ),
       unfinished: orThrown(options.prefixes ?? readIndex).pipe(
         Effect.catchAll((error) => Effect.as(tell("read")(error), Arr.empty<string>())),
-        Effect.flatMap(Effect.forEach(find)),
+        Effect.flatMap(Effect.forEach((prefix) => foundAt(prefix, () => true))),
         Effect.map((found) => Arr.getSomes(found).sort((one, other) => one.record.startedAt - other.record.startedAt))
       )
     }

@@ -117,18 +117,21 @@ const Begun = Schema.parseJson(
 )
 const decodeBegun = Schema.decodeOption(Begun)
 
-const isBegunBefore = ({ store }: Store, id: string, time: number): Effect.Effect<boolean> =>
-  Effect.map(store.get(UploadLedger.recordKey(id)), Option.flatMap(decodeBegun)).pipe(
-    Effect.map(Option.exists((begun) => begun.id === id && begun.startedAt < time)),
-    Effect.orElseSucceed(() => false)
+// The id of the upload whose record is there.
+const begunBefore = ({ store }: Store, name: string, time: number): Effect.Effect<Option.Option<string>> =>
+  Effect.map(store.get(UploadLedger.recordKey(name)), Option.flatMap(decodeBegun)).pipe(
+    Effect.map(Option.filter(({ id, startedAt }) => PrivateStore.nameOf(id) === name && startedAt < time)),
+    Effect.map(Option.map(({ id }) => id)),
+    Effect.orElseSucceed(() => Option.none())
   )
 
-const forgetOld = (ledger: UploadLedger.Service, store: Store, id: string, before: number): Effect.Effect<boolean> =>
+const forgetOld = (ledger: UploadLedger.Service, store: Store, name: string, before: number): Effect.Effect<boolean> =>
   Effect.gen(function*() {
-    const isOld = isBegunBefore(store, id, before)
+    const old = begunBefore(store, name, before)
+    const id = yield* old
     // It may be started again before it is locked
-    if (!(yield* isOld) || !(yield* ledger.lock(id)) || !(yield* isOld)) return false
-    return yield* Effect.isSuccess(store.removeAll(id))
+    if (Option.isNone(id) || !(yield* ledger.lock(id.value)) || Option.isNone(yield* old)) return false
+    return yield* Effect.isSuccess(store.removeAll(name))
   }).pipe(Effect.scoped)
 
 // The file of a failed upload may never be uploaded again, and on a server such records would accumulate every day.
@@ -143,9 +146,9 @@ const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger
       untouched = [...(yield* store.untouchedSince(before))]
     }
     for (let forgotten = 0; forgotten < forgottenAtOnce;) {
-      const id = untouched.pop()
-      if (id === undefined) return
-      if (yield* forgetOld(ledger, store, id, before)) forgotten += 1
+      const name = untouched.pop()
+      if (name === undefined) return
+      if (yield* forgetOld(ledger, store, name, before)) forgotten += 1
     }
   })
   return { ...ledger, begin: (record) => Effect.zipRight(ledger.begin(record), forget) }

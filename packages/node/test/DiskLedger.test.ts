@@ -394,6 +394,30 @@ describe("DiskLedger", () => {
       assert.deepStrictEqual(yield* Effect.promise(() => Fs.readdir(aside)), ["new-file"])
     }))
 
+  it.scopedLive("lists, forgets and after 30 days removes an upload whatever id its caller chose", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const ids = ["a", "Job 42", "job_43", "x".repeat(200), "locks", "temporary", "finished", ".."]
+      const month = Date.now() / 1000 - 31 * 86_400
+      const before = yield* ledgerAt(directory)
+      yield* Effect.forEach(ids, (id) => before.begin({ ...recordOf(id), startedAt: month * 1000 }))
+      assert.sameMembers((yield* before.unfinished).map(({ record }) => record.id), ids)
+      yield* Effect.scoped(Effect.gen(function*() {
+        assert.isTrue(yield* before.lock("Job 42"))
+        yield* before.forget(recordOf("locks"))
+        yield* before.forget(recordOf("temporary"))
+        assert.isFalse(yield* before.lock("Job 42"))
+      }))
+      assert.lengthOf(yield* before.unfinished, ids.length - 2)
+
+      for (const name of yield* Effect.promise(() => Fs.readdir(directory))) {
+        yield* Effect.promise(() => Fs.utimes(join(directory, name), month, month))
+      }
+      const ledger = yield* ledgerAt(directory)
+      yield* ledger.begin({ ...recordOf("new"), startedAt: Date.now() })
+      assert.deepStrictEqual((yield* ledger.unfinished).map(({ record }) => record.id), ["new"])
+    }))
+
   it.scopedLive("forgets uploads idle for 31 days, but none idle for 29 days, locked or started again", () =>
     Effect.gen(function*() {
       const directory = yield* fresh

@@ -9,16 +9,22 @@ import type { PrivateDirectory } from "./privateDirectory.js"
 import { isMissing } from "./privateDirectory.js"
 import { isDevice } from "./windowsNames.js"
 
-const isPlain = (segment: string): boolean => /^[a-z0-9][a-z0-9-]{0,63}$/.test(segment) && !isDevice(segment)
+// What else is in the directory: no key is named like it.
+const others: ReadonlySet<string> = new Set(["finished", "locks", "temporary"])
+
+const isPlain = (segment: string): boolean =>
+  /^[a-z0-9][a-z0-9-]{0,63}$/.test(segment) && !isDevice(segment) && !others.has(segment)
+
+const isHash = (segment: string): boolean => /^_[0-9a-f]{40}$/.test(segment)
 
 /**
  * A segment of a key as a file name: of limited length, without characters that any file system rejects, and in lower
- * case, because some file systems ignore case.
+ * case, because some file systems ignore case. The name of a segment is also its own name.
  *
  * @internal
  */
 export const nameOf = (segment: string): string =>
-  isPlain(segment) ? segment : `_${createHash("sha256").update(segment).digest("hex").slice(0, 40)}`
+  isPlain(segment) || isHash(segment) ? segment : `_${createHash("sha256").update(segment).digest("hex").slice(0, 40)}`
 
 const directoryName = (segments: ReadonlyArray<string>): string => segments.map(nameOf).join("/")
 
@@ -88,7 +94,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
 
   const prefixes = Effect.zipRight(directory.checked, fs.readDirectory(directory.pathOf(""))).pipe(
     Effect.catchIf(isMissing, () => Effect.succeed([])),
-    Effect.map((names) => names.filter(isPlain))
+    Effect.map((names) => names.filter((name) => isPlain(name) || isHash(name)))
   )
 
   const isUntouchedSince = (time: number) => (prefix: string): Effect.Effect<boolean> =>
