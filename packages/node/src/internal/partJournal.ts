@@ -60,8 +60,9 @@ const extent = ({ partSize, parts, size }: PartJournal): number =>
  */
 export const forget = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
   Effect.uninterruptible(untilLetGo(attempt(file.target, async () => {
-    await NodeFs.rm(pathOf(file.path), { force: true })
+    // first, because a journal that cannot be removed then describes more than is there
     await file.handle.truncate(0)
+    await NodeFs.rm(pathOf(file.path), { force: true })
   })))
 
 /**

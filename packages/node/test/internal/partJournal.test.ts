@@ -61,6 +61,17 @@ describe("partJournal", () => {
       assert.strictEqual((yield* Effect.promise(() => Fs.stat(file.path))).size, 0)
     }))
 
+  it.scoped("trusts a forgotten journal no longer, even if it cannot be removed", () =>
+    Effect.gen(function*() {
+      const { file, path } = yield* opened
+      yield* PartJournal.write(file, journal)
+      yield* OtherDisk.answering({ rm: () => Promise.reject(OtherDisk.refusal("EIO")) })
+      const error = yield* Effect.flip(PartJournal.forget(file))
+      assert.strictEqual(error.code, "EIO")
+      assert.isTrue(yield* PartFile.exists(path))
+      assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.none())
+    }))
+
   it.scopedLive("writes the journal even if another program briefly blocks the rename", () =>
     Effect.gen(function*() {
       const { file } = yield* opened
