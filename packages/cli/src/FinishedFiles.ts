@@ -160,6 +160,14 @@ export const make = (
     const { lock } = yield* UploadLedger
     if (!(yield* lock(id))) return yield* new CommandRunning()
     const file = `${folder}/${id}.jsonl`
+    let told = false
+    // a full disk fails for each of ten thousand files
+    const tell = (message: string) =>
+      Effect.suspend(() => {
+        const first = !told
+        told = true
+        return first ? Effect.logWarning(message) : Effect.logDebug(message)
+      })
     const known = new Map((yield* read(fs, directory.pathOf(file))).map((one) => [one.path, one]))
     return {
       has: (path) => known.has(resolve(path)),
@@ -175,7 +183,7 @@ export const make = (
           // with its own line break before it: an incomplete line does not spoil it
           yield* directory.append(file, `\n${line}`)
         }).pipe(
-          Effect.catchAll((error) => Effect.logWarning(`An uploaded file cannot be recorded: ${error.message}`))
+          Effect.catchAll((error) => tell(`An uploaded file cannot be recorded: ${error.message}`))
         ),
       clear: Effect.ignore(fs.remove(directory.pathOf(file), { force: true }))
     }

@@ -105,6 +105,23 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       assert.isFalse((yield* FinishedFiles.make(command)).has("/b"))
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scoped("warns once if uploaded files cannot be recorded", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* state
+      yield* fs.makeDirectory(directory, { mode: 0o700 })
+      yield* fs.writeFileString(`${directory}/finished`, "in the way")
+      const told: Array<string> = []
+      const logger = Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ logLevel, message }) => told.push(`${logLevel.label} ${String(message)}`))
+      )
+      yield* Effect.flatMap(FinishedFiles.make(command), ({ add }) =>
+        Effect.forEach(["/a", "/b", "/c"], (path) => add({ ...finished, path }))).pipe(Effect.provide(logger))
+      assert.lengthOf(told, 1)
+      assert.match(told.join(), /^WARN An uploaded file cannot be recorded: .*\/finished/)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.effect("a file no longer counts as uploaded once it is missing, forbidden, failed or of another size", () =>
     Effect.gen(function*() {
       const answer = { operation: "file", issues: [] }
