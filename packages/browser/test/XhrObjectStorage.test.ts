@@ -115,6 +115,33 @@ describe("XhrObjectStorage", () => {
       { fastCheck: { numRuns: 15 } }
     )
 
+    const hidden = [
+      { where: "that a service worker controls", controller: {}, handedOver: [6] },
+      { where: "without a service worker", controller: null, handedOver: [] }
+    ]
+
+    for (const { controller, handedOver, where } of hidden) {
+      it.scoped(`reports [${handedOver}] bytes as sent in a page ${where} if no progress is reported for 4 s`, () =>
+        Effect.gen(function*() {
+          const timers = yield* Effect.acquireRelease(
+            Effect.sync(() => vi.useFakeTimers({ toFake: ["setTimeout"] })),
+            () => Effect.sync(() => vi.useRealTimers())
+          )
+          const { requests, storage } = yield* world(() => {})
+          Object.assign(navigator, { serviceWorker: { controller } })
+          const sent: Array<number> = []
+          const fiber = yield* Effect.fork(put(storage, { onSent: (bytes) => sent.push(bytes) }))
+          yield* FakePage.settled
+          timers.advanceTimersByTime(3999)
+          assert.deepStrictEqual(sent, [])
+          timers.advanceTimersByTime(1)
+          assert.deepStrictEqual(sent, handedOver)
+          requests[0]?.answer(200, { etag: "\"e\"" })
+          assert.strictEqual((yield* Fiber.join(fiber)).etag, "\"e\"")
+          assert.deepStrictEqual(sent, [6])
+        }))
+    }
+
     it.scoped("aborts the request on interruption and ignores its later events", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world((xhr) => xhr.progress(2))

@@ -19,10 +19,10 @@ export type Unanswered = "unanswered"
 
 const headersOf = (xhr: XMLHttpRequest): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    xhr.getAllResponseHeaders().split("\r\n").filter((line) => line.includes(":")).map((line) => {
-      const colon = line.indexOf(":")
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
-    })
+    Array.from(
+      xhr.getAllResponseHeaders().matchAll(/^(.+?):(.*)/gm),
+      ([, name = "", value = ""]) => [name.toLowerCase(), value.trim()]
+    )
   )
 
 const answerOf = (xhr: XMLHttpRequest): Answered => ({
@@ -32,6 +32,9 @@ const answerOf = (xhr: XMLHttpRequest): Answered => ({
   url: xhr.responseURL
 })
 
+// Less than the shortest limit for a connection
+const unseenMillis = 4000
+
 /**
  * Puts a Blob once. After an interruption, the request is aborted before this returns, and none of its events reaches
  * anyone.
@@ -40,15 +43,13 @@ export const put = ({ body, headers, href, onSent }: Put): Effect.Effect<Answere
   Effect.async((resume) => {
     const xhr = new XMLHttpRequest()
     let sent = 0
-    let ended = false
     const sentUpTo = (bytes: number) => {
-      if (ended || bytes <= sent) return
+      if (bytes <= sent) return
       onSent(bytes - sent)
       sent = bytes
     }
     const end = (outcome: Effect.Effect<Answered, Unanswered>) => {
-      if (ended) return
-      ended = true
+      sent = Infinity
       resume(outcome)
     }
     xhr.upload.onprogress = (event) => sentUpTo(event.loaded)
@@ -58,8 +59,9 @@ export const put = ({ body, headers, href, onSent }: Put): Effect.Effect<Answere
     xhr.open("PUT", href)
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value)
     xhr.send(body)
-    return Effect.sync(() => {
-      ended = true
-      xhr.abort()
-    })
+    // A service worker that passes requests on hides what is sent: the body then counts as handed over to it
+    setTimeout(() => {
+      if (sent === 0 && navigator.serviceWorker?.controller) sentUpTo(body.size)
+    }, unseenMillis)
+    return Effect.sync(() => xhr.abort())
   })

@@ -116,6 +116,15 @@ layer(World.ChromiumLive, { excludeTestServices: true })("faults in Chromium", (
       assert.lengthOf(yield* puts(world), 4)
     }))
 
+  it.scoped("a PUT whose progress a service worker hides has the time of one that was handed over", () =>
+    Effect.gen(function*() {
+      const world = yield* World.make({ faults: FaultScript.on("put").always().delay("8 seconds") })
+      yield* World.throughServiceWorker(world.page)
+      const timeouts = { connect: "6 seconds" } as const
+      yield* Effect.map(World.upload(world.page, { ...small, timeouts, retry: { attempts: 1 } }), uploaded)
+      assert.lengthOf(yield* puts(world), 1)
+    }))
+
   it.scoped("expired URLs lead to a new session", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ faults: FaultScript.on("putPart").expire() })

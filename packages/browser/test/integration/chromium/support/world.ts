@@ -79,6 +79,11 @@ export interface WorldOptions extends SandboxOptions.Options {
   readonly store?: Layer.Layer<ObjectStore.ObjectStore>
 }
 
+const serviceWorker = `
+  addEventListener("activate", (event) => event.waitUntil(clients.claim()))
+  addEventListener("fetch", (event) => event.respondWith(fetch(event.request)))
+`
+
 const served = (script: string) => {
   const text = (body: string, contentType: string) =>
     HttpServerResponse.text(body, {
@@ -95,6 +100,7 @@ const served = (script: string) => {
       text("<!doctype html><title>page</title><input type=file><script src=/page.js></script>", "text/html")
     ),
     HttpRouter.get("/page.js", text(script, "text/javascript")),
+    HttpRouter.get("/worker.js", text(serviceWorker, "text/javascript")),
     HttpRouter.get("/elsewhere/*", HttpServerResponse.redirect("/")),
     HttpRouter.post("/elsewhere/*", HttpServerResponse.redirect("/")),
     HttpRouter.mountApp("/api", backend),
@@ -161,6 +167,16 @@ export const sparseFile = (
     })
     return path
   }).pipe(Effect.provide(NodeContext.layer))
+
+/** From now on, each request of the page passes through a service worker. */
+export const throughServiceWorker = (page: Page): Effect.Effect<void> =>
+  Effect.promise(() =>
+    page.evaluate(async () => {
+      const controlled = new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve))
+      await navigator.serviceWorker.register("/worker.js")
+      await controlled
+    })
+  )
 
 // Chromium takes a file's size and time when a page first asks for them: what changes before that has not changed
 export const choose = (page: Page, path: string): Effect.Effect<void> =>
