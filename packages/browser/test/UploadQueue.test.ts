@@ -481,6 +481,25 @@ describe("UploadQueue", () => {
       SandboxLayer.memory({ minimumPartSize: MiB, faults: FaultScript.on("putPart").part(3).always().stall("connect") })
     ))))
 
+  it.scoped("offers an unfinished upload whose lock another tab was probing, once, and a second later", () =>
+    Effect.gen(function*() {
+      yield* leftUnfinished(file("large.bin", 20 * MiB))
+      const ledger = yield* UploadLedger.UploadLedger
+      let probes = 0
+      const queue = yield* Effect.provideService(UploadQueue.scoped(inParts), UploadLedger.UploadLedger, {
+        ...ledger,
+        lock: (id) => ++probes === 1 ? Effect.succeed(false) : ledger.lock(id)
+      })
+      yield* turns(5)
+      assert.deepStrictEqual([probes, queue.getSnapshot().unfinished.length], [1, 0])
+      yield* TestClock.adjust("1 second")
+      yield* turns(5)
+      assert.lengthOf(queue.getSnapshot().unfinished, 1)
+      yield* TestClock.adjust("1 minute")
+      yield* turns(5)
+      assert.deepStrictEqual([probes, queue.getSnapshot().unfinished.length], [2, 1])
+    }).pipe(Effect.provide(interrupted)))
+
   it.scoped("does not offer an unfinished upload of another service, which it cannot resume", () =>
     Effect.gen(function*() {
       yield* leftUnfinished(file("a", 20 * MiB))

@@ -29,6 +29,8 @@ export type Engine = readonly [queue: UploadQueue, end: () => void]
 
 const tickMillis = 200
 
+const secondLookMillis = 1000
+
 export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine => {
   const entries = new Map<string, Entry>()
   const listeners = Listeners.make()
@@ -272,7 +274,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     }
     publish()
   })
-  fork(Effect.ignore(provided(found)))
+  // another tab that opens may just have been probing a lock, or one that was closed may not yet have released it
+  fork(Effect.ignore(provided(found.pipe(Effect.zipRight(Effect.sleep(secondLookMillis)), Effect.zipRight(found)))))
 
   const end = (): void => {
     over = true
