@@ -349,6 +349,13 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(queue.add(null), { ids: [], refused: [] })
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.scoped("accepts files of every type, and those without one, if `accept` is `*/*`", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({ ...quiet, limits: { accept: [".txt", "*/*"] } })
+      const { ids, refused } = queue.add([file("photo", 10, "image/png"), file("unknown", 10, "")])
+      assert.deepStrictEqual([ids.length, refused], [2, []])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it.scoped("accepts files of the same name, size and date if their paths differ", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)

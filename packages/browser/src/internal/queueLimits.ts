@@ -16,7 +16,9 @@ const isAccepted = ({ name, type }: File, accept: ReadonlyArray<string>): boolea
   accept.some((wish) => {
     const wanted = wish.trim().toLowerCase()
     if (wanted.startsWith(".")) return name.toLowerCase().endsWith(wanted)
-    return wanted.endsWith("/*") ? type.toLowerCase().startsWith(wanted.slice(0, -1)) : type.toLowerCase() === wanted
+    return wanted.endsWith("/*")
+      ? type.toLowerCase().startsWith(wanted.slice(0, wanted.indexOf("*")))
+      : type.toLowerCase() === wanted
   })
 
 const identityOf = ({ file: { lastModified, name: own, size }, name = own }: Addition): string =>
