@@ -189,6 +189,16 @@ describe("Uploads", () => {
         assert.strictEqual(yield* inTime(Effect.uninterruptible(ended)), 0)
       }).pipe(Effect.provide(tiny())))
 
+    it.effect("fails also in an uninterruptible region, while parts of a stream wait for memory", () =>
+      Effect.gen(function*() {
+        const source = UploadSources.fromStream("s.bin", Stream.succeed(bytes(95)), { size: 95 })
+        const error = yield* inTime(Effect.uninterruptible(Effect.flip(Uploads.upload(source, { parts: 10 }))))
+        assert.strictEqual(error._tag, "StorageForbidden")
+      }).pipe(Effect.provide(tiny({
+        maxBufferedBytes: 20,
+        faults: FaultScript.on("putPart").part(1).answer(403, "AccessDenied")
+      }))))
+
     it.effect("interruption takes effect at once during a back-off", () =>
       Effect.gen(function*() {
         const fiber = yield* Effect.fork(Uploads.upload(sourceOf(95)))
