@@ -249,7 +249,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     const hold: Service["hold"] = (bytes, owner) =>
       bytes <= 0 ? Effect.void : Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
-          restore(take(memory, { amount: bytes, owner })),
+          restore(take(memory, { amount: atLeastOne(bytes, 1), owner })),
           (claim) => Effect.addFinalizer(() => giveBack(memory, claim))
         )
       )

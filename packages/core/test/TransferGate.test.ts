@@ -261,15 +261,29 @@ describe("TransferGate", () => {
         yield* Fiber.join(fiber)
       }))
 
-    it.scoped("a transfer that needs more than all of it runs alone", () =>
-      Effect.gen(function*() {
-        const gate = yield* TransferGate.make({ maxBufferedBytes: 100 })
-        const large = yield* Effect.fork(gate.pass(Effect.sleep("1 second"), { buffered: 1000 }))
-        const small = yield* Effect.fork(gate.pass(clockMillis, { buffered: 1 }))
-        yield* TestClock.adjust("1 minute")
-        yield* Fiber.join(large)
-        assert.strictEqual(yield* Fiber.join(small), 1000)
-      }))
+    it.scoped.each([1000, Infinity])(
+      "a transfer that needs more than all of it (%d) runs alone",
+      (buffered) =>
+        Effect.gen(function*() {
+          const gate = yield* TransferGate.make({ maxBufferedBytes: 100 })
+          const large = yield* Effect.fork(gate.pass(Effect.sleep("1 second"), { buffered }))
+          const small = yield* Effect.fork(gate.pass(clockMillis, { buffered: 1 }))
+          yield* TestClock.adjust("1 minute")
+          yield* Fiber.join(large)
+          assert.strictEqual((yield* gate.state).waiting, 0)
+          assert.strictEqual(yield* Fiber.join(small), 1000)
+        })
+    )
+
+    it.scoped.each([[0.1, 0.2], [Infinity], [Number.NaN], [-1, 1]])(
+      "is whole again once nobody holds any: %s",
+      (amounts) =>
+        Effect.gen(function*() {
+          const gate = yield* TransferGate.make({ maxBufferedBytes: 100 })
+          yield* Effect.scoped(Effect.forEach(amounts, (bytes) => gate.hold(bytes)))
+          assert.strictEqual((yield* gate.state).bufferedBytes, 0)
+        })
+    )
 
     it.scoped("is held as long as the scope, across attempts and pauses, without a place in flight", () =>
       Effect.gen(function*() {

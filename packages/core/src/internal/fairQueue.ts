@@ -1,5 +1,6 @@
 /** A request for an amount of a resource. */
 export interface Claim {
+  /** Whole and finite: of anything else, `used` would not return to 0, and nothing would fit again. */
   readonly amount: number
   /** Claims of one owner are met in order; owners are served in turn. */
   readonly owner: unknown
