@@ -22,7 +22,8 @@ export type Instant = Date | DateTime.DateTime
 const Moment = Schema.declare(DateTime.isDateTime, {
   identifier: "DateTime",
   arbitrary: () => (fc) => fc.date({ noInvalidDate: true }).map(DateTime.unsafeFromDate),
-  equivalence: () => DateTime.Equivalence
+  equivalence: () => DateTime.Equivalence,
+  pretty: () => String
 })
 
 const isoDate = /^(\d{4}(-\d\d){0,2})([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Core from "@stevedore/core"
-import { Arbitrary, Either, FastCheck, Schema } from "effect"
+import { Arbitrary, Either, FastCheck, Pretty, Schema } from "effect"
 
 const schemas = Object.entries(Core).flatMap(([module, exports]) =>
   Object.entries(exports).flatMap(([name, value]) =>
@@ -40,6 +40,14 @@ describe("the public Schemas", () => {
   it.each(schemas)("$name has an arbitrary, whose values are valid", ({ schema }) => {
     const isOne = Schema.is(schema)
     FastCheck.assert(FastCheck.property(Arbitrary.make(schema), (value) => isOne(value)), { numRuns: 20 })
+  })
+
+  it.each(schemas)("$name can be printed", ({ schema }) => {
+    const print = Pretty.make(schema)
+    FastCheck.assert(
+      FastCheck.property(Arbitrary.make(schema), (value) => assert.notStrictEqual(print(value), "")),
+      { numRuns: 20 }
+    )
   })
 
   it.each(states)("$name: an encoded value survives JSON", ({ schema }) => {
