@@ -192,7 +192,7 @@ export const endingBy: {
 } = /* #__PURE__ */ dual(
   2,
   (self: PresignedUrl, assumedDeadline: Date): PresignedUrl =>
-    Option.isSome(self.deadline) ? self : new PresignedUrl(reveal(self), Option.some(assumedDeadline))
+    Option.isSome(self.deadline) ? self : new PresignedUrl(reveal(self), ifValid(assumedDeadline))
 )
 
 /**

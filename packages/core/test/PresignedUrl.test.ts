@@ -38,6 +38,12 @@ describe("PresignedUrl", () => {
     assert.deepStrictEqual(pipe(presigned({}), PresignedUrl.endingBy(new Date(0))).deadline, presigned({}).deadline)
   })
 
+  it("an assumed deadline that is no date, as after a lifetime of Infinity, is none", () => {
+    const forever = pipe(parse("https://b.test/k"), PresignedUrl.endingBy(new Date(signedAt + Infinity)))
+    assert.isTrue(Option.isNone(forever.deadline))
+    assert.isFalse(pipe(forever, PresignedUrl.hasEnded(Number.MAX_SAFE_INTEGER)))
+  })
+
   it.each([
     "https://b.test/k",
     "https://b.test/k?token=1",
