@@ -160,9 +160,8 @@ interface Parts extends SessionTransfer {
 }
 
 const put = (upload: Parts, part: Part): Effect.Effect<PartReceipt, UploadError, Requirements> => {
-  // The memory that a failing part releases goes at once to a waiting part, which is itself about to be interrupted,
-  // even if the upload is uninterruptible
-  const unlessOver = Effect.suspend(() => upload.hasFailed ? Effect.interruptible(Effect.never) : Effect.void)
+  // The memory that a failing part releases goes at once to a waiting part, which is itself about to be interrupted
+  const unlessOver = Effect.suspend(() => upload.hasFailed ? Effect.never : Effect.void)
   return Effect.flatMap(ServiceApi, ({ profile }) =>
     PartTransfer.run({
       run: upload.run,

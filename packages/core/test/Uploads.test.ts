@@ -199,6 +199,17 @@ describe("Uploads", () => {
         faults: FaultScript.on("putPart").part(1).answer(403, "AccessDenied")
       }))))
 
+    it.effect("stops the other parts also in an uninterruptible region once one has failed for good", () =>
+      Effect.gen(function*() {
+        const failed = Effect.flip(Uploads.upload(sourceOf(95), { parts: 10 }))
+        const ended = Effect.zipRight(failed, Clock.currentTimeMillis)
+        assert.strictEqual(yield* inTime(Effect.uninterruptible(ended)), 0)
+        assert.isTrue((yield* Sandbox.report).requests.every((request) => request.outcome !== "open"))
+      }).pipe(Effect.provide(tiny({
+        faults: FaultScript.on("putPart").part(1).answer(403, "AccessDenied")
+          .and(FaultScript.on("putPart").always().stall("answer"))
+      }))))
+
     it.effect("interruption takes effect at once during a back-off", () =>
       Effect.gen(function*() {
         const fiber = yield* Effect.fork(Uploads.upload(sourceOf(95)))

@@ -5,7 +5,9 @@ import * as Fiber from "effect/Fiber"
 
 /**
  * Runs an effect in a fiber without a parent, waits for it as told, and leaves nothing of it running. It has no parent
- * because a fiber interrupts its children even while it is itself uninterruptible.
+ * because a fiber interrupts its children even while it is itself uninterruptible. What runs in it is interruptible
+ * wherever this runs, so that within it a failure or a timeout ends at once what runs beside it; from outside, only this
+ * fiber interrupts it.
  *
  * @internal
  */
@@ -16,7 +18,7 @@ export const inFiberWhile = <A, E, R, B, E2>(
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
       // as an Exit, because Effect logs the failure of a forked fiber as unhandled
-      Effect.forkDaemon(Effect.exit(restore(effect))),
+      Effect.forkDaemon(Effect.exit(Effect.interruptible(effect))),
       (fiber) => Effect.onInterrupt(restore(wait(fiber)), () => Fiber.interrupt(fiber))
     )
   )
@@ -39,4 +41,4 @@ export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effe
 export const cutWhenLate =
   <E2>(limit: { readonly duration: Duration.Duration; readonly onTimeout: () => E2 }) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | E2, R> =>
-    inOwnFiber(Effect.timeoutFail(Effect.interruptible(effect), limit))
+    inOwnFiber(Effect.timeoutFail(effect, limit))

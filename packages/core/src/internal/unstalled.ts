@@ -34,7 +34,7 @@ export const unstalled = <A, E, E2>(
     // Both must end when told to, wherever this runs: within acquireRelease, nothing is interruptible by default
     yield* Effect.forkScoped(Effect.interruptible(watch))
 
-    return inFiberWhile(Effect.interruptible(pull), (fiber) =>
+    return inFiberWhile(pull, (fiber) =>
       Effect.async<A, Option.Option<E | E2>>((resume) => {
         waiting = {
           since: now(),
