@@ -229,7 +229,7 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
                 sent: sent - storedBefore,
                 remaining: size - sent,
                 ...time,
-                secondsSending: line.busy(at) / 1000,
+                secondsSending: line.sending(at) / 1000,
                 speed
               })
           })

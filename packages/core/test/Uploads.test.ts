@@ -438,6 +438,22 @@ describe("Uploads", () => {
       })
     }
 
+    for (const [from, interruption] of [[9, 24], [9, 38], [0, 38]] as const) {
+      it.effect(`is not concluded from an interruption of ${interruption} seconds that begins after ${from}`, () => {
+        let speed = 2000
+        return Effect.gen(function*() {
+          const wishes = { strategy: "multipart", parts: 10, concurrency: 1 } as const
+          const upload = yield* Uploads.start(sourceOf(10_000_000), wishes)
+          yield* TestClock.adjust(`${from} seconds`)
+          speed = 0
+          yield* TestClock.adjust(`${interruption} seconds`)
+          speed = 2000
+          yield* TestClock.adjust("2 minutes")
+          assert.strictEqual((yield* upload.progress.get).phase, "uploading")
+        }).pipe(Effect.scoped, Effect.provide(slowLine(() => speed)(tiny())))
+      })
+    }
+
     it.effect("does not start a part that would end after its URL: a new session starts sooner", () =>
       Effect.gen(function*() {
         const source = sourceOf(1_000_000)

@@ -10,6 +10,8 @@ export interface LineSpeed {
   readonly moved: (bytes: number, at: number) => void
   /** Milliseconds during which at least one attempt was running, since the line was last measured anew. */
   readonly busy: (at: number) => number
+  /** The same without the time in which nothing moved, to a few seconds: nothing is learnt from that. */
+  readonly sending: (at: number) => number
   /** None until a second was measured, and during a long interruption. */
   readonly speed: (at: number) => Option.Option<Speed>
 }
@@ -40,6 +42,7 @@ export const make = (): LineSpeed => {
   let total = 0
   let current = 0
   let moving = 0
+  let bucketsMoving = 1
   const buckets: Array<number> = [0]
 
   const busy = (at: number) => busyBefore + (under > 0 ? Math.max(0, at - busySince) : 0)
@@ -59,6 +62,8 @@ export const make = (): LineSpeed => {
     busySince = at
     total = 0
     current = 0
+    moving = 0
+    bucketsMoving = 1
     buckets.splice(0, buckets.length, 0)
   }
 
@@ -78,12 +83,14 @@ export const make = (): LineSpeed => {
       turnTo(at)
       if (bytes > 0) {
         if (isInterrupted()) measureAnew(at)
+        if (moving !== current) bucketsMoving += 1
         moving = current
       }
       total += bytes
       buckets[buckets.length - 1] = (buckets.at(-1) ?? 0) + bytes
     },
     busy,
+    sending: (at) => Math.min(busy(at), bucketsMoving * bucketMillis),
     speed: (at) => {
       turnTo(at)
       if (isInterrupted()) return Option.none()
