@@ -88,3 +88,12 @@ export const readErrorDocument = (body: string): ErrorDocument => {
  * @category predicates
  */
 export const isErrorDocument = (body: string): boolean => /^\s*(<\?xml[^>]*\?>\s*)?<Error[\s>]/.test(body)
+
+/**
+ * Whether a body is a web page. Storage sends none: a 2xx with one is from something in between, such as a network's
+ * sign-in page, whatever its headers say.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isPage = (body: string): boolean => /^\s*<(!doctype html|html)[\s>]/i.test(body)

@@ -214,8 +214,10 @@ export class StorageRejected extends Schema.TaggedError<StorageRejected>("@steve
   }
 }
 
+const signIn = "A page came instead of its answer: sign in to the network, or check the proxy, then try again."
+
 /**
- * Storage could not serve the request for now: 5xx, 429, 409, a body that stopped coming, or an error inside a 200.
+ * Storage could not serve the request for now: 5xx, 429, 409, a body that stopped coming, or an error or page in a 200.
  *
  * @since 0.1.0
  * @category errors
@@ -239,7 +241,7 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>("
   override get message(): string {
     return `Storage is unavailable for ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)}${
       Recovery.describeWait(this)
-    }). Try again later; after SlowDown, lower the concurrency.`
+    }). ${this.status < 300 && !this.code ? signIn : "Try again later; after SlowDown, lower the concurrency."}`
   }
 }
 

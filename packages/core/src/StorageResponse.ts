@@ -11,7 +11,7 @@ import * as PresignedUrl from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
 import * as RetryAfter from "./RetryAfter.js"
 import type { ErrorDocument, StorageAnswer } from "./StorageAnswer.js"
-import { isErrorDocument, readErrorDocument } from "./StorageAnswer.js"
+import { isErrorDocument, isPage, readErrorDocument } from "./StorageAnswer.js"
 import type { StorageError } from "./StorageError.js"
 import {
   EtagMissing,
@@ -82,8 +82,9 @@ export const interpretPut = (answer: StorageAnswer, asked: Asked): Either.Either
  * @category interpreters
  */
 export const interpret = (answer: StorageAnswer, asked: Asked): Either.Either<void, StorageError> => {
-  if (answer.status >= 200 && answer.status < 300 && !isErrorDocument(answer.body)) return Either.void
-  const document = readErrorDocument(answer.body)
+  const { body, status } = answer
+  if (status >= 200 && status < 300 && !isErrorDocument(body) && !isPage(body)) return Either.void
+  const document = readErrorDocument(body)
   return Either.left(
     endedWithItsCredentials(answer, asked, document) ??
       (answer.status === 403 ? forbidden(answer, asked, document) : other(answer, asked, document))

@@ -472,6 +472,17 @@ describe("StorageResponse", () => {
       assert.include(error.message, "Access-Control-Expose-Headers")
     })
 
+    it.each([
+      [{}, html],
+      [{ etag: "\"5f-page\"" }, html],
+      [{ etag: "e" }, "\ufeff\r\n<!DOCTYPE html>\n<html lang=\"en\"><body>Sign in</body></html>"]
+    ])("with a web page is not storage's: it is tried again, and the error says so (%j)", (headers, page) => {
+      const error = failure(answer(200, page, headers))
+      assert.deepInclude({ ...error }, { _tag: "StorageUnavailable", status: 200, code: undefined })
+      assert.strictEqual(error.recovery, "retry")
+      assert.include(error.message, "sign in to the network")
+    })
+
     it("a body that is not an error document does not make it a failure", () => {
       assert.isTrue(Either.isRight(StorageResponse.interpretPut(answer(200, "<Ok/>", { etag: "e" }), asked)))
     })
