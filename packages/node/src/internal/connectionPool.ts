@@ -1,3 +1,4 @@
+import { monotonicMillis } from "@stevedore/core/ServerClock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -20,6 +21,8 @@ interface Origin {
   readonly session: { tls: Buffer | undefined }
   /** The most recently used connection is reused first. */
   readonly resting: Array<Resting>
+  /** Until when connections are closed after their exchange, by the monotonic clock in milliseconds. */
+  distrustedUntil: number
 }
 
 /**
@@ -44,7 +47,10 @@ export interface Loan {
 export interface ConnectionPool {
   /** A new connection fails if it takes longer than `limit` to connect. */
   readonly lend: (href: string, limit?: Duration.Duration) => Loan
-  /** After a failed connection, the idle ones are assumed dead too and are closed: the next one is new. */
+  /**
+   * After a failed connection, the idle ones are assumed dead too and are closed: the next one is new. For a while, none
+   * is kept: the other side may close each after its response, without saying so.
+   */
   readonly distrust: (href: string) => Effect.Effect<void>
 }
 
@@ -62,7 +68,12 @@ export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, neve
       const url = new URL(href)
       const known = origins.get(url.origin)
       if (known !== undefined) return known
-      const made: Origin = { peer: peerOf(url, tls), session: { tls: undefined }, resting: [] }
+      const made: Origin = {
+        peer: peerOf(url, tls),
+        session: { tls: undefined },
+        resting: [],
+        distrustedUntil: -Infinity
+      }
       origins.set(url.origin, made)
       return made
     }
@@ -83,14 +94,19 @@ export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, neve
           connection,
           rest: () => {
             if (rests === undefined) {
-              rests = connection.release()
+              rests = connection.release() && monotonicMillis(clock) >= origin.distrustedUntil
               if (rests) rest(origin, connection, now())
             }
             return rests
           }
         }
       },
-      distrust: (href) => Effect.suspend(() => close(originOf(href)))
+      distrust: (href) =>
+        Effect.suspend(() => {
+          const origin = originOf(href)
+          origin.distrustedUntil = monotonicMillis(clock) + longestRest
+          return close(origin)
+        })
     }
   })
 

@@ -92,6 +92,25 @@ describe("NodeObjectStorage", () => {
       assert.strictEqual(server.requests.at(-1)?.connection, 3)
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
+  it.scopedLive("does not reuse a connection whose response comes after another connection has failed", () =>
+    Effect.gen(function*() {
+      let answerSlow = () => {}
+      const server = yield* StorageServer.serve(async (context) => {
+        const { received: { target }, socket } = context
+        if (target === "/reset") return void socket.resetAndDestroy()
+        if (target === "/slow") await new Promise<void>((resolve) => answerSlow = resolve)
+        await StorageServer.store(context)
+      })
+      const source = yield* sourceOf(Temporary.distinct(10))
+      const slow = yield* Effect.fork(put(`${server.origin}/slow`, { source }))
+      while (server.requests.length < 1) yield* Effect.sleep("1 millis")
+      yield* Effect.flip(put(`${server.origin}/reset`, { source }))
+      answerSlow()
+      yield* Fiber.join(slow)
+      yield* put(`${server.origin}/x`, { source })
+      assert.strictEqual(server.requests.at(-1)?.connection, 2)
+    }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
   it.scopedLive("reports all sent bytes in pieces of at most 512 KiB, the first of at most 256 KiB", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(StorageServer.store)
