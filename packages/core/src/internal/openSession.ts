@@ -42,10 +42,10 @@ const openOnce = (
 
 // The call itself is retried only if it did not arrive, and has used up its attempts by then
 const mayHaveOpened = (error: ServiceError): boolean =>
-  error.recovery === "retry" && !(error._tag === "ConnectionFailed" && error.arrived === "no")
+  error.recovery !== "slowDown" && !(error._tag === "ConnectionFailed" && error.arrived === "no")
 
 /**
- * Opens a session for a planned upload. If the response is lost, nobody uses that session and the service cleans it up,
+ * Opens a session for a planned upload. If the response is lost, or is a proxy's page, nobody uses that session and the service cleans it up,
  * so another one may be opened.
  *
  * @internal

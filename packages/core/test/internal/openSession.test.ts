@@ -88,6 +88,11 @@ describe("openSession", () => {
   it.effect.each<readonly [number, string, ServiceError.ServiceError]>([
     [3, "was lost", new ConnectionError.ConnectionFailed({ ...broken, arrived: "unknown" })],
     [3, "is a 503", new ServiceError.ServiceUnavailable(failed)],
+    [
+      2,
+      "is a page",
+      new ServiceError.InvalidResponse({ ...failed, status: 200, path: "", problem: ServiceError.notJson })
+    ],
     [1, "cannot be, for nothing arrived", new ConnectionError.ConnectionFailed({ ...broken, arrived: "no" })],
     [1, "is a 429", new ServiceError.RateLimited({ ...failed, status: 429, retryAfter: Duration.seconds(1) })]
   ])("asks %d times when the answer %s: the call itself has repeated what was not carried out", ([times, _, error]) => {
