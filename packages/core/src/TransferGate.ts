@@ -64,8 +64,8 @@ export interface State {
  * A gate that all transfers of a runtime pass.
  *
  * It learns its width from what passes: wider while storage confirms more, back when it does not, and first narrower if
- * one transfer exceeds 100 MB/s. One that fails with `TimedOut` narrows it a little, and several do by half; one whose
- * error asks for `slowDown` halves it. A fall in throughput changes nothing while too few wait to fill the network.
+ * one transfer exceeds 100 MB/s. `TimedOut` narrows it a little, and several by half; an error that asks for `slowDown`
+ * halves it. If only some get a connection, it narrows to those. A fall in throughput while too few wait does nothing.
  *
  * @since 0.1.0
  * @category models

@@ -4,6 +4,8 @@ import { Throughput } from "./throughput.js"
 export type Outcome =
   | { readonly _tag: "Confirmed"; readonly bytes: number }
   | { readonly _tag: "TimedOut" }
+  /** It got no connection. */
+  | { readonly _tag: "Unconnected" }
   | { readonly _tag: "SlowDown" }
   | { readonly _tag: "Other" }
 
@@ -63,7 +65,8 @@ const wider = (width: number, factor: number): number => Math.max(width + 1, Mat
  * when it does not, it goes back. If transfers are quick, fewer are tried first. From then on, a slightly larger or
  * smaller width is tried now and then: less and less often while that brings nothing, and at once when the network has
  * changed. Each transfer that times out narrows it by one, down to half; a SlowDown halves it. Transfers that started
- * before a narrowing do not narrow it again.
+ * before a narrowing do not narrow it again. If a full gate has one too many for the network to connect, it narrows to
+ * those that go on; if none of them does, it was an interruption, and the width is restored.
  *
  * @internal
  */
@@ -75,6 +78,8 @@ export class Congestion {
   #direction: Trial["direction"] = "up"
   #narrowing: Narrowing = { from: 1, firstNumber: 0, timeOuts: 0, isDeserved: false }
   #narrowedAt = Infinity
+  /** The width before transfers got no connection, until storage answers one. */
+  #connected: number | undefined
   /** Narrowed for good reason: from here on, it widens in small steps only. */
   #isCautious = false
   /** Windows until the next trial, and how many there are between two trials. */
@@ -112,7 +117,9 @@ export class Congestion {
   ended(number: number, now: number, outcome: Outcome): void {
     const confirmed = outcome._tag === "Confirmed" ? outcome.bytes : undefined
     const sample = this.#throughput.ended(number, now, this.width, confirmed)
+    if (confirmed !== undefined || outcome._tag === "SlowDown") this.#connected = undefined
     if (outcome._tag === "TimedOut") this.#timedOut(number, now)
+    else if (outcome._tag === "Unconnected") this.#unconnected(now)
     else if (outcome._tag === "SlowDown") this.#slowedDown(number, now)
     else if (sample !== undefined && sample.rate > 0) this.#measured(sample.rate, sample.duration >= slowTransfer)
   }
@@ -217,6 +224,15 @@ export class Congestion {
     // One timeout of many may be a dead connection; several are a reaction to the width
     const isTooMuch = timeOuts > 1 && timeOuts >= from / 4
     this.#narrow(Math.max(Math.ceil(from / 2), from - timeOuts), isTooMuch)
+  }
+
+  #unconnected(now: number): void {
+    const { inFlight } = this.#throughput
+    if (inFlight === 0 && this.#connected !== undefined) return this.#resize(this.#connected)
+    if (inFlight === 0 || inFlight + 1 < this.width) return
+    this.#connected ??= this.width
+    this.#narrowedAt = now
+    this.#narrow(inFlight, false)
   }
 
   #slowedDown(number: number, now: number): void {

@@ -78,6 +78,10 @@ export class Throughput {
     return this.#begun
   }
 
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
   #open(now: number, width: number): void {
     this.#window = {
       width,

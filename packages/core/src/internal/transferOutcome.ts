@@ -13,10 +13,15 @@ const errorOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
 const asksToSlowDown = (error: unknown): boolean =>
   Predicate.hasProperty(error, "recovery") && error.recovery === "slowDown"
 
+const isUnconnected = (error: unknown): boolean =>
+  (Predicate.hasProperty(error, "arrived") && error.arrived === "no") ||
+  (Predicate.hasProperty(error, "phase") && error.phase === "connect")
+
 /** @internal */
 export const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Outcome => {
   if (Exit.isSuccess(exit)) return { _tag: "Confirmed", bytes }
   const error = errorOf(exit)
+  if (isUnconnected(error)) return { _tag: "Unconnected" }
   if (Predicate.isTagged(error, "TimedOut")) return { _tag: "TimedOut" }
   return asksToSlowDown(error) ? { _tag: "SlowDown" } : { _tag: "Other" }
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RetryPolicy, StorageError, TransferGate } from "@stevedore/core"
-import { Effect, Option, Random } from "effect"
+import { ConnectionError, RetryPolicy, StorageError, TransferGate } from "@stevedore/core"
+import { Duration, Effect, Fiber, Option, Random, Schedule } from "effect"
 import { type Line, makeLine, makeRateLimited } from "../fixtures/modelledLine.js"
 import { inVirtualTime } from "../fixtures/virtualTime.js"
 
@@ -171,5 +171,63 @@ describe("the width of the gate, on modelled lines", () => {
         assert.isAtMost(result.refused, share * requests)
         assert.isAtMost(taken / 1000, 1.5 * requests / perSecond)
       }), 60_000)
+  })
+
+  /** A network in which so many connections fit, at most; any further one is not established, after some seconds. */
+  const withConnections = (connections: () => number, refusedAfter: number) => {
+    let open = 0
+    const refused = refusedAfter === 0
+      ? new ConnectionError.ConnectionFailed({ peer: "storage", origin: "https://s.test", arrived: "no" })
+      : new ConnectionError.TimedOut({ peer: "storage", phase: "connect", after: Duration.seconds(refusedAfter) })
+    return Effect.suspend(() =>
+      open >= connections()
+        ? Effect.delay(Effect.fail(refused), Duration.seconds(refusedAfter))
+        : Effect.acquireUseRelease(
+          Effect.sync(() => open += 1),
+          () => Effect.sleep("20 seconds"),
+          () => Effect.sync(() => open -= 1)
+        )
+    )
+  }
+
+  describe("where only some connections are established", () => {
+    it.effect.each([[1, 0], [2, 0], [4, 0], [2, 5], [2, 30]] as const)(
+      "as many are used as go on: %d, with the others failing after %d s",
+      ([connections, refusedAfter]) =>
+        Effect.gen(function*() {
+          const parts = 40
+          const { millis } = yield* inVirtualTime(Effect.scoped(Effect.gen(function*() {
+            const gate = yield* TransferGate.make()
+            const put = withConnections(() => connections, refusedAfter)
+            const attempt = (attempts: number) =>
+              Effect.mapError(gate.pass(put), (error) => ({ recovery: error.recovery, attempts }))
+            yield* Effect.forEach(Array.from({ length: parts }), () => RetryPolicy.retry(attempt), {
+              concurrency: 32,
+              discard: true
+            })
+          })))
+          assert.isAtMost(millis / 1000, 1.5 * (parts / connections) * 20)
+        })
+    )
+
+    it.effect.each([0, 5, 30])(
+      "an outage of five minutes does not narrow it, with failures after %d s",
+      (refusedAfter) =>
+        inVirtualTime(Effect.scoped(Effect.gen(function*() {
+          const gate = yield* TransferGate.make()
+          let isAway = true
+          const put = withConnections(() => isAway ? 0 : 1000, refusedAfter)
+          const transfers = yield* Effect.fork(Effect.forEach(
+            Array.from({ length: 200 }),
+            () => Effect.retry(gate.pass(put), { schedule: Schedule.jittered(Schedule.spaced("10 seconds")) }),
+            { concurrency: 32, discard: true }
+          ))
+          yield* Effect.sleep("5 minutes")
+          isAway = false
+          yield* Effect.sleep("2 minutes")
+          assert.isAtLeast((yield* gate.state).width, 6)
+          yield* Fiber.interrupt(transfers)
+        })))
+    )
   })
 })
