@@ -10,6 +10,7 @@ import * as Checksum from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
 import { isThere } from "./FileRecord.js"
 import { openSession } from "./internal/openSession.js"
+import { isPassing, isRedirected } from "./internal/passing.js"
 import type { Book } from "./internal/uploadBook.js"
 import { journalOf, noJournal } from "./internal/uploadBook.js"
 import type { InvalidPartCount } from "./PlanError.js"
@@ -150,11 +151,6 @@ const resume = (
     return Option.none()
   })
 
-const isPassing = (error: UploadError): boolean =>
-  error.recovery === "retry" || error.recovery === "retryOnce" || error.recovery === "slowDown" ||
-  error._tag === "Unauthorized" || error._tag === "Forbidden" || error._tag === "SourceUnreadable" ||
-  error._tag === "CompletionUnknown"
-
 const isReadOnce = (error: UploadError): boolean => error._tag === "SourceUnreadable" && error.reason === "ReadOnce"
 
 // A faster connection may still finish in time what this run began. A session left by another run may simply be too
@@ -164,7 +160,8 @@ const isTooSlow = (error: UploadError, { goesOn }: Beginning): boolean =>
 
 // How a once valid session is refused when it is gone, because the service collected it or somebody ended it.
 const endsEarlierSession = (error: UploadError): boolean =>
-  error._tag === "StorageRejected" || error._tag === "StorageForbidden" || error._tag === "NotFound"
+  (error._tag === "StorageRejected" && !isRedirected(error)) || error._tag === "StorageForbidden" ||
+  error._tag === "NotFound"
 
 // A session that ended well is done, and one that no retry helps is dead: neither keeps its URLs. After any other
 // failure, running the upload again continues from there.

@@ -666,6 +666,25 @@ describe("the ledger of an upload", () => {
       })),
       quietly
     ))
+
+  it.effect.each(["putPart", "completeLarge"] as const)(
+    "keeps a session whose %s is redirected, as by a network's sign-in page, and continues it the next time",
+    (operation) =>
+      Effect.gen(function*() {
+        const { ledger } = yield* openLedger()
+        const oneByOne = { ...inParts, concurrency: 1 }
+        for (let turn = 0; turn < 2; turn++) {
+          const error = yield* Effect.flip(patiently(uploadWith(ledger, source, oneByOne)))
+          assert.deepInclude({ ...error }, { status: 302 })
+          assert.lengthOf(yield* ledger.unfinished, 1)
+        }
+        yield* succeeds(ledger, source, oneByOne)
+        assert.strictEqual((yield* only).initiated, 1)
+      }).pipe(
+        Effect.provide(sandbox({ faults: FaultScript.on(operation).times(2).html(302) })),
+        quietly
+      )
+  )
 })
 
 describe("a connection that becomes too slow", () => {
