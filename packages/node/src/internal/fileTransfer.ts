@@ -51,14 +51,21 @@ export const run = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
       onSome: (journal) =>
         Option.exists(transfer.size, (size) => size !== journal.size)
           ? fromStart(transfer)
-          : Effect.catchTag(goOn(transfer, journal), "SourceChanged", () => fromStart(transfer))
+          : Effect.catchTag(
+            goOn(transfer, journal),
+            "SourceChanged",
+            (changed) => fromStart(transfer, { changed, size: journal.size })
+          )
     })
   ).pipe(
     // never continue from damaged bytes
     Effect.tapErrorTag("DownloadCorrupted", () => transfer.keep ? PartJournal.forget(transfer.file) : Effect.void)
   )
 
-const fromStart = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
+const fromStart = (
+  transfer: Transfer,
+  kept?: { readonly changed: SourceChanged; readonly size: number }
+): Effect.Effect<Whole, Failure> =>
   Effect.gen(function*() {
     const { download, file, fileId, keep, partSize } = transfer
     const first = yield* download.section({ range: { offset: 0, length: partSize }, orWhole: true }).pipe(
@@ -69,6 +76,8 @@ const fromStart = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
     const size = first.totalLength
     // if only the expected size is wrong, the kept bytes stay
     yield* checkSize(fileId, transfer.size, size)
+    // storage had an etag for the file: a response of another size without one may be a network's sign-in page
+    if (kept !== undefined && Option.isNone(first.etag) && !Option.contains(size, kept.size)) return yield* kept.changed
     if (keep) yield* PartJournal.forget(file)
     if (first.ranged && Option.isSome(size) && Option.isSome(etag)) {
       const journal = journalOf(transfer, { etag: etag.value, size: size.value, partSize })

@@ -555,6 +555,26 @@ describe("NodeDownloads.toFile with keep", () => {
       assert.deepStrictEqual(yield* entries(directory), ["file"])
     }))
 
+  it.scopedLive("does not take a network's sign-in page for the rest, nor for the file: what was kept stays", () =>
+    Effect.gen(function*() {
+      const { directory, download, path, served } = yield* cutInTheMiddle()
+      const kept = yield* entries(directory)
+      const portal = yield* StorageServer.serve(({ response }) => {
+        response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>Sign in")
+      })
+      const error = yield* NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true }).pipe(
+        Effect.provide(NodeStevedore.layer({ baseUrl: portal.origin, token: Redacted.make("api.secret") })),
+        Effect.flip
+      )
+      assert.strictEqual(error._tag, "SourceChanged")
+      assert.deepStrictEqual(yield* entries(directory), kept)
+      served.settings.cut = () => undefined
+      const before = served.contents().length
+      yield* download
+      yield* assertWhole(path)
+      assert.strictEqual(served.contents()[before]?.headers.range, `bytes=${2 * MiB}-${3 * MiB - 1}`)
+    }))
+
   it.scopedLive("writes the correct file if the etag changed, the journal is invalid or the part's size is wrong", () =>
     Effect.gen(function*() {
       for (const spoil of ["etag", "journal", "less", "more"] as const) {
