@@ -65,8 +65,8 @@ const wider = (width: number, factor: number): number => Math.max(width + 1, Mat
  * when it does not, it goes back. If transfers are quick, fewer are tried first. From then on, a slightly larger or
  * smaller width is tried now and then: less and less often while that brings nothing, and at once when the network has
  * changed. Each transfer that times out narrows it by one, down to half; a SlowDown halves it. Transfers that started
- * before a narrowing do not narrow it again. If a full gate has one too many for the network to connect, it narrows to
- * those that go on; if none of them does, it was an interruption, and the width is restored.
+ * before a narrowing do not narrow it again. If the network connects only some of them, it narrows to those that go on.
+ * If none of them does, it was an interruption, and the width is restored.
  *
  * @internal
  */
@@ -229,7 +229,7 @@ export class Congestion {
   #unconnected(now: number): void {
     const { inFlight } = this.#throughput
     if (inFlight === 0 && this.#connected !== undefined) return this.#resize(this.#connected)
-    if (inFlight === 0 || inFlight + 1 < this.width) return
+    if (inFlight === 0) return
     this.#connected ??= this.width
     this.#narrowedAt = now
     this.#narrow(inFlight, false)

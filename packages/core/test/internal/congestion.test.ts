@@ -191,9 +191,9 @@ describe("the width of the gate, on modelled lines", () => {
   }
 
   describe("where only some connections are established", () => {
-    it.effect.each([[1, 0], [2, 0], [4, 0], [2, 5], [2, 30]] as const)(
-      "as many are used as go on: %d, with the others failing after %d s",
-      ([connections, refusedAfter]) =>
+    it.effect.each([[1, 0, 32], [2, 0, 32], [4, 0, 32], [2, 5, 32], [2, 30, 32], [2, 0, 4], [1, 0, 2]] as const)(
+      "as many are used as go on: %d, with the others failing after %d s, of %d parts at once",
+      ([connections, refusedAfter, concurrency]) =>
         Effect.gen(function*() {
           const parts = 40
           const { millis } = yield* inVirtualTime(Effect.scoped(Effect.gen(function*() {
@@ -202,7 +202,7 @@ describe("the width of the gate, on modelled lines", () => {
             const attempt = (attempts: number) =>
               Effect.mapError(gate.pass(put), (error) => ({ recovery: error.recovery, attempts }))
             yield* Effect.forEach(Array.from({ length: parts }), () => RetryPolicy.retry(attempt), {
-              concurrency: 32,
+              concurrency,
               discard: true
             })
           })))
