@@ -214,7 +214,7 @@ export class StorageRejected extends Schema.TaggedError<StorageRejected>("@steve
   }
 }
 
-const signIn = "A page came instead of its answer: sign in to the network, or check the proxy, then try again."
+const signIn = "A page came instead: sign in to the network, or check the proxy, then try again."
 
 /**
  * Storage could not serve the request for now: 5xx, 429, 409, a body that stopped coming, or an error or page in a 200.

@@ -297,8 +297,8 @@ const find = (
 const AROUND = 40
 
 /**
- * Fails with `SecretShown` if anything that was recorded contains a secret (plain, percent-encoded, or in Base64 or Base64url) or the
- * signed query of a pre-signed URL, and with `NothingRecorded` if nothing was recorded.
+ * Fails with `SecretShown` if anything that was recorded contains a secret (plain, percent-encoded, or in Base64 or
+ * Base64url) or the signed query of a pre-signed URL, and with `NothingRecorded` if nothing was recorded.
  *
  * @since 0.1.0
  * @category assertions

@@ -45,8 +45,8 @@ const mayHaveOpened = (error: ServiceError): boolean =>
   error.recovery !== "slowDown" && !(error._tag === "ConnectionFailed" && error.arrived === "no")
 
 /**
- * Opens a session for a planned upload. If the response is lost, or is a proxy's page, nobody uses that session and the service cleans it up,
- * so another one may be opened.
+ * Opens a session for a planned upload. If the response is lost, or is a page of something in between, nobody uses that
+ * session and the service cleans it up, so another one may be opened.
  *
  * @internal
  */
