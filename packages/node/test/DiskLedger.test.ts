@@ -77,21 +77,19 @@ const failure = (path: string, description: string) =>
 
 const quietly = Logger.withMinimumLogLevel(LogLevel.None)
 
-// The default directory is told from the process's own environment, so a test of it has to change that.
-const setVariable = (name: "XDG_STATE_HOME" | "HOME", value: string | undefined) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const before = process.env[name]
-      assignVariable(name, value)
-      return before
-    }),
-    (before) => Effect.sync(() => assignVariable(name, before))
-  )
-
-const assignVariable = (name: string, value: string | undefined): void => {
+const assignVariable = (name: "XDG_STATE_HOME" | "HOME", value: string | undefined): string | undefined => {
+  const before = process.env[name]
   if (value === undefined) Reflect.deleteProperty(process.env, name)
   else process.env[name] = value
+  return before
 }
+
+// The default directory is told from the process's own environment, so a test of it has to change that.
+const setVariable = (...[name, value]: Parameters<typeof assignVariable>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => assignVariable(name, value)),
+    (before) => Effect.sync(() => assignVariable(name, before))
+  )
 
 describe("DiskLedger.directoryOf", () => {
   const home = "/homes/ada"
