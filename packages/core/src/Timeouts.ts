@@ -20,8 +20,8 @@ export interface Limits {
   /** One call to the service over all its attempts, including backoffs and waits for the rate limit. */
   readonly total: Duration.Duration
   /**
-   * Until storage has taken the first bytes of a body; on Node, also until the connection to the service is
-   * established.
+   * Until storage has taken the first bytes of a body; on Node, also until the connection for a call to the service or
+   * a download is established.
    */
   readonly connect: Duration.Duration
   /** Without progress while a body is in transit, up or down, and while the Stream being uploaded produces nothing. */

@@ -12,9 +12,11 @@ import type { StorageAnswer } from "@stevedore/core/StorageAnswer"
 import * as StorageAttempt from "@stevedore/core/StorageAttempt"
 import type { StorageError } from "@stevedore/core/StorageError"
 import type { PutReceipt } from "@stevedore/core/StorageResponse"
+import { Timeouts } from "@stevedore/core/Timeouts"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
@@ -50,7 +52,8 @@ const begin = (
   pool: ConnectionPool.ConnectionPool,
   request: Pick<PutRequest, "url" | "attempt">,
   method: "GET" | "PUT",
-  headers: Readonly<Record<string, string>>
+  headers: Readonly<Record<string, string>>,
+  limit?: Duration.Duration
 ): Effect.Effect<ConnectionPool.Loan, StorageError> =>
   Effect.gen(function*() {
     const href = PresignedUrl.reveal(request.url)
@@ -58,7 +61,7 @@ const begin = (
       try: () => requestHead(method, href, headers),
       catch: (cause) => StorageAttempt.connectionFailure(cause, { ...request, answered: false })
     })
-    const loan = pool.lend(href)
+    const loan = pool.lend(href, limit)
     loan.connection.request(head, method)
     return loan
   })
@@ -173,8 +176,10 @@ const put =
 const get =
   (pool: ConnectionPool.ConnectionPool) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> =>
     Effect.gen(function*() {
+      // a PUT is watched by its caller, from the connection on
+      const { connect } = yield* Timeouts
       const { connection } = yield* Effect.acquireRelease(
-        begin(pool, request, "GET", RangedContent.headers(request)),
+        begin(pool, request, "GET", RangedContent.headers(request), connect),
         ConnectionPool.giveBack
       )
       connection.sentAll()

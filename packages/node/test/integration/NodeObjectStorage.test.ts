@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ObjectStorage } from "@stevedore/core"
+import { ObjectStorage, Timeouts } from "@stevedore/core"
 import { FileSource, NodeObjectStorage } from "@stevedore/node"
 import { Chunk, Effect, Fiber, Option, Stream } from "effect"
 import { createHash } from "node:crypto"
+import * as Net from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
 import * as Certificate from "../support/certificate.js"
@@ -194,6 +195,27 @@ describe("NodeObjectStorage", () => {
       assert.deepInclude({ ...error }, { _tag: "StorageRejected", status: 206 })
       yield* Effect.sleep("20 millis")
       assert.strictEqual(server.connections().open, 0)
+    }).pipe(Effect.provide(NodeObjectStorage.layer())))
+
+  it.scopedLive("fails a download with ERR_SOCKET_CONNECTION_TIMEOUT if it gets no connection within Timeouts.connect", () =>
+    Effect.gen(function*() {
+      const silent = yield* Effect.acquireRelease(
+        Effect.async<Net.Server>((resume) => {
+          const server = Net.createServer(() => undefined)
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => server.close())
+      )
+      const address = silent.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      const storage = yield* ObjectStorage.ObjectStorage
+      const error = yield* storage.get({ url: url(`https://127.0.0.1:${port}/x`), attempt: 1 }).pipe(
+        Effect.scoped,
+        Effect.flip,
+        Timeouts.with({ connect: "50 millis" }),
+        Effect.timeout("2 seconds")
+      )
+      assert.deepInclude({ ...error }, { _tag: "ConnectionFailed", code: "ERR_SOCKET_CONNECTION_TIMEOUT" })
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
   describe("over TLS", () => {
