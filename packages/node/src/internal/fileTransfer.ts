@@ -145,7 +145,9 @@ const whole = (transfer: Transfer, first: Downloads.Section): Effect.Effect<Whol
       received += bytes
       onProgress?.(received, section.totalLength)
     })
-    yield* checkSize(fileId, Option.orElse(section.totalLength, () => transfer.size), Option.some(size))
+    // a response that ends with its connection tells no length, but the range before it may have
+    const told = Option.firstSomeOf([section.totalLength, first.totalLength, transfer.size])
+    yield* checkSize(fileId, told, Option.some(size))
     return { size, etag: section.etag, checksum: yield* comparison.end }
   })
 
