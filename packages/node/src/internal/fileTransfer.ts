@@ -54,7 +54,7 @@ export const run = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
           : Effect.catchTag(
             goOn(transfer, journal),
             "SourceChanged",
-            (changed) => fromStart(transfer, { changed, size: journal.size })
+            (changed) => fromStart(transfer, { changed, journal })
           )
     })
   ).pipe(
@@ -64,7 +64,7 @@ export const run = (transfer: Transfer): Effect.Effect<Whole, Failure> =>
 
 const fromStart = (
   transfer: Transfer,
-  kept?: { readonly changed: SourceChanged; readonly size: number }
+  kept?: { readonly changed: SourceChanged; readonly journal: PartJournal.PartJournal }
 ): Effect.Effect<Whole, Failure> =>
   Effect.gen(function*() {
     const { download, file, fileId, keep, partSize } = transfer
@@ -76,8 +76,15 @@ const fromStart = (
     const size = first.totalLength
     // if only the expected size is wrong, the kept bytes stay
     yield* checkSize(fileId, transfer.size, size)
-    // storage had an etag for the file: a response of another size without one may be a network's sign-in page
-    if (kept !== undefined && Option.isNone(first.etag) && !Option.contains(size, kept.size)) return yield* kept.changed
+    if (kept !== undefined) {
+      const isSameSize = Option.contains(size, kept.journal.size)
+      // storage had an etag for the file: a response of another size without one may be a network's sign-in page
+      if (Option.isNone(first.etag) && !isSameSize) return yield* kept.changed
+      // the same file after all: what seemed to be another one was from something in between
+      if (first.ranged && isSameSize && Option.contains(etag, kept.journal.etag)) {
+        return yield* goOn(transfer, kept.journal)
+      }
+    }
     if (keep) yield* PartJournal.forget(file)
     if (first.ranged && Option.isSome(size) && Option.isSome(etag)) {
       const journal = journalOf(transfer, { etag: etag.value, size: size.value, partSize })

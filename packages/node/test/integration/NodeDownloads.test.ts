@@ -599,6 +599,21 @@ describe("NodeDownloads.toFile with keep", () => {
       assert.strictEqual(served.contents()[before]?.headers.range, `bytes=${2 * MiB}-${3 * MiB - 1}`)
     }))
 
+  it.scopedLive("continues with what was kept after a single sign-in page in place of the rest", () =>
+    Effect.gen(function*() {
+      const { directory, download, path, served } = yield* cutInTheMiddle()
+      const before = served.contents().length
+      served.settings.cut = () => undefined
+      served.settings.page = (answer) => answer === before
+      yield* download
+      yield* assertWhole(path)
+      assert.deepStrictEqual(yield* entries(directory), ["file"])
+      assert.deepStrictEqual(
+        served.contents().slice(before).map(({ headers }) => headers.range?.split("-")[0]),
+        [2, 0, 2, 3, 4, 5].map((part) => `bytes=${part * MiB}`)
+      )
+    }))
+
   it.scopedLive("writes the correct file if the etag changed, the journal is invalid or the part's size is wrong", () =>
     Effect.gen(function*() {
       for (const spoil of ["etag", "journal", "less", "more"] as const) {

@@ -14,6 +14,8 @@ export interface Settings {
   conditions: boolean
   /** Breaks an answer with content, by its number from 0, after so many bytes. */
   cut: (answer: number) => number | undefined
+  /** Whether a network's sign-in page comes in place of an answer with content, by its number from 0. */
+  page: (answer: number) => boolean
   /** Changes the bytes of an answer with content, by its number from 0. */
   damage: (answer: number, bytes: Buffer) => Buffer
   /** What the storage tells with its content. */
@@ -33,6 +35,7 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
       ranges: true,
       conditions: true,
       cut: () => undefined,
+      page: () => false,
       damage: (_, bytes) => bytes,
       told: {},
       before: () => undefined,
@@ -49,6 +52,10 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
       }
       const number = answers++
       await settings.before(number)
+      if (settings.page(number)) {
+        response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>Sign in")
+        return
+      }
       const { bytes, etag } = settings
       const condition = received.headers["if-match"]
       if (settings.conditions && condition !== undefined && condition !== etag) {
