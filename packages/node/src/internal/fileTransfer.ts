@@ -1,4 +1,5 @@
 import type { Checksum } from "@stevedore/core/Checksum"
+import type { ConnectionFailed } from "@stevedore/core/ConnectionError"
 import type { DownloadError } from "@stevedore/core/DownloadError"
 import { DownloadIncomplete } from "@stevedore/core/DownloadError"
 import type * as Downloads from "@stevedore/core/Downloads"
@@ -179,32 +180,56 @@ const inParts = (
         done.add(part)
         return transfer.keep ? PartJournal.write(transfer.file, { ...journal, parts: [...done] }) : Effect.void
       }))
-    const get = (part: number) =>
+    const count = Math.ceil(size / partSize)
+    let working = Math.min(concurrency, count)
+    const left: Array<number> = []
+    // The network may allow fewer connections: a part without one is left to those that go on.
+    const leave = (part: number, error: ConnectionFailed): Effect.Effect<boolean, ConnectionFailed> =>
+      Effect.suspend(() => {
+        if (error.attempts === 1 || working === 1) return Effect.fail(error)
+        working--
+        left.push(part)
+        return Effect.succeed(false)
+      })
+    const take = (section: Downloads.Section): Effect.Effect<boolean, Failure> =>
+      Effect.as(
+        Option.exists(section.totalLength, (total) => total !== size)
+          ? resized(transfer, size, section.totalLength)
+          : written(transfer, section, comparison, onBytes),
+        true
+      )
+    const get = (part: number): Effect.Effect<boolean, Failure> =>
       Option.match(part === 0 ? first : Option.none(), {
         onNone: () => download.section({ range: rangeOf(journal, part), etag }),
         onSome: Effect.succeed
       }).pipe(
-        Effect.flatMap((section) =>
-          Option.exists(section.totalLength, (total) => total !== size)
-            ? resized(transfer, size, section.totalLength)
-            : written(transfer, section, comparison, onBytes)
-        ),
+        Effect.matchEffect({
+          onFailure: (error: DownloadError): Effect.Effect<boolean, Failure> =>
+            error._tag === "ConnectionFailed" ? leave(part, error) : Effect.fail(error),
+          onSuccess: take
+        }),
         Effect.catchTag(
           "InvalidRange",
           ({ totalLength }) => resized(transfer, size, Option.fromNullable(totalLength))
         ),
-        Effect.scoped,
-        Effect.zipRight(note(part))
+        Effect.scoped
       )
-    const count = Math.ceil(size / partSize)
     let next = 0
     // Not as a list: storage may report a size with more parts than fit in memory.
-    const inTurn: Effect.Effect<void, Failure> = Effect.suspend(() => {
+    const following = (): number | undefined => {
       while (done.has(next)) next++
-      return next < count ? Effect.zipRight(get(next++), inTurn) : Effect.void
+      return left.pop() ?? (next < count ? next++ : undefined)
+    }
+    const inTurn: Effect.Effect<void, Failure> = Effect.suspend(() => {
+      const part = following()
+      if (part !== undefined) {
+        return Effect.flatMap(get(part), (came) => came ? Effect.zipRight(note(part), inTurn) : Effect.void)
+      }
+      working--
+      return Effect.void
     })
     yield* Effect.forEach(journal.parts, (part) => comparison.reread(rangeOf(journal, part)), { discard: true })
-    yield* Effect.replicateEffect(inTurn, Math.min(concurrency, count), { concurrency: "unbounded", discard: true })
+    yield* Effect.replicateEffect(inTurn, working, { concurrency: "unbounded", discard: true })
     return { size, etag: Option.some(etag), checksum: yield* comparison.end }
   })
 

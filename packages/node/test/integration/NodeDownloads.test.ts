@@ -1,8 +1,8 @@
 import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Checksum } from "@stevedore/core"
+import { Checksum, RetryPolicy } from "@stevedore/core"
 import { NodeChecksum, NodeDownloads, NodeStevedore } from "@stevedore/node"
-import { Chunk, Effect, Fiber, Option, Redacted, Stream } from "effect"
+import { Chunk, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import * as Fs from "node:fs/promises"
@@ -335,6 +335,36 @@ describe("NodeDownloads.toFile", () => {
       assert(error._tag === "DownloadIncomplete")
       assert.deepStrictEqual([error.expected, error.received], [bytes.byteLength, MiB])
       assert.deepStrictEqual(yield* entries(directory), [])
+    }))
+
+  it.scopedLive("writes the whole file over the one connection that the network allows", () =>
+    Effect.gen(function*() {
+      let answering = 0
+      let most = 0
+      const directory = yield* Temporary.directory
+      const server = yield* StorageServer.serve(async ({ received, response, socket }) => {
+        if (answering === 1) return void socket.resetAndDestroy()
+        most = Math.max(most, ++answering)
+        const [, first = "", last = ""] = /^bytes=(\d+)-(\d+)$/.exec(received.headers.range ?? "") ?? []
+        const content = bytes.subarray(Number(first), Number(last) + 1)
+        response.writeHead(206, {
+          etag: "\"one\"",
+          "content-length": content.byteLength,
+          "content-range": `bytes ${first}-${last}/${bytes.byteLength}`
+        }).flushHeaders()
+        await sleep(100)
+        answering--
+        response.end(content)
+      })
+      const path = join(directory, "file")
+      yield* NodeDownloads.toFile("f1", path, { partSize: MiB }).pipe(
+        Effect.provide(Layer.provide(
+          NodeStevedore.layer({ baseUrl: server.origin, token: Redacted.make("api.secret"), ledger: false }),
+          RetryPolicy.layer({ attempts: 2, base: "1 millis" })
+        ))
+      )
+      yield* assertWhole(path)
+      assert.strictEqual(most, 1)
     }))
 })
 
