@@ -8,7 +8,8 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { arrival, causes, ConnectionFailed, systemCode } from "./ConnectionError.js"
+import { causes, ConnectionFailed, systemCode } from "./ConnectionError.js"
+import { arrivalOf } from "./internal/arrivalOf.js"
 import type { GetRequest, PutRequest } from "./ObjectStorage.js"
 import * as RangedContent from "./RangedContent.js"
 import type { SourceError } from "./SourceError.js"
@@ -45,7 +46,7 @@ export const connectionFailure = (cause: unknown, { answered, attempt, url }: Br
     peer: "storage",
     origin: url.origin,
     ...(code === undefined ? {} : { code }),
-    arrived: answered ? "unknown" : arrival(code),
+    arrived: answered ? "unknown" : arrivalOf(cause),
     attempts: attempt
   })
 }

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy, ServiceApi, Timeouts } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Config, Effect, Layer, Redacted } from "effect"
+import * as Net from "node:net"
 import * as StorageServer from "./support/storageServer.js"
 
 const baseUrl = "https://service.test/api"
@@ -53,6 +54,33 @@ describe("NodeStevedore", () => {
         ])
       })
   )
+
+  it.scopedLive("a session is requested as often as the policy allows if its connections end before TLS is established", () =>
+    Effect.gen(function*() {
+      let made = 0
+      const server = yield* Effect.acquireRelease(
+        Effect.async<Net.Server>((resume) => {
+          const server = Net.createServer((socket) => {
+            made++
+            socket.on("error", () => undefined).once("data", () => socket.resetAndDestroy())
+          })
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => server.close())
+      )
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      const error = yield* Effect.flatMap(
+        ServiceApi.ServiceApi,
+        (service) => service.initiateUpload({ name: "a.txt", mediaType: "text/plain", size: 1 })
+      ).pipe(
+        Effect.flip,
+        Effect.provide(NodeStevedore.layer({ ...nothingWrittenDown, baseUrl: `https://127.0.0.1:${port}`, token })),
+        Effect.provide(RetryPolicy.layer({ attempts: 3, base: "1 millis" }))
+      )
+      assert(error._tag === "ConnectionFailed")
+      assert.deepStrictEqual([error.arrived, error.attempts, made], ["no", 3, 3])
+    }))
 
   it.scopedLive("a download keeps no connection of an attempt that failed, even if its response never ended", () =>
     Effect.gen(function*() {

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { arrival, causes, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
+import { causes, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
 import * as Metrics from "../Metrics.js"
 import type * as RateLimit from "../RateLimit.js"
 import type * as RetryBudget from "../RetryBudget.js"
@@ -18,6 +18,7 @@ import type * as Endpoints from "../ServiceEndpoints.js"
 import type { ServiceError } from "../ServiceError.js"
 import * as Timeouts from "../Timeouts.js"
 import { answerText } from "./answerText.js"
+import { arrivalOf } from "./arrivalOf.js"
 import type { makeDeprecations } from "./deprecations.js"
 import { cutWhenLate } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
@@ -55,7 +56,7 @@ export const failed = (
     origin: new URL(config.baseUrl).origin,
     ...(code === undefined ? {} : { code }),
     ...(mayBeForbidden(error) ? { hint: "cors" as const } : {}),
-    arrived: error._tag === "RequestError" ? arrival(code) : "unknown",
+    arrived: error._tag === "RequestError" ? arrivalOf(error) : "unknown",
     attempts
   })
 }

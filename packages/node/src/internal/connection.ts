@@ -55,6 +55,7 @@ export class Connection {
   readonly #buffers = new ReceiveBuffers(small.count, small.size)
   #exchange: Exchange | undefined
   #broken: Broken | undefined
+  #established = false
   #writeError: unknown
   #paused = false
   #wake: (() => void) | undefined
@@ -74,14 +75,15 @@ export class Connection {
       setTimeout(() => socket.destroy(), answerAfterWriteError).unref()
     })
     socket.setNoDelay(true)
+    socket.once(established(socket), () => this.#established = true)
     endUnlessConnected(socket, limit)
-    socket.on("error", (error) => this.#break(this.#writeError ?? error))
+    socket.on("error", (error) => this.#end(error))
     socket.on("end", () => {
       this.#exchange?.parser.close()
-      this.#break(this.#writeError ?? hangUp())
+      this.#end(hangUp())
       socket.destroy()
     })
-    socket.on("close", () => this.#break(this.#writeError ?? hangUp()))
+    socket.on("close", () => this.#end(hangUp()))
     // a socket that nobody reads does not report its end
     socket.resume()
   }
@@ -223,6 +225,12 @@ export class Connection {
     this.#socket.resume()
   }
 
+  #end(error: Error): void {
+    // whatever the code of the error is, nothing was sent
+    if (!this.#established) Object.assign(error, { arrived: "no" })
+    this.#break(this.#writeError ?? error)
+  }
+
   #break(cause: unknown): void {
     this.#broken ??= new Broken(cause, this.#exchange?.head !== undefined)
     this.#endWrite?.(this.#broken)
@@ -265,11 +273,14 @@ const hangUp = (): Error => Object.assign(new Error("The peer closed the connect
 const notConnected = (): Error =>
   Object.assign(new Error("Connecting took too long"), { code: "ERR_SOCKET_CONNECTION_TIMEOUT" })
 
+// Until this event, Node keeps what is written to itself.
+const established = (socket: Net.Socket) => socket instanceof Tls.TLSSocket ? "secureConnect" : "connect"
+
 const endUnlessConnected = (socket: Net.Socket, limit: Duration.Duration): void => {
   if (!Duration.isFinite(limit)) return
   const timer = setTimeout(() => socket.destroy(notConnected()), Math.min(Duration.toMillis(limit), longestTimer))
   const settle = () => clearTimeout(timer)
-  socket.once(socket instanceof Tls.TLSSocket ? "secureConnect" : "connect", settle)
+  socket.once(established(socket), settle)
   socket.once("close", settle)
 }
 

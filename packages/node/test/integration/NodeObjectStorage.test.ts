@@ -245,7 +245,7 @@ describe("NodeObjectStorage", () => {
         const server = yield* StorageServer.serve(StorageServer.store, { tls: Certificate })
         const error = yield* Effect.flip(put(`${server.origin}/x`, { source: yield* sourceOf(Temporary.distinct(9)) }))
         assert(error._tag === "ConnectionFailed")
-        assert.strictEqual(error.code, "DEPTH_ZERO_SELF_SIGNED_CERT")
+        assert.deepStrictEqual([error.code, error.arrived], ["DEPTH_ZERO_SELF_SIGNED_CERT", "no"])
         assert.strictEqual(server.requests.length, 0)
       }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
