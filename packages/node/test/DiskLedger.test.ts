@@ -141,6 +141,15 @@ describe("DiskLedger", () => {
       assert.lengthOf(yield* second.unfinished, 1)
     }))
 
+  it.scopedLive("keeps receipts whatever the ids of an upload and of its file", () =>
+    Effect.gen(function*() {
+      const ledger = yield* ledgerAt(yield* fresh)
+      const record = { ...recordOf("a/b"), session: { ...recordOf("a/b").session, fileId: "files/1" } }
+      yield* ledger.begin(record)
+      yield* ledger.receive(record, receiptOf(2))
+      assert.deepStrictEqual(Option.getOrThrow(yield* ledger.find("a/b")).receipts, [receiptOf(2)])
+    }))
+
   it.scopedLive("creates directories with mode 0700 and files with mode 0600, even with umask 0", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
@@ -395,7 +404,19 @@ describe("DiskLedger", () => {
   it.scopedLive("lists, forgets and after 30 days removes an upload whatever id its caller chose", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
-      const ids = ["a", "Job 42", "job_43", "x".repeat(200), "locks", "temporary", "finished", ".."]
+      const ids = [
+        "a",
+        "Job 42",
+        "job_43",
+        "x".repeat(200),
+        "locks",
+        "temporary",
+        "finished",
+        "..",
+        "a/b",
+        "a/b/c",
+        "/"
+      ]
       const month = Date.now() / 1000 - 31 * 86_400
       const before = yield* ledgerAt(directory)
       yield* Effect.forEach(ids, (id) => before.begin({ ...recordOf(id), startedAt: month * 1000 }))
@@ -407,6 +428,10 @@ describe("DiskLedger", () => {
         assert.isFalse(yield* before.lock("Job 42"))
       }))
       assert.lengthOf(yield* before.unfinished, ids.length - 2)
+      yield* before.forget(recordOf("a"))
+      assert.isTrue(Option.isSome(yield* before.find("a/b")))
+      yield* before.forget(recordOf("a/b"))
+      assert.lengthOf(yield* before.unfinished, ids.length - 4)
 
       for (const name of yield* Effect.promise(() => Fs.readdir(directory))) {
         yield* Effect.promise(() => Fs.utimes(join(directory, name), month, month))
@@ -577,7 +602,7 @@ describe("PrivateStore", () => {
     { fastCheck: { numRuns: 20 } }
   )
 
-  it.scopedLive("removeAll removes the keys below a prefix, and no others", () =>
+  it.scopedLive("removeAll removes the keys of a prefix, and no others", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const { removeAll, store } = PrivateStore.make(fs, yield* PrivateDirectory.make(fs, yield* fresh))
@@ -585,7 +610,7 @@ describe("PrivateStore", () => {
       yield* removeAll("a")
       yield* removeAll("never")
       const left = yield* Effect.filter(["a", "a/b", "a/b/c", "ab/c", "b"], store.has)
-      assert.deepStrictEqual(left, ["a", "ab/c", "b"])
+      assert.deepStrictEqual(left, ["a", "a/b/c", "ab/c", "b"])
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 

@@ -26,25 +26,31 @@ const isHash = (segment: string): boolean => /^_[0-9a-f]{40}$/.test(segment)
 export const nameOf = (segment: string): string =>
   isPlain(segment) || isHash(segment) ? segment : `_${createHash("sha256").update(segment).digest("hex").slice(0, 40)}`
 
-const directoryName = (segments: ReadonlyArray<string>): string => segments.map(nameOf).join("/")
+// A prefix may contain slashes of its own, such as the id of an upload that its caller chose.
+const segmentsOf = (key: string): ReadonlyArray<string> => {
+  const end = key.lastIndexOf("/")
+  return end === -1 ? [key] : [key.slice(0, end), key.slice(end + 1)]
+}
+
+const pathName = (segments: ReadonlyArray<string>): string => segments.map(nameOf).join("/")
 
 // No directory name ends like this, so one key can be a prefix of another.
 const suffix = ".json"
 const linesSuffix = ".lines"
 
 /**
- * Keys and values as files in a private directory. A slash in a key is one in the path, so all keys with the same
- * prefix can be removed at once. Besides its value, a key can have lines, which are appended one at a time. If such a
- * key has a slash, another key with the same prefix must already exist.
+ * Keys and values as files in a private directory. Those with the same prefix, which is all up to the last slash, are in
+ * one directory, so they can be removed at once. Besides its value, a key can have lines, which are appended one at a
+ * time. If such a key has a slash, another key with the same prefix must already exist.
  *
  * @internal
  */
 export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => {
   const placeOf = (key: string) => {
-    const segments = key.split("/")
+    const segments = segmentsOf(key)
     return {
-      parent: directoryName(segments.slice(0, -1)),
-      path: directory.pathOf(`${directoryName(segments)}${suffix}`)
+      parent: pathName(segments.slice(0, -1)),
+      path: directory.pathOf(`${pathName(segments)}${suffix}`)
     }
   }
 
@@ -65,7 +71,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       )
     }).pipe(Effect.uninterruptible)
 
-  const linesPath = (key: string): string => `${directoryName(key.split("/"))}${linesSuffix}`
+  const linesPath = (key: string): string => `${pathName(segmentsOf(key))}${linesSuffix}`
 
   // Each line starts with its own line break: one that a killed process left half-written does not spoil the next.
   const append = (key: string, line: string): Effect.Effect<void, PlatformError> =>
@@ -88,7 +94,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
   // Moved away first, so that it disappears in one step: a killed process does not leave half of it.
   const removeAll = (prefix: string): Effect.Effect<void, PlatformError> =>
     Effect.flatMap(
-      directory.moveAside(directoryName(prefix.split("/"))),
+      directory.moveAside(nameOf(prefix)),
       (removed) => untilLetGo(fs.remove(removed, { recursive: true, force: true }))
     ).pipe(Effect.catchIf(isMissing, () => Effect.void), Effect.uninterruptible)
 

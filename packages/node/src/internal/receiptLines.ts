@@ -15,8 +15,9 @@ const decode = Schema.decodeOption(Line)
 
 const byPart = Order.mapInput(Order.number, ({ partNumber }: PartReceipt) => partNumber)
 
-// Includes the session's own file id, so receipts of one session can never be taken for another's.
-const keyOf = ({ id, session }: UploadRecord): string => `${id}/${session.fileId}`
+// Includes the session's own file id, so receipts of one session can never be taken for another's. All up to the last
+// slash is the prefix, which they share with the record.
+const keyOf = ({ id, session }: UploadRecord): string => `${id}/${session.fileId.replaceAll("/", "\\")}`
 
 /**
  * The receipts of a session as lines of one file. A separate file for each would have to be created and moved into
