@@ -117,21 +117,18 @@ const Begun = Schema.parseJson(
 )
 const decodeBegun = Schema.decodeOption(Begun)
 
-// The id of the upload whose record is there.
-const begunBefore = ({ store }: Store, name: string, time: number): Effect.Effect<Option.Option<string>> =>
+const isBegunBefore = ({ store }: Store, name: string, time: number): Effect.Effect<boolean> =>
   Effect.map(store.get(UploadLedger.recordKey(name)), Option.flatMap(decodeBegun)).pipe(
-    Effect.map(Option.filter(({ id, startedAt }) => PrivateStore.nameOf(id) === name && startedAt < time)),
-    Effect.map(Option.map(({ id }) => id)),
-    Effect.orElseSucceed(() => Option.none())
+    Effect.map(Option.exists(({ id, startedAt }) => PrivateStore.nameOf(id) === name && startedAt < time)),
+    Effect.orElseSucceed(() => false)
   )
 
+// The lock has the same name. If a killed process left it, it is removed at the end, even if nothing else is there.
 const forgetOld = (ledger: UploadLedger.Service, store: Store, name: string, before: number): Effect.Effect<boolean> =>
   Effect.gen(function*() {
-    const old = begunBefore(store, name, before)
-    const id = yield* old
-    // It may be started again before it is locked
-    if (Option.isNone(id) || !(yield* ledger.lock(id.value)) || Option.isNone(yield* old)) return false
-    return yield* Effect.isSuccess(store.removeAll(name))
+    if (!(yield* ledger.lock(name))) return false
+    if (yield* isBegunBefore(store, name, before)) yield* Effect.ignore(store.removeAll(name))
+    return true
   }).pipe(Effect.scoped)
 
 // The file of a failed upload may never be uploaded again, and on a server such records would accumulate every day.
@@ -143,7 +140,8 @@ const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger
     const before = now - longestKept
     if (now - lookedAt >= oneDay) {
       lookedAt = now
-      untouched = [...(yield* store.untouchedSince(before))]
+      const locks = yield* store.untouchedSince(before, FileLock.folder)
+      untouched = [...new Set([...(yield* store.untouchedSince(before)), ...locks])]
     }
     for (let forgotten = 0; forgotten < forgottenAtOnce;) {
       const name = untouched.pop()

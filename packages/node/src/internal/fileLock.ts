@@ -20,7 +20,8 @@ const Owner = Schema.parseJson(Schema.Struct({
 
 type Owner = typeof Owner.Type
 
-const folder = "locks"
+/** @internal */
+export const folder = "locks"
 
 const isReason = (reason: "NotFound" | "AlreadyExists" | "PermissionDenied") => (error: PlatformError): boolean =>
   error._tag === "SystemError" && error.reason === reason

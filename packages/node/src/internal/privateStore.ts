@@ -98,22 +98,25 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       (removed) => untilLetGo(fs.remove(removed, { recursive: true, force: true }))
     ).pipe(Effect.catchIf(isMissing, () => Effect.void), Effect.uninterruptible)
 
-  const prefixes = Effect.zipRight(directory.checked, fs.readDirectory(directory.pathOf(""))).pipe(
-    Effect.catchIf(isMissing, () => Effect.succeed([])),
-    Effect.map((names) => names.filter((name) => isPlain(name) || isHash(name)))
-  )
-
-  const isUntouchedSince = (time: number) => (prefix: string): Effect.Effect<boolean> =>
-    fs.stat(directory.pathOf(prefix)).pipe(
-      Effect.map(({ mtime }) => Option.exists(mtime, (date) => date.getTime() < time)),
-      Effect.orElseSucceed(() => false)
+  const namesIn = (folder: string) =>
+    Effect.zipRight(directory.checked, fs.readDirectory(directory.pathOf(folder))).pipe(
+      Effect.catchIf(isMissing, () => Effect.succeed([])),
+      Effect.map((names) => names.filter((name) => isPlain(name) || isHash(name)))
     )
+
+  const prefixes = namesIn("")
 
   // Appending to a key's lines does not count.
-  const untouchedSince = (time: number): Effect.Effect<ReadonlyArray<string>> =>
-    Effect.flatMap(prefixes, Effect.filter(isUntouchedSince(time), { concurrency: 16 })).pipe(
+  const untouchedSince = (time: number, folder = ""): Effect.Effect<ReadonlyArray<string>> => {
+    const isUntouched = (name: string): Effect.Effect<boolean> =>
+      fs.stat(directory.pathOf(`${folder}/${name}`)).pipe(
+        Effect.map(({ mtime }) => Option.exists(mtime, (date) => date.getTime() < time)),
+        Effect.orElseSucceed(() => false)
+      )
+    return Effect.flatMap(namesIn(folder), Effect.filter(isUntouched, { concurrency: 16 })).pipe(
       Effect.orElseSucceed(() => [])
     )
+  }
 
   const store = KeyValueStore.make({
     get: (key) => read(key, fs.readFileString),
