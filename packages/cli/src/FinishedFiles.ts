@@ -11,6 +11,8 @@ import type { ServiceError } from "@stevedore/core/ServiceError"
 import { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import { UploadLedger } from "@stevedore/core/UploadLedger"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -97,6 +99,21 @@ const read = (fs: FileSystem.FileSystem, file: string) =>
 
 const folder = "finished"
 
+const longestKept = Duration.toMillis("30 days")
+
+// A command with a path such as today's folder is never run again. This one is, even if it adds nothing.
+const forgetOld = (fs: FileSystem.FileSystem, directory: string, own: string): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    yield* Effect.ignore(fs.utimes(own, new Date(now), new Date(now)))
+    for (const name of yield* fs.readDirectory(directory)) {
+      const path = `${directory}/${name}`
+      const { mtime } = yield* fs.stat(path)
+      const isOld = Option.exists(mtime, (date) => date.getTime() < now - longestKept)
+      if (isOld) yield* fs.remove(path, { force: true })
+    }
+  }).pipe(Effect.ignore)
+
 /**
  * What identifies a command as the same one.
  *
@@ -130,7 +147,7 @@ export class CommandRunning extends Schema.TaggedError<CommandRunning>("@stevedo
  * The files of a command, kept in the directory of unfinished uploads: one line of JSON per file, without tokens or
  * URLs. As for unfinished uploads, a directory that others can access is not used: whoever can write there could make
  * files be skipped. For the lifetime of the scope, only this process may run the command, guarded by a lock of the
- * ledger in force.
+ * ledger in force. Files of commands that have not run for 30 days are removed.
  *
  * @since 0.1.0
  * @category constructors
@@ -169,6 +186,7 @@ export const make = (
         return first ? Effect.logWarning(message) : Effect.logDebug(message)
       })
     const known = new Map((yield* read(fs, directory.pathOf(file))).map((one) => [one.path, one]))
+    yield* forgetOld(fs, directory.pathOf(folder), directory.pathOf(file))
     return {
       has: (path) => known.has(resolve(path)),
       find: (path, fingerprint) =>

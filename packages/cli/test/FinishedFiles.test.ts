@@ -74,6 +74,25 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       assert.deepStrictEqual([again.has("/a"), again.has("/b")], [true, true])
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scopedLive("forgets the files of commands that have not run for 31 days", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* state
+      const [old, again, other] = ["/old", "/again", "/other"].map((path) => ({ ...command, paths: [path] }))
+      const has = (one = command) => Effect.scoped(Effect.map(FinishedFiles.make(one), ({ has }) => has("/a")))
+      const record = (one = command) =>
+        Effect.scoped(Effect.flatMap(FinishedFiles.make(one), ({ add }) => add(finished)))
+      yield* Effect.zipRight(record(old), record(again))
+      const month = new Date(Date.now() - 31 * 86_400_000)
+      for (const name of yield* fs.readDirectory(`${directory}/finished`)) {
+        yield* fs.utimes(`${directory}/finished/${name}`, month, month)
+      }
+      // each run counts, even if it adds nothing
+      assert.isTrue(yield* has(again))
+      assert.isFalse(yield* has(other))
+      assert.deepStrictEqual([yield* has(old), yield* has(again)], [false, true])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scoped("the same command fails with CommandRunning until the first one's scope ends", () =>
     Effect.gen(function*() {
       yield* state
