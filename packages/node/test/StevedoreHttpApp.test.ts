@@ -166,6 +166,34 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.effect("reads at most 4 MiB of a web request's body without a length, and decodes it as any other", () =>
+    Effect.gen(function*() {
+      let read = 0
+      const chunk = new TextEncoder().encode(" ".repeat(65_536))
+      const endless = new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          read += chunk.byteLength
+          // far beyond the limit, so that the test ends without it, too
+          return read > 64 * 1024 * 1024 ? controller.close() : controller.enqueue(chunk)
+        }
+      })
+      const statusOf = (body: string | ReadableStream<Uint8Array>) => {
+        const headers = { cookie: "session=1", "content-type": "application/json" }
+        const init = { method: "POST", headers, body, duplex: "half" }
+        const served = HttpServerRequest.fromWeb(new Request(`http://localhost${initiate}`, init))
+        return Effect.map(
+          Effect.provideService(app, HttpServerRequest.HttpServerRequest, served),
+          ({ status }) => status
+        )
+      }
+      assert.strictEqual(yield* statusOf(endless), 413)
+      assert.isBelow(read, 5 * 1024 * 1024)
+      for (const [body, status] of [["\uFEFF{}", 400], ["{", 400], ["", 400], [JSON.stringify(small), 201]] as const) {
+        assert.strictEqual(yield* statusOf(body), status, body)
+      }
+      assert.deepStrictEqual(yield* asked, ["initiate"])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it.live("responds 500 if the body was already read, and logs a hint about body parsers", () =>
     Effect.gen(function*() {
       const handler = yield* NodeHttpServer.makeHandler(app)

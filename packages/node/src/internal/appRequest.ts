@@ -1,4 +1,5 @@
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
+import type * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { PageRequest } from "@stevedore/core/ServiceEndpoints"
 import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
@@ -8,6 +9,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import type { Refused } from "./appRefusal.js"
 import { bodyIsGone, refused } from "./appRefusal.js"
 
@@ -58,21 +60,40 @@ const invalid = (error: ParseResult.ParseError): Refused => {
 const hasEnded = (source: unknown): boolean =>
   Predicate.hasProperty(source, "readableEnded") && source.readableEnded === true
 
+// The platform limits only the bodies of Node's requests, not those of web requests. If the body was read before, its
+// text is cached.
+const isUnlimited = (source: unknown): boolean => Predicate.hasProperty(source, "bodyUsed") && source.bodyUsed === false
+
+const limitedText = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<string, Refused | HttpServerError.RequestError> =>
+  request.stream.pipe(
+    Stream.mapAccumEffect(0, (length, chunk) =>
+      length + chunk.byteLength > longestBody
+        ? Effect.fail(refused(413))
+        : Effect.succeed([length + chunk.byteLength, chunk])),
+    Stream.decodeText(),
+    Stream.mkString
+  )
+
 export const body = <A, I>(
   schema: Schema.Schema<A, I>
 ): Effect.Effect<A, Refused, HttpServerRequest.HttpServerRequest> =>
   Effect.gen(function*() {
-    const { headers, source } = yield* HttpServerRequest.HttpServerRequest
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { headers, source } = request
     // a form on another site cannot send this type
     if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return yield* refused(415)
     if (Number(headers["content-length"] ?? 0) > longestBody) return yield* refused(413)
-    const read = HttpServerRequest.schemaBodyJson(schema).pipe(
-      HttpIncomingMessage.withMaxBodySize(Option.some(longestBody)),
-      Effect.catchTags({
-        ParseError: (error) => Effect.fail(invalid(error)),
-        RequestError: () => Effect.fail(refused(400))
-      })
-    )
+    const read = (isUnlimited(source)
+      ? Effect.flatMap(limitedText(request), Schema.decode(Schema.parseJson(schema)))
+      : HttpServerRequest.schemaBodyJson(schema)).pipe(
+        HttpIncomingMessage.withMaxBodySize(Option.some(longestBody)),
+        Effect.catchTags({
+          ParseError: (error) => Effect.fail(invalid(error)),
+          RequestError: () => Effect.fail(refused(400))
+        })
+      )
     // a server may run its handlers uninterruptibly, where a timeout never fires
     return yield* hasEnded(source)
       ? Effect.flatMap(
