@@ -303,6 +303,8 @@ export const make = <User, E, R, R2 = never, E2 = never, R3 = never>(
       (error) => error._tag === "Refused" ? Effect.fail(error) : Refusal.fromService(error)
     )
   }).pipe(
+    // A server responds 500, but does not say why
+    Effect.tapDefect((cause) => Effect.logError("StevedoreHttpApp failed unexpectedly", cause)),
     Effect.provide(once),
     Effect.catchTag("Refused", (refusal) => Effect.succeed(Refusal.answer(refusal))),
     // Servers run apps uninterruptibly, and a response to a page that has disconnected would wait forever

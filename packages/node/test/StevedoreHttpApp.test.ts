@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConnectionError, ServiceApi, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Array as Arr, Cause, Deferred, Effect, Fiber, Logger, Option, Redacted, TestClock } from "effect"
+import { Array as Arr, Cause, Deferred, Effect, Exit, Fiber, Logger, Option, Redacted, TestClock } from "effect"
 import { createServer } from "node:http"
 
 const app = StevedoreHttpApp.make({
@@ -140,6 +140,24 @@ describe("StevedoreHttpApp", () => {
         })
         assert.lengthOf(log, 1)
         assert.match(log[0] ?? "", /^ERROR: .*the database is full/s)
+      }
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("logs a defect of each of the application's functions, such as a rejected promise", () =>
+    Effect.gen(function*() {
+      const authorize = () => Effect.succeed("Ada")
+      const rejected = () => Effect.promise(() => Promise.reject(new Error("the database is down")))
+      for (
+        const defective of [
+          StevedoreHttpApp.make({ authorize: rejected }),
+          StevedoreHttpApp.make({ authorize, permit: rejected }),
+          StevedoreHttpApp.make({ authorize, opened: rejected })
+        ]
+      ) {
+        const { log, value } = yield* withLog(Effect.exit(ask(initiate, { body: small }, defective)))
+        assert.isTrue(Exit.isFailure(value))
+        assert.lengthOf(log, 1)
+        assert.match(log[0] ?? "", /^ERROR: .*the database is down/s)
       }
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
