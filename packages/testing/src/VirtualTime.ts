@@ -8,6 +8,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import type { SandboxService } from "./Sandbox.js"
+import { Sandbox } from "./Sandbox.js"
 
 interface Sleeper {
   readonly due: number
@@ -47,8 +49,29 @@ const makeClock = (start: number) => {
     next.wake()
     return true
   }
-  return { clock, goOn }
+  const catchUp = (time: number) => {
+    now = Math.max(now, time)
+  }
+  return { clock, goOn, catchUp }
 }
+
+const clocks = new WeakMap<SandboxService, ReturnType<typeof makeClock>>()
+
+// On one sandbox, time must not go back, and what a run has left asleep, such as the timer of a paused gate, must wake in
+// the next
+const clockFrom = (start: number | undefined) =>
+  Effect.gen(function*() {
+    const time = yield* Clock.currentTimeMillis
+    const sandbox = Option.getOrUndefined(yield* Effect.serviceOption(Sandbox))
+    const known = sandbox === undefined || start !== undefined ? undefined : clocks.get(sandbox)
+    if (known !== undefined) {
+      known.catchUp(time)
+      return known
+    }
+    const made = makeClock(start ?? time)
+    if (sandbox !== undefined) clocks.set(sandbox, made)
+    return made
+  })
 
 const turn = Effect.async<void>((resume) => {
   const go = () => resume(Effect.void)
@@ -69,7 +92,8 @@ const MOST_IDLE_TURNS = 2000
  * Runs an effect to its end with its own clock, which jumps from one sleep to the next whenever nothing else is left to
  * do. Timeouts, back-offs, delays, storms and stalls then take no time. It is for programs that stay within the
  * process, such as one over `SandboxLayer.memory`: the clock does not see what waits for a socket or a file. The clock
- * starts at `start`, in milliseconds of the Unix epoch; it defaults to the time of the clock in force.
+ * starts at `start`, in milliseconds of the Unix epoch; it defaults to the time of the clock in force, or to the end of
+ * the last run on the same sandbox if that is later.
  *
  * A program in which nothing sleeps and nothing moves is a defect.
  *
@@ -92,7 +116,7 @@ export const run = <A, E, R>(
   options?: { readonly start?: number | undefined }
 ): Effect.Effect<A, E, R> =>
   Effect.gen(function*() {
-    const { clock, goOn } = makeClock(options?.start ?? (yield* Clock.currentTimeMillis))
+    const { clock, goOn } = yield* clockFrom(options?.start)
     const fiber = yield* Effect.fork(Effect.withClock(effect, clock))
     const passTime = Effect.gen(function*() {
       let idle = 0

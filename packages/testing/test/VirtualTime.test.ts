@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Exit, FastCheck, Fiber } from "effect"
-import { VirtualTime } from "../src/index.js"
+import { RetryPolicy, Uploads, UploadSources } from "@stevedore/core"
+import { Clock, Duration, Effect, Exit, FastCheck, Fiber, TestClock } from "effect"
+import { FaultScript, Sandbox, SandboxLayer, VirtualTime } from "../src/index.js"
 
 describe("VirtualTime", () => {
   it.effect.prop(
@@ -55,6 +56,30 @@ describe("VirtualTime", () => {
       })
       assert.strictEqual(ended, 3_600_000)
     }))
+
+  it.effect("goes on from the last run on the same sandbox, with what that left asleep, such as a paused gate", () =>
+    Effect.gen(function*() {
+      const notes = UploadSources.fromBytes("notes.txt", new Uint8Array([1]))
+      const timed = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+        VirtualTime.run(
+          Effect.zipLeft(Effect.exit(program), Effect.sleep("1 second")).pipe(
+            Effect.zip(Clock.currentTimeMillis)
+          )
+        )
+      const [refused, firstEnd] = yield* timed(Effect.provide(Uploads.upload(notes), RetryPolicy.none))
+      assert.isTrue(Exit.isFailure(refused))
+      const [uploaded, secondEnd] = yield* timed(Uploads.upload(notes))
+      assert.isTrue(Exit.isSuccess(uploaded))
+      assert.isAtLeast(secondEnd - firstEnd, 30_000)
+      yield* Sandbox.expectNoBreach
+      yield* TestClock.adjust("3 hours")
+      const [, late] = yield* timed(Effect.void)
+      assert.strictEqual(late, (yield* Clock.currentTimeMillis) + 1000)
+      const [, fresh] = yield* VirtualTime.run(Effect.zip(Effect.void, Clock.currentTimeMillis), { start: 7 })
+      assert.strictEqual(fresh, 7)
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      faults: FaultScript.on("put").answer(503, "SlowDown", { retryAfter: 40 })
+    }))))
 
   it.effect.each([["a wait", Effect.never], ["a sleep", Effect.sleep(Duration.infinity)]] as const)(
     "reports a program that hangs in %s without an end",
