@@ -101,7 +101,7 @@ const json = (
 ): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.unsafeJson(body, {
     status: options.status ?? 200,
-    headers: { "cache-control": "no-store", ...options.headers }
+    headers: { ...Refusal.headersOfAll, ...options.headers }
   })
 
 // The page checks deadlines by the service's clock, which it reads from the response's date.

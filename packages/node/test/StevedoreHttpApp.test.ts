@@ -1,4 +1,4 @@
-import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { type HttpApp, HttpMiddleware, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConnectionError, ServiceApi, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
@@ -74,6 +74,24 @@ describe("StevedoreHttpApp", () => {
       const { token } = yield* Sandbox.Sandbox
       assert.notInclude(text, Redacted.value(token))
     }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("lets a page of another origin read the date of a session and the wait of a 429, where CORS allows it", () =>
+    Effect.gen(function*() {
+      const exposed = (answer: { readonly headers: Headers }) => answer.headers.get("access-control-expose-headers")
+      const limited = yield* ask(initiate, { body: small })
+      assert.deepStrictEqual([limited.status, exposed(limited)], [429, "date, retry-after"])
+      yield* TestClock.adjust("1 minute")
+      const opened = yield* ask(initiate, { body: small })
+      assert.deepStrictEqual([opened.status, exposed(opened)], [201, "date, retry-after"])
+      const withCors = yield* ask(
+        initiate,
+        { body: small },
+        HttpMiddleware.cors({ allowedOrigins: ["https://a.test"] })(app)
+      )
+      assert.strictEqual(exposed(withCors), "date, retry-after")
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      faults: FaultScript.on("initiate").answer(429, "TooManyRequests", { retryAfter: 30 })
+    }))))
 
   it.effect("responds 401 to an unauthorized user and 403 to another site, and does not call the service", () =>
     Effect.gen(function*() {

@@ -31,11 +31,14 @@ export const refused = (status: number, changes: Partial<Issue> = {}): Refused =
   return new Refused({ status, issues: [{ code, title, ...changes }] })
 }
 
+/** Without the second, a page of another origin, whom CORS must allow, can read neither of these headers. */
+export const headersOfAll = { "cache-control": "no-store", "access-control-expose-headers": "date, retry-after" }
+
 export const answer = ({ issues, retryAfter, status }: Refused): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.unsafeJson({ errors: issues }, {
     status,
     headers: {
-      "cache-control": "no-store",
+      ...headersOfAll,
       ...(retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(Duration.toSeconds(retryAfter))) })
     }
   })
