@@ -51,8 +51,9 @@ const isForHelp = (options: ReadonlyArray<string>): boolean => options.includes(
 
 /**
  * Rearranges the command line so that options work in any order: a word for help becomes the help of its command, the
- * log level goes before the command, and all other options go after it. Left in place, each could be taken for a word
- * too many, or for an unknown command.
+ * log level goes before the command, all other options go after it, and those that take no value go to the end. Left in
+ * place, each could be taken for a word too many, or for an unknown command, or could take a file named `1` or `no` for
+ * its value.
  *
  * @since 0.1.0
  * @category conversions
@@ -68,7 +69,7 @@ export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<st
     options,
     (word, index) => word === "--log-level" || word.startsWith("--log-level=") || options[index - 1] === "--log-level"
   )
-  return [...levels, ...commandFirst(others, commands), ...afterDashes(names)]
+  return [...levels, ...flagsLast([...commandFirst(others, commands), ...afterDashes(names)])]
 }
 
 /**
@@ -84,6 +85,31 @@ export const asks = (words: ReadonlyArray<string>): boolean => {
 
 // Those that all commands take, or almost all: the word after one is never a command, whatever it says.
 const withValues = new Set(["--base-url", "--token-file", "--profile", "--config"])
+
+// Those that take no value. The library reads a word such as 1, y or no after one as its value.
+const flags = new Set([
+  "--quiet",
+  "-q",
+  "--verbose",
+  "-v",
+  "--json",
+  "--allow-insecure-http",
+  "--no-resume",
+  "--overwrite",
+  "--force",
+  "--any-size",
+  "--keep",
+  "--skip-invalid"
+])
+
+const isFlag = (word: string): boolean => flags.has(word.toLowerCase())
+
+const mayTakeNext = (word = ""): boolean => word.startsWith("-") && !word.includes("=") && !isFlag(word)
+
+const flagsLast = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const [others, last] = Arr.partition(words, (word, index) => isFlag(word) && !mayTakeNext(words[index - 1]))
+  return [...others, ...last]
+}
 
 const isCommandIn = (words: ReadonlyArray<string>, commands: ReadonlyArray<string>) => (word: string, index: number) =>
   commands.includes(word) && !withValues.has(words[index - 1] ?? "")

@@ -31,7 +31,7 @@ describe("Arguments", () => {
     assert.deepStrictEqual(Arguments.afterDashes(before), before)
   })
 
-  it("moves the log level before the command and other options after it, and for help keeps only the command", () => {
+  it("moves the log level before the command, options after it and flags to the end, and keeps only it for help", () => {
     const arranged: ReadonlyArray<readonly [string, string]> = [
       ["whoami --token-file t --help", "whoami --help"],
       ["-h", "--help"],
@@ -41,12 +41,14 @@ describe("Arguments", () => {
       ["--log-level debug whoami --help", "whoami --help"],
       ["--config c.json whoami -h", "whoami --help"],
       ["projects --limit 3", "projects --limit 3"],
-      ["--config c.json -q projects --limit 3", "projects --config c.json -q --limit 3"],
+      ["--config c.json -q projects --limit 3", "projects --config c.json --limit 3 -q"],
       ["--quiet --log-level all whoami", "--log-level all whoami --quiet"],
       ["nothing whoami", "nothing whoami"],
       ["--token-file whoami upload x", "upload --token-file whoami x"],
       ["--config projects whoami --help", "whoami --help"],
-      ["--completions bash", "--completions bash"]
+      ["--completions bash", "--completions bash"],
+      ["upload --json -q 1 --files 2 -- no", "upload 1 --files 2 no --json -q"],
+      ["upload --name --json 1", "upload --name --json 1"]
     ]
     for (const [written, expected] of arranged) {
       assert.strictEqual(Arguments.arrange(written.split(" "), ["whoami", "upload", "projects"]).join(" "), expected)

@@ -6,6 +6,7 @@ import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { Effect, Layer, Option, Schema } from "effect"
 import { execFileSync } from "node:child_process"
 import { createServer, type Server } from "node:http"
+import * as Arguments from "../../src/Arguments.js"
 import { summaries } from "../../src/internal/commands.js"
 import { invoke, jsonLines, Sandbox, sandbox, stoppedAt } from "./invoke.js"
 
@@ -37,6 +38,22 @@ describe("the command", () => {
       assert.deepStrictEqual(names, Object.keys(summaries))
       for (const [name, summary] of Object.entries(summaries)) {
         assert.include(stdout, `stevedore ${name.padEnd(9)} ${summary}`)
+      }
+    }))
+
+  it.live("no option without a value takes the word after it, whatever the word", () =>
+    Effect.gen(function*() {
+      const commands = Object.keys(summaries)
+      const general = ["-h", "--help", "--wizard", "--version"]
+      for (const command of commands) {
+        const { stdout } = yield* invoke([command, "--help"])
+        const flags = [...stdout.matchAll(/^\(?(-[\w-]+(?:, -[\w-]+)*)\)?$/gm)].flatMap(([, names = ""]) =>
+          names.split(", ")
+        )
+        assert.includeMembers(flags, ["-q", "--quiet", "--json"])
+        for (const flag of flags.filter((one) => !general.includes(one))) {
+          assert.deepStrictEqual(Arguments.arrange([command, flag, "no"], commands), [command, "no", flag])
+        }
       }
     }))
 
@@ -264,6 +281,20 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.include(ended.stderr, `${folder}/notes/one.txt is given more than once: uploading it once\n`)
         const paths = ended.stdout.trimEnd().split("\n").map((line) => line.split("\t")[1])
         assert.sameMembers(paths, ["-two.txt", "one.txt", "three.txt"].map((name) => `${folder}/notes/${name}`))
+      }))
+
+    it.scoped("uploads a file whose name is a word for true or false, after any option", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder, fs } = yield* fixtures
+        const directory = process.cwd()
+        yield* Effect.acquireRelease(
+          Effect.sync(() => process.chdir(folder)),
+          () => Effect.sync(() => process.chdir(directory))
+        )
+        yield* Effect.forEach(["1", "no"], (name) => fs.writeFileString(name, name))
+        const ended = yield* invoke(["upload", "--quiet", "1", "--no-resume", "no"], env)
+        assert.sameMembers(ended.stdout.trimEnd().split("\n").map((line) => line.split("\t")[1]), ["1", "no"])
       }))
 
     it.scoped("a hard link of the same name in another folder is uploaded as a separate file", () =>
