@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.js"
+import { leftBehind } from "./internal/doctorLeft.js"
 import * as Printable from "./Printable.js"
 
 /**
@@ -159,10 +160,5 @@ export const summary = ({ failed, left, passed, skipped, warnings }: Diagnosis):
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(skipped > 0 ? [`${skipped} skipped`] : [])
   ].join(", "),
-  ...(left.length === 0 ? ["Nothing was left behind."] : ["Left at the service, whose API cannot delete:"]),
-  ...left.map(({ bytes, fileId, kind }) =>
-    kind === "file"
-      ? `  file ${fileId}, ${bytes} bytes: delete it by hand`
-      : `  session ${fileId}: never completed; the service removes it after about a day`
-  )
+  ...leftBehind(left)
 ]

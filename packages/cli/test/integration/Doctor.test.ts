@@ -4,8 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as DoctorReport from "@stevedore/cli/DoctorReport"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { FaultScript, type SandboxOptions } from "@stevedore/testing"
-import { Effect, Option, Redacted, Schema } from "effect"
-import { type Environment, invoke, jsonLines } from "./invoke.js"
+import { ConfigProvider, Deferred, Effect, Exit, Option, Redacted, Schema } from "effect"
+import * as Program from "../../src/Program.js"
+import { type Environment, invoke, jsonLines, sinkOf } from "./invoke.js"
 
 const decode = Schema.decodeUnknownSync(Schema.Array(DoctorReport.DoctorReport), { onExcessProperty: "error" })
 
@@ -86,6 +87,28 @@ describe("stevedore doctor", () => {
       // it asks on purpose what has to be refused
       assert.deepStrictEqual([...new Set(breaches.map(({ rule }) => rule))], ["RefusalRetried"])
     }))
+
+  it.scopedLive("lists what it has left at the service also if it is stopped", () =>
+    Effect.gen(function*() {
+      const { baseUrl, token } = yield* sandboxOf({ faults: FaultScript.on("putPart").delay("1 hour") })
+      const env = { STEVEDORE_BASE_URL: baseUrl, STEVEDORE_TOKEN: Redacted.value(token) }
+      const putting = yield* Deferred.make<void>()
+      let stderr = ""
+      const running = Program.run({
+        words: ["doctor", "--json"],
+        out: sinkOf((text) => {
+          if (text.includes("\"encryption\"")) Deferred.unsafeDone(putting, Exit.void)
+        }),
+        error: sinkOf((text) => {
+          stderr += text
+        })
+      }).pipe(Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env)))))
+      yield* Effect.raceFirst(running, Deferred.await(putting))
+      assert.match(
+        stderr,
+        /^Left at the service, whose API cannot delete:\n(?: {2}session \w+: never completed; .*\n){2}Interrupted\.\n$/
+      )
+    }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scopedLive.each(failing)(
     "reports only %s as failed, and skips only the checks that depend on it",
