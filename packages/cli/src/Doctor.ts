@@ -198,13 +198,17 @@ const withoutConfiguration = (error: InvalidInput, options: Options, wishes: Che
 
 const judgedFile = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(
-    Effect.map(({ size }) => ({ path, size: Number(size) })),
     Effect.mapError((error) =>
       new InvalidInput({
         input: "--file",
         problem: `cannot access ${path} (${error._tag === "SystemError" ? error.reason : error._tag})`
       })
-    )
+    ),
+    Effect.filterOrFail(
+      ({ type }) => type !== "Directory",
+      () => new InvalidInput({ input: "--file", problem: `${path} is a directory: name a file` })
+    ),
+    Effect.map(({ size }) => ({ path, size: Number(size) }))
   )
 
 const checkedOrigin = (origin: string) => {

@@ -181,7 +181,7 @@ describe("stevedore doctor", () => {
       assert.isTrue(diagnosis?.type === "diagnosis" && diagnosis.skipped === 1)
     }))
 
-  it.scopedLive("exits with 3 if the token is not accepted, and with 2 if the origin is invalid", () =>
+  it.scopedLive("exits with 3 if the token is not accepted, and with 2 if the origin or the file is invalid", () =>
     Effect.gen(function*() {
       const sandbox = yield* sandboxOf({})
       const env = { STEVEDORE_BASE_URL: sandbox.baseUrl, STEVEDORE_TOKEN: "api.wrong" }
@@ -189,6 +189,8 @@ describe("stevedore doctor", () => {
       assert.deepStrictEqual([code, named("failed")], [3, ["token", "initiate"]])
       assert.notInclude(stdout, "api.wrong")
       assert.strictEqual((yield* invoke(["doctor", "--origin", "app.example"], env)).code, 2)
+      // the size of a directory is not that of the files in it
+      assert.strictEqual((yield* invoke(["doctor", "--file", "."], env)).code, 2)
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scopedLive("prints one readable line per check without --json", () =>
