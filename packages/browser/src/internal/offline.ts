@@ -6,7 +6,7 @@ import * as PageSignals from "./pageSignals.js"
 
 const untilOnline: Effect.Effect<void> = Effect.async<void>((resume) => {
   const look = () => {
-    if (!PageSignals.read().online) return
+    if (!navigator.onLine) return
     stop()
     resume(Effect.void)
   }
@@ -19,7 +19,7 @@ const untilOnline: Effect.Effect<void> = Effect.async<void>((resume) => {
 const outlasting =
   (isTheLine: (error: unknown) => boolean) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.catchAll(effect, (error) =>
-      PageSignals.read().online || !isTheLine(error)
+      navigator.onLine || !isTheLine(error)
         ? Effect.fail(error)
         : Effect.zipRight(untilOnline, outlasting(isTheLine)(effect)))
 

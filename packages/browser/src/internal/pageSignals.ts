@@ -10,9 +10,14 @@ export const read = (): { readonly online: boolean; readonly visible: boolean } 
  * @internal
  */
 export const listen = (onChange: () => void): () => void => {
+  if (typeof document === "undefined") {
+    // Chromium tells a worker nothing: an upload in one would wait forever
+    const timer = setInterval(onChange, 1000)
+    return () => clearInterval(timer)
+  }
   const targets: ReadonlyArray<readonly [EventTarget, ReadonlyArray<string>]> = [
     [globalThis, ["online", "offline", "pageshow", "resume"]],
-    ...(typeof document === "undefined" ? [] : [[document, ["visibilitychange", "resume"]] as const])
+    [document, ["visibilitychange", "resume"]]
   ]
   const each = (act: (target: EventTarget, event: string) => void) => {
     for (const [target, events] of targets) events.forEach((event) => act(target, event))

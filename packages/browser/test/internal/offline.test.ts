@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { ConnectionError, ServiceApi, TransferGate } from "@stevedore/core"
 import { SandboxLayer } from "@stevedore/testing"
 import { Duration, Effect, Fiber, Option } from "effect"
@@ -70,6 +70,26 @@ const once: Record<string, Parameters<typeof outcome>[1]> = {
 }
 
 describe("requests that fail while the browser is offline", () => {
+  it.scoped("are retried in a worker, which no event tells that the browser is online again", () =>
+    Effect.gen(function*() {
+      yield* FakePage.make({ onLine: false })
+      vi.stubGlobal("document", undefined)
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
+      yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
+      let tried = 0
+      const gate = Offline.patientGate(yield* TransferGate.make())
+      const failing = Effect.suspend(() => ++tried === 1 ? Effect.fail(lost("no")) : Effect.void)
+      const fiber = yield* Effect.fork(gate.pass(failing))
+      yield* FakePage.settled
+      vi.advanceTimersByTime(5000)
+      assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)))
+      vi.stubGlobal("navigator", { onLine: true })
+      vi.advanceTimersByTime(1000)
+      yield* Fiber.join(fiber)
+      assert.strictEqual(tried, 2)
+      assert.strictEqual(vi.getTimerCount(), 0)
+    }))
+
   for (const [what, call] of Object.entries(repeatable)) {
     it.effect(`${what} waits until the browser is online and is retried`, () =>
       Effect.gen(function*() {
