@@ -116,6 +116,22 @@ describe("IndexedDbKeyValueStore", () => {
       assert.strictEqual(closed(), 2)
     }))
 
+  it.scoped("commits each transaction at once, so that a tab that is suspended after it keeps no other waiting", () =>
+    Effect.gen(function*() {
+      const commit = yield* Effect.acquireRelease(
+        Effect.sync(() => vi.spyOn(IDBTransaction.prototype, "commit")),
+        (spy) => Effect.sync(() => spy.mockRestore())
+      )
+      const { run } = yield* Databases.make("committed")
+      yield* run("values", "readwrite", (store) => {
+        assert.strictEqual(commit.mock.calls.length, 0)
+        return store.put("1", "a")
+      })
+      assert.strictEqual(commit.mock.calls.length, 1)
+      assert.strictEqual(yield* run("values", "readonly", (store) => store.get("a")), "1")
+      assert.strictEqual(commit.mock.calls.length, 2)
+    }))
+
   it.effect("a failure names the method, the key and the browser's error", () =>
     Effect.gen(function*() {
       const broken: Databases.Database = {

@@ -107,6 +107,8 @@ export const make = (name: string): Effect.Effect<Database, never, Scope.Scope> 
             try {
               const transaction = database.transaction(store, mode)
               const asked = request(transaction.objectStore(store))
+              // otherwise it ends only when this tab is next able to run, and until then no other tab can write
+              transaction.commit()
               transaction.oncomplete = () => resume(Effect.succeed(asked.result))
               transaction.onabort = () => resume(Effect.fail(failure(transaction.error ?? asked.error)))
             } catch (cause) {
