@@ -261,6 +261,23 @@ layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Ch
       for (const share of shares) assert.isAbove(share, 0.8)
     }))
 
+  it.scoped("shows each icon in the middle of its button", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("20 seconds") })
+      yield* choose(page, [text("a.txt")])
+      yield* hasButton(page, "Pause a.txt")
+      const offCentre = yield* Effect.promise(() =>
+        page.locator("button.icon").evaluateAll((buttons) =>
+          buttons.map((button) => {
+            const outer = button.getBoundingClientRect()
+            const inner = button.querySelector("svg")?.getBoundingClientRect() ?? outer
+            return Math.round(outer.left + outer.width / 2 - inner.left - inner.width / 2)
+          })
+        )
+      )
+      assert.deepStrictEqual(offCentre, [0, 0])
+    }))
+
   it.scoped("retries all failed files, but not cancelled ones", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({
