@@ -1,7 +1,11 @@
-import type { Diagnosis } from "../DoctorReport.js"
+interface Left {
+  readonly fileId: string
+  readonly kind: "file" | "session"
+  readonly bytes: number
+}
 
 /** What a run of `stevedore doctor` left behind, as lines. */
-export const leftBehind = (left: Diagnosis["left"]): ReadonlyArray<string> => [
+export const leftBehind = (left: ReadonlyArray<Left>): ReadonlyArray<string> => [
   ...(left.length === 0 ? ["Nothing was left behind."] : ["Left at the service, whose API cannot delete:"]),
   ...left.map(({ bytes, fileId, kind }) =>
     kind === "file"

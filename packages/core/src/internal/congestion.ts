@@ -228,8 +228,7 @@ export class Congestion {
 
   #unconnected(now: number): void {
     const { inFlight } = this.#throughput
-    if (inFlight === 0 && this.#connected !== undefined) return this.#resize(this.#connected)
-    if (inFlight === 0) return
+    if (inFlight === 0) return this.#resize(this.#connected ?? this.width)
     this.#connected ??= this.width
     this.#narrowedAt = now
     this.#narrow(inFlight, false)
