@@ -70,14 +70,13 @@ describe("NodeStevedore", () => {
       )
       const address = server.address()
       const port = typeof address === "object" && address !== null ? address.port : 0
+      const node = NodeStevedore.layer({ ...nothingWrittenDown, baseUrl: `https://127.0.0.1:${port}`, token }).pipe(
+        Layer.provide(RetryPolicy.layer({ attempts: 3, base: "1 millis" }))
+      )
       const error = yield* Effect.flatMap(
         ServiceApi.ServiceApi,
         (service) => service.initiateUpload({ name: "a.txt", mediaType: "text/plain", size: 1 })
-      ).pipe(
-        Effect.flip,
-        Effect.provide(NodeStevedore.layer({ ...nothingWrittenDown, baseUrl: `https://127.0.0.1:${port}`, token })),
-        Effect.provide(RetryPolicy.layer({ attempts: 3, base: "1 millis" }))
-      )
+      ).pipe(Effect.flip, Effect.provide(node))
       assert(error._tag === "ConnectionFailed")
       assert.deepStrictEqual([error.arrived, error.attempts, made], ["no", 3, 3])
     }))
