@@ -177,7 +177,8 @@ for (const [transport, live] of Record.toEntries(adapters)) {
             const source = yield* sourceOf(Temporary.distinct(2 * MiB))
             const error = yield* Effect.flip(put(`${server.origin}/reset`, { source }))
             assert(error._tag === "ConnectionFailed")
-            assert.strictEqual(error.arrived, "unknown")
+            // a reset right after the handshake may come before the connection counts as established
+            assert.include(reset === undefined ? ["no", "unknown"] : ["unknown"], error.arrived)
             failing = false
             yield* put(`${server.origin}/reset`, { source })
             assert.strictEqual(server.requests.at(-1)?.connection, 1)
