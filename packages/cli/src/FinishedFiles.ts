@@ -12,7 +12,6 @@ import { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import { UploadLedger } from "@stevedore/core/UploadLedger"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -99,21 +98,6 @@ const read = (fs: FileSystem.FileSystem, file: string) =>
 
 const folder = "finished"
 
-const longestKept = Duration.toMillis("30 days")
-
-// A command with a path such as today's folder is never run again. This one is, even if it adds nothing.
-const forgetOld = (fs: FileSystem.FileSystem, directory: string, own: string): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    const now = yield* Clock.currentTimeMillis
-    yield* Effect.ignore(fs.utimes(own, new Date(now), new Date(now)))
-    for (const name of yield* fs.readDirectory(directory)) {
-      const path = `${directory}/${name}`
-      const { mtime } = yield* fs.stat(path)
-      const isOld = Option.exists(mtime, (date) => date.getTime() < now - longestKept)
-      if (isOld) yield* fs.remove(path, { force: true })
-    }
-  }).pipe(Effect.ignore)
-
 /**
  * What identifies a command as the same one.
  *
@@ -177,16 +161,14 @@ export const make = (
     const { lock } = yield* UploadLedger
     if (!(yield* lock(id))) return yield* new CommandRunning()
     const file = `${folder}/${id}.jsonl`
-    let told = false
-    // a full disk fails for each of ten thousand files
-    const tell = (message: string) =>
-      Effect.suspend(() => {
-        const first = !told
-        told = true
-        return first ? Effect.logWarning(message) : Effect.logDebug(message)
-      })
+    const warn = DiskLedger.warnOnce()
     const known = new Map((yield* read(fs, directory.pathOf(file))).map((one) => [one.path, one]))
-    yield* forgetOld(fs, directory.pathOf(folder), directory.pathOf(file))
+    const now = yield* Clock.currentTimeMillis
+    // Commands with a path such as today's folder are never run again. This one is, even if it adds nothing.
+    yield* Effect.ignore(fs.utimes(directory.pathOf(file), new Date(now), new Date(now)))
+    for (const name of yield* directory.untouchedSince(folder, now - DiskLedger.longestKept)) {
+      yield* Effect.ignore(fs.remove(directory.pathOf(`${folder}/${name}`), { force: true }))
+    }
     return {
       has: (path) => known.has(resolve(path)),
       find: (path, fingerprint) =>
@@ -201,7 +183,7 @@ export const make = (
           // with its own line break before it: an incomplete line does not spoil it
           yield* directory.append(file, `\n${line}`)
         }).pipe(
-          Effect.catchAll((error) => tell(`An uploaded file cannot be recorded: ${error.message}`))
+          Effect.catchAll((error) => warn(`An uploaded file cannot be recorded: ${error.message}`))
         ),
       clear: Effect.ignore(fs.remove(directory.pathOf(file), { force: true }))
     }

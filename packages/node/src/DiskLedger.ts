@@ -19,6 +19,7 @@ import * as HeldFile from "./internal/heldFile.js"
 import * as PrivateDirectory from "./internal/privateDirectory.js"
 import * as PrivateStore from "./internal/privateStore.js"
 import * as ReceiptLines from "./internal/receiptLines.js"
+import * as WarnOnce from "./internal/warnOnce.js"
 
 /**
  * Where the ledger is stored, and what it keeps.
@@ -102,7 +103,19 @@ export const privateDirectory: Effect.Effect<
  */
 export const untilLetGo = HeldFile.untilLetGo
 
-const longestKept = Duration.toMillis("30 days")
+/**
+ * For what the command line records on disk.
+ *
+ * @internal
+ */
+export const warnOnce = WarnOnce.make
+
+/**
+ * How long anything is kept that nobody continues, in milliseconds.
+ *
+ * @internal
+ */
+export const longestKept = Duration.toMillis("30 days")
 
 const oneDay = Duration.toMillis("1 day")
 

@@ -9,6 +9,7 @@ import { untilLetGo } from "./heldFile.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
 import { nameOf } from "./privateStore.js"
 import * as ProcessIdentity from "./processIdentity.js"
+import * as WarnOnce from "./warnOnce.js"
 
 const Owner = Schema.parseJson(Schema.Struct({
   pid: Schema.Int.pipe(Schema.positive()),
@@ -134,25 +135,20 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
         ? Effect.succeed(false)
         : Effect.orElseSucceed(Effect.flatMap(read(path), isHeld), () => false)
 
-    let told = false
-    const tell = (error: PlatformError) =>
-      Effect.suspend(() => {
-        const message = `${what} cannot be locked: ${error.message}. Two processes may use the same one`
-        const first = !told
-        told = true
-        return first ? Effect.logWarning(message) : Effect.logDebug(message)
+    const warn = WarnOnce.make()
+
+    const withoutLock = (path: string, error: PlatformError) =>
+      Effect.gen(function*() {
+        const taken = !(yield* isRefused(path, error))
+        if (taken) yield* warn(`${what} cannot be locked: ${error.message}. Two processes may use the same one`)
+        return { held: Option.none<Held>(), taken }
       })
 
     return (id) =>
       Effect.acquireRelease(
         take(pathOf(id)).pipe(
           Effect.map((held) => ({ held, taken: Option.isSome(held) })),
-          Effect.catchAll((error) =>
-            Effect.map(
-              Effect.unlessEffect(tell(error), isRefused(pathOf(id), error)),
-              (told) => ({ held: Option.none<Held>(), taken: Option.isSome(told) })
-            )
-          )
+          Effect.catchAll((error) => withoutLock(pathOf(id), error))
         ),
         ({ held }) => Option.match(held, { onNone: () => Effect.void, onSome: release })
       ).pipe(Effect.map(({ taken }) => taken))

@@ -27,6 +27,8 @@ export interface PrivateDirectory {
   readonly append: (path: string, content: string) => Effect.Effect<void, PlatformError>
   /** Moves something aside in one step, whatever it contains, and returns its new path, to be removed. */
   readonly moveAside: (path: string) => Effect.Effect<string, PlatformError>
+  /** The names in a subdirectory of what was last changed before a time, in milliseconds; none if it cannot be read. */
+  readonly untouchedSince: (path: string, time: number) => Effect.Effect<ReadonlyArray<string>>
 }
 
 const directoryMode = 0o700
@@ -53,7 +55,7 @@ export const writeNew = (
 const aside = "temporary"
 
 // How old the remains of a killed process must be to be removed. No process takes this long to write one small file.
-const longestWrite = Duration.hours(1)
+const longestWrite = Duration.toMillis("1 hour")
 
 // How long a check for privacy stays valid, in milliseconds.
 const trusted = Duration.toMillis("1 second")
@@ -107,20 +109,24 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
 
     const begin = checked.pipe(Effect.zipRight(makeDirectory(aside)), Effect.zipRight(inspected))
 
+    const untouchedIn = (path: string, time: number): Effect.Effect<ReadonlyArray<string>> => {
+      const isUntouched = (name: string) =>
+        fs.stat(join(directory, path, name)).pipe(
+          Effect.map(({ mtime }) => Option.exists(mtime, (date) => date.getTime() < time)),
+          Effect.orElseSucceed(() => false)
+        )
+      return Effect.flatMap(
+        Effect.orElseSucceed(fs.readDirectory(join(directory, path)), () => []),
+        Effect.filter(isUntouched, { concurrency: 16 })
+      )
+    }
+
     const sweep = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
-      const names = yield* fs.readDirectory(join(directory, aside))
-      yield* Effect.forEach(names, (name) => {
-        const path = join(directory, aside, name)
-        return Effect.flatMap(
-          fs.stat(path),
-          ({ mtime }) =>
-            Option.exists(mtime, (date) => now - date.getTime() > Duration.toMillis(longestWrite))
-              ? fs.remove(path, { recursive: true, force: true })
-              : Effect.void
-        ).pipe(Effect.ignore)
-      }, { discard: true })
-    }).pipe(Effect.ignore)
+      for (const name of yield* untouchedIn(aside, now - longestWrite)) {
+        yield* Effect.ignore(fs.remove(join(directory, aside, name), { recursive: true, force: true }))
+      }
+    })
 
     const swept = yield* Effect.once(sweep)
     const freshPath = Effect.sync(() => join(directory, aside, randomUUID()))
@@ -155,6 +161,7 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
             const moved = untilLetGo(fs.rename(join(directory, path), to))
             return Effect.catchIf(moved, isMissing, () => Effect.zipRight(begin, moved))
           })
-        )
+        ),
+      untouchedSince: (path, time) => Effect.orElseSucceed(Effect.zipRight(checked, untouchedIn(path, time)), () => [])
     }
   })

@@ -17,6 +17,8 @@ const isPlain = (segment: string): boolean =>
 
 const isHash = (segment: string): boolean => /^_[0-9a-f]{40}$/.test(segment)
 
+const isName = (segment: string): boolean => isPlain(segment) || isHash(segment)
+
 /**
  * A segment of a key as a file name: of limited length, without characters that any file system rejects, and in lower
  * case, because some file systems ignore case. The name of a segment is also its own name.
@@ -24,7 +26,7 @@ const isHash = (segment: string): boolean => /^_[0-9a-f]{40}$/.test(segment)
  * @internal
  */
 export const nameOf = (segment: string): string =>
-  isPlain(segment) || isHash(segment) ? segment : `_${createHash("sha256").update(segment).digest("hex").slice(0, 40)}`
+  isName(segment) ? segment : `_${createHash("sha256").update(segment).digest("hex").slice(0, 40)}`
 
 // A prefix may contain slashes of its own, such as the id of an upload that its caller chose.
 const segmentsOf = (key: string): ReadonlyArray<string> => {
@@ -98,25 +100,14 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       (removed) => untilLetGo(fs.remove(removed, { recursive: true, force: true }))
     ).pipe(Effect.catchIf(isMissing, () => Effect.void), Effect.uninterruptible)
 
-  const namesIn = (folder: string) =>
-    Effect.zipRight(directory.checked, fs.readDirectory(directory.pathOf(folder))).pipe(
-      Effect.catchIf(isMissing, () => Effect.succeed([])),
-      Effect.map((names) => names.filter((name) => isPlain(name) || isHash(name)))
-    )
-
-  const prefixes = namesIn("")
+  const prefixes = Effect.zipRight(directory.checked, fs.readDirectory(directory.pathOf(""))).pipe(
+    Effect.catchIf(isMissing, () => Effect.succeed([])),
+    Effect.map((names) => names.filter(isName))
+  )
 
   // Appending to a key's lines does not count.
-  const untouchedSince = (time: number, folder = ""): Effect.Effect<ReadonlyArray<string>> => {
-    const isUntouched = (name: string): Effect.Effect<boolean> =>
-      fs.stat(directory.pathOf(`${folder}/${name}`)).pipe(
-        Effect.map(({ mtime }) => Option.exists(mtime, (date) => date.getTime() < time)),
-        Effect.orElseSucceed(() => false)
-      )
-    return Effect.flatMap(namesIn(folder), Effect.filter(isUntouched, { concurrency: 16 })).pipe(
-      Effect.orElseSucceed(() => [])
-    )
-  }
+  const untouchedSince = (time: number, folder = ""): Effect.Effect<ReadonlyArray<string>> =>
+    Effect.map(directory.untouchedSince(folder, time), (names) => names.filter(isName))
 
   const store = KeyValueStore.make({
     get: (key) => read(key, fs.readFileString),
