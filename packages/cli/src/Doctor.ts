@@ -14,7 +14,6 @@ import * as Configuration from "./Configuration.js"
 import type { CheckReport, Diagnosis } from "./DoctorReport.js"
 import * as DoctorReport from "./DoctorReport.js"
 import * as Checks from "./internal/doctorChecks.js"
-import { leftBehind } from "./internal/doctorLeft.js"
 import type { Check, Found } from "./internal/doctorTrial.js"
 import * as Trial from "./internal/doctorTrial.js"
 import * as Transport from "./internal/transport.js"
@@ -142,7 +141,7 @@ const wordsOf = ({ proxy, service }: Configured): string =>
 // The last line, which lists it, is not printed if the run is stopped or its output fails.
 const tellLeft = ({ left }: Found) =>
   Effect.when(
-    Effect.flatMap(Output, (output) => output.warn(leftBehind(left).join("\n"))),
+    Effect.flatMap(Output, (output) => output.warn(DoctorReport.leftBehind(left).join("\n"))),
     () => left.length > 0
   )
 
@@ -158,12 +157,9 @@ const examine = (configured: Configured, options: Options, wishes: Checks.Wishes
       largeContent: Trial.contentOf(service.profile.limits.minimumPartSize + 1024),
       left: []
     }
-    const results = yield* Effect.onError(
-      Effect.forEach(Checks.all(wishes), (check) =>
-        Effect.tap(settledBy(check, found), ({ report }) => tell(report, options.json))),
-      () =>
-        tellLeft(found)
-    )
+    const settled = (check: Check<Trial.Needs>) =>
+      Effect.tap(settledBy(check, found), ({ report }) => tell(report, options.json))
+    const results = yield* Effect.onError(Effect.forEach(Checks.all(wishes), settled), () => tellLeft(found))
     yield* conclude([
       first,
       ...results.map(({ report }) => report)

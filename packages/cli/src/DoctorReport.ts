@@ -5,7 +5,6 @@
  */
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.js"
-import { leftBehind } from "./internal/doctorLeft.js"
 import * as Printable from "./Printable.js"
 
 /**
@@ -146,6 +145,20 @@ export const lines = (report: CheckReport, columns = Infinity): ReadonlyArray<st
   const [first = "", ...rest] = isNarrow ? ["", ...found] : found
   return [`${head}  ${first}`.trimEnd(), ...[...rest, ...remedy].map((line) => `${" ".repeat(indent)}${line}`)]
 }
+
+/**
+ * What was left behind, as lines.
+ *
+ * @internal
+ */
+export const leftBehind = (left: Diagnosis["left"]): ReadonlyArray<string> => [
+  ...(left.length === 0 ? ["Nothing was left behind."] : ["Left at the service, whose API cannot delete:"]),
+  ...left.map(({ bytes, fileId, kind }) =>
+    kind === "file"
+      ? `  file ${fileId}, ${bytes} bytes: delete it by hand`
+      : `  session ${fileId}: never completed; the service removes it after about a day`
+  )
+]
 
 /**
  * The end as lines: the counts, and what was left behind.
