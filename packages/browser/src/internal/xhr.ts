@@ -49,6 +49,7 @@ export const put = ({ body, headers, href, onSent }: Put): Effect.Effect<Answere
       sent = bytes
     }
     const end = (outcome: Effect.Effect<Answered, Unanswered>) => {
+      // no later event reports more
       sent = Infinity
       resume(outcome)
     }

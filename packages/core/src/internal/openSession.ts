@@ -40,9 +40,9 @@ const openOnce = (
       : yield* service.initiateLargeUpload({ name, mediaType, size, parts: yield* partsOf(upload, plan.parts) })
   })
 
-// The call itself is retried only if it did not arrive, and has used up its attempts by then
-const mayHaveOpened = (error: ServiceError): boolean =>
-  error.recovery !== "slowDown" && !(error._tag === "ConnectionFailed" && error.arrived === "no")
+// What was not carried out was repeated by the call itself, which has used up its attempts by then
+const wasRepeated = (error: ServiceError): boolean =>
+  error.recovery === "slowDown" || (error._tag === "ConnectionFailed" && error.arrived === "no")
 
 /**
  * Opens a session for a planned upload. If the response is lost, or is a page of something in between, nobody uses that
@@ -58,5 +58,5 @@ export const openSession = (
     return RetryPolicy.retry(() => {
       asked += 1
       return openOnce(upload)
-    }, { while: (error) => mayHaveOpened(error) && asked < upload.options.maxSessions })
+    }, { while: (error) => !wasRepeated(error) && asked < upload.options.maxSessions })
   })

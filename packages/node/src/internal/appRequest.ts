@@ -85,15 +85,13 @@ export const body = <A, I>(
     // a form on another site cannot send this type
     if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return yield* refused(415)
     if (Number(headers["content-length"] ?? 0) > longestBody) return yield* refused(413)
-    const read = (isUnlimited(source)
+    const decoded = isUnlimited(source)
       ? Effect.flatMap(limitedText(request), Schema.decode(Schema.parseJson(schema)))
-      : HttpServerRequest.schemaBodyJson(schema)).pipe(
-        HttpIncomingMessage.withMaxBodySize(Option.some(longestBody)),
-        Effect.catchTags({
-          ParseError: (error) => Effect.fail(invalid(error)),
-          RequestError: () => Effect.fail(refused(400))
-        })
-      )
+      : HttpIncomingMessage.withMaxBodySize(HttpServerRequest.schemaBodyJson(schema), Option.some(longestBody))
+    const read = Effect.catchTags(decoded, {
+      ParseError: (error) => Effect.fail(invalid(error)),
+      RequestError: () => Effect.fail(refused(400))
+    })
     // a server may run its handlers uninterruptibly, where a timeout never fires
     return yield* hasEnded(source)
       ? Effect.flatMap(
