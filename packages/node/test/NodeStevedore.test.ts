@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy, ServiceApi, Timeouts } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Config, Effect, Layer, Redacted } from "effect"
-import * as Net from "node:net"
 import * as StorageServer from "./support/storageServer.js"
+import * as TcpServer from "./support/tcpServer.js"
 
 const baseUrl = "https://service.test/api"
 const token = Redacted.make("api.secret")
@@ -58,18 +58,10 @@ describe("NodeStevedore", () => {
   it.scopedLive("a session is requested as often as the policy allows if its connections end before TLS is established", () =>
     Effect.gen(function*() {
       let made = 0
-      const server = yield* Effect.acquireRelease(
-        Effect.async<Net.Server>((resume) => {
-          const server = Net.createServer((socket) => {
-            made++
-            socket.on("error", () => undefined).once("data", () => socket.resetAndDestroy())
-          })
-          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-        }),
-        (server) => Effect.sync(() => server.close())
-      )
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
+      const port = yield* TcpServer.serve((socket) => {
+        made++
+        socket.on("error", () => undefined).once("data", () => socket.resetAndDestroy())
+      })
       const node = NodeStevedore.layer({ ...nothingWrittenDown, baseUrl: `https://127.0.0.1:${port}`, token }).pipe(
         Layer.provide(RetryPolicy.layer({ attempts: 3, base: "1 millis" }))
       )

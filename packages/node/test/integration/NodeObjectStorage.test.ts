@@ -3,12 +3,12 @@ import { ObjectStorage, Timeouts } from "@stevedore/core"
 import { FileSource, NodeObjectStorage } from "@stevedore/node"
 import { Chunk, Effect, Fiber, Option, Stream } from "effect"
 import { createHash } from "node:crypto"
-import * as Net from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
 import * as Certificate from "../support/certificate.js"
 import { put, url } from "../support/put.js"
 import * as StorageServer from "../support/storageServer.js"
+import * as TcpServer from "../support/tcpServer.js"
 import * as Temporary from "../support/temporary.js"
 
 const MiB = 1024 * 1024
@@ -199,15 +199,7 @@ describe("NodeObjectStorage", () => {
 
   it.scopedLive("fails a download with ERR_SOCKET_CONNECTION_TIMEOUT if it gets no connection within Timeouts.connect", () =>
     Effect.gen(function*() {
-      const silent = yield* Effect.acquireRelease(
-        Effect.async<Net.Server>((resume) => {
-          const server = Net.createServer(() => undefined)
-          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-        }),
-        (server) => Effect.sync(() => server.close())
-      )
-      const address = silent.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
+      const port = yield* TcpServer.serve(() => undefined)
       const storage = yield* ObjectStorage.ObjectStorage
       const error = yield* storage.get({ url: url(`https://127.0.0.1:${port}/x`), attempt: 1 }).pipe(
         Effect.scoped,
