@@ -18,7 +18,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import type { Refused } from "./internal/appRefusal.js"
 import * as Refusal from "./internal/appRefusal.js"
 import * as Request from "./internal/appRequest.js"
@@ -117,20 +116,12 @@ const created = (
 // The paths that pages use. The service's own paths concern only this server.
 const { paths } = ServiceProfile.standard
 
-// Only this server knows that an initiate was not sent. To a page it is a failure that may have opened a session, which it
-// hardly repeats. The time is far less than a page waits for a response.
-const untilSent = <A>(opening: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
-  Effect.retry(opening, {
-    while: (error) => error._tag === "ConnectionFailed" && error.arrived === "no",
-    schedule: Schedule.exponential("500 millis").pipe(Schedule.jittered, Schedule.upTo("10 seconds"))
-  })
-
 const initiate = <R>(service: ServiceApiModule.Service, note: Note<R>): Route<R> => ({
   call: Effect.map(Request.body(Request.Initiate(service.profile.limits)), ({ name, size, type }) => {
     const file = { name, mediaType: type, size }
     return {
       call: { operation: "initiateUpload", file },
-      run: untilSent(service.initiateUpload(file)).pipe(
+      run: service.initiateUpload(file).pipe(
         Effect.tap(({ fileId }) => note({ fileId, file })),
         Effect.flatMap((session) =>
           created(session, { id: session.fileId, upload_url: PresignedUrl.reveal(session.url) })
@@ -145,7 +136,7 @@ const initiateLarge = <R>(service: ServiceApiModule.Service, note: Note<R>): Rou
     const file = { name, mediaType: type, size }
     return {
       call: { operation: "initiateLargeUpload", file },
-      run: untilSent(service.initiateLargeUpload({ ...file, parts: Option.fromNullable(parts) })).pipe(
+      run: service.initiateLargeUpload({ ...file, parts: Option.fromNullable(parts) }).pipe(
         Effect.tap(({ fileId }) => note({ fileId, file })),
         Effect.flatMap((session) =>
           created(session, {
@@ -240,7 +231,7 @@ const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | unde
   return { method, path, search: searchParams }
 }
 
-// Far less than a page waits for a response: an initiate that has timed out is never repeated
+// Far less than a page waits for a response
 const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
 
 /**
@@ -251,9 +242,8 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
  *
  * The token of its `ServiceApi` never leaves the server. Requests are checked before the service is called, errors have
  * the service's own envelope, and problems between server and service are logged. Retries are left to the page, also if
- * the service's rate limit would take longer than ten seconds. Only an initiate that did not reach the service is
- * repeated here, for about ten seconds. When a page disconnects, its call ends, except for one that completes an upload.
- * Requests that, according to the browser, come from another site are refused.
+ * the service's rate limit would take longer than ten seconds. When a page disconnects, its call ends, except for one
+ * that completes an upload. Requests that, according to the browser, come from another site are refused.
  *
  * @example
  * import { HttpRouter, HttpServer } from "@effect/platform"

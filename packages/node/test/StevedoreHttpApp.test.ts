@@ -1,10 +1,10 @@
 import { type HttpApp, HttpMiddleware, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ConnectionError, ServiceApi, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
+import { ServiceApi, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Array as Arr, Cause, Deferred, Effect, Exit, Fiber, Logger, Option, Redacted, TestClock } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Logger, Option, Redacted, TestClock } from "effect"
 import { createServer } from "node:http"
 
 const app = StevedoreHttpApp.make({
@@ -396,46 +396,6 @@ describe("StevedoreHttpApp", () => {
         FaultScript.on("initiate").answer(429, "TooManyRequests", { retryAfter: 7 })
       )
     }))))
-
-  it.effect("repeats an initiate for ten seconds if it was not sent, and never if it may have been carried out", () =>
-    Effect.gen(function*() {
-      const service = yield* ServiceApi.ServiceApi
-      const statusOf = (path: string, failures: ReadonlyArray<"no" | "unknown">) => {
-        const left = [...failures]
-        const failing = <A>(opening: Effect.Effect<A, ServiceError.ServiceError>) =>
-          Effect.suspend(() => {
-            const arrived = left.shift()
-            return arrived === undefined
-              ? opening
-              : Effect.fail(new ConnectionError.ConnectionFailed({ peer: "service", origin: "http://a", arrived }))
-          })
-        const restarting: ServiceApi.Service = {
-          ...service,
-          initiateUpload: (file) => failing(service.initiateUpload(file)),
-          initiateLargeUpload: (file) => failing(service.initiateLargeUpload(file)),
-          file: (fileId) => failing(service.file(fileId))
-        }
-        return Effect.gen(function*() {
-          const asking = yield* Effect.fork(
-            Effect.provideService(
-              ask(path, path.startsWith("/v2") ? { body: small } : {}),
-              ServiceApi.ServiceApi,
-              restarting
-            )
-          )
-          yield* TestClock.adjust("30 seconds")
-          return (yield* Fiber.join(asking)).status
-        })
-      }
-      for (const path of [initiate, "/v2/files/large-upload"]) {
-        assert.strictEqual(yield* statusOf(path, ["no", "no", "no"]), 201, path)
-        assert.strictEqual(yield* statusOf(path, ["no", "unknown"]), 503, path)
-        assert.strictEqual(yield* statusOf(path, Arr.makeBy(20, () => "no" as const)), 503, path)
-      }
-      // the page repeats this itself
-      assert.strictEqual(yield* statusOf("/v1/files/abc", ["no"]), 503)
-      assert.deepStrictEqual(yield* asked, ["initiate", "initiateLarge"])
-    }).pipe(Effect.provide(SandboxLayer.memory())))
 
   it.effect("responds 429 at once if the service's rate limit would take longer than ten seconds", () =>
     Effect.gen(function*() {

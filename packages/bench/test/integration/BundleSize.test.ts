@@ -16,12 +16,12 @@ describe("the size of a page's script", () => {
     byRollupKiB = (await byRollup("stevedore") ?? NaN) / 1024
   })
 
-  it("an upload by itself, Effect included, is at most 120.45 KiB by esbuild", () => {
-    assert.isBelow(KiB("stevedore"), 120.45)
+  it("an upload by itself, Effect included, is at most 120.55 KiB by esbuild", () => {
+    assert.isBelow(KiB("stevedore"), 120.55)
   })
 
-  it("and at most 114.6 KiB by rollup", () => {
-    assert.isBelow(byRollupKiB, 114.6)
+  it("and at most 114.7 KiB by rollup", () => {
+    assert.isBelow(byRollupKiB, 114.7)
   })
 
   it("an upload adds at most 40.65 KiB to an application that has Effect, Schema and HttpClient", () => {

@@ -45,8 +45,9 @@ const wasRepeated = (error: ServiceError): boolean =>
   error.recovery === "slowDown" || (error._tag === "ConnectionFailed" && error.arrived === "no")
 
 /**
- * Opens a session for a planned upload. If the response is lost, or is a page of something in between, nobody uses that
- * session and the service cleans it up, so another one may be opened.
+ * Opens a session for a planned upload. After a 5xx it is tried again like any other call. If the response is lost, or is
+ * a page of something in between, nobody uses that session and the service cleans it up, so another one may be opened, but
+ * it counts as one of `maxSessions`.
  *
  * @internal
  */
@@ -54,9 +55,18 @@ export const openSession = (
   upload: PlannedUpload
 ): Effect.Effect<UploadSession, ServiceError, ServiceApi | TransferGate.TransferGate> =>
   Effect.suspend(() => {
-    let asked = 0
-    return RetryPolicy.retry(() => {
-      asked += 1
-      return openOnce(upload)
-    }, { while: (error) => !wasRepeated(error) && asked < upload.options.maxSessions })
+    let lost = 0
+    const asAttempt = (error: ServiceError, attempts: number) => {
+      if (error._tag !== "ServiceUnavailable") lost += 1
+      const isFinal = wasRepeated(error) || lost === upload.options.maxSessions
+      return {
+        error,
+        // each call counts its own attempts only, and the waits between sessions are to grow like any others
+        attempts,
+        recovery: isFinal ? "none" : error.recovery,
+        retryAfter: "retryAfter" in error ? error.retryAfter : undefined
+      } as const
+    }
+    return RetryPolicy.retry((attempts) => Effect.mapError(openOnce(upload), (error) => asAttempt(error, attempts)))
+      .pipe(Effect.mapError(({ error }) => error))
   })

@@ -8,7 +8,7 @@ import {
   type UploadPlan,
   UploadSources
 } from "@stevedore/core"
-import { Duration, Effect, Layer, Option, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Random, Stream } from "effect"
 import { openSession } from "../../src/internal/openSession.js"
 import { href } from "../fixtures/presignedUrls.js"
 import { inTime } from "../fixtures/uploads.js"
@@ -85,9 +85,29 @@ describe("openSession", () => {
   const failed = { operation: "initiateUpload", status: 503, issues: [] }
   const broken = { peer: "service", origin: "https://service.test" } as const
 
+  const timesOf = (error: ServiceError.ServiceError) =>
+    Effect.gen(function*() {
+      const times: Array<number> = []
+      const api = ServiceApi.layerNoop({
+        initiateUpload: () =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            times.push(now)
+            return Effect.fail(error)
+          })
+      })
+      const plan: UploadPlan.UploadPlan = { _tag: "SinglePlan", size }
+      yield* openSession({ source: repeatable, options: { plan, maxSessions: 3 } }).pipe(
+        Effect.flip,
+        inTime,
+        Effect.withRandom(Random.fixed([1])),
+        Effect.provide(Layer.merge(api, gate(Option.none())))
+      )
+      return times
+    })
+
   it.effect.each<readonly [number, string, ServiceError.ServiceError]>([
     [3, "was lost", new ConnectionError.ConnectionFailed({ ...broken, arrived: "unknown" })],
-    [3, "is a 503", new ServiceError.ServiceUnavailable(failed)],
+    [5, "is a 503", new ServiceError.ServiceUnavailable(failed)],
     [
       2,
       "is a page",
@@ -95,19 +115,14 @@ describe("openSession", () => {
     ],
     [1, "cannot be, for nothing arrived", new ConnectionError.ConnectionFailed({ ...broken, arrived: "no" })],
     [1, "is a 429", new ServiceError.RateLimited({ ...failed, status: 429, retryAfter: Duration.seconds(1) })]
-  ])("asks %d times when the answer %s: the call itself has repeated what was not carried out", ([times, _, error]) => {
-    let asked = 0
-    const api = ServiceApi.layerNoop({
-      initiateUpload: () =>
-        Effect.suspend(() => {
-          asked += 1
-          return Effect.fail(error)
-        })
-    })
-    return Effect.gen(function*() {
-      const plan: UploadPlan.UploadPlan = { _tag: "SinglePlan", size }
-      yield* inTime(Effect.flip(openSession({ source: repeatable, options: { plan, maxSessions: 3 } })))
-      assert.strictEqual(asked, times)
-    }).pipe(Effect.provide(Layer.merge(api, gate(Option.none()))))
-  })
+  ])(
+    "asks %d times when the answer %s: the call itself has repeated what was not carried out",
+    ([times, _, error]) => Effect.map(timesOf(error), (asked) => assert.lengthOf(asked, times))
+  )
+
+  it.effect("waits between sessions as between the attempts of a call, so that a gateway's outage of seconds passes", () =>
+    Effect.map(
+      timesOf(new ServiceError.ServiceUnavailable({ ...failed, status: 502 })),
+      (times) => assert.deepStrictEqual(times, [0, 500, 1500, 3500, 7500])
+    ))
 })

@@ -36,24 +36,36 @@ const defaultSessions = 3
 
 const isRefused = ({ told }: Exchange): boolean => told !== undefined && told.status >= 400 && told.status < 500
 
+const isBroken = ({ told }: Exchange): boolean => told !== undefined && told.status >= 500
+
 // One that the service may have carried out, and that gave the client no session: nothing was opened by one it refused
 const isLostOpening = (opening: Exchange): boolean =>
-  opening.arrived !== undefined && opening.told?.status !== 201 && !isRefused(opening)
+  opening.arrived !== undefined && opening.told?.status !== 201 && !isRefused(opening) && !isBroken(opening)
+
+const defaultAttempts = 5
+
+const attemptsOf = ({ scenario: { policy } }: Trial): number => policy.attempts ?? defaultAttempts
 
 const judgeOpenings = (trial: Trial, run: Run): void => {
   const most = run.options.maxSessions ?? defaultSessions
+  const attempts = attemptsOf(trial)
   let lost = 0
+  let broken = 0
   let refused = 0
   for (const exchange of trial.exchangesOf(run)?.filter(isInitiate) ?? []) {
     if (exchange.told?.status === 201) {
       lost = 0
+      broken = 0
       refused = 0
     } else if (exchange.told?.status === 409) {
       // It ended a session that never was, and the next one may be opened as often
       refused++
       lost = 0
+      broken = 0
     } else if (isLostOpening(exchange)) lost++
+    else if (isBroken(exchange)) broken++
     trial.check(9, lost <= most, () => `${run.name} opens ${lost} sessions in vain, and ${most} are allowed`)
+    trial.check(9, broken <= attempts, () => `${run.name} fails to open ${broken} times where ${attempts} are allowed`)
     trial.check(9, refused <= most, () => `${run.name} is refused ${refused} sessions, and ${most} are allowed`)
   }
 }
@@ -70,10 +82,8 @@ const judgeInitiates = (trial: Trial, run: Run): void => {
   }
 }
 
-const defaultAttempts = 5
-
 const judgeAmount = (trial: Trial): void => {
-  const attempts = trial.scenario.policy.attempts ?? defaultAttempts
+  const attempts = attemptsOf(trial)
   const counts = new Map<string, { puts: number; cuts: number }>()
   for (const exchange of trial.history.exchanges) {
     if (!isPut(exchange)) continue
