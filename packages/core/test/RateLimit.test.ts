@@ -320,9 +320,41 @@ describe("RateLimit", () => {
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
         yield* passAtOnce(gate, answerOf({ "retry-after": "100000" }, 429))
+        const isClosed = Effect.map(Effect.either(passAtOnce(gate, answerOf())), Either.isLeft)
+        for (const answer of [answerOf({}, 429), answerOf({}, 502)]) {
+          yield* Effect.sleep("60 seconds")
+          yield* passAtOnce(gate, answer)
+          assert.isTrue(yield* isClosed)
+        }
+      })))
+
+    it.effect("ends if the call that questions it is admitted, and not by an earlier one", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        const earlier = yield* Effect.fork(
+          gate.pass((answered) => Effect.delay(answered(answerOf()), "70 seconds"), asked)
+        )
+        yield* Effect.sleep("1 second")
+        yield* passAtOnce(gate, answerOf({ "retry-after": "100000" }, 429))
         yield* Effect.sleep("60 seconds")
-        yield* passAtOnce(gate, answerOf())
+        const questioning = yield* Effect.fork(
+          gate.pass((answered) => Effect.delay(answered(answerOf()), "20 seconds"), asked)
+        )
+        yield* Fiber.join(earlier)
         assert.isTrue(Either.isLeft(yield* Effect.either(passAtOnce(gate, answerOf()))))
+        yield* Fiber.join(questioning)
+        const { millis } = yield* timed(passAtOnce(gate, answerOf()))
+        assert.strictEqual(millis, 0)
+      })))
+
+    it.effect("is as long as the call that questions it is told", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "100000" }, 429))
+        yield* Effect.sleep("60 seconds")
+        yield* passAtOnce(gate, answerOf({ "retry-after": "30" }, 429))
+        const { millis } = yield* timed(passAtOnce(gate, answerOf()))
+        assert.strictEqual(millis, 30_000)
       })))
 
     it.effect("is waited for by a policy with more patience", () =>

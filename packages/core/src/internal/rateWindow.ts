@@ -111,6 +111,8 @@ export class RateWindow {
   #enteredAt = 0
   #closedUntil = 0
   #closedSince = 0
+  /** Since when a call has been on its way to find out whether the closure still holds. */
+  #questionedAt = Infinity
   /** The recent duration of a call. */
   #latency = 0
   /** In the windows before this one. */
@@ -124,7 +126,7 @@ export class RateWindow {
 
   /**
    * `patience` is in milliseconds: a closure longer than that and than a minute is respected only that long, then one
-   * call goes to find out.
+   * call goes to find out. What it is told replaces the closure.
    */
   decide(now: number, patience: number): Decision {
     if (now < this.#closedUntil) {
@@ -132,6 +134,7 @@ export class RateWindow {
       const isDue = this.#closedUntil - now > belief && now - this.#closedSince >= belief
       if (!isDue) return { _tag: "Wait", until: this.#closedUntil, reason: "retryAfter" }
       this.#closedSince = now
+      this.#questionedAt = Math.min(this.#questionedAt, now)
       return go
     }
     this.#beginAnew(now)
@@ -202,7 +205,10 @@ export class RateWindow {
       onNone: () => this.#count(status, now),
       onSome: (limit) => this.#learn(limit, now)
     })
-    if (status === 429) this.#close(RetryAfter.fromHeaders(headers, wall), now)
+    const retryAfter = status === 429 ? RetryAfter.fromHeaders(headers, wall) : undefined
+    const isVerdict = retryAfter !== undefined || (status !== 429 && status < 500)
+    if (isVerdict && enteredAt >= this.#questionedAt) this.#closedUntil = 0
+    if (status === 429) this.#close(retryAfter, now)
   }
 
   // A gateway that could not reach the service says nothing about the service's limit
@@ -233,6 +239,7 @@ export class RateWindow {
     if (retryAfter !== undefined) {
       this.#closedUntil = Math.max(this.#closedUntil, now + Duration.toMillis(retryAfter))
       this.#closedSince = now
+      this.#questionedAt = Infinity
     } else if (this.#window !== undefined) {
       this.#window.remaining = 0
     }
