@@ -6,6 +6,7 @@
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { longestLateness } from "./internal/awakeFor.js"
 
 /**
  * The server's time, as one upload knows it. All times are in milliseconds.
@@ -35,9 +36,6 @@ export interface ServerClock {
 
 /** Clock adjustments are smaller than this, so a larger jump means that the computer slept. */
 const shortestSleep = 5000
-
-/** Browsers let the timers of a page in the background fire once per minute. */
-const longestLateness = 120_000
 
 /**
  * Our monotonic clock in milliseconds.

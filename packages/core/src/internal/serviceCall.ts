@@ -19,8 +19,9 @@ import type { ServiceError } from "../ServiceError.js"
 import * as Timeouts from "../Timeouts.js"
 import { answerText } from "./answerText.js"
 import { arrivalOf } from "./arrivalOf.js"
+import { awakeFor } from "./awakeFor.js"
 import type { makeDeprecations } from "./deprecations.js"
-import { cutWhenLate } from "./ownFiber.js"
+import { inOwnFiber } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
 import { tellRepeat } from "./tellRepeat.js"
 
@@ -187,7 +188,8 @@ export const repeatedly = <A, R>(
         budget: caller.budget
       }
     ).pipe(
-      cutWhenLate({ duration: limits.total, onTimeout: () => timedOut("total", limits, last) })
+      Effect.raceFirst(Effect.flatMap(awakeFor(limits.total), () => timedOut("total", limits, last))),
+      inOwnFiber
     )
   }).pipe(span(endpoint.operation))
 

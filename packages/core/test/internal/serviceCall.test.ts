@@ -30,6 +30,26 @@ const withService = <A, E>(
 const limited = (retryAfter?: string) =>
   new Response("", { status: 429, headers: retryAfter === undefined ? {} : { "retry-after": retryAfter } })
 
+/** A computer that sleeps meanwhile: what is due fires when it wakes. */
+const sleeping = (asleep: { readonly from: Duration.DurationInput; readonly to: Duration.DurationInput }) =>
+  Effect.map(Effect.clock, (clock) => {
+    const now = () => clock.unsafeCurrentTimeMillis()
+    const from = now() + Duration.toMillis(asleep.from)
+    const to = now() + Duration.toMillis(asleep.to)
+    return Effect.withClock<Clock.Clock>({
+      [Clock.ClockTypeId]: Clock.ClockTypeId,
+      unsafeCurrentTimeMillis: now,
+      unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
+      currentTimeMillis: clock.currentTimeMillis,
+      currentTimeNanos: clock.currentTimeNanos,
+      sleep: (wait) =>
+        Effect.suspend(() => {
+          const dueAt = now() + Duration.toMillis(wait)
+          return clock.sleep(Duration.millis((dueAt > from && dueAt < to ? to : dueAt) - now()))
+        })
+    })
+  })
+
 describe("a call of the service", () => {
   describe("a 429", () => {
     it.effect("for ever is asked exactly as often as the policy says", () =>
@@ -214,6 +234,17 @@ describe("a call of the service", () => {
           )
           assert.deepInclude(result, { _tag: "TimedOut", phase: "total", after: Duration.seconds(100), attempts: 3 })
           assert.strictEqual(millis, 100_000)
+        })))
+
+    it.effect("by call leave out time in which the computer slept, also if its monotonic clock went on", () =>
+      withService((_, index) => index === 1 ? found() : Effect.never, ({ received }) =>
+        Effect.gen(function*() {
+          const asleep = yield* sleeping({ from: "10 seconds", to: "1 hour" })
+          const { millis } = yield* elapsed(asleep(theFile))
+          assert.strictEqual(received.length, 2)
+          assert.closeTo(millis, 3_600_000, 1000)
+          const stillLimited = theFile.pipe(Timeouts.with({ call: "40 seconds", total: "100 seconds" }))
+          assert.deepInclude(yield* Effect.flip(stillLimited), { _tag: "TimedOut", phase: "total", attempts: 3 })
         })))
 
     it.effect("do not count the wait for the rate limit as an attempt", () =>
