@@ -150,11 +150,12 @@ interface Attempt {
   readonly headers: Readonly<Record<string, string>>
   /** The number of the attempt for the retry policy, from 1. */
   readonly number: number
+  readonly onStart: () => void
 }
 
 const attempt = (
   transfer: PartTransfer,
-  { headers, number, section }: Attempt
+  { headers, number, onStart, section }: Attempt
 ): Effect.Effect<Receipt, PartError | Cut, ObjectStorage.ObjectStorage> =>
   Effect.gen(function*() {
     const { run } = transfer
@@ -165,6 +166,7 @@ const attempt = (
     if (run.transferSwitch.isOff()) return yield* cut
     yield* transfer.look
     if (cannotEndInTime(transfer)) return yield* tooLate(transfer, number - 1)
+    onStart()
     yield* run.monitor.publish({ _tag: "PartStarted", part: transfer.partNumber, attempt: number })
     const counts = run.monitor.beginAttempt(section.range.length)
     const hashing = hashed(section, algorithm.begin)
@@ -236,14 +238,11 @@ export const run = (
     if (isHeld(transfer)) yield* gate.hold(transfer.range.length, run)
     const section = yield* transfer.opened.section(transfer.range)
     let made = 0
+    const onStart = () => {
+      made += 1
+    }
     const once = (number: number) =>
-      gate.pass(
-        Effect.suspend(() => {
-          made += 1
-          return attempt(transfer, { section, headers, number })
-        }),
-        { bytes: transfer.range.length, owner: run }
-      )
+      gate.pass(attempt(transfer, { section, headers, number, onStart }), { bytes: transfer.range.length, owner: run })
     const receipt = yield* RetryPolicy.retry(
       (number) => Effect.tapError(uncut(run, once(number)), (error) => learnTime(run, error)),
       {
