@@ -9,6 +9,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
+import { settableWallClock } from "../../core/test/fixtures/wallClock.js"
 import * as FileLock from "../src/internal/fileLock.js"
 import * as PrivateDirectory from "../src/internal/privateDirectory.js"
 import * as PrivateStore from "../src/internal/privateStore.js"
@@ -264,6 +265,19 @@ describe("DiskLedger", () => {
       yield* Effect.promise(() => Fs.chmod(directory, 0o777))
       assert.isTrue(Option.isNone(yield* ledger.find("a")))
       assert.deepStrictEqual(yield* ledger.unfinished, [])
+    }).pipe(quietly))
+
+  it.scopedLive("writes nothing to such a directory a second after it was opened to them, wherever the wall clock was set", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const clock = yield* settableWallClock
+      const ledger = yield* ledgerAt(directory)
+      yield* clock.within(ledger.begin(recordOf("a")))
+      yield* Effect.promise(() => Fs.chmod(directory, 0o777))
+      clock.set("2 hours", "back")
+      yield* Effect.sleep("1100 millis")
+      yield* clock.within(ledger.begin(recordOf("b")))
+      assert.notInclude(yield* contents(directory), "\"b\"")
     }).pipe(quietly))
 
   it("reports a directory's wrong mode, owner or type", () => {
@@ -526,9 +540,9 @@ describe("DiskLedger", () => {
       const begin = ledger.begin(recordOf("a"))
       yield* Effect.replicateEffect(begin, 5)
       assert.strictEqual(looked, 1)
-      const clock = yield* Effect.clock
-      const tomorrow = { ...clock, currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + 86_400_000) }
-      yield* Effect.replicateEffect(Effect.withClock(begin, tomorrow), 5)
+      const clock = yield* settableWallClock
+      clock.set("1 day", "ahead")
+      yield* Effect.replicateEffect(clock.within(begin), 5)
       assert.strictEqual(looked, 2)
     }).pipe(Effect.provide(NodeContext.layer)))
 

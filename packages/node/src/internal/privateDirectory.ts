@@ -1,6 +1,7 @@
 import type { PlatformError } from "@effect/platform/Error"
 import { SystemError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
+import { monotonicMillis } from "@stevedore/core/ServerClock"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -96,13 +97,12 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
     // before writing, a recent check is enough: only the owner could have opened the directory to others since; before
     // reading, it is always checked, because what is read may have been planted
     let checkedAt = Number.NEGATIVE_INFINITY
-    const checkedLately = Effect.flatMap(
-      Clock.currentTimeMillis,
-      (now) =>
-        now - checkedAt < trusted ? Effect.void : Effect.map(checked, () => {
-          checkedAt = now
-        })
-    )
+    const checkedLately = Effect.flatMap(Effect.clock, (clock) => {
+      const now = monotonicMillis(clock)
+      return now - checkedAt < trusted ? Effect.void : Effect.map(checked, () => {
+        checkedAt = now
+      })
+    })
 
     const makeDirectory = (path: string) =>
       fs.makeDirectory(join(directory, path), { recursive: true, mode: directoryMode })
