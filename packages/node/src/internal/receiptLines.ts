@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import type * as PrivateStore from "./privateStore.js"
+import * as WarnOnce from "./warnOnce.js"
 
 const Line = Schema.parseJson(PartReceipt)
 
@@ -27,16 +28,21 @@ const keyOf = ({ id, session }: UploadRecord): string => `${id}/${session.fileId
  */
 export const make = (
   store: Pick<ReturnType<typeof PrivateStore.make>, "append" | "lines" | "removeLines">
-): Receipts => ({
-  add: (record, receipt) => Effect.flatMap(encode(receipt), (line) => store.append(keyOf(record), line)),
-  all: (record) =>
-    store.lines(keyOf(record)).pipe(
-      Effect.map((lines) => {
-        const receipts = Arr.filterMap(lines, (line) => decode(line))
-        const last = new Map(receipts.map((receipt) => [receipt.partNumber, receipt]))
-        return Arr.sort([...last.values()].filter(({ partNumber }) => partNumber <= record.session.parts), byPart)
-      }),
-      Effect.orElseSucceed(() => [])
-    ),
-  remove: (record) => store.removeLines(keyOf(record))
-})
+): Receipts => {
+  const warn = WarnOnce.make()
+  return {
+    add: (record, receipt) => Effect.flatMap(encode(receipt), (line) => store.append(keyOf(record), line)),
+    all: (record) =>
+      store.lines(keyOf(record)).pipe(
+        Effect.map((lines) => {
+          const receipts = Arr.filterMap(lines, (line) => decode(line))
+          const last = new Map(receipts.map((receipt) => [receipt.partNumber, receipt]))
+          return Arr.sort([...last.values()].filter(({ partNumber }) => partNumber <= record.session.parts), byPart)
+        }),
+        Effect.catchAll((error) =>
+          Effect.as(warn(`Which parts storage has could not be read: ${error.message}. They are sent again`), [])
+        )
+      ),
+    remove: (record) => store.removeLines(keyOf(record))
+  }
+}

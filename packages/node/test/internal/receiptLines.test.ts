@@ -2,7 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import type { UploadRecord } from "@stevedore/core/UploadRecord"
-import { Effect, FastCheck } from "effect"
+import { Effect, FastCheck, Logger } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import * as PrivateDirectory from "../../src/internal/privateDirectory.js"
@@ -84,5 +84,19 @@ describe("the receipt lines of a session", () => {
       const gone: UploadRecord = { ...record, id: "gone" }
       assert.strictEqual((yield* Effect.flip(receipts.add(gone, receiptOf(1))))._tag, "SystemError")
       assert.deepStrictEqual(yield* receipts.all(gone), [])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("that cannot be read are told of once, because all parts are then sent again", () =>
+    Effect.gen(function*() {
+      const { file, receipts } = yield* open
+      yield* Effect.promise(() => Fs.mkdir(file))
+      const told: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => void told.push(`${logLevel.label} ${String(message)}`))
+      const listening = Logger.replace(Logger.defaultLogger, logger)
+      for (let time = 0; time < 2; time++) {
+        assert.deepStrictEqual(yield* Effect.provide(receipts.all(record), listening), [])
+      }
+      assert.lengthOf(told, 1)
+      assert.match(told[0] ?? "", /^WARN .*first\.lines.* They are sent again$/)
     }).pipe(Effect.provide(NodeContext.layer)))
 })
