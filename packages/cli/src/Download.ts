@@ -145,6 +145,8 @@ export const run = (options: Options) =>
       ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])
       : output.lines([Printable.columns([fileId, path])])
     yield* output.note(
-      `Downloaded ${path}: ${Measure.bytes(size)} in ${Measure.duration(took)}${Measure.pace(size, took)}`
+      `Downloaded ${Printable.line(path)}: ${Measure.bytes(size)} in ${Measure.duration(took)}${
+        Measure.pace(size, took)
+      }`
     )
   }).pipe(Effect.provide(Configuration.layer(options)))

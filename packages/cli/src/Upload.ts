@@ -187,10 +187,11 @@ const tellUp = (sent: Sent, json: boolean) =>
     const { bytes, file, path } = sent.report
     yield* json ? output.json([sent.report]) : output.lines([Printable.columns([file.id, path])])
     if (json) return
+    const shown = Printable.line(path)
     yield* sent._tag === "UpAlready"
-      ? output.note(`Skipped ${path}: already uploaded before the command was stopped`)
+      ? output.note(`Skipped ${shown}: already uploaded before the command was stopped`)
       : output.note(
-        `Uploaded ${path}: ${Measure.bytes(bytes)} in ${Measure.duration(sent.took)}${Measure.pace(bytes, sent.took)}`
+        `Uploaded ${shown}: ${Measure.bytes(bytes)} in ${Measure.duration(sent.took)}${Measure.pace(bytes, sent.took)}`
       )
   })
 
@@ -264,8 +265,8 @@ const tellRepeated = ([first, ...more]: ReadonlyArray<FileToUpload>) =>
       ? Effect.void
       : output.note(
         more.length === 0
-          ? `${first.path} is given more than once: uploading it once`
-          : `${first.path} and ${more.length} more are given more than once: uploading each once`
+          ? `${Printable.line(first.path)} is given more than once: uploading it once`
+          : `${Printable.line(first.path)} and ${more.length} more are given more than once: uploading each once`
       ))
 
 const tellHowToGoOn = (files: number, { options, watch }: Run) =>

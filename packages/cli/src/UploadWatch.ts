@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { Output } from "./Output.js"
+import * as Printable from "./Printable.js"
 import * as ProgressBar from "./ProgressBar.js"
 import * as Reports from "./Reports.js"
 import * as UploadBoard from "./UploadBoard.js"
@@ -104,7 +105,9 @@ export const make = (
       }))
 
     const line = (name: string, progress: UploadProgress) =>
-      progress.phase === "uploading" ? output.note(`${name}: ${ProgressBar.plain(progress)}`) : Effect.void
+      progress.phase === "uploading"
+        ? output.note(`${Printable.line(name)}: ${ProgressBar.plain(progress)}`)
+        : Effect.void
     const tell = Effect.flatMap(board, (standing) =>
       standing.files.total > 1
         ? output.note(UploadBoard.plain(standing))

@@ -2,6 +2,7 @@ import type { UploadError } from "@stevedore/core/UploadError"
 import type * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import { Output, type OutputFailed } from "../Output.js"
+import * as Printable from "../Printable.js"
 import * as Reports from "../Reports.js"
 import { messageOf } from "./message.js"
 
@@ -28,7 +29,7 @@ export const make = (json: boolean): FailedFiles => {
         const before = paths.get(error)
         if (before === undefined) {
           paths.set(error, [path])
-          yield* output.warn(`${path}: ${messageOf(error)}`)
+          yield* output.warn(`${Printable.line(path)}: ${messageOf(error)}`)
         } else {
           before.push(path)
         }
@@ -38,7 +39,9 @@ export const make = (json: boolean): FailedFiles => {
       Effect.forEach(paths.values(), ([first, ...more]) =>
         Effect.when(
           output.warn(
-            `${more.length} more ${more.length === 1 ? "file" : "files"} failed for the same reason as ${first}`
+            `${more.length} more ${more.length === 1 ? "file" : "files"} failed for the same reason as ${
+              Printable.line(first)
+            }`
           ),
           () => more.length > 0
         ), { discard: true })),

@@ -297,6 +297,24 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.sameMembers(ended.stdout.trimEnd().split("\n").map((line) => line.split("\t")[1]), ["1", "no"])
       }))
 
+    it.scoped.skipIf(process.platform === "win32")(
+      "tells of a file in one line even if its name has two",
+      () =>
+        Effect.gen(function*() {
+          const { env } = yield* Sandbox
+          const { folder, fs } = yield* fixtures
+          yield* fs.writeFileString(`${folder}/a\nb`, "one")
+          yield* fs.writeFileString(`${folder}/c\nd`, "")
+          const ended = yield* invoke(["upload", `${folder}/a\nb`, `${folder}/a\nb`, `${folder}/c\nd`], env)
+          assert.match(ended.stderr, /\/a\ufffdb is given more than once/)
+          assert.match(ended.stderr, /^Uploaded \S*\/a\ufffdb: /m)
+          assert.match(ended.stderr, /\/c\ufffdd: /)
+          const [id = ""] = ended.stdout.split("\t")
+          const down = yield* invoke(["download", id, "-o", `${folder}/e\nf`], env)
+          assert.match(down.stderr, /^Downloaded \S*\/e\ufffdf: /m)
+        })
+    )
+
     it.scoped("a hard link of the same name in another folder is uploaded as a separate file", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox

@@ -48,4 +48,17 @@ describe("FailedFiles", () => {
       yield* Effect.exit(within(FailedFiles.make(true).add("a", error)))
       assert.deepStrictEqual(warned, [`a: ${error.message}`])
     }))
+
+  it.effect("keeps each warning on one line, whatever the name of the file", () =>
+    Effect.gen(function*() {
+      const { warned, within } = recording()
+      const files = FailedFiles.make(false)
+      const error = rejected()
+      yield* within(Effect.forEach(["a\nb", "c"], (path) => files.add(path, error)))
+      yield* within(files.tellRest)
+      assert.deepStrictEqual(warned, [
+        `a\ufffdb: ${error.message}`,
+        "1 more file failed for the same reason as a\ufffdb"
+      ])
+    }))
 })
