@@ -27,6 +27,7 @@ import { CommandWords, typed } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
 import * as ExitCode from "./ExitCode.js"
 import * as FinishedFiles from "./FinishedFiles.js"
+import * as Description from "./internal/description.js"
 import * as FailedFiles from "./internal/failedFiles.js"
 import * as HeldLedger from "./internal/heldLedger.js"
 import * as LastingRefusals from "./internal/lastingRefusals.js"
@@ -305,6 +306,7 @@ const finishedFiles = (options: Options, files: ReadonlyArray<FileToUpload>) =>
  */
 export const run = (options: Options) =>
   Effect.gen(function*() {
+    yield* Description.check(options)
     const { files, repeated } = yield* UploadPaths.expand(options.paths)
     yield* checkFiles(options, files)
     yield* tellRepeated(repeated)

@@ -1,0 +1,21 @@
+import * as SourceLimits from "@stevedore/core/SourceLimits"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { InvalidInput } from "../InvalidInput.js"
+
+/**
+ * Checks what options say about the files, before any file is read: it would be wrong for each of them.
+ *
+ * @internal
+ */
+export const check = (
+  { mediaType, name }: { readonly mediaType: Option.Option<string>; readonly name: Option.Option<string> }
+): Effect.Effect<void, InvalidInput> =>
+  Effect.mapError(
+    SourceLimits.checkDescription(
+      Option.getOrElse(name, () => "any"),
+      Option.getOrElse(mediaType, () => "any/any")
+    ),
+    ({ expected, field }) =>
+      new InvalidInput({ input: field === "name" ? "--name" : "--media-type", problem: `expected ${expected}` })
+  )
