@@ -9,6 +9,8 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
 import { Output } from "./Output.js"
@@ -25,6 +27,26 @@ export interface Options {
   /** The id of an upload to forget. If none, all are listed. */
   readonly forget: Option.Option<string>
   readonly json: boolean
+}
+
+/**
+ * The ledger still has an upload that it was told to forget. Why was already printed.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NotForgotten extends Schema.TaggedError<NotForgotten>("@stevedore/cli/NotForgotten")("NotForgotten", {
+  id: Schema.String
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get exitCode(): number {
+    return ExitCode.failed
+  }
+  override get message(): string {
+    return `${this.id} is still recorded, and its file resumes. Fix the error above and run the command again.`
+  }
 }
 
 /**
@@ -52,6 +74,7 @@ const forget = (id: string) =>
         problem: `no unfinished upload has the id ${JSON.stringify(id)}: run stevedore uploads to list them`
       })
     }
+    if ((yield* Uploads.unfinished).some((upload) => upload.id === id)) return yield* new NotForgotten({ id })
     yield* output.note(`Forgot ${id}: the next upload of its file starts over`)
   })
 

@@ -1,7 +1,32 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import { DiskLedger } from "@stevedore/node"
+import { Effect, Schema } from "effect"
 import * as Reports from "../src/Reports.js"
 import * as UnfinishedUploads from "../src/UnfinishedUploads.js"
+import { invoke } from "./integration/invoke.js"
+
+const assignState = (value: string | undefined): string | undefined => {
+  const before = process.env["XDG_STATE_HOME"]
+  if (value === undefined) delete process.env["XDG_STATE_HOME"]
+  else process.env["XDG_STATE_HOME"] = value
+  return before
+}
+
+const record: UploadRecord = {
+  version: 1,
+  id: "a",
+  service: "https://api.test",
+  name: "interview.mp4",
+  mediaType: "video/mp4",
+  fingerprint: { kind: "file", size: 100 },
+  checksumAlgorithm: "crc32",
+  session: { fileId: "AbC", clockOffset: 0, openedAt: 0, parts: 1 },
+  phase: "uploading",
+  startedAt: 0
+}
 
 const upload = {
   id: "5f0c2a9be1d04477",
@@ -39,4 +64,27 @@ describe("UnfinishedUploads", () => {
       startedAt: "1970-01-01T00:01:00.000Z"
     })
   })
+
+  it.scopedLive.skipIf(process.platform !== "linux")(
+    "does not say that it forgot an upload that it could not",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const state = yield* fs.makeTempDirectoryScoped()
+        yield* Effect.acquireRelease(
+          Effect.sync(() => assignState(state)),
+          (before) => Effect.sync(() => assignState(before))
+        )
+        const aside = `${state}/stevedore/temporary`
+        yield* Effect.flatMap(DiskLedger.make(), (ledger) => ledger.begin(record))
+        yield* fs.remove(aside, { recursive: true })
+        yield* fs.writeFileString(aside, "")
+        const failed = yield* invoke(["uploads", "--forget", "a"])
+        assert.strictEqual(failed.code, 1)
+        assert.match(failed.stderr, /could not be written[^]*\na is still recorded/)
+        assert.notInclude(failed.stderr, "Forgot")
+        yield* fs.remove(aside)
+        assert.match((yield* invoke(["uploads", "--forget", "a"])).stderr, /^Forgot a:/)
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
 })
