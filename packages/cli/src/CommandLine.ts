@@ -94,8 +94,8 @@ const uploads = Command.make(
   },
   runs(() => import("./UnfinishedUploads.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
-  "List unfinished uploads, one per line: id, name, size, stored parts, phase, age. Upload the file of an interrupted " +
-    "one again to resume it",
+  "List unfinished uploads, one per line: id, name, size, stored parts, phase, age, running or interrupted. Upload the " +
+    "file of an interrupted one again to resume it",
   "stevedore uploads",
   "stevedore uploads --forget 5f0c2a9be1d04477"
 )))

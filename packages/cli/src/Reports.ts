@@ -127,7 +127,9 @@ export const Unfinished = Schema.Struct({
   parts: Schema.Struct({ total: Schema.Number, confirmed: Schema.Number }),
   phase: Schema.Literal("uploading", "completing"),
   /** An ISO 8601 date. */
-  startedAt: Schema.String
+  startedAt: Schema.String,
+  /** Whether a process of this machine is running it. If not, it was interrupted. */
+  running: Schema.Boolean
 }).annotations({ identifier: "Unfinished" })
 
 /**
@@ -147,15 +149,16 @@ export const Listening = Schema.Struct({
 }).annotations({ identifier: "Listening" })
 
 /**
- * The line for an interrupted upload.
+ * The line for an unfinished upload.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const unfinished = (upload: UnfinishedUpload): typeof Unfinished.Type => ({
+export const unfinished = (upload: UnfinishedUpload, running: boolean): typeof Unfinished.Type => ({
   type: "unfinished",
   ...upload,
-  startedAt: upload.startedAt.toISOString()
+  startedAt: upload.startedAt.toISOString(),
+  running
 })
 
 const seconds = (duration: Duration.Duration): number | null =>

@@ -50,19 +50,20 @@ export class NotForgotten extends Schema.TaggedError<NotForgotten>("@stevedore/c
 }
 
 /**
- * An unfinished upload as columns: id, name, size, confirmed parts, phase, age.
+ * An unfinished upload as columns: id, name, size, confirmed parts, phase, age, and whether it is running.
  *
  * @since 0.1.0
  * @category formatting
  */
-export const row = (upload: Uploads.UnfinishedUpload, now: number): string =>
+export const row = (upload: Uploads.UnfinishedUpload, now: number, running: boolean): string =>
   Printable.columns([
     upload.id,
     upload.name,
     Measure.bytes(upload.size),
     `${upload.parts.confirmed} of ${upload.parts.total} parts`,
     upload.phase,
-    Measure.duration(Duration.millis(Math.max(0, now - upload.startedAt.getTime())))
+    Measure.duration(Duration.millis(Math.max(0, now - upload.startedAt.getTime()))),
+    running ? "running" : "interrupted"
   ])
 
 const forget = (id: string) =>
@@ -81,11 +82,15 @@ const forget = (id: string) =>
 const list = (json: boolean) =>
   Effect.gen(function*() {
     const output = yield* Output
-    const uploads = yield* Uploads.unfinished
-    if (json) return yield* output.json(uploads.map(Reports.unfinished))
+    const isRunning = yield* DiskLedger.isRunning
+    const uploads = yield* Effect.forEach(
+      yield* Uploads.unfinished,
+      (upload) => Effect.map(isRunning(upload.id), (running) => ({ upload, running }))
+    )
+    if (json) return yield* output.json(uploads.map(({ running, upload }) => Reports.unfinished(upload, running)))
     if (uploads.length === 0) return yield* output.note("No unfinished uploads")
     const now = yield* Clock.currentTimeMillis
-    yield* output.lines(uploads.map((upload) => row(upload, now)))
+    yield* output.lines(uploads.map(({ running, upload }) => row(upload, now, running)))
     yield* output.note("To resume an interrupted one, upload its file again")
   })
 

@@ -41,27 +41,29 @@ const upload = {
 } as const
 
 describe("UnfinishedUploads", () => {
-  it("shows an upload in six columns even if its name contains control characters", () => {
-    assert.deepStrictEqual(UnfinishedUploads.row(upload, 3_720_000).split("\t"), [
+  it("shows an upload in seven columns even if its name contains control characters", () => {
+    assert.deepStrictEqual(UnfinishedUploads.row(upload, 3_720_000, false).split("\t"), [
       "5f0c2a9be1d04477",
       "inter\ufffdview\ufffd[31m.mp4",
       "40.0 MB",
       "2 of 8 parts",
       "uploading",
-      "1h 1m"
+      "1h 1m",
+      "interrupted"
     ])
   })
 
   it("shows an age of 0 when the clock was set back", () => {
-    assert.include(UnfinishedUploads.row(upload, 0), "\t0")
+    assert.include(UnfinishedUploads.row(upload, 0, true), "\t0")
   })
 
   it("reports an upload as JSON that its schema decodes", () => {
-    const line: unknown = JSON.parse(JSON.stringify(Reports.unfinished(upload)))
+    const line: unknown = JSON.parse(JSON.stringify(Reports.unfinished(upload, true)))
     assert.deepStrictEqual(Schema.decodeUnknownSync(Reports.Unfinished)(line), {
       ...upload,
       type: "unfinished",
-      startedAt: "1970-01-01T00:01:00.000Z"
+      startedAt: "1970-01-01T00:01:00.000Z",
+      running: true
     })
   })
 

@@ -97,6 +97,19 @@ export const privateDirectory: Effect.Effect<
 })
 
 /**
+ * Whether a process is running an upload of the ledger in {@link defaultDirectory}. The command line tells it from those
+ * that were interrupted.
+ *
+ * @internal
+ */
+export const isRunning: Effect.Effect<(id: string) => Effect.Effect<boolean>, never, FileSystem.FileSystem> = Effect
+  .gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* privateDirectory
+    return Option.isNone(directory) ? () => Effect.succeed(false) : yield* FileLock.look(fs, directory.value)
+  })
+
+/**
  * For what the command line replaces on disk.
  *
  * @internal

@@ -349,6 +349,7 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
               (all) => all.length === 6
             )
             assert.lengthOf(receipts, 6)
+            assert.isTrue((yield* listed).running)
             const second = yield* Effect.scoped(
               Effect.flatMap(start(here, sandbox, uploadWords(here, 7)), ({ ended }) => Effect.promise(() => ended))
             )
@@ -357,11 +358,12 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
             assert.match(second.stderr, /is already being uploaded.* with --no-resume/)
             assert.notInclude(second.stdout + second.stderr, "resume: false")
           }))
-          const { confirmed, name, parts, phase } = yield* listed
-          assert.deepStrictEqual({ name, parts, phase }, {
+          const { confirmed, name, parts, phase, running } = yield* listed
+          assert.deepStrictEqual({ name, parts, phase, running }, {
             name: "interview.mp4",
             parts: { total: 7, confirmed: 6 },
-            phase: "uploading"
+            phase: "uploading",
+            running: false
           })
           assert.isAbove(confirmed, 0)
           const third = yield* runKilled(here, sandbox, Option.none())

@@ -46,6 +46,39 @@ export interface Place extends Pick<PrivateDirectory, "makeDirectory" | "pathOf"
   readonly writeAside: (content: string) => Effect.Effect<string, PlatformError>
 }
 
+const pathIn = (directory: Pick<Place, "pathOf">) => (id: string): string => directory.pathOf(`${folder}/${nameOf(id)}`)
+
+// Reading a pipe that nobody writes to would block forever.
+const textOf = (fs: FileSystem.FileSystem, path: string): Effect.Effect<string, PlatformError> =>
+  Effect.flatMap(fs.stat(path), ({ type }) => type === "File" ? fs.readFileString(path) : Effect.succeed(""))
+
+// A file that is not one of our locks has no owner: a lock is written in one step, so it cannot be a half-written one.
+const readWith = (fs: FileSystem.FileSystem) => (path: string): Effect.Effect<Found, PlatformError> =>
+  Effect.flatMap(textOf(fs, path), (text) =>
+    Effect.match(Schema.decode(Owner)(text), {
+      onFailure: () => ({ taking: text, owner: Option.none() }),
+      onSuccess: (owner) => ({ taking: owner.taking, owner: Option.some(owner) })
+    }))
+
+const isHeldBy = (isAlive: (owner: Owner) => Effect.Effect<boolean>) => ({ owner }: Found): Effect.Effect<boolean> =>
+  Option.match(owner, { onNone: () => Effect.succeed(false), onSome: isAlive })
+
+/**
+ * Whether a running process has the lock of an id. It does not take the lock, not even for a moment in which that
+ * process would not get it.
+ *
+ * @internal
+ */
+export const look = (
+  fs: FileSystem.FileSystem,
+  directory: Pick<Place, "pathOf">
+): Effect.Effect<(id: string) => Effect.Effect<boolean>> =>
+  Effect.map(ProcessIdentity.make(fs), ({ isAlive }) => (id) =>
+    readWith(fs)(pathIn(directory)(id)).pipe(
+      Effect.flatMap(isHeldBy(isAlive)),
+      Effect.orElseSucceed(() => false)
+    ))
+
 /**
  * One lock file per id, containing its owner, in a private directory. The file is written aside and hard-linked into
  * place: only one process can succeed, and the lock file never exists without its owner in it. A lock whose owner is
@@ -56,7 +89,9 @@ export interface Place extends Pick<PrivateDirectory, "makeDirectory" | "pathOf"
  */
 export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Uploads"): Effect.Effect<Lock> =>
   Effect.map(ProcessIdentity.make(fs), ({ isAlive, own }) => {
-    const pathOf = (id: string): string => directory.pathOf(`${folder}/${nameOf(id)}`)
+    const pathOf = pathIn(directory)
+    const read = readWith(fs)
+    const isHeld = isHeldBy(isAlive)
 
     const writeAside = (taking: string) =>
       Effect.flatMap(own, (owner) => directory.writeAside(JSON.stringify({ ...owner, taking } satisfies Owner)))
@@ -72,22 +107,6 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
           Effect.catchIf(isReason("AlreadyExists"), () => Effect.succeed(false)),
           Effect.ensuring(Effect.ignore(fs.remove(written, { force: true })))
         ))
-
-    // Reading a pipe that nobody writes to would block forever.
-    const textOf = (path: string): Effect.Effect<string, PlatformError> =>
-      Effect.flatMap(fs.stat(path), ({ type }) => type === "File" ? fs.readFileString(path) : Effect.succeed(""))
-
-    // A file that is not one of our locks has no owner: a lock is written in one step, so it cannot be a half-written
-    // one.
-    const read = (path: string): Effect.Effect<Found, PlatformError> =>
-      Effect.flatMap(textOf(path), (text) =>
-        Effect.match(Schema.decode(Owner)(text), {
-          onFailure: () => ({ taking: text, owner: Option.none() }),
-          onSuccess: (owner) => ({ taking: owner.taking, owner: Option.some(owner) })
-        }))
-
-    const isHeld = ({ owner }: Found): Effect.Effect<boolean> =>
-      Option.match(owner, { onNone: () => Effect.succeed(false), onSome: isAlive })
 
     const isStill = ({ path, taking }: Held): Effect.Effect<boolean, PlatformError> =>
       Effect.map(read(path), (found) => found.taking === taking)
