@@ -19,6 +19,7 @@ import * as Comparison from "./internal/comparison.js"
 import * as FileTransfer from "./internal/fileTransfer.js"
 import * as PartFile from "./internal/partFile.js"
 import * as PartJournal from "./internal/partJournal.js"
+import * as PartLeftovers from "./internal/partLeftovers.js"
 import * as PartLock from "./internal/partLock.js"
 
 /**
@@ -95,7 +96,8 @@ export const checkTarget = (
 /**
  * Downloads a file to a path. It is written beside the target and gets its name once it is complete and synced to disk.
  * Until then nothing appears there, and an existing file stays untouched. Interruption and failure leave nothing
- * behind, unless `keep` is set.
+ * behind, unless `keep` is set. What a killed process left behind is removed a day later, by the next download to the
+ * same directory.
  *
  * @example
  * import { NodeDownloads } from "@stevedore/node"
@@ -115,6 +117,7 @@ export const toFile = (
     const overwrite = options.overwrite ?? false
     const wanted = yield* Comparison.wanted(fileId, options.checksum)
     yield* checkTarget(path, { overwrite })
+    yield* PartLeftovers.sweep(dirname(path))
     const kept = keptPath(fileId, path)
     const keep = options.keep === true && (yield* PartLock.take(kept, path))
     const part = keep ? kept : yield* freshPath(path)
@@ -148,7 +151,7 @@ const partPath = (path: string, own: string): string => join(dirname(path), `.st
 const freshPath = (path: string): Effect.Effect<string> =>
   Effect.map(
     Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER),
-    (number) => partPath(path, number.toString(36))
+    (number) => partPath(path, PartLeftovers.ownName(number.toString(36)))
   )
 
 // A stable name, so that the next download finds it.

@@ -3,7 +3,8 @@ import { SourceError } from "@stevedore/core"
 import type { RepeatableSource, UploadSource } from "@stevedore/core/UploadSource"
 import { FileSource } from "@stevedore/node"
 import { Chunk, Deferred, Effect, FastCheck, Fiber, Stream } from "effect"
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
+import { randomUUID } from "node:crypto"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { unreadable } from "../src/internal/sourceFile.js"
@@ -532,5 +533,20 @@ describe("a spooled stream", () => {
       const nowhere = yield* Effect.flip(FileSource.spooled("a", counted, { directory: join(directory, "none") }))
       assert.strictEqual(nowhere._tag, "SourceUnreadable")
       assert.strictEqual(runs, 0)
+    }))
+
+  it.scopedLive("removes what killed processes left a week ago, but nothing of a running one", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const { pid: dead } = spawnSync(process.execPath, ["--version"])
+      const nameOf = (pid: number) => `stevedore-${pid}-${randomUUID()}.spool`
+      const [gone, mine, running, recent] = [nameOf(dead), nameOf(process.pid), nameOf(process.ppid), nameOf(dead)]
+      yield* Effect.promise(async () => {
+        for (const name of [gone, mine, running, recent, "other.spool"]) await Fs.writeFile(join(directory, name), "a")
+        const old = new Date(Date.now() - 8 * 24 * 3_600_000)
+        for (const name of [gone, mine, running, "other.spool"]) await Fs.utimes(join(directory, name), old, old)
+      })
+      yield* Effect.scoped(FileSource.spooled("a", chunked(), { directory }))
+      assert.sameMembers([...yield* entriesOf(directory)], [running, recent, "other.spool"])
     }))
 })

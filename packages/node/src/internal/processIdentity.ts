@@ -34,7 +34,12 @@ export const parseStat = (stat: string): Option.Option<{ readonly state: string;
     : Option.some({ state, ticks })
 }
 
-const isRunning = (pid: number): boolean => {
+/**
+ * Whether there is a process of this number, whichever it is.
+ *
+ * @internal
+ */
+export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
     return true

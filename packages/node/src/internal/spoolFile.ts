@@ -7,6 +7,7 @@ import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
 import * as NodeFs from "node:fs/promises"
 import { join } from "node:path"
+import * as Leftovers from "./leftovers.js"
 import { attempt } from "./sourceFile.js"
 
 interface Spool {
@@ -20,10 +21,23 @@ interface SpoolFile {
   readonly handle: NodeFs.FileHandle
 }
 
+const named = /^stevedore-(\d+)-[0-9a-f-]{36}\.spool$/
+
+// It is not written to while it is uploaded.
+const longest = "7 days"
+
+const sweep = (directory: string): Effect.Effect<void> =>
+  Effect.flatMap(
+    Leftovers.find(directory, named, longest),
+    Effect.forEach((path) => Effect.promise(() => NodeFs.rm(path, { force: true }).catch(() => undefined)), {
+      discard: true
+    })
+  )
+
 const create = ({ directory, name }: Spool): Effect.Effect<SpoolFile, SourceUnreadable, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.suspend(() => {
-      const path = join(directory, `stevedore-${randomUUID()}.spool`)
+      const path = join(directory, `stevedore-${process.pid}-${randomUUID()}.spool`)
       return Effect.map(attempt(name, () => NodeFs.open(path, "wx", 0o600)), (handle) => ({ path, handle }))
     }),
     ({ handle, path }) =>
@@ -62,6 +76,7 @@ export const write = <E>(
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const parent = yield* Effect.scope
+      yield* restore(sweep(spool.directory))
       const own = yield* Scope.fork(parent, parent.strategy)
       const file = yield* Scope.extend(create(spool), own)
       return yield* Effect.as(restore(fill(spool, file, stream)), file.path).pipe(

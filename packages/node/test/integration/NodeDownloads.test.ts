@@ -533,6 +533,50 @@ const gate = () => {
   return { opened, open }
 }
 
+describe("what killed downloads left in a directory", () => {
+  it.scopedLive("is removed a day later, except what can be continued from or is of a running process", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting()
+      const { pid: dead } = spawnSync(process.execPath, ["--version"])
+      const partOf = (own: string) => `.stevedore-${own}.part`
+      const lockOf = (pid: number) => JSON.stringify({ pid, taking: "t" })
+      const keptOf = (digit: string) => partOf(digit.repeat(24))
+      const left: ReadonlyArray<readonly [string, string]> = [
+        [partOf(`1k2-${dead}`), "a"],
+        // in a container, the killed process had the same number
+        [partOf(`1k3-${process.pid}`), "a"],
+        [keptOf("1"), "without a journal"],
+        [`${keptOf("1")}.lock`, lockOf(dead)],
+        [`${keptOf("2")}.lock`, lockOf(dead)],
+        [`${keptOf("3")}.json.new`, "{"],
+        [`${keptOf("3")}.00000000-0000-4000-8000-000000000000`, lockOf(dead)],
+        [keptOf("4"), "already linked to its target"],
+        [`${keptOf("4")}.json`, "{}"],
+        [`${keptOf("4")}.lock`, lockOf(dead)]
+      ]
+      const stays: ReadonlyArray<readonly [string, string]> = [
+        [partOf(`1k2-${process.ppid}`), "a"],
+        [keptOf("5"), "kept"],
+        [`${keptOf("5")}.json`, "{}"],
+        [keptOf("6"), "running"],
+        [`${keptOf("6")}.lock`, lockOf(process.ppid)],
+        [".stevedore-notes.part", "mine"]
+      ]
+      const recent = [partOf(`1k4-${dead}`), keptOf("7")]
+      yield* Effect.promise(async () => {
+        const old = new Date(Date.now() - 25 * 3_600_000)
+        for (const [name, content] of [...left, ...stays]) {
+          await Fs.writeFile(join(directory, name), content)
+          await Fs.utimes(join(directory, name), old, old)
+        }
+        for (const name of recent) await Fs.writeFile(join(directory, name), "a")
+        await Fs.link(join(directory, keptOf("4")), join(directory, "linked"))
+      })
+      yield* NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB }).pipe(Effect.provide(served.layer))
+      assert.sameMembers(yield* entries(directory), ["file", "linked", ...recent, ...stays.map(([name]) => name)])
+    }))
+})
+
 describe("NodeDownloads.toFile with keep", () => {
   const failing = (answer: number) => answer >= 3 && answer < 9 ? 0 : undefined
 
