@@ -507,6 +507,43 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual([probes, queue.getSnapshot().unfinished.length], [2, 1])
     }).pipe(Effect.provide(interrupted)))
 
+  it.scoped("does not offer an unfinished upload again that is removed while it looks a second time", () =>
+    Effect.gen(function*() {
+      yield* leftUnfinished(file("large.bin", 20 * MiB))
+      const ledger = yield* UploadLedger.UploadLedger
+      let reads = 0
+      const queue: UploadQueue.UploadQueue = yield* Effect.provideService(
+        UploadQueue.scoped(inParts),
+        UploadLedger.UploadLedger,
+        {
+          ...ledger,
+          find: (id) => Effect.delay(ledger.find(id), "100 millis"),
+          unfinished: Effect.tap(ledger.unfinished, () =>
+            Effect.sync(() => {
+              reads += 1
+              if (reads === 2) queue.getSnapshot().unfinished.forEach(({ id }) => queue.remove(id))
+            }))
+        }
+      )
+      yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      yield* TestClock.adjust("2 seconds")
+      yield* turns(5)
+      assert.strictEqual(reads, 2)
+      assert.deepStrictEqual(queue.getSnapshot().unfinished, [])
+    }).pipe(Effect.provide(interrupted)))
+
+  it.scoped("does not offer an unfinished upload that another tab has ended since it was listed", () =>
+    Effect.gen(function*() {
+      yield* leftUnfinished(file("large.bin", 20 * MiB))
+      const ledger = yield* UploadLedger.UploadLedger
+      const queue = yield* Effect.provideService(UploadQueue.scoped(inParts), UploadLedger.UploadLedger, {
+        ...ledger,
+        unfinished: Effect.tap(ledger.unfinished, Effect.forEach(({ record }) => ledger.forget(record)))
+      })
+      yield* turns(5)
+      assert.deepStrictEqual(queue.getSnapshot().unfinished, [])
+    }).pipe(Effect.provide(interrupted)))
+
   it.scoped("does not offer an unfinished upload of another service, which it cannot resume", () =>
     Effect.gen(function*() {
       yield* leftUnfinished(file("a", 20 * MiB))

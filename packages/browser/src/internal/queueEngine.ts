@@ -258,10 +258,9 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
 
   const offer = (upload: Uploads.UnfinishedUpload, kept: boolean) =>
     Effect.gen(function*() {
+      yield* Fiber.awaitAll(stopping)
       if (Array.from(entries.values()).some(({ ledgerId }) => ledgerId === upload.id)) return
-      const { lock } = yield* UploadLedger.UploadLedger
-      const isFree = yield* Effect.scoped(lock(upload.id))
-      if (isFree) enter(View.leftOver(nextId(), upload, kept), undefined, upload.id)
+      if (yield* Entries.isLeft(upload.id)) enter(View.leftOver(nextId(), upload, kept), undefined, upload.id)
     })
 
   // uploads that another tab is sending, or that only another service can resume, are not offered

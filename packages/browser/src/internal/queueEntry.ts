@@ -79,6 +79,13 @@ export const ofHandles = <A>(
 ): Effect.Effect<Option.Option<A>, never, ServiceApi> =>
   Effect.flatMap(Effect.serviceOption(FileHandles.FileHandles), Effect.transposeMapOption(use))
 
+/** Whether an upload that was listed as unfinished has not ended since, and nobody is sending it. */
+export const isLeft = (ledgerId: string): Effect.Effect<boolean> =>
+  Effect.gen(function*() {
+    const { find, lock } = yield* UploadLedger.UploadLedger
+    return (yield* Effect.scoped(lock(ledgerId))) && Option.isSome(yield* find(ledgerId))
+  })
+
 /** What the ledger no longer has cannot be resumed: the next attempt starts over. */
 export const dropEnded = (entry: Entry): Effect.Effect<void> =>
   Effect.gen(function*() {
