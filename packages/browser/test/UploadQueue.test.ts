@@ -1,7 +1,7 @@
 import { KeyValueStore } from "@effect/platform"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { FileHandles, UploadQueue, UploadQueueStream } from "@stevedore/browser"
-import { ServiceApi, UploadLedger, Uploads } from "@stevedore/core"
+import { RetryPolicy, ServiceApi, UploadLedger, Uploads } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Chunk, Effect, Fiber, Layer, Logger, Option, Stream, TestClock } from "effect"
 import * as FakePage from "./fixtures/fakePage.js"
@@ -320,6 +320,31 @@ describe("UploadQueue", () => {
       assert.strictEqual(items[0]?.result?.name, "a")
       assert.deepInclude(totals, { completed: 1, size: 10, sent: 10, confirmed: 10 })
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").answer(403) }))))
+
+  it.scoped("forgets the upload of a failed file once the file that replaces it is uploaded, and not before", () =>
+    Effect.gen(function*() {
+      const { handles, kept } = yield* keeping
+      const queue = yield* Effect.provide(UploadQueue.scoped(inParts), handles)
+      const original = file("large.bin", 20 * MiB)
+      queue.add([{ file: original, handle: handle(() => Promise.resolve(original)) }])
+      const { items: [item] } = yield* until(queue, ({ totals }) => totals.state === "failed")
+      assert.strictEqual(item?.error?.tag, "ConnectionFailed")
+      queue.giveFile(item?.id ?? "", file("another version", 20 * MiB))
+      yield* until(queue, ({ totals }) => totals.confirmed > 0)
+      assert.lengthOf(yield* Uploads.unfinished, 2)
+      yield* until(queue, ({ totals }) => totals.completed === 1)
+      assert.deepStrictEqual(yield* Uploads.unfinished, [])
+      assert.strictEqual(kept.size, 0)
+    }).pipe(
+      Effect.provide(Layer.provideMerge(
+        onDisk,
+        SandboxLayer.memory({
+          minimumPartSize: MiB,
+          faults: FaultScript.on("putPart").part(3).reset().and(FaultScript.on("putPart").part(3).delay("10 seconds"))
+        })
+      )),
+      Effect.provide(RetryPolicy.none)
+    ))
 
   it.scoped("refuses empty, duplicate and over-limit files with a reason, and accepts the rest", () =>
     Effect.gen(function*() {

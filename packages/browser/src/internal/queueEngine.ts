@@ -102,6 +102,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   const program = (entry: Entry, addition: Addition) =>
     Effect.gen(function*() {
       yield* Fiber.awaitAll(stopping)
+      const { ledgerId: earlier } = entry
       if (entry.unfinished !== undefined) yield* Entries.checkSize(entry.item, addition)
       const source = yield* Entries.sourceOf(addition)
       const { baseUrl } = yield* ServiceApi
@@ -114,6 +115,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       entry.handle = upload
       const uploaded = yield* Effect.tapError(upload.await, () => Entries.dropEnded(entry))
       if (ledgerId !== undefined) yield* Entries.ofHandles((handles) => handles.forget(ledgerId))
+      // this file has replaced the one that failed
+      if (earlier !== ledgerId) yield* Entries.forget(earlier)
       return uploaded
     }).pipe(Effect.scoped)
 
@@ -186,14 +189,11 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     })
   ))
 
-  const stopped = (entry: Entry): Effect.Effect<unknown> => {
-    const { fiber, ledgerId } = entry
-    // an upload that another tab is sending stays with that tab, and so does its file
-    const forget = ledgerId === undefined
-      ? Effect.void
-      : Effect.zipRight(Uploads.forget(ledgerId), Entries.ofHandles((handles) => handles.forget(ledgerId)))
-    return Effect.zipRight(fiber === undefined ? Effect.void : Fiber.interrupt(fiber), Effect.exit(provided(forget)))
-  }
+  const stopped = ({ fiber, ledgerId }: Entry): Effect.Effect<unknown> =>
+    Effect.zipRight(
+      fiber === undefined ? Effect.void : Fiber.interrupt(fiber),
+      Effect.exit(provided(Entries.forget(ledgerId)))
+    )
 
   const stop = (entry: Entry): void => {
     const fiber = fork(stopped(entry))

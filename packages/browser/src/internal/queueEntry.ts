@@ -3,6 +3,7 @@ import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadHandle } from "@stevedore/core/Uploads"
+import * as Uploads from "@stevedore/core/Uploads"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -78,6 +79,12 @@ export const ofHandles = <A>(
   use: (handles: FileHandles.Service) => Effect.Effect<A, never, ServiceApi>
 ): Effect.Effect<Option.Option<A>, never, ServiceApi> =>
   Effect.flatMap(Effect.serviceOption(FileHandles.FileHandles), Effect.transposeMapOption(use))
+
+/** An upload that another tab is sending stays with that tab, and so does its file. */
+export const forget = (ledgerId: string | undefined): Effect.Effect<void, never, ServiceApi> =>
+  ledgerId === undefined
+    ? Effect.void
+    : Effect.ignore(Effect.zipRight(Uploads.forget(ledgerId), ofHandles((handles) => handles.forget(ledgerId))))
 
 /** Whether an upload that was listed as unfinished has not ended since, and nobody is sending it. */
 export const isLeft = (ledgerId: string): Effect.Effect<boolean> =>
