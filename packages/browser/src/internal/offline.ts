@@ -23,11 +23,17 @@ const outlasting =
         ? Effect.fail(error)
         : Effect.zipRight(untilOnline, outlasting(isTheLine)(effect)))
 
+// A service worker that has no connection often responds by itself, with a 503
+const isFromServiceWorker = (error: unknown): boolean =>
+  Predicate.isNotNullable(navigator.serviceWorker?.controller) &&
+  (Predicate.isTagged(error, "ServiceUnavailable") || Predicate.isTagged(error, "StorageUnavailable"))
+
 const isLineFailure = (error: unknown): boolean =>
-  Predicate.isTagged(error, "ConnectionFailed") || Predicate.isTagged(error, "TimedOut")
+  Predicate.isTagged(error, "ConnectionFailed") || Predicate.isTagged(error, "TimedOut") || isFromServiceWorker(error)
 
 const hasNotArrived = (error: unknown): boolean =>
-  Predicate.isTagged(error, "ConnectionFailed") && Predicate.hasProperty(error, "arrived") && error.arrived === "no"
+  (Predicate.isTagged(error, "ConnectionFailed") && Predicate.hasProperty(error, "arrived") &&
+    error.arrived === "no") || isFromServiceWorker(error)
 
 const repeatable = outlasting(isLineFailure)
 const once = outlasting(hasNotArrived)

@@ -1,5 +1,5 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import { ConnectionError, ServiceApi, TransferGate } from "@stevedore/core"
+import { ConnectionError, ServiceApi, ServiceError, StorageError, TransferGate } from "@stevedore/core"
 import { SandboxLayer } from "@stevedore/testing"
 import { Duration, Effect, Fiber, Option } from "effect"
 import * as Offline from "../../src/internal/offline.js"
@@ -15,7 +15,16 @@ const timedOut = new ConnectionError.TimedOut({
   attempts: 1
 })
 
-type Lost = ConnectionError.ConnectionFailed | ConnectionError.TimedOut
+const ofService = new ServiceError.ServiceUnavailable({
+  operation: "initiateUpload",
+  status: 503,
+  issues: [],
+  attempts: 1
+})
+
+const ofStorage = new StorageError.StorageUnavailable({ status: 503, attempts: 1 })
+
+type Lost = ServiceError.ServiceError
 
 /** What fails once while the browser is offline, and how often it was tried when it has ended. */
 const outcome = (
@@ -24,10 +33,11 @@ const outcome = (
     api: ServiceApi.Service,
     gate: TransferGate.Service,
     failing: Effect.Effect<never, Lost>
-  ) => Effect.Effect<unknown, unknown>
+  ) => Effect.Effect<unknown, unknown>,
+  serviceWorker: object = { controller: null }
 ) =>
   Effect.scoped(Effect.gen(function*() {
-    const page = yield* FakePage.make()
+    const page = yield* FakePage.make({ serviceWorker })
     let tried = 0
     const failing = Effect.suspend((): Effect.Effect<never, Lost> => {
       tried++
@@ -89,6 +99,20 @@ describe("requests that fail while the browser is offline", () => {
       assert.strictEqual(tried, 2)
       assert.strictEqual(vi.getTimerCount(), 0)
     }))
+
+  const responding: typeof repeatable = {
+    ...repeatable,
+    ...once,
+    "a transfer": (_, gate, failing) => gate.pass(Effect.mapError(failing, () => ofStorage))
+  }
+
+  for (const [what, call] of Object.entries(responding)) {
+    it.effect(`${what} waits and is retried if a service worker responded with a 503, and not if a server did`, () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* outcome(ofService, call, { controller: {} }), { waits: true, tried: 2 })
+        assert.deepStrictEqual(yield* outcome(ofService, call), { waits: false, tried: 1 })
+      }).pipe(Effect.provide(SandboxLayer.memory())))
+  }
 
   for (const [what, call] of Object.entries(repeatable)) {
     it.effect(`${what} waits until the browser is online and is retried`, () =>
