@@ -44,6 +44,9 @@ const reasons: Readonly<Record<string, string>> = {
   ServiceUnavailable: "The service is not available at the moment. Try again later.",
   StorageUnavailable: "The storage is not available at the moment. Try again later.",
   StorageForbidden: "The storage refused the file. Try again, or contact the owner of this page.",
+  RateLimited: "There are too many uploads at the moment. Try again in a minute.",
+  InvalidResponse: "The service did not respond as expected. You may be signed out: sign in, then try again.",
+  CompletionUnknown: "All of the file was sent, but the service did not confirm it. Try again to find out.",
   UnfinishedUploadNotFound: "It was finished or discarded in another tab. Retry to upload it again."
 }
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { UploadQueue } from "@stevedore/browser"
+import { ServiceError, UploadError } from "@stevedore/core"
 import * as Words from "../../browser/page/words.js"
 
 const item = (changes: Partial<UploadQueue.Item>): UploadQueue.Item => ({
@@ -75,5 +76,20 @@ describe("the words of the page", () => {
   it("no error is told with an id that nobody has seen", () => {
     const error = { tag: "UnfinishedUploadNotFound", message: "There is no unfinished upload \"00e77c6832667339\"" }
     assert.notInclude(Words.failure(item({ state: "failed", error })), "00e77c")
+    const unknown = new UploadError.CompletionUnknown({ fileId: "00e77c", because: "InvalidResponse", attempts: 2 })
+    const { _tag: tag, message } = unknown
+    assert.notInclude(Words.failure(item({ state: "failed", error: { tag, message } })), "00e77c")
+  })
+
+  it("an error that only a developer can understand is told in other words", () => {
+    const answer = { operation: "initiateUpload", issues: [], attempts: 2 }
+    for (
+      const { _tag: tag, message } of [
+        new ServiceError.InvalidResponse({ ...answer, status: 200, path: "", problem: ServiceError.notJson }),
+        new ServiceError.RateLimited({ ...answer, status: 429 })
+      ]
+    ) {
+      assert.notInclude(Words.failure(item({ state: "failed", error: { tag, message } })), "initiateUpload")
+    }
   })
 })
