@@ -215,6 +215,9 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
       const key = JSON.stringify([arrival.operation, arrival.fileId, arrival.part])
       const attempt = (attempts.get(key) ?? 0) + 1
       const entry: Entry = { arrival, attempt, bytesReceived: 0, bytesSent: 0, status: undefined, outcome: "open" }
+      // of a response that is lost, the client learns nothing
+      let isExpired = false
+      let refusal: string | undefined
       const breach: Recording["breach"] = (rule, message) => {
         breaches.push(new SandboxReport.Breach({ rule, message, request: index }))
       }
@@ -237,11 +240,11 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
         },
         breach,
         urlExpired: () => {
-          expiredTargets.add(arrival.target)
+          isExpired = true
         },
         refused: (status, code) => {
           if (isPut(arrival) && isFinal(status, code)) {
-            refusedTargets.set(arrival.target, `${status} ${code}`)
+            refusal = `${status} ${code}`
           }
         },
         declared: (fileId, mediaType) => {
@@ -263,6 +266,10 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
           const wasOpen = entry.outcome === "open"
           entry.outcome = outcome
           entry.status = answered?.status
+          if (wasOpen && outcome === "answered") {
+            if (isExpired) expiredTargets.add(arrival.target)
+            if (refusal !== undefined) refusedTargets.set(arrival.target, refusal)
+          }
           if (!isPut(arrival) || !wasOpen) {
             return
           }

@@ -15,7 +15,7 @@ import * as Exchange from "./Exchange.js"
  * - `UnknownInitiateFields`: an initiate request had fields that the service does not know.
  * - `ExpiredUrlRetried`: a URL was used again after storage had reported it expired.
  * - `OverlappingAttempts`: a part, or an object, was put while an earlier attempt of it was still running.
- * - `RefusalRetried`: a URL was put to again after storage had refused it for a reason that no retry changes.
+ * - `RefusalRetried`: a URL was put to again after storage had answered it with a refusal that no retry changes.
  * - `CompleteBeforeAllParts`: an upload was completed before its body, or every part of it, was stored.
  * - `PartsLeftOut`: every part was stored, but the Complete did not name all of them.
  * - `PartsOutOfOrder`: the parts of a Complete were not in ascending order, each once.

@@ -218,6 +218,19 @@ describe("SandboxReport", () => {
         faults: FaultScript.on("put").answer(400, "RequestTimeout").and(FaultScript.on("put").answer(503))
       }))))
 
+    it.effect.each(
+      [["RefusalRetried", "0 hours"], ["ExpiredUrlRetried", "4 hours"]] as const
+    )("%s only if the response arrived that said so", ([rule, wait]) =>
+      Effect.gen(function*() {
+        const { url } = yield* Calls.initiate(5)
+        yield* TestClock.adjust(wait)
+        const refused = Effect.exit(Calls.put(url, hello, {}))
+        yield* Effect.repeatN(refused, 2)
+        assert.deepStrictEqual(yield* breaches, [])
+        yield* refused
+        assert.deepStrictEqual(yield* breaches, [rule])
+      }).pipe(Effect.provide(sandbox({ faults: FaultScript.on("put").times(2).loseAnswer() }))))
+
     it.effect("a PUT to a finalized file", () =>
       Effect.gen(function*() {
         const { id, url } = yield* Calls.initiate(5)
