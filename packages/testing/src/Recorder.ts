@@ -278,21 +278,11 @@ const encodings = (secret: string): ReadonlyArray<string> => [
   Encoding.encodeBase64Url(secret)
 ]
 
-const SIGNED_QUERY = /X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)(?:=|%3D)[^&\s"']*/i
+const SIGNED_QUERIES = /X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)(?:=|%3D)[^&\s"']*/gi
+const INSTEAD = "<secret>"
 
-const find = (
-  text: string,
-  secrets: ReadonlyArray<string>
-): { readonly at: number; readonly length: number } | undefined => {
-  for (const secret of secrets) {
-    const at = text.indexOf(secret)
-    if (at !== -1) {
-      return { at, length: secret.length }
-    }
-  }
-  const query = SIGNED_QUERY.exec(text)
-  return query === null ? undefined : { at: query.index, length: query[0].length }
-}
+const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): string =>
+  secrets.reduce((rest, secret) => rest.replaceAll(secret, INSTEAD), text).replace(SIGNED_QUERIES, INSTEAD)
 
 const AROUND = 40
 
@@ -314,14 +304,14 @@ export const expectNoSecret = (
     const wanted = secrets
       .map((secret) => Redacted.isRedacted(secret) ? Redacted.value(secret) : secret)
       .filter((secret) => secret !== "")
-    const sought = wanted.flatMap(encodings)
+    // the longest first: a shorter one may be a part of it
+    const sought = wanted.flatMap(encodings).sort((one, other) => other.length - one.length)
     for (const { place, text } of texts) {
-      const found = find(text, sought)
-      if (found !== undefined) {
-        const before = text.slice(Math.max(0, found.at - AROUND), found.at)
-        const after = text.slice(found.at + found.length, found.at + found.length + AROUND)
-        const clean = (part: string) => sought.reduce((rest, one) => rest.replaceAll(one, "<secret>"), part)
-        return yield* new SecretShown({ place, excerpt: `${clean(before)}<secret>${clean(after)}` })
+      const clean = withoutSecrets(text, sought)
+      if (clean !== text) {
+        const at = clean.indexOf(INSTEAD)
+        const excerpt = clean.slice(Math.max(0, at - AROUND), at + INSTEAD.length + AROUND)
+        return yield* new SecretShown({ place, excerpt })
       }
     }
   })

@@ -119,6 +119,23 @@ describe("Recorder", () => {
       assert.notInclude(error.message, "abc")
     }).pipe(Effect.provide(Recorder.layer)))
 
+  it.effect("shows no part of any other secret near the one that it reports", () =>
+    Effect.gen(function*() {
+      const long = "0123456789".repeat(6)
+      const query = `X-Amz-Credential=${long}&X-Amz-Signature=${long}`
+      for (
+        const text of [`${long} ${long}`, `${long}.more ${long}`, `https://host.test/?${query}`, `${query} ${long}`]
+      ) {
+        const error = yield* Effect.provide(
+          Effect.zipRight(Effect.log(text), Effect.flip(Recorder.expectNoSecret(long, `${long}.more`))),
+          Recorder.layer
+        )
+        assert.include(error.message, "<secret>")
+        assert.notInclude(error.message, "012")
+        assert.notInclude(error.message, ".more")
+      }
+    }))
+
   it.effect("passes if secrets were recorded only in redacted form", () =>
     Effect.gen(function*() {
       yield* Effect.log("hello").pipe(Effect.withSpan("a", { attributes: { token: Redacted.make(secret) } }))
