@@ -36,11 +36,16 @@ const refusalAnswer = (
   })
 
 const usualCodes: Readonly<Record<number, StorageRefused.RefusalCode>> = {
+  301: "PermanentRedirect",
+  307: "TemporaryRedirect",
   400: "InvalidRequest",
   403: "AccessDenied",
   404: "NoSuchKey",
+  405: "MethodNotAllowed",
   409: "OperationAborted",
+  411: "MissingContentLength",
   412: "PreconditionFailed",
+  416: "InvalidRange",
   429: "SlowDown",
   501: "NotImplemented",
   503: "SlowDown"

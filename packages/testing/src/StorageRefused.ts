@@ -56,6 +56,12 @@ export const refusals = {
     status: 409,
     message: "A conflicting conditional operation is currently in progress against this resource. Try again."
   },
+  PermanentRedirect: {
+    status: 301,
+    message:
+      "The bucket you are attempting to access must be addressed using the specified endpoint. Please send all " +
+      "future requests to this endpoint."
+  },
   PreconditionFailed: {
     status: 412,
     message: "At least one of the pre-conditions you specified did not hold"
@@ -76,6 +82,7 @@ export const refusals = {
       "signing method."
   },
   SlowDown: { status: 503, message: "Please reduce your request rate." },
+  TemporaryRedirect: { status: 307, message: "Please re-send this request to the specified temporary endpoint." },
   TokenRefreshRequired: { status: 400, message: "The provided token must be refreshed." }
 } as const satisfies Record<string, { readonly status: number; readonly message: string }>
 

@@ -1,7 +1,7 @@
 import { HttpBody } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, Layer, TestClock } from "effect"
-import { Sandbox, SandboxHttp, SandboxOptions, UrlSigner } from "../src/index.js"
+import { FaultScript, Sandbox, SandboxHttp, SandboxOptions, UrlSigner } from "../src/index.js"
 import * as Calls from "./Calls.js"
 
 const sandbox = (options?: SandboxOptions.Options) =>
@@ -268,6 +268,29 @@ describe("StorageApp", () => {
         assert.strictEqual(Calls.codeOf((yield* Calls.storage("GET", elsewhere)).body), "NoSuchBucket")
       }).pipe(Effect.provide(sandbox())))
   })
+
+  it.effect.each(
+    [
+      [301, "PermanentRedirect"],
+      [307, "TemporaryRedirect"],
+      [403, "AccessDenied"],
+      [404, "NoSuchKey"],
+      [405, "MethodNotAllowed"],
+      [409, "OperationAborted"],
+      [411, "MissingContentLength"],
+      [412, "PreconditionFailed"],
+      [416, "InvalidRange"],
+      [500, "InternalError"],
+      [501, "NotImplemented"],
+      [503, "SlowDown"]
+    ] as const
+  )("a fault %d without a code has S3's for it, %s", ([status, code]) =>
+    Effect.gen(function*() {
+      const { url } = yield* Calls.initiate(5)
+      const answer = yield* Calls.put(url, hello)
+      assert.strictEqual(answer.status, status)
+      assert.strictEqual(Calls.codeOf(answer.body), code)
+    }).pipe(Effect.provide(sandbox({ faults: FaultScript.on("put").answer(status) }))))
 
   describe("CORS", () => {
     const preflight = (options: SandboxOptions.Options | undefined, asked: string, method = "PUT") =>
