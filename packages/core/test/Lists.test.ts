@@ -194,6 +194,12 @@ describe("Lists", () => {
       untyped("an empty id", Lists.projects.untyped, { folder_id: "" }),
       untyped("an unknown sort", Lists.tags.untyped, { sort: "title:asc" }),
       untyped("too far ahead", Lists.tags.untyped, { ahead: 3 }),
+      untyped("the cursor of a page", Lists.projects.untyped, { cursor: "abc" }),
+      untyped("the maximum of a collection", Lists.projects.untyped, { atMost: 5 }),
+      untyped("a sort of another type", Lists.projects.untyped, { sort: { title: "asc" } }),
+      untyped("a page size of another type", Lists.projects.untyped, { pageSize: "10" }),
+      untyped("a position of another type", Lists.projects.untyped, { from: "2024" }),
+      untyped("a position that is null", Lists.projects.untyped, { from: null }),
       untyped("an id that leads elsewhere", Lists.folderContents("..").untyped, {}),
       untyped("an empty id in the path", Lists.folderContents("").untyped, {})
     ])("%s", ([_, list, options]) =>
@@ -201,6 +207,14 @@ describe("Lists", () => {
         const { error, requests } = yield* refused(list(options))
         assert.strictEqual(error._tag, "InvalidListOption")
         assert.notInclude(error.message, "yesterday")
+        assert.strictEqual(requests, 0)
+      }))
+
+    it.effect("a cursor of another type", () =>
+      Effect.gen(function*() {
+        const options: object = { cursor: ["a", "b"] }
+        const { error, requests } = yield* refused(Stream.fromEffect(Lists.projects.untyped.page({ ...options })))
+        assert.deepInclude(error, { _tag: "InvalidListOption", option: "cursor" })
         assert.strictEqual(requests, 0)
       }))
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import type { Checkpoint, Marked } from "../Checkpoints.js"
 import * as Checkpoints from "../Checkpoints.js"
@@ -11,7 +12,7 @@ import type { Page } from "../Page.js"
 import * as Pages from "../Pages.js"
 import { ServiceApi } from "../ServiceApi.js"
 import type { ListShape, Prepared, Wishes } from "./listRequest.js"
-import { prepare } from "./listRequest.js"
+import { checkWhole, prepare, refuse } from "./listRequest.js"
 import type { Entry, EntryPage } from "./listWalk.js"
 import { walkEntries } from "./listWalk.js"
 
@@ -95,10 +96,14 @@ const pages = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Stream.Stream<P
     )
   )
 
-const page = <A>(shape: ListShape<A>) => (wishes: Wishes = {}): Effect.Effect<Page<A>, ListError, ServiceApi> =>
+const page = <A>(shape: ListShape<A>) =>
+(
+  { cursor: given = "", ...wishes }: Wishes & { readonly cursor?: string | undefined } = {}
+): Effect.Effect<Page<A>, ListError, ServiceApi> =>
   Effect.gen(function*() {
     const walk = yield* prepared(shape, wishes)
-    const cursor = wishes.cursor === "" ? undefined : wishes.cursor
+    if (!Predicate.isString(given)) return yield* refuse(walk.path, "cursor", "expected text")
+    const cursor = given === "" ? undefined : given
     const now = yield* Clock.currentTimeMillis
     const from = cursor === undefined
       ? undefined
@@ -138,9 +143,10 @@ export interface Collection<A> {
 
 const collect =
   <A>(shape: ListShape<A>) =>
-  (wishes: Wishes & { readonly atMost: number }): Effect.Effect<Collection<A>, ListError, ServiceApi> =>
+  ({ atMost, ...wishes }: Wishes & { readonly atMost: number }): Effect.Effect<Collection<A>, ListError, ServiceApi> =>
     Effect.gen(function*() {
       const walk = yield* prepared(shape, wishes)
+      yield* checkWhole(walk.path, "atMost", atMost, Infinity)
       const now = yield* Clock.currentTimeMillis
       const remembers = walk.onCursorRejected === "restart" ? "walk" : "page"
       const items: Array<A> = []
@@ -170,14 +176,14 @@ const collect =
           firstTotal ??= page.totalCount
           lastTotal = page.totalCount ?? lastTotal
           for (const entry of entries) {
-            if (items.length === wishes.atMost) return false
+            if (items.length === atMost) return false
             yield* add(entry)
           }
           if (page.isLast) next = Option.none()
-          return !page.isLast && items.length < wishes.atMost
+          return !page.isLast && items.length < atMost
         })
 
-      if (wishes.atMost > 0) yield* Stream.runForEachWhile(walkEntries(walk), addPage)
+      if (atMost > 0) yield* Stream.runForEachWhile(walkEntries(walk), addPage)
       return {
         items,
         seen,

@@ -3,6 +3,7 @@ import * as Either from "effect/Either"
 import { flow } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type { Checkpoint } from "../Checkpoints.js"
@@ -30,8 +31,6 @@ export interface Wishes {
   readonly from?: Checkpoint | undefined
   readonly onCursorRejected?: "fail" | "restart" | undefined
   readonly onInvalid?: "fail" | "skip" | undefined
-  readonly cursor?: string | undefined
-  readonly atMost?: number | undefined
 }
 
 /** A validated walk. */
@@ -52,7 +51,8 @@ const sentences: Readonly<Record<string, string>> = {
   Unexpected: "this list has no such filter"
 }
 
-const refuse = (path: string, option: string, problem: string): Either.Either<never, InvalidListOption> =>
+/** @internal */
+export const refuse = (path: string, option: string, problem: string): Either.Either<never, InvalidListOption> =>
   Either.left(new InvalidListOption({ path, option, problem }))
 
 const wordsOf = (issue: ParseResult.ParseIssue): string => {
@@ -126,7 +126,7 @@ const checkSort = (
   shape: ListShape<unknown>,
   sort: Wishes["sort"]
 ): Either.Either<ReadonlyArray<string>, InvalidListOption> => {
-  const sorts = sort === undefined ? [] : typeof sort === "string" ? [sort] : sort
+  const sorts = sort === undefined ? [] : Arr.ensure(sort)
   const allowed = shape.sortFields.flatMap((field) => [`${field}:asc`, `${field}:desc`])
   if (sorts.every((one) => allowed.includes(one))) return Either.right(sorts)
   return refuse(
@@ -136,7 +136,8 @@ const checkSort = (
   )
 }
 
-const checkWhole = (
+/** @internal */
+export const checkWhole = (
   path: string,
   option: string,
   value: number | undefined,
@@ -150,8 +151,12 @@ const checkFrom = (
   path: string,
   wanted: string,
   from: Checkpoint | undefined
-): Either.Either<Checkpoint | undefined, CheckpointMismatch> => {
-  if (from === undefined || (from.path === path && from.fingerprint === wanted)) return Either.right(from)
+): Either.Either<Checkpoint | undefined, CheckpointMismatch | InvalidListOption> => {
+  if (from === undefined) return Either.right(from)
+  if (!Predicate.hasProperty(from, "path") || !Predicate.isString(from.path)) {
+    return refuse(path, "from", "expected a checkpoint")
+  }
+  if (from.path === path && from.fingerprint === wanted) return Either.right(from)
   return Either.left(
     new CheckpointMismatch({ path, checkpointPath: from.path, what: from.path === path ? "filters" : "list" })
   )
@@ -168,9 +173,10 @@ export const prepare = <A>(
   largestPage: number
 ): Either.Either<Prepared<A>, Refusal> =>
   Either.gen(function*() {
-    const { ahead, atMost, cursor: _, emptyPages, from, onCursorRejected, onInvalid, pageSize, sort, ...rest } = wishes
+    const { ahead, emptyPages, from, onCursorRejected, onInvalid, pageSize, sort, ...rest } = wishes
     const path = yield* checkPath(shape.path)
     const limit = pageSize ?? largestPage
+    if (!Predicate.isNumber(limit)) return yield* refuse(path, "pageSize", "expected a whole number")
     if (!Number.isInteger(limit) || limit < 1 || limit > largestPage) {
       return yield* Either.left(new InvalidPageSize({ pageSize: limit, maximum: largestPage }))
     }
@@ -179,7 +185,6 @@ export const prepare = <A>(
     const sorts = yield* checkSort(shape, sort)
     yield* checkWhole(path, "ahead", ahead, 2)
     yield* checkWhole(path, "emptyPages", emptyPages, Infinity)
-    yield* checkWhole(path, "atMost", atMost, Infinity)
     const query = [...sorts.map((one) => ["sort", one] as const), ...toQuery(filters)]
     const mark = fingerprint(path, query)
     return {
