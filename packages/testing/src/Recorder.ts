@@ -182,7 +182,9 @@ const makeConsole = (notes: Notes, console: Console.Console): Console.Console =>
   const shows = (...values: ReadonlyArray<unknown>) => Effect.sync(() => note(notes, "console", ...values))
   return {
     ...console,
-    assert: (_, ...values) => shows(...values),
+    assert: (holds, ...values) => holds ? Effect.void : shows(...values),
+    count: shows,
+    countReset: () => Effect.void,
     debug: shows,
     dir: (value) => shows(value),
     dirxml: shows,
@@ -191,6 +193,9 @@ const makeConsole = (notes: Notes, console: Console.Console): Console.Console =>
     info: shows,
     log: shows,
     table: (values) => shows(values),
+    time: () => Effect.void,
+    timeEnd: shows,
+    timeLog: shows,
     trace: shows,
     warn: shows
   }

@@ -41,6 +41,10 @@ describe("Recorder", () => {
     ["the error of a failed span", "span", Effect.withSpan(new Leak({ inner: { hidden } }), "a")],
     ["the result of a span", "span", Effect.withSpan(Effect.succeed({ secret }), "a")],
     ["console output", "console", Console.error("x", { secret })],
+    ["the values of a failed assertion", "console", Console.assert(false, secret)],
+    ["the label of a counter", "console", Console.count(secret)],
+    ["the label of a timer", "console", Console.withTime(Effect.void, secret)],
+    ["the values of a timer", "console", Console.timeLog("a", secret)],
     ["printed headers", "console", Console.log(new Headers({ authorization: `Bearer ${secret}` }))],
     ["a URL in the cause of a logged error", "log", Effect.logError(new Error("out", { cause: { url: url() } }))],
     ["a URL query in a logged Map", "log", Effect.log(new Map([["query", url().searchParams]]))],
@@ -136,8 +140,9 @@ describe("Recorder", () => {
       }
     }))
 
-  it.effect("passes if secrets were recorded only in redacted form", () =>
+  it.effect("passes if secrets were recorded only in redacted form, or not shown because an assertion holds", () =>
     Effect.gen(function*() {
+      yield* Console.assert(true, secret)
       yield* Effect.log("hello").pipe(Effect.withSpan("a", { attributes: { token: Redacted.make(secret) } }))
       yield* Recorder.record({ token: Redacted.make(secret), url: "https://storage.test/key?<redacted>" })
       yield* Recorder.expectNoSecret(secret)
