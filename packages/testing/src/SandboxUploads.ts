@@ -245,11 +245,16 @@ export const make = (settings: Settings, store: ObjectStore.ObjectStoreService):
         if (upload.multipart === undefined) {
           return Effect.fail(wrongKind)
         }
+        const completed = store.completeUpload(upload.key, uploadId, parts).pipe(
+          // no other upload has this key: if there is an object, an earlier request completed it and its answer was lost
+          Effect.catchIf(
+            ({ code }) => code === "NoSuchUpload",
+            (refusal) => Effect.mapError(store.head(upload.key), () => refusal)
+          ),
+          Effect.mapError(refusedByStore)
+        )
         return upload.multipart.uploadId === uploadId
-          ? finalize(
-            upload,
-            Effect.mapError(store.completeUpload(upload.key, uploadId, parts), refusedByStore)
-          )
+          ? finalize(upload, completed)
           : Effect.fail(ServiceRefused.invalid("upload_id", "This is not the upload's id"))
       }),
     file: (fileId) => Effect.flatMap(findFinalized(fileId), record),

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, FastCheck, Fiber, Stream, TestClock } from "effect"
-import { ObjectStore, ObjectStoreMemory, SandboxOptions } from "../src/index.js"
+import { Effect, Either, Exit, FastCheck, Fiber, Stream, TestClock } from "effect"
+import { ObjectStore, ObjectStoreMemory, SandboxOptions, StorageRefused } from "../src/index.js"
 import * as SandboxFiles from "../src/SandboxFiles.js"
 import * as SandboxUploads from "../src/SandboxUploads.js"
 
@@ -90,5 +90,26 @@ describe("SandboxUploads", () => {
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual((yield* Fiber.join(second)).status, "completed")
       assert.strictEqual(completions, 1)
+    }).pipe(Effect.provide(ObjectStoreMemory.layer())))
+
+  it.effect("finalizes an upload that the store completed, though its answer was lost, but none that it forgot", () =>
+    Effect.gen(function*() {
+      const store = yield* ObjectStore.ObjectStore
+      const lossy: ObjectStore.ObjectStoreService = {
+        ...store,
+        completeUpload: (key, uploadId, parts) =>
+          Effect.zipRight(store.completeUpload(key, uploadId, parts), StorageRefused.make("ServiceUnavailable"))
+      }
+      const uploads = SandboxUploads.make(SandboxOptions.resolve(), lossy)
+      for (const isForgotten of [false, true]) {
+        const { fileId, uploadId } = yield* uploads.initiateLarge(declared, 1)
+        const key = SandboxFiles.keyOf(fileId)
+        const part = yield* store.putPart(key, uploadId, 1, Stream.succeed(new Uint8Array(5)))
+        if (isForgotten) yield* store.abortUpload(key, uploadId)
+        const complete = Effect.either(uploads.completeLarge(fileId, uploadId, [part]))
+        assert.deepInclude(Either.flip(yield* complete).pipe(Either.getOrThrow), { status: 502 })
+        const again = Either.match(yield* complete, { onLeft: ({ status }) => status, onRight: ({ status }) => status })
+        assert.strictEqual(again, isForgotten ? 502 : "completed")
+      }
     }).pipe(Effect.provide(ObjectStoreMemory.layer())))
 })
