@@ -76,6 +76,12 @@ describe.each(combinable)("$name", (algorithm) => {
     }
   )
 
+  it.each(["????", "AAAAA", "A", "====="])("combines with %s, which is no base64, without a defect", (other) => {
+    const known = Checksum.ofBytes(algorithm, text("a")).value
+    assert.isString(algorithm.combine?.(known, other, 1))
+    assert.isString(algorithm.combine?.(other, known, 1))
+  })
+
   it("combines lengths of gigabytes as it does step by step", () => {
     const { combine } = algorithm
     assert(combine !== undefined)

@@ -12,6 +12,12 @@ describe("DownloadError", () => {
     assertSurvivesJson(DownloadError.DownloadError, error)
   })
 
+  it("a refused range says the size of the file, if it is known", () => {
+    const range = { fileId: "f", offset: 9 }
+    assert.include(new DownloadError.InvalidRange({ ...range, totalLength: 5 }).message, "offset 9: it has 5 bytes.")
+    assert.include(new DownloadError.InvalidRange(range).message, "offset 9. Ask")
+  })
+
   it.each([NaN, Infinity, -1, 0.5])(
     "a record that reports a size of %d is a typed failure, not a defect",
     (expected) => {

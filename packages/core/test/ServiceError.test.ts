@@ -57,6 +57,12 @@ describe("ServiceError", () => {
     }
   })
 
+  it("a refusal speaks of a redirect only if it is one", () => {
+    const isRedirect = (status: number) =>
+      new ServiceError.RequestRejected({ ...answer, status }).message.includes("It redirects")
+    assert.deepStrictEqual([204, 299, 300, 302, 399, 400, 422].filter(isRedirect), [300, 302, 399])
+  })
+
   it("a rate limit says how long to wait", () => {
     const error = new ServiceError.RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(30) })
     assert.include(error.message, "asks to wait 30s")
