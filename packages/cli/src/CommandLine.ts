@@ -149,7 +149,7 @@ const whoami = Command.make(
 
 const walk = {
   pageSize: Arguments.wholeNumber("page-size", { from: 1, to: 100 }).pipe(
-    Options.withDescription("Items per page. Default: chosen by the service"),
+    Options.withDescription("Items per page. Default: as many as the service allows"),
     Options.optional
   ),
   limit: Arguments.wholeNumber("limit", { from: 1 }).pipe(

@@ -30,7 +30,7 @@ export type Sort<Field extends string> = `${Field}:asc` | `${Field}:desc`
 export interface Options<SortField extends string> {
   /** One sort order, or several: each breaks the ties of the one before. */
   readonly sort?: Sort<SortField> | ReadonlyArray<Sort<SortField>> | undefined
-  /** Items per page, 1 to 100. Defaults to what the service chooses. A page may still hold fewer. */
+  /** Items per page, 1 to 100. Defaults to the most that the profile allows. A page may still hold fewer. */
   readonly pageSize?: number | undefined
   /**
    * How many pages to fetch ahead of demand. Defaults to 0, which makes no request that is not needed. Near the end of
