@@ -18,7 +18,7 @@ import * as Option from "effect/Option"
 import type { Recovery } from "./Recovery.js"
 
 /**
- * Uploads that ended, by `outcome`: `completed`, `cancelled`, or the `_tag` of the error.
+ * Uploads that ended, by `outcome`: `completed`, `cancelled`, the `_tag` of the error, or `defect`.
  *
  * @since 0.1.0
  * @category metrics
