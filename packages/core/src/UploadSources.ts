@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { systemCode } from "./ConnectionError.js"
 import { exactly } from "./internal/exactLength.js"
 import * as SequentialReader from "./internal/sequentialReader.js"
 import type { SourceError } from "./SourceError.js"
@@ -141,7 +142,10 @@ const streamed = (name: string, options: StreamOptions) => ({
 })
 
 const readable = <E>(name: string, stream: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, SourceError> =>
-  Stream.mapError(stream, () => new SourceUnreadable({ name, reason: "Failed" }))
+  Stream.mapError(stream, (cause) => {
+    const code = systemCode(cause)
+    return new SourceUnreadable({ name, reason: "Failed", ...(code === undefined ? {} : { code }) })
+  })
 
 export {
   /**

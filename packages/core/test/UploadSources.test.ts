@@ -118,6 +118,17 @@ describe("UploadSources", () => {
         assert.deepStrictEqual(error, new SourceError.SourceUnreadable({ name: "a", reason: "Failed" }))
       }))
 
+    it.effect("that fails for a reason of the system names its code, and nothing else of it", () =>
+      Effect.gen(function*() {
+        const cause = Object.assign(new Error("token api.5ecre7 refused"), { code: "ECONNRESET" })
+        const source = UploadSources.fromStream("a", Stream.fail(new Error("read", { cause })), { size: 5 })
+        const error = yield* Effect.flip(contentOf(source, whole))
+        assert.deepStrictEqual(
+          error,
+          new SourceError.SourceUnreadable({ name: "a", reason: "Failed", code: "ECONNRESET" })
+        )
+      }))
+
     it.effect.each([4, 6])("of 5 bytes, declared with %d, is SourceChanged", (size) =>
       Effect.gen(function*() {
         const source = UploadSources.fromStream("a", Stream.make(text("hello")), { size })

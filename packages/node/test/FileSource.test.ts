@@ -464,7 +464,7 @@ describe("a folder", () => {
 describe("a spooled stream", () => {
   const bytes = Temporary.distinct(3_000_001)
 
-  const chunked = (more: Stream.Stream<Uint8Array, string> = Stream.empty) =>
+  const chunked = (more: Stream.Stream<Uint8Array, unknown> = Stream.empty) =>
     Stream.concat(
       Stream.fromIterable(
         Array.from({ length: 31 }, (_, index) => bytes.subarray(index * 100_000, (index + 1) * 100_000))
@@ -501,9 +501,10 @@ describe("a spooled stream", () => {
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       const failed = yield* Effect.flip(
-        FileSource.spooled("a", chunked(Stream.fail("with a secret")), { directory })
+        FileSource.spooled("a", chunked(Stream.fail({ message: "with a secret", code: "ECONNRESET" })), { directory })
       )
       assert(failed._tag === "SourceUnreadable")
+      assert.strictEqual(failed.code, "ECONNRESET")
       assert.notInclude(JSON.stringify(failed), "secret")
       assert.deepStrictEqual(yield* entriesOf(directory), [])
 

@@ -1,3 +1,4 @@
+import { systemCode } from "@stevedore/core/ConnectionError"
 import { SizeExceeded } from "@stevedore/core/PlanError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
 import * as Effect from "effect/Effect"
@@ -47,6 +48,12 @@ const create = ({ directory, name }: Spool): Effect.Effect<SpoolFile, SourceUnre
       })
   )
 
+// The code only: whatever else a stream of the application fails with may be a secret
+const failed = (name: string) => (cause: unknown): SourceUnreadable => {
+  const code = systemCode(cause)
+  return new SourceUnreadable({ name, reason: "Failed", ...(code === undefined ? {} : { code }) })
+}
+
 const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array, E>) =>
   Effect.suspend(() => {
     const { atMost, name } = spool
@@ -58,7 +65,7 @@ const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array
         : attempt(name, () => file.handle.writeFile(chunk))
     }
     return Effect.zipRight(
-      Stream.runForEach(Stream.mapError(stream, () => new SourceUnreadable({ name, reason: "Failed" })), write),
+      Stream.runForEach(Stream.mapError(stream, failed(name)), write),
       attempt(name, () => file.handle.close())
     )
   })
