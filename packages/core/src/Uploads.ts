@@ -68,7 +68,7 @@ export interface UploadHandle {
    * Continues a paused upload. What was in flight when it was paused is sent again, and no attempt is counted for it.
    */
   readonly resume: Effect.Effect<void>
-  /** Waits for the result: the file, or the error. */
+  /** Waits for the result: the file, or the error. Whoever waits is interrupted if the upload is cancelled. */
   readonly await: Effect.Effect<UploadedFile, UploadError>
   /** Stops every request at once, and waits until nothing of the upload is running. */
   readonly cancel: Effect.Effect<void>
