@@ -71,6 +71,10 @@ export interface UploadOptions {
   readonly unfinished?: string | undefined
 }
 
+const Verify = /* #__PURE__ */ Schema.Literal("sample", "all", "download")
+
+const OnImpossible = /* #__PURE__ */ Schema.Literal("fail", "continue")
+
 /**
  * The options as JSON, for a job or a configuration. A number that JSON cannot represent is encoded as its name, such
  * as `"threshold": "Infinity"`. A value out of range is an error, and so is an unknown option, also when encoding.
@@ -94,8 +98,8 @@ export const UploadOptions = /* #__PURE__ */ Schema.Struct({
   concurrency: Schema.optional(Schema.Int.pipe(Schema.between(1, mostConcurrent))),
   maxSessions: Schema.optional(Schema.Int.pipe(Schema.between(1, mostSessions))),
   resume: Schema.optional(Schema.Boolean),
-  verify: Schema.optional(Schema.Literal("sample", "all", "download")),
-  onImpossible: Schema.optional(Schema.Literal("fail", "continue")),
+  verify: Schema.optional(Verify),
+  onImpossible: Schema.optional(OnImpossible),
   unfinished: Schema.optional(Schema.String)
 }).annotations({ identifier: "UploadOptions", parseOptions: { onExcessProperty: "error" } })
 
@@ -148,6 +152,16 @@ const whole = (
     )
 }
 
+// Types refuse an unknown word, but not everywhere options come from: taken for an omitted one, it would check less
+const checkWord = (
+  option: string,
+  word: string | undefined,
+  { literals }: { readonly literals: ReadonlyArray<string> }
+): Either.Either<void, InvalidUploadOption> =>
+  word === undefined || literals.includes(word)
+    ? Either.void
+    : Either.left(new InvalidUploadOption({ option, expected: `${literals.join(" or ")}, not ${word}` }))
+
 // Infinity is valid: every file that fits into a single PUT then is one
 const checkThreshold = (threshold: number | undefined): Either.Either<void, InvalidUploadOption> =>
   threshold === undefined || threshold >= 0
@@ -189,6 +203,9 @@ export const check = (
 ): Either.Either<CheckedOptions, PlanError | InvalidUploadOption> =>
   Either.gen(function*() {
     const { parts, strategy, threshold } = options
+    yield* checkWord("strategy", strategy, Plan.Strategy)
+    yield* checkWord("verify", options.verify, Verify)
+    yield* checkWord("onImpossible", options.onImpossible, OnImpossible)
     yield* checkThreshold(threshold)
     const plan = yield* Plan.make({ name: source.name, size: source.size, strategy, threshold, parts }, limits)
     yield* checkSource(source, limits)

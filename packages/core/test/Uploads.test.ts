@@ -130,6 +130,12 @@ describe("Uploads", () => {
       },
       { what: "a threshold below 0", source: sourceOf(95), options: { threshold: -1 }, tag: "InvalidUploadOption" },
       { what: "no session", source: sourceOf(95), options: { maxSessions: 0 }, tag: "InvalidUploadOption" },
+      ...["strategy", "verify", "onImpossible"].map((option) => ({
+        what: `a word nobody knows for ${option}`,
+        source: sourceOf(95),
+        options: Object.fromEntries<never>(JSON.parse(`[["${option}", "al"]]`)),
+        tag: "InvalidUploadOption"
+      })),
       { what: "a long name", source: sourceOf(95, "n".repeat(1025)), options: {}, tag: "InvalidSource" },
       { what: "no name", source: sourceOf(95, ""), options: {}, tag: "InvalidSource" },
       {
