@@ -43,7 +43,7 @@ const upload = Command.make(
       Options.optional
     ),
     files: Arguments.wholeNumber("files", { from: 1, to: 64 }).pipe(
-      Options.withDescription("Maximum number of files to upload at once"),
+      Options.withDescription("Maximum number of files to upload at once. Default: 3"),
       Options.withDefault(3)
     ),
     verify: Options.choice("verify", ["sample", "all", "download"]).pipe(
@@ -234,11 +234,11 @@ const sandbox = Command.make(
   "sandbox",
   {
     port: Arguments.wholeNumber("port", { from: 0, to: 65_535 }).pipe(
-      Options.withDescription("Port of the service; 0 for any free port"),
+      Options.withDescription("Port of the service; 0 for any free port. Default: 4600"),
       Options.withDefault(4600)
     ),
     storagePort: Arguments.wholeNumber("storage-port", { from: 0, to: 65_535 }).pipe(
-      Options.withDescription("Port of the storage; 0 for any free port"),
+      Options.withDescription("Port of the storage; 0 for any free port. Default: 4601"),
       Options.withDefault(4601)
     ),
     directory: Options.text("directory").pipe(
