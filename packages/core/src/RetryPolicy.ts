@@ -25,7 +25,8 @@ import type { RetryBudget } from "./RetryBudget.js"
 export interface Policy {
   /**
    * How many times a request is made at most, including the first. A part may be sent twice as often once three parts
-   * of its upload are in storage, unless this is 1: `RetryBudget.forUpload` explains why.
+   * of its upload are in storage, unless this is 1: `RetryBudget.forUpload` explains why. So may the rest of a
+   * download that breaks off.
    */
   readonly attempts: number
   /**
@@ -68,6 +69,14 @@ export const make = (options: Options = {}): Policy => ({
   cap: Duration.decode(options.cap ?? "30 seconds"),
   longestRetryAfter: Duration.decode(options.longestRetryAfter ?? "60 seconds")
 })
+
+/**
+ * Twice as many attempts, unless there are to be no retries at all.
+ *
+ * @internal
+ */
+export const patient = (policy: Policy): Policy =>
+  policy.attempts === 1 ? policy : { ...policy, attempts: 2 * policy.attempts }
 
 /**
  * The policy in force. It is read when an operation runs, so it can be replaced for a single effect.

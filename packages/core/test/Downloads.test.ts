@@ -144,6 +144,19 @@ describe("Downloads.stream", () => {
       assert.strictEqual(got.length, 3)
     }))
 
+  it.effect("is twice as patient once bytes have come, for then the connection is what fails", () =>
+    Effect.gen(function*() {
+      const mishaps = (
+        nothing: number
+      ) => [{ cutAfter: 333 }, ...Array.from({ length: nothing }, () => ({ cutAfter: 0 }))]
+      const whole = yield* run({ bytes: file, mishaps: mishaps(4) })
+      assert(whole.result._tag === "Right")
+      assertBytes(whole.result.right, file)
+      const broken = yield* run({ bytes: file, mishaps: mishaps(9) })
+      assert(broken.result._tag === "Left")
+      assert.deepStrictEqual([broken.result.left.attempts, broken.got.length], [6, 6])
+    }))
+
   it.effect("is not taken up again without a proof that the rest is of the same file", () =>
     Effect.gen(function*() {
       for (const etag of [undefined, "W/\"weak\""]) {

@@ -74,7 +74,9 @@ export const bytesOf = (
         // After progress, attempts are counted from the start: over a bad connection, a long download is cut more often
         // than a request may fail.
         const error = withAttempts(cause, position > from ? 1 : attempt)
-        const policy = yield* RetryPolicy.RetryPolicy
+        const inForce = yield* RetryPolicy.RetryPolicy
+        // Once bytes have come, the setup is right, and what fails is the connection
+        const policy = position > asked.start ? RetryPolicy.patient(inForce) : inForce
         const provable = position === asked.start ||
           (Option.exists(asked.etag, RangedContent.isStrong) && !isBeyond(known, position))
         if (!transfer.resume || !provable || !RetryPolicy.repeats(policy, error)) return yield* Effect.fail(error)
@@ -84,6 +86,7 @@ export const bytesOf = (
         close = Scope.close(own, Exit.void)
         const etag = Option.filter(asked.etag, RangedContent.isStrong)
         const rest = yield* request(content, { start: position, end: known.end, etag }, error.attempts + 1).pipe(
+          Effect.provideService(RetryPolicy.RetryPolicy, policy),
           Scope.extend(own),
           Effect.map(Option.some),
           Effect.catchTag(
