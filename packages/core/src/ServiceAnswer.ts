@@ -8,6 +8,7 @@ import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeProblem } from "./internal/decodeProblem.js"
 import { httpDate } from "./internal/httpDate.js"
@@ -49,16 +50,31 @@ export interface ServiceAnswer {
   readonly attempts: number
   /** Whether files may be sent over an `http:` URL in the response. Defaults to false. */
   readonly allowInsecureHttp?: boolean | undefined
+  /** The token of its request, which no error repeats. */
+  readonly token?: Redacted.Redacted<string> | undefined
 }
 
-const asEnvelope = Schema.decodeUnknownOption(Schema.parseJson(Schema.Struct({ errors: Schema.Array(Schema.Unknown) })))
+const Envelope = Schema.Struct({ errors: Schema.Array(Schema.Unknown) })
+
+const signedQuery = /\?[^\s"'<>?]*(signature|sig|credential|security-token)=[^\s"'<>]*/gi
+
+// Gateways and validators quote what they refuse, and an issue is shown in logs, in spans, and by an app to its pages. A
+// code is what decisions depend on.
+const withoutSecrets = ({ token }: ServiceAnswer) => (key: string, value: unknown): unknown => {
+  if (typeof value !== "string" || key === "code") return value
+  const text = value.replace(signedQuery, "?<redacted>")
+  return token === undefined ? text : text.replaceAll(Redacted.value(token), "<redacted>")
+}
 
 const asIssue = Schema.decodeUnknownOption(Issue)
 
 // Each on its own: a malformed issue hides none of the others
-const readIssues = (body: string): ReadonlyArray<Issue> =>
+const readIssues = (answer: ServiceAnswer): ReadonlyArray<Issue> =>
   Arr.filterMap(
-    Option.match(asEnvelope(body), { onNone: () => [], onSome: ({ errors }) => errors }),
+    Option.match(
+      Schema.decodeUnknownOption(Schema.parseJson(Envelope, { reviver: withoutSecrets(answer) }))(answer.body),
+      { onNone: () => [], onSome: ({ errors }) => errors }
+    ),
     (error) => asIssue(error)
   )
 
@@ -82,7 +98,7 @@ const waiting = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({
  * @category interpreters
  */
 export const errorOf = (answer: ServiceAnswer): ServiceError => {
-  const issues = answer.status < 400 ? [] : readIssues(answer.body)
+  const issues = answer.status < 400 ? [] : readIssues(answer)
   const fields = told(answer, issues)
   switch (answer.status) {
     case 401:
@@ -165,7 +181,7 @@ const decodeAt = <A, I>(
   schema: Schema.Schema<A, I>
 ): Either.Either<A, ServiceError> =>
   Either.mapLeft(Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json), (error) => {
-    const issues = readIssues(answer.body)
+    const issues = readIssues(answer)
     // A server that sent its status before the work was done can report a failure only in the body: this counts as a
     // 5xx.
     if (issues.length > 0) return new ServiceUnavailable(waiting(answer, issues))

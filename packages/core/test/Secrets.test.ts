@@ -168,6 +168,30 @@ const open = (client: HttpClient.HttpClient) =>
     )
   )
 
+/** A gateway, or a validator, that quotes what it does not accept. */
+const repeating = (status: number): HttpClient.HttpClient =>
+  HttpClient.make((request) =>
+    Effect.succeed(
+      HttpClientResponse.fromWeb(
+        request,
+        FakeHttp.json(
+          {
+            errors: [
+              {
+                code: "Unauthorized",
+                title: `no ${token}`,
+                message: `'${token}' cannot PUT ${href()}`,
+                path: ["headers", token]
+              },
+              { code: "BadGateway", message: `<a href="${href()}">the object</a>, &?${token}`, path: href() }
+            ]
+          },
+          { status }
+        )
+      )
+    )
+  )
+
 /** Failures of a client: each holds the request with its URL and its headers, and repeats them in its own words. */
 const failing: ReadonlyArray<readonly [string, HttpClient.HttpClient]> = [
   ["a broken connection", FakeHttp.broken("ECONNRESET")],
@@ -211,6 +235,18 @@ const failing: ReadonlyArray<readonly [string, HttpClient.HttpClient]> = [
         )
       )
     )
+  ],
+  [
+    "a refusal of the service that repeats the token and a URL in its issues",
+    repeating(400)
+  ],
+  [
+    "a passing failure of the service that repeats the token and a URL in its issues",
+    repeating(503)
+  ],
+  [
+    "a failure behind a success that repeats the token and a URL in its issues",
+    repeating(200)
   ],
   [
     "a success of another shape that repeats the request",

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Recovery, ServiceAnswer, ServiceError } from "@stevedore/core"
-import { Duration, Either, FastCheck as fc, Schema } from "effect"
+import { Duration, Either, FastCheck as fc, Redacted, Schema } from "effect"
 
 const at = Date.UTC(2030, 0, 1)
 
@@ -93,6 +93,22 @@ describe("ServiceAnswer", () => {
       assert.include(error.message, "InvalidPart: part 3")
       const titled = ServiceAnswer.errorOf(answer(400, JSON.stringify({ errors: [{ code: "A", title: null }] })))
       assert.include(titled.message, "(A; ")
+    })
+
+    it("an issue repeats neither the token nor a signed query, and keeps its code and all other text", () => {
+      const errors = [{
+        code: "token",
+        message: "Is /v1/x?page=2 of token, https://a.test/b?X-Amz-Date=1&X-Amz-Signature=2&c=3 or (?sig=4)?",
+        path: ["query", "token", 0]
+      }]
+      const told = { ...answer(400, JSON.stringify({ errors })), token: Redacted.make("token") }
+      assert.deepInclude({ ...ServiceAnswer.errorOf(told) }, {
+        issues: [{
+          code: "token",
+          message: "Is /v1/x?page=2 of <redacted>, https://a.test/b?<redacted> or (?<redacted>",
+          path: ["query", "<redacted>", 0]
+        }]
+      })
     })
 
     it.each([429, 503, 408])("%d keeps the wait that the service asks for", (status) => {

@@ -78,7 +78,7 @@ export interface Attempt {
 
 /** A response without its body. */
 export const answerOf = (
-  { allowInsecureHttp }: Caller,
+  { allowInsecureHttp, config: { token } }: Caller,
   operation: string,
   { headers, status }: HttpClientResponse.HttpClientResponse,
   { number, sentAt }: Attempt
@@ -91,7 +91,8 @@ export const answerOf = (
     sentAt: sentAt(receivedAt),
     receivedAt,
     attempts: number,
-    allowInsecureHttp
+    allowInsecureHttp,
+    token
   }))
 
 type Reading = (
