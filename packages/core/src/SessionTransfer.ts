@@ -11,6 +11,7 @@ import type { FileRecord } from "./FileRecord.js"
 import { isThere } from "./FileRecord.js"
 import { namesInvalidPart } from "./internal/invalidPart.js"
 import { inOwnFiber } from "./internal/ownFiber.js"
+import { printable } from "./internal/printable.js"
 import type { ObjectStorage } from "./ObjectStorage.js"
 import * as PartTransfer from "./PartTransfer.js"
 import type { InvalidPartCount } from "./PlanError.js"
@@ -268,7 +269,9 @@ const completeWithRepair = (
 ): Effect.Effect<{ readonly file: FileRecord; readonly receipts: Receipts }, UploadError, Requirements> =>
   Effect.catchAll(completed(upload, receipts), (error) =>
     isRefusedForDoubt(error, receipts)
-      ? Effect.logInfo(`Storage refused the parts of ${upload.source.name}: resending those that were sent twice`).pipe(
+      ? Effect.logInfo(
+        printable(`Storage refused the parts of ${upload.source.name}: resending those that were sent twice`)
+      ).pipe(
         Effect.zipRight(upload.run.monitor.enter("uploading")),
         Effect.zipRight(putDoubtfulAgain(upload, receipts)),
         Effect.matchEffect({

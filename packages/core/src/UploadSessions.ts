@@ -11,6 +11,7 @@ import type { FileRecord } from "./FileRecord.js"
 import { isThere } from "./FileRecord.js"
 import { openSession } from "./internal/openSession.js"
 import { isPassing, isRedirected } from "./internal/passing.js"
+import { printable } from "./internal/printable.js"
 import type { Book } from "./internal/uploadBook.js"
 import { journalOf, noJournal } from "./internal/uploadBook.js"
 import type { InvalidPartCount } from "./PlanError.js"
@@ -107,8 +108,10 @@ const hasSameContent = (
 
 const otherContent = "the content has changed or cannot be compared"
 
-const tellSentAnew = ({ source: { name } }: Upload, why: string): Effect.Effect<void> =>
-  Effect.logWarning(`${name} cannot be resumed and starts over: ${why}`)
+const nameOf = ({ source }: Upload): string => printable(source.name)
+
+const tellSentAnew = (upload: Upload, why: string): Effect.Effect<void> =>
+  Effect.logWarning(`${nameOf(upload)} cannot be resumed and starts over: ${why}`)
 
 const resume = (
   upload: Upload,
@@ -129,7 +132,7 @@ const resume = (
         range)
       if (yield* hasSameContent(upload, opened, unfinished, ranges)) {
         const confirmed = new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))
-        yield* Effect.logInfo(`Resuming ${upload.source.name}: storage has ${confirmed.size} of ${ranges.length} parts`)
+        yield* Effect.logInfo(`Resuming ${nameOf(upload)}: storage has ${confirmed.size} of ${ranges.length} parts`)
         return Option.some({
           session: session.value,
           parts: parts.value,
@@ -190,7 +193,7 @@ const runSession = (
         (error) =>
           Effect.zipRight(
             Effect.logInfo(
-              `The earlier session of ${upload.source.name} is gone (${error._tag}): a new one starts over`
+              `The earlier session of ${nameOf(upload)} is gone (${error._tag}): a new one starts over`
             ).pipe(Effect.zipRight(upload.run.monitor.endSession(error._tag))),
             runSession(upload, book, Option.none())
           )
@@ -218,7 +221,7 @@ const sessions = (
         // a stream that was already consumed can be opened again in a new session
         const isHelped = error.recovery === "newSession" || isReadOnce(error)
         return isHelped && number < upload.options.maxSessions && keys < 2 && upload.source._tag === "RepeatableSource"
-          ? Effect.logInfo(`Session ${number} of ${upload.source.name} ended (${error._tag}): a new one starts over`)
+          ? Effect.logInfo(`Session ${number} of ${nameOf(upload)} ended (${error._tag}): a new one starts over`)
             .pipe(
               Effect.zipRight(upload.run.monitor.endSession(error._tag)),
               Effect.zipRight(session(number + 1, Option.none(), keys))

@@ -232,6 +232,43 @@ describe("an interrupted upload", () => {
       assert.lengthOf(put, 2)
     }).pipe(Effect.provide(sandbox()), quietly))
 
+  it.effect.each<readonly [says: string, line: RegExp, faults: FaultScript.FaultScript, at: Moment, from?: Uint8Array]>(
+    [
+      [
+        "that it resumes, and each retry",
+        /^Resuming |^Attempt /,
+        FaultScript.on("putPart").part(7).answer(503),
+        { at: "receive", after: 5 }
+      ],
+      [
+        "that the earlier session is gone",
+        /^The earlier session /,
+        FaultScript.on("putPart").part(7).answer(404, "NoSuchUpload"),
+        { at: "begin" }
+      ],
+      ["that a session ended", /^Session 1 /, FaultScript.on("putPart").part(7).expire(), { at: "begin" }],
+      [
+        "that parts are sent again",
+        /^Storage refused /,
+        FaultScript.on("completeLarge").always().answer(502),
+        { at: "receive", after: 5 }
+      ],
+      ["that it starts over", / cannot be resumed /, FaultScript.empty, { at: "receive", after: 5 }, distinct(1000, 7)]
+    ]
+  )(
+    "%s is one line in the log, and obeyed by no terminal, whatever the file's name",
+    ([, line, faults, at, other]) =>
+      Effect.gen(function*() {
+        const { ledger } = yield* openLedger()
+        const name = "a\n\u001b[2Jlevel=ERROR\u202e.txt"
+        yield* killedAt(ledger, at, { ...source, name })
+        yield* patiently(Effect.exit(uploadWith(ledger, { ...recognizable(other ?? content), name })))
+        const messages = (yield* Recorder.logs).map(({ message }) => message)
+        assert.isTrue(messages.some((message) => line.test(message)))
+        for (const message of messages) assert.notMatch(message, /[\p{Cc}\p{Bidi_C}]/u)
+      }).pipe(Effect.provide(sandbox({ faults })), recorded)
+  )
+
   it.effect("starts over with resume: false, and leaves the other's record as it is", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()

@@ -1,6 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Recoverable } from "../Recovery.js"
+import { printable } from "./printable.js"
 
 /**
  * The debug log line of every retry; `what` follows "Attempt 2", such as "of interview.mp4".
@@ -8,4 +9,4 @@ import type { Recoverable } from "../Recovery.js"
  * @internal
  */
 export const tellRepeat = (what: string, error: Recoverable, wait: Duration.Duration): Effect.Effect<void> =>
-  Effect.logDebug(`Attempt ${error.attempts} ${what} failed; retrying in ${Duration.format(wait)}`, error)
+  Effect.logDebug(printable(`Attempt ${error.attempts} ${what} failed; retrying in ${Duration.format(wait)}`), error)
