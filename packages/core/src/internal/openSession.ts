@@ -8,6 +8,7 @@ import type { CheckedOptions } from "../UploadOptions.js"
 import * as UploadPlan from "../UploadPlan.js"
 import type { UploadSession } from "../UploadSession.js"
 import type { UploadSource } from "../UploadSource.js"
+import { tellRepeat } from "./tellRepeat.js"
 
 interface PlannedUpload {
   readonly source: UploadSource
@@ -67,6 +68,11 @@ export const openSession = (
         retryAfter: "retryAfter" in error ? error.retryAfter : undefined
       } as const
     }
-    return RetryPolicy.retry((attempts) => Effect.mapError(openOnce(upload), (error) => asAttempt(error, attempts)))
-      .pipe(Effect.mapError(({ error }) => error))
+    return RetryPolicy.retry(
+      (attempts) => Effect.mapError(openOnce(upload), (error) => asAttempt(error, attempts)),
+      {
+        onRetry: ({ attempts, error }, wait) =>
+          tellRepeat(`to open a session for ${upload.source.name}`, error, wait, attempts)
+      }
+    ).pipe(Effect.mapError(({ error }) => error))
   })

@@ -8,5 +8,10 @@ import { printable } from "./printable.js"
  *
  * @internal
  */
-export const tellRepeat = (what: string, error: Recoverable, wait: Duration.Duration): Effect.Effect<void> =>
-  Effect.logDebug(printable(`Attempt ${error.attempts} ${what} failed; retrying in ${Duration.format(wait)}`), error)
+export const tellRepeat = (
+  what: string,
+  error: Recoverable,
+  wait: Duration.Duration,
+  attempts = error.attempts
+): Effect.Effect<void> =>
+  Effect.logDebug(printable(`Attempt ${attempts} ${what} failed; retrying in ${Duration.format(wait)}`), error)

@@ -8,7 +8,7 @@ import {
   type UploadPlan,
   UploadSources
 } from "@stevedore/core"
-import { Clock, Duration, Effect, Layer, Option, Random, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, Logger, LogLevel, Option, Random, Stream } from "effect"
 import { openSession } from "../../src/internal/openSession.js"
 import { href } from "../fixtures/presignedUrls.js"
 import { inTime } from "../fixtures/uploads.js"
@@ -125,4 +125,23 @@ describe("openSession", () => {
       timesOf(new ServiceError.ServiceUnavailable({ ...failed, status: 502 })),
       (times) => assert.deepStrictEqual(times, [0, 500, 1500, 3500, 7500])
     ))
+
+  it.effect("says at debug level each time that it tries again, with the number of the attempt and the wait", () => {
+    const logged: Array<string> = []
+    return timesOf(new ServiceError.ServiceUnavailable(failed)).pipe(
+      Effect.provide(Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ logLevel, message }) => logged.push(`${logLevel._tag}: ${[message].flat()[0]}`))
+      )),
+      Logger.withMinimumLogLevel(LogLevel.Debug),
+      Effect.map(() =>
+        assert.deepStrictEqual(
+          logged,
+          ["500ms", "1s", "2s", "4s"].map((wait, index) =>
+            `Debug: Attempt ${index + 1} to open a session for a.bin failed; retrying in ${wait}`
+          )
+        )
+      )
+    )
+  })
 })
