@@ -266,6 +266,45 @@ describe("the client over Node's own sockets", () => {
       assert.strictEqual(yield* made, 2)
     }))
 
+  it.scopedLive("does not reuse a connection on which the server said something unasked", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response, socket }) => {
+        response.end("x")
+        setTimeout(() => socket.write("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"), 20)
+      })
+      const text = Effect.scoped(Effect.flatMap(get(server.origin), (response) => response.text))
+      assert.strictEqual(yield* text, "x")
+      yield* untilOpen(server, 0)
+      assert.strictEqual(yield* text, "x")
+      assert.strictEqual(server.connections().made, 2)
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("keeps the process alive while it waits for a response on a reused connection, and only then", () =>
+    Effect.gen(function*() {
+      const sockets = () => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length
+      let waiting = 0
+      const server = yield* StorageServer.serve(({ response }) => {
+        waiting = sockets()
+        response.end("x")
+      }, { onConnection: (socket) => void socket.unref() })
+      const text = Effect.scoped(Effect.flatMap(get(server.origin), ({ text }) => text))
+      yield* text
+      for (let turn = 0; turn < 3; turn++) {
+        yield* text
+        assert.strictEqual(waiting - sockets(), 1)
+      }
+      assert.strictEqual(server.connections().made, 1)
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("closes an idle connection in time, even if no other request follows", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response }) => {
+        response.writeHead(200, { "keep-alive": "timeout=1" }).end("x")
+      })
+      yield* Effect.scoped(Effect.flatMap(get(server.origin), ({ text }) => text))
+      yield* untilOpen(server, 0)
+    }).pipe(Effect.provide(own())))
+
   it.scopedLive("applies backpressure to the server until more of the body is pulled", () =>
     Effect.gen(function*() {
       const whole = 64 * 2 ** 20
