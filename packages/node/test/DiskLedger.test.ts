@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Checksum, PresignedUrl, UploadLedger } from "@stevedore/core"
 import type { UploadRecord } from "@stevedore/core/UploadRecord"
 import { DiskLedger, NodeChecksum, NodeStevedore } from "@stevedore/node"
-import { Array as Arr, Effect, FastCheck, Layer, Logger, LogLevel, Option, Redacted, TestClock } from "effect"
+import { Array as Arr, Effect, FastCheck, Layer, Logger, LogLevel, Option, Redacted, Scope, TestClock } from "effect"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs/promises"
@@ -841,6 +841,50 @@ describe("the lock of an upload", () => {
         for (const text of ["", "1 (a)", "1 (a) S 1 2"]) assert.isTrue(Option.isNone(ProcessIdentity.parseStat(text)))
       }).pipe(Effect.provide(NodeContext.layer)))
   }
+
+  it.scopedLive("is not taken from whoever has taken it over since its dead process was noticed", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const first = yield* locksAt(directory)
+      const fs = yield* FileSystem.FileSystem
+      const scope = yield* Effect.scope
+      let isOvertaken = false
+      const late: FileSystem.FileSystem = {
+        ...fs,
+        readFileString: (path, encoding) =>
+          Effect.tap(fs.readFileString(path, encoding), () => {
+            if (isOvertaken || path !== join(directory, "locks", "a")) return Effect.void
+            isOvertaken = true
+            return Effect.map(Scope.extend(first("a"), scope), (taken) => assert.isTrue(taken))
+          })
+      }
+      const second = yield* FileLock.make(late, yield* PrivateDirectory.make(late, directory))
+      yield* plant(directory, "a", JSON.stringify({ pid: yield* deadProcess, taking: "t" }))
+      assert.isFalse(yield* second("a"))
+      assert.isTrue(isOvertaken)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("is left to its new holder if it was taken from this process all the same", () =>
+    Effect.gen(function*() {
+      const directory = yield* fresh
+      const lock = yield* locksAt(directory)
+      const other = JSON.stringify({ pid: process.pid, taking: "other" })
+      yield* Effect.scoped(Effect.zipRight(lock("a"), plant(directory, "a", other)))
+      assert.isFalse(yield* lock("a"))
+    }))
+
+  it.scopedLive.skipIf(process.platform === "win32")(
+    "counts as acquired in a directory that others can write to: they may have planted it",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* fresh
+        yield* plant(directory, "a", JSON.stringify({ pid: process.pid, taking: "t" }))
+        yield* Effect.promise(() => Fs.chmod(directory, 0o777))
+        const { layer, messages } = listening()
+        assert.isTrue(yield* Effect.flatMap(locksAt(directory), (lock) => lock("a")).pipe(Effect.provide(layer)))
+        assert.match(messages.join("\n"), /^WARN Uploads cannot be locked: .*chmod 700/)
+      })
+  )
 
   it.scopedLive("is taken over from a dead process by exactly one of 8 concurrent attempts", () =>
     Effect.gen(function*() {
