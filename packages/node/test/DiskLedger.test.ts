@@ -836,7 +836,7 @@ describe("the lock of an upload", () => {
         assert.isFalse(yield* isAlive({ ...own, startedAt: `${own.startedAt}0` }))
         const stat = `${own.pid} (a) b) c) Z ${Array.from({ length: 30 }, (_, index) => index + 4).join(" ")}`
         const zombies = yield* ProcessIdentity.make({ ...fs, readFileString: () => Effect.succeed(stat) })
-        assert.isFalse(yield* zombies.isAlive(own))
+        assert.isFalse(yield* zombies.isAlive({ pid: own.pid }))
         assert.deepStrictEqual(ProcessIdentity.parseStat(stat), Option.some({ state: "Z", ticks: "22" }))
         for (const text of ["", "1 (a)", "1 (a) S 1 2"]) assert.isTrue(Option.isNone(ProcessIdentity.parseStat(text)))
       }).pipe(Effect.provide(NodeContext.layer)))

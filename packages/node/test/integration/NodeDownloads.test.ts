@@ -313,29 +313,35 @@ describe("NodeDownloads.toFile", () => {
       assert.deepStrictEqual(yield* entries(directory), [])
     }))
 
-  it.scopedLive("fails with DownloadIncomplete if the whole comes without a length, and ends before the size of its range", () =>
-    Effect.gen(function*() {
-      const directory = yield* Temporary.directory
-      const server = yield* StorageServer.serve(({ received, response, socket }) => {
-        if (received.headers.range === undefined) {
-          socket.end(Buffer.concat([Buffer.from("HTTP/1.1 200 OK\r\n\r\n"), bytes.subarray(0, MiB)]))
-        } else {
-          response.writeHead(206, {
-            "content-length": MiB,
-            "content-range": `bytes 0-${MiB - 1}/${bytes.byteLength}`
-          }).end(bytes.subarray(0, MiB))
-        }
-      })
-      const error = yield* NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB }).pipe(
-        Effect.flip,
-        Effect.provide(
-          NodeStevedore.layer({ baseUrl: server.origin, token: Redacted.make("api.secret"), ledger: false })
+  it.scopedLive.each([
+    { before: "the size of its range", ranges: true, size: undefined },
+    { before: "the expected size", ranges: false, size: bytes.byteLength }
+  ])(
+    "fails with DownloadIncomplete if the whole comes without a length, and ends before $before",
+    ({ ranges, size }) =>
+      Effect.gen(function*() {
+        const directory = yield* Temporary.directory
+        const server = yield* StorageServer.serve(({ received, response, socket }) => {
+          if (received.headers.range === undefined || !ranges) {
+            socket.end(Buffer.concat([Buffer.from("HTTP/1.1 200 OK\r\n\r\n"), bytes.subarray(0, MiB)]))
+          } else {
+            response.writeHead(206, {
+              "content-length": MiB,
+              "content-range": `bytes 0-${MiB - 1}/${bytes.byteLength}`
+            }).end(bytes.subarray(0, MiB))
+          }
+        })
+        const error = yield* NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB, size }).pipe(
+          Effect.flip,
+          Effect.provide(
+            NodeStevedore.layer({ baseUrl: server.origin, token: Redacted.make("api.secret"), ledger: false })
+          )
         )
-      )
-      assert(error._tag === "DownloadIncomplete")
-      assert.deepStrictEqual([error.expected, error.received], [bytes.byteLength, MiB])
-      assert.deepStrictEqual(yield* entries(directory), [])
-    }))
+        assert(error._tag === "DownloadIncomplete")
+        assert.deepStrictEqual([error.expected, error.received], [bytes.byteLength, MiB])
+        assert.deepStrictEqual(yield* entries(directory), [])
+      })
+  )
 
   it.scopedLive("writes the whole file over the one connection that the network allows", () =>
     Effect.gen(function*() {

@@ -63,6 +63,49 @@ describe("partFile", () => {
     { fastCheck: { numRuns: 30 } }
   )
 
+  it.scoped("reads exactly the bytes of a range, however long, and fails if the file ends before it", () =>
+    Effect.gen(function*() {
+      const file = yield* open
+      const bytes = Temporary.distinct(2_500_000)
+      yield* PartFile.write(file, bytes, 0)
+      for (const [offset, length] of [[0, 0], [3, 10], [7, 1_500_000], [400_000, 2_100_000]] as const) {
+        const chunks: Array<Uint8Array> = []
+        yield* PartFile.read(file, { offset, length }, (chunk) => chunks.push(new Uint8Array(chunk)))
+        assert.isTrue(Buffer.concat(chunks).equals(bytes.subarray(offset, offset + length)))
+      }
+      const failed = yield* Effect.flip(PartFile.read(file, { offset: 400_000, length: 2_100_001 }, () => undefined))
+      assert.strictEqual(failed._tag, "TargetUnwritable")
+    }))
+
+  it.scoped("does not give the target's name to a file that is no longer the opened one", () =>
+    Effect.gen(function*() {
+      const file = yield* open
+      yield* Effect.promise(async () => {
+        await Fs.rm(file.path)
+        await Fs.writeFile(file.path, "of another download")
+      })
+      for (const overwrite of [true, false]) {
+        assert.strictEqual((yield* Effect.flip(PartFile.commit(file, { overwrite })))._tag, "TargetUnwritable")
+      }
+      assert.isFalse(yield* PartFile.exists(file.target))
+    }))
+
+  it.scoped.skipIf(process.platform === "win32")(
+    "gives the part the mode of the file that it replaces, but always lets its owner open it again",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* Temporary.directory
+        const target = join(directory, "interview.mp4")
+        yield* Effect.promise(() => Fs.writeFile(target, "before"))
+        for (const [mode, expected] of [[0o444, 0o644], [0o600, 0o600], [0o640, 0o640]] as const) {
+          yield* Effect.promise(() => Fs.chmod(target, mode))
+          const options = { keep: true, overwrite: true, worth: Effect.succeed(true) }
+          const { handle } = yield* PartFile.open(`${target}.part`, target, options)
+          assert.strictEqual((yield* Effect.promise(() => handle.stat())).mode & 0o777, expected)
+        }
+      })
+  )
+
   it.scoped("does not block the next write when a write fails", () =>
     Effect.gen(function*() {
       const file = yield* open

@@ -37,6 +37,16 @@ describe("partJournal", () => {
       assert.deepStrictEqual(yield* PartJournal.read(file, "another"), Option.none())
     }))
 
+  it.scoped("trusts a journal with the last part, which is shorter, but only if the part holds all of it", () =>
+    Effect.gen(function*() {
+      const { file } = yield* opened
+      const complete = { ...journal, size: 3, parts: [0, 1] }
+      yield* PartJournal.write(file, complete)
+      assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.none())
+      yield* PartFile.write(file, Uint8Array.of(3), 2)
+      assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(complete))
+    }))
+
   it.scoped("completes a write that is interrupted, and leaves no temporary file", () =>
     Effect.gen(function*() {
       const { directory, file } = yield* opened
