@@ -20,6 +20,21 @@ describe("interrupting", () => {
       })
   )
 
+  it.effect("leaves a second signal to the system, which ends the process, however long the program takes to end", () =>
+    Effect.gen(function*() {
+      const started = yield* Deferred.make<void>()
+      const end = yield* Deferred.make<void>()
+      const before = process.listenerCount("SIGHUP")
+      const program = Effect.uninterruptible(Effect.zipRight(Deferred.succeed(started, undefined), Deferred.await(end)))
+      const running = yield* Effect.fork(HangUp.interrupting(program))
+      yield* Deferred.await(started)
+      assert.strictEqual(process.listenerCount("SIGHUP"), before + 1)
+      process.emit("SIGHUP")
+      assert.strictEqual(process.listenerCount("SIGHUP"), before)
+      yield* Deferred.succeed(end, undefined)
+      yield* Fiber.await(running)
+    }))
+
   it.effect("another interruption is not taken for a signal", () =>
     Effect.gen(function*() {
       const running = yield* Effect.fork(HangUp.interrupting(Effect.never))
