@@ -28,7 +28,8 @@ const taken: Put = (request) =>
 
 const transfer = (
   unchanged: Effect.Effect<void, SourceError.SourceError> = Effect.void,
-  given?: UploadRun.UploadRun
+  given?: UploadRun.UploadRun,
+  held = false
 ) =>
   Effect.gen(function*() {
     const source = UploadSources.fromBytes("a.bin", new TextEncoder().encode("123456789"))
@@ -39,7 +40,7 @@ const transfer = (
       run,
       look: Effect.void,
       partNumber: 1,
-      source,
+      source: { ...source, held },
       opened: { ...opened, unchanged },
       range: { offset: 0, length: 9 },
       url: presigned({ part: 1 }),
@@ -115,6 +116,43 @@ describe("PartTransfer", () => {
         return taken(request)
       })
     )))
+  })
+
+  it.effect("a storage that begins the body anew by itself gets the checksum of what it has sent last", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* transfer()).checksum, "y/Q5Jg==")
+    }).pipe(Effect.provide(storage((request) => Effect.zipRight(taken(request), taken(request))))))
+
+  it.effect("the gate is told whose a part is and how long, for its memory and for each attempt", () => {
+    const told: Array<unknown> = []
+    return Effect.gen(function*() {
+      const gate = yield* TransferGate.TransferGate
+      const run = yield* UploadRun.make(9, 4)
+      const telling = TransferGate.layerNoop({
+        hold: (bytes, owner) => Effect.sync(() => void told.push(["hold", bytes, owner === run])),
+        pass: (passing, passage) => {
+          told.push(["pass", passage?.bytes, passage?.owner === run])
+          return gate.pass(passing, passage)
+        }
+      })
+      yield* inTime(Effect.provide(transfer(Effect.void, run, true), telling))
+      assert.deepStrictEqual(told, [["hold", 9, true], ["pass", 9, true], ["pass", 9, true]])
+    }).pipe(Effect.provide(storage((request) => request.attempt === 1 ? Effect.fail(reset(1)) : taken(request))))
+  })
+
+  it.effect("one event reports that the computer slept, however many parts it has cut off, and each is sent again", () => {
+    let puts = 0
+    return Effect.gen(function*() {
+      const run = yield* UploadRun.make(9, 4)
+      yield* TestClock.adjust("1 hour")
+      const parts = yield* Effect.fork(Effect.replicateEffect(transfer(Effect.void, run), 2, { concurrency: 2 }))
+      yield* TestClock.adjust("1 second")
+      run.serverClock.fired(run.serverClock.monotonic() - 600_000)
+      assert.deepStrictEqual((yield* inTime(Fiber.join(parts))).map(({ attempts }) => attempts), [2, 2])
+      yield* run.monitor.publish({ _tag: "Cancelled" })
+      const told = [...yield* Stream.runCollect(run.monitor.events)].filter(({ _tag }) => _tag === "Woke")
+      assert.lengthOf(told, 1)
+    }).pipe(Effect.provide(storage((request) => Effect.suspend(() => ++puts <= 2 ? Effect.never : taken(request)))))
   })
 
   it.effect("bytes that could not be observed in transit have no checksum", () =>
