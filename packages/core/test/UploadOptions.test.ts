@@ -46,6 +46,12 @@ describe("UploadOptions", () => {
     assert.strictEqual(Either.isRight(Schema.decodeEither(Json)(JSON.stringify(Object.fromEntries(named)))), taken)
   }, { fastCheck: { numRuns: 1000 } })
 
+  it("an upload that cannot finish in time fails unless it is told to continue", () => {
+    const of = (options: UploadOptions.UploadOptions) =>
+      Either.getOrThrow(UploadOptions.check(sourceOf(95), options, limits)).onImpossible
+    assert.deepStrictEqual([of({}), of({ onImpossible: "continue" })], ["fail", "continue"])
+  })
+
   it("that are misspelt are refused, not ignored", () => {
     const text = JSON.stringify({ verfy: "download" })
     assert.include(String(Either.flip(Schema.decodeEither(Json)(text))), "verfy")

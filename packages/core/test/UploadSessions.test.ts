@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy, ServiceApi, ServiceError, ServiceProfile, Uploads, UploadSources } from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Fiber, Layer, Stream } from "effect"
 import { distinct, openLedger, recognizable } from "./fixtures/ledgers.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
@@ -117,18 +117,45 @@ describe("UploadSessions", () => {
       profile: ServiceProfile.standard
     }))))
 
-  it.effect("a doubtful part is put again if storage refuses the etags, and only that part", () =>
+  it.effect.each(
+    [[502, "InternalError"], [500, "InvalidPart"], [400, "InvalidPart"]] as const
+  )(
+    "a doubtful part is put again if storage refuses the etags (%s), and only that part",
+    ([status, code]) =>
+      Effect.gen(function*() {
+        const file = yield* inTime(multipart())
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+        const puts = requestsOf(yield* Sandbox.report, "putPart")
+        const times = (part: number) => puts.filter((request) => request.part === part).length
+        assert.deepStrictEqual([times(1), times(3), times(5), times(9)], [1, 3, 1, 1])
+        assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 1)
+      }).pipe(Effect.provide(tiny({
+        faults: FaultScript.on("putPart").part(3).loseAnswer()
+          .and(FaultScript.on("complete").times(status === 400 ? 1 : 5).answer(status, code))
+      })))
+  )
+
+  it.effect("while a doubtful part is put again, the upload is uploading: it can be paused, and may stall", () =>
     Effect.gen(function*() {
-      const file = yield* inTime(multipart())
-      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
-      const puts = requestsOf(yield* Sandbox.report, "putPart")
-      const times = (part: number) => puts.filter((request) => request.part === part).length
-      assert.deepStrictEqual([times(1), times(3), times(5), times(9)], [1, 3, 1, 1])
-      assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 1)
-    }).pipe(Effect.provide(tiny({
-      faults: FaultScript.on("putPart").part(3).loseAnswer()
-        .and(FaultScript.on("complete").times(5).answer(502))
-    }))))
+      const handle = yield* Uploads.start(sourceOf(95), { strategy: "multipart" })
+      const phases = yield* Effect.fork(
+        Stream.runCollect(Stream.changes(Stream.map(handle.progress.changes, ({ phase }) => phase)))
+      )
+      yield* inTime(handle.await)
+      const seen = [...yield* inTime(Fiber.join(phases))]
+      assert.deepStrictEqual(seen.slice(-5), ["uploading", "completing", "uploading", "completing", "completed"])
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(tiny({
+        backOff: true,
+        faults: FaultScript.all([
+          FaultScript.on("putPart").part(3).loseAnswer(),
+          FaultScript.on("putPart").always().delay("10 seconds"),
+          FaultScript.on("complete").times(5).answer(502),
+          FaultScript.on("complete").always().delay("10 seconds")
+        ])
+      }))
+    ))
 
   it.effect("a stream with a doubtful part is reopened for another session, because what was read is gone", () =>
     Effect.gen(function*() {
