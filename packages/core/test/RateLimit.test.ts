@@ -60,6 +60,31 @@ const passAtOnce = (gate: RateLimit.Service, answer: RateLimit.Answer) =>
   gate.pass((answered) => answered(answer), asked)
 
 describe("RateLimit", () => {
+  it.effect("calls go in order of arrival: one that comes at the end of a window goes behind those that wait for it", () =>
+    inTime(Effect.gen(function*() {
+      const gate = yield* RateLimit.make({ requests: 1, windowSeconds: 60 })
+      const order: Array<string> = []
+      const call = (name: string) =>
+        gate.pass((answered) => Effect.zipRight(Effect.sync(() => order.push(name)), answered(answerOf())), asked)
+      // its timer was set first, so that it fires first
+      const late = yield* Effect.fork(Effect.zipRight(Effect.sleep("1 minute"), call("late")))
+      yield* Effect.sleep(0)
+      yield* call("first")
+      const waiting = yield* Effect.fork(call("waiting"))
+      yield* Fiber.joinAll([late, waiting])
+      assert.deepStrictEqual(order, ["first", "waiting", "late"])
+    })))
+
+  it.effect("if the call that was to find out how much is left ends without a response, the next one asks at once", () =>
+    inTime(Effect.gen(function*() {
+      const gate = yield* RateLimit.make(rule)
+      yield* Effect.fork(
+        Effect.exit(gate.pass(() => Effect.zipRight(Effect.sleep("1 second"), Effect.fail("cut")), asked))
+      )
+      yield* Effect.sleep(0)
+      assert.strictEqual((yield* timed(passAtOnce(gate, answerOf()))).millis, 1000)
+    })))
+
   describe("against a strict server of 200 a minute", () => {
     const settings: ReadonlyArray<readonly [string, typeof rule | undefined, "seconds" | "milliseconds"]> = [
       ["the profile's rule", rule, "seconds"],

@@ -137,6 +137,17 @@ describe("TransferGate", () => {
       )
     }))
 
+  it.effect("the end of a gate does not wait for the end of a pause, not even of one from an uninterruptible region", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const gate = yield* Scope.extend(TransferGate.make(), scope)
+      yield* Effect.uninterruptible(gate.pause(Duration.hours(1)))
+      yield* TestClock.adjust("1 second")
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(Option.isSome(yield* closing.poll))
+    }))
+
   it.scoped.each([
     { limit: Number.NaN },
     { initial: Number.NaN },

@@ -64,6 +64,16 @@ describe("AttemptTimers", () => {
     assert.strictEqual(secondsOf(timers.current()).answer, 10)
   })
 
+  it("time-outs at the time-out in force double nothing: however many there were, the same calm takes them back", () => {
+    const after = (timeOuts: number) => {
+      const timers = observing({ answer: 300 })
+      for (let time = 0; time < timeOuts; time++) timers.timedOut("answer")
+      for (let time = 0; time < 32; time++) timers.observe({ answer: 300 })
+      return secondsOf(timers.current()).answer
+    }
+    assert.deepStrictEqual([after(4), after(5), after(40)], [80, 80, 80])
+  })
+
   it.prop("are never longer than the time-outs in force, and never shorter than the floors unless those are", [
     fc.record({ connect: fc.integer({ min: 1, max: 90_000 }), stall: fc.integer({ min: 1, max: 90_000 }) }),
     fc.array(step, { maxLength: 100 })

@@ -102,6 +102,16 @@ describe("a call of the service", () => {
         })))
   })
 
+  it.effect.each([["refused", "ECONNREFUSED", "no"], ["reset", "ECONNRESET", "unknown"]] as const)(
+    "a connection that is %s fails with the system's name for it",
+    ([problem, code, arrived]) =>
+      withService(() => Effect.fail(problem), () =>
+        Effect.gen(function*() {
+          const error = yield* Effect.flip(theFile)
+          assert.deepInclude(error, { _tag: "ConnectionFailed", code, arrived, origin: "https://service.test" })
+        }))
+  )
+
   it.effect("205 calls from 50 fibers at 200 a minute meet no 429, downloads among them", () => {
     const server = strictLimit({ limit: 200 })
     const handler: Handler = ({ path }) =>
