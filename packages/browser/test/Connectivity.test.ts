@@ -66,11 +66,16 @@ describe("Connectivity", () => {
       assert.strictEqual((yield* upload.await).size, 100)
     }).pipe(Effect.provide(slow)))
 
-  it.scoped("pausingOffline does not resume an upload that was paused explicitly", () =>
+  it.scoped("pausingOffline does not resume an upload that was paused explicitly, not even one that it has resumed before", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()
       const upload = yield* begun
       yield* Connectivity.pausingOffline(upload)
+      yield* FakePage.settled
+      page.setOnline(false)
+      assert.strictEqual(yield* phaseOf(upload), "paused")
+      page.setOnline(true)
+      assert.strictEqual(yield* phaseOf(upload), "uploading")
       yield* upload.pause
       page.setOnline(false)
       yield* FakePage.settled

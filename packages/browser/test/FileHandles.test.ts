@@ -1,6 +1,6 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { FileHandles } from "@stevedore/browser"
-import { ServiceApi, UploadLedger, UploadSources } from "@stevedore/core"
+import { ServiceApi, UploadLedger, UploadResume, UploadSources } from "@stevedore/core"
 import { SandboxLayer } from "@stevedore/testing"
 import { Effect, Layer, Option, TestClock } from "effect"
 import "fake-indexeddb/auto"
@@ -31,23 +31,31 @@ describe("FileHandles", () => {
       assert.deepStrictEqual(yield* handles.find(id), Option.none())
     }).pipe(Effect.provide(live("found"))))
 
-  it.effect("drops a handle without an upload when a page keeps another handle more than a day later", () =>
-    Effect.gen(function*() {
-      const id = yield* idOf
-      const other = { ...known, name: "b.txt" }
-      /** Each time a page of its own. */
-      const keep = (source: typeof known) =>
-        Effect.gen(function*() {
-          const handles = yield* FileHandles.FileHandles
-          yield* handles.keep(source, handle(source.name))
-          return Option.isSome(yield* handles.find(id))
-        }).pipe(Effect.provide(FileHandles.layer({ database: "dropped" })))
-      assert.isTrue(yield* keep(known))
-      yield* TestClock.adjust("23 hours")
-      assert.isTrue(yield* keep(other))
-      yield* TestClock.adjust("2 hours")
-      assert.isFalse(yield* keep(other))
-    }).pipe(Effect.provide(SandboxLayer.memory())))
+  it.effect.each(
+    [["drops", "without an upload", false], ["never drops", "whose upload is unfinished", true]] as const
+  )(
+    "%s a handle %s when a page keeps another handle more than a day later",
+    ([, , isUnfinished]) =>
+      Effect.gen(function*() {
+        const id = yield* idOf
+        const ledger = yield* UploadLedger.UploadLedger
+        const session = yield* Effect.flatMap(ServiceApi.ServiceApi, (service) => service.initiateUpload(known))
+        if (isUnfinished) yield* ledger.begin(yield* UploadResume.recordOf(known, id, session))
+        const other = { ...known, name: "b.txt" }
+        /** Each time a page of its own. */
+        const keep = (source: typeof known) =>
+          Effect.gen(function*() {
+            const handles = yield* FileHandles.FileHandles
+            yield* handles.keep(source, handle(source.name))
+            return Option.isSome(yield* handles.find(id))
+          }).pipe(Effect.provide(FileHandles.layer({ database: `dropped-${isUnfinished}` })))
+        assert.isTrue(yield* keep(known))
+        yield* TestClock.adjust("23 hours")
+        assert.isTrue(yield* keep(other))
+        yield* TestClock.adjust("2 hours")
+        assert.strictEqual(yield* keep(other), isUnfinished)
+      }).pipe(Effect.provide(Layer.merge(SandboxLayer.memory(), UploadLedger.layerMemory)))
+  )
 
   it.scoped("keeps 20 handles with fewer than 20 reads of the database", () =>
     Effect.gen(function*() {
