@@ -335,16 +335,13 @@ describe("UploadQueue", () => {
       yield* until(queue, ({ totals }) => totals.completed === 1)
       assert.deepStrictEqual(yield* Uploads.unfinished, [])
       assert.strictEqual(kept.size, 0)
-    }).pipe(
-      Effect.provide(Layer.provideMerge(
-        onDisk,
-        SandboxLayer.memory({
-          minimumPartSize: MiB,
-          faults: FaultScript.on("putPart").part(3).reset().and(FaultScript.on("putPart").part(3).delay("10 seconds"))
-        })
-      )),
-      Effect.provide(RetryPolicy.none)
-    ))
+    }).pipe(Effect.provide(onDisk.pipe(
+      Layer.provideMerge(SandboxLayer.memory({
+        minimumPartSize: MiB,
+        faults: FaultScript.on("putPart").part(3).reset().and(FaultScript.on("putPart").part(3).delay("10 seconds"))
+      })),
+      Layer.provideMerge(RetryPolicy.none)
+    ))))
 
   it.scoped("refuses empty, duplicate and over-limit files with a reason, and accepts the rest", () =>
     Effect.gen(function*() {

@@ -121,7 +121,7 @@ describe("UploadSources", () => {
     it.effect("that fails for a reason of the system names its code, and nothing else of it", () =>
       Effect.gen(function*() {
         const cause = Object.assign(new Error("token api.5ecre7 refused"), { code: "ECONNRESET" })
-        const source = UploadSources.fromStream("a", Stream.fail(new Error("read", { cause })), { size: 5 })
+        const source = UploadSources.fromStream("a", Stream.fail({ message: "read", cause }), { size: 5 })
         const error = yield* Effect.flip(contentOf(source, whole))
         assert.deepStrictEqual(
           error,
