@@ -135,6 +135,22 @@ for (const [name, layer] of Object.entries(adapters)) {
         assert.strictEqual(yield* refusedWith(putPart("files/2", "unknown", 1, body("0123"))), "NoSuchUpload")
       }).pipe(Effect.provide(layer)))
 
+    it.effect("rejects a part for another object than the upload's with NoSuchUpload", () =>
+      Effect.gen(function*() {
+        const { parts, putPart } = yield* store
+        const { uploadId } = yield* uploaded([])
+        assert.strictEqual(yield* refusedWith(putPart("files/2", uploadId, 1, body("0123"))), "NoSuchUpload")
+        assert.deepStrictEqual(yield* parts(KEY, uploadId), [])
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("lists the parts in ascending order, however they arrived", () =>
+      Effect.gen(function*() {
+        const { parts, putPart } = yield* store
+        const { uploadId } = yield* uploaded([])
+        yield* Effect.forEach([3, 1, 2], (partNumber) => putPart(KEY, uploadId, partNumber, body("0123")))
+        assert.deepStrictEqual((yield* parts(KEY, uploadId)).map(({ partNumber }) => partNumber), [1, 2, 3])
+      }).pipe(Effect.provide(layer)))
+
     it.effect("rejects a part whose upload is aborted while the part's body arrives", () =>
       Effect.gen(function*() {
         const { abortUpload, putPart } = yield* store
@@ -209,6 +225,9 @@ describe("ObjectStoreDirectory", () => {
           yield* Effect.exit(put("files/2", Stream.concat(body("0123"), Stream.fail("broken"))))
           const aborted = yield* uploaded(["0123", "4567"])
           yield* abortUpload(KEY, aborted.uploadId)
+          const late = yield* uploaded([])
+          const aborting = Stream.drain(Stream.fromEffect(abortUpload(KEY, late.uploadId)))
+          yield* Effect.exit(putPart(KEY, late.uploadId, 1, Stream.concat(body("0123"), aborting)))
           const done = yield* uploaded(["0123", "4567", "8"])
           const again = yield* putPart(KEY, done.uploadId, 1, body("abcd"))
           yield* completeUpload(KEY, done.uploadId, [again, ...done.parts.slice(2)])

@@ -67,6 +67,28 @@ describe("SandboxUploads", () => {
       assert.strictEqual((yield* Effect.flip(store.parts(key, uploadId))).code, "NoSuchUpload")
     }).pipe(Effect.provide(ObjectStoreMemory.layer())))
 
+  it.effect("keeps a finalized file for longer than 24 hours", () =>
+    Effect.gen(function*() {
+      const store = yield* ObjectStore.ObjectStore
+      const uploads = SandboxUploads.make(SandboxOptions.resolve(), store)
+      const { fileId } = yield* uploads.initiate(declared)
+      yield* store.put(SandboxFiles.keyOf(fileId), Stream.succeed(new Uint8Array(5)))
+      yield* uploads.complete(fileId)
+      yield* TestClock.adjust("25 hours")
+      assert.strictEqual((yield* uploads.file(fileId)).status, "completed")
+      assert.strictEqual((yield* store.head(SandboxFiles.keyOf(fileId))).size, 5)
+    }).pipe(Effect.provide(ObjectStoreMemory.layer())))
+
+  it.effect("deletes an object from the store whose size is not the declared one", () =>
+    Effect.gen(function*() {
+      const store = yield* ObjectStore.ObjectStore
+      const uploads = SandboxUploads.make(SandboxOptions.resolve(), store)
+      const { fileId } = yield* uploads.initiate(declared)
+      yield* store.put(SandboxFiles.keyOf(fileId), Stream.succeed(new Uint8Array(4)))
+      assert.strictEqual((yield* Effect.flip(uploads.complete(fileId))).status, 422)
+      assert.strictEqual((yield* Effect.flip(store.head(SandboxFiles.keyOf(fileId)))).code, "NoSuchKey")
+    }).pipe(Effect.provide(ObjectStoreMemory.layer())))
+
   it.effect("completes an upload once for all who ask, even if the first of them goes away", () =>
     Effect.gen(function*() {
       const store = yield* ObjectStore.ObjectStore

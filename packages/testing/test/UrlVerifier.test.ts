@@ -66,6 +66,12 @@ describe("UrlVerifier", () => {
       yield* verify({ after: 10_800_000 })
     }))
 
+  it.effect("accepts a URL that is valid for a week, and one signed by a clock that is 15 minutes ahead", () =>
+    Effect.gen(function*() {
+      yield* verify({ unsigned: { ...unsigned, expiresIn: 604_800 }, after: 604_800_000 })
+      yield* verify({ after: -900_000 })
+    }))
+
   it.effect("returns the signed query parameters", () =>
     Effect.gen(function*() {
       const { query } = yield* verify({ unsigned: part, headers: {} })
@@ -106,6 +112,14 @@ describe("UrlVerifier", () => {
   refuses("rejects a path that was not signed", { alter: (target) => target.replace("files", "filed") }, {
     status: 403,
     code: "SignatureDoesNotMatch"
+  })
+  refuses("rejects a path that is not percent-encoded text", { alter: (target) => target.replace("files", "%ff") }, {
+    status: 400,
+    code: "InvalidURI"
+  })
+  refuses("rejects a signature parameter that occurs twice", { alter: (target) => `${target}&X-Amz-Expires=10800` }, {
+    status: 400,
+    code: "AuthorizationQueryParametersError"
   })
   refuses("rejects a query parameter that was not signed", { alter: (target) => `${target}&versionId=1` }, {
     status: 403,
@@ -208,6 +222,10 @@ describe("UrlVerifier", () => {
     unsigned: part,
     headers: { [ENCRYPTION]: "aws:kms" }
   }, { status: 400, code: "InvalidArgument", reason: /is not supported for this operation/ })
+
+  refuses("rejects the encryption header on a whole object that does not sign it", {
+    unsigned: { ...unsigned, headers: {} }
+  }, { status: 403, code: "AccessDenied", reason: /not signed/ })
 
   it.effect("accepts the encryption header on a part that signs it", () =>
     verify({ unsigned: { ...part, headers: { [ENCRYPTION]: "aws:kms" } } }))
