@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, TestClock } from "effect"
+import { UploadProgress } from "@stevedore/core"
+import { Effect, Option, Stream, Subscribable, TestClock } from "effect"
 import { settableWallClock } from "../../core/test/fixtures/wallClock.js"
 import { Output, type Service } from "../src/Output.js"
 import type { FileToUpload } from "../src/UploadPaths.js"
@@ -28,6 +29,25 @@ const recording = () => {
 }
 
 describe("UploadWatch", () => {
+  it.scoped("counts the bytes of an upload that has ended once", () => {
+    const { notes, within } = recording()
+    return Effect.gen(function*() {
+      const watch = yield* within(UploadWatch.make(files, false))
+      for (const file of files.slice(0, 2)) {
+        const sent = { ...UploadProgress.initial(file.size), sent: file.size }
+        const progress = Subscribable.make({ get: Effect.succeed(sent), changes: Stream.empty })
+        yield* watch.during(file, progress)(TestClock.adjust("5 seconds"))
+        yield* watch.settle(file, "done")
+      }
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(notes.map((note) => /[0-9.]+ MB of/.exec(note)?.[0]), [
+        "1.0 MB of",
+        "2.0 MB of",
+        "2.0 MB of"
+      ])
+    })
+  })
+
   for (const direction of ["ahead", "back"] as const) {
     it.scoped(`shows the speed of many files, even if the clock is set ${direction} meanwhile`, () => {
       const { notes, within } = recording()

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConnectionError, PresignedUrl, ServiceApi, ServiceError } from "@stevedore/core"
-import { Effect, Either, Option, TestClock } from "effect"
+import { Duration, Effect, Either, Option, TestClock } from "effect"
 import * as LastingRefusals from "../../src/internal/lastingRefusals.js"
 
 const answer = { operation: "any", issues: [] }
@@ -81,6 +81,14 @@ describe("LastingRefusals", () => {
         assert.isTrue(Option.isSome(ofAll))
       })
   )
+
+  it.effect("takes no timeout for an answer: nobody is there if the next request cannot reach the service", () =>
+    Effect.gen(function*() {
+      const timedOut = () =>
+        new ConnectionError.TimedOut({ peer: "service", phase: "answer", after: Duration.seconds(30) })
+      const { asked, errors, ofAll } = yield* after(["file", timedOut], ["file", nobodyThere], ["file", nobodyThere])
+      assert.deepStrictEqual([asked.length, errors, Option.isSome(ofAll)], [2, 2, true])
+    }))
 
   it.effect.each<readonly [string, first: () => ServiceError.ServiceError]>([
     ["a service that has already responded cannot be reached", ofToken],
