@@ -15,6 +15,7 @@ import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
+import { timed } from "./internal/timed.js"
 import type { Recovery } from "./Recovery.js"
 
 /**
@@ -167,7 +168,7 @@ const outcomeOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string 
 export const measureUpload = <A, E extends { readonly _tag: string }, R>(
   upload: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.timed(upload).pipe(
+  timed(upload).pipe(
     Effect.flatMap(([took, value]) => Effect.as(Metric.update(uploadDuration, took), value)),
     Effect.onExit((exit) => Metric.increment(Metric.tagged(uploads, "outcome", outcomeOf(exit))))
   )

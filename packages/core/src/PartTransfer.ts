@@ -11,6 +11,7 @@ import type { RunningChecksum } from "./Checksum.js"
 import * as Checksum from "./Checksum.js"
 import * as SequentialReader from "./internal/sequentialReader.js"
 import { tellRepeat } from "./internal/tellRepeat.js"
+import { timed } from "./internal/timed.js"
 import * as Metrics from "./Metrics.js"
 import * as ObjectStorage from "./ObjectStorage.js"
 import type { PresignedUrl } from "./PresignedUrl.js"
@@ -197,7 +198,7 @@ const attempt = (
           ? accepted(transfer, put.value, { algorithm: algorithm.name, sent: hashing.checksum() }, number)
           : cut
       ),
-      Effect.timed,
+      timed,
       Effect.flatMap(([took, receipt]) =>
         Effect.as(Metrics.measurePut({ bytes: section.range.length, took }), receipt)
       ),

@@ -55,6 +55,13 @@ const damagingStorage = <A, E, R>(layer: Layer.Layer<A | ObjectStorage.ObjectSto
 
 describe("Uploads", () => {
   describe("upload", () => {
+    it.effect("works when the test clock stands at a fraction of a millisecond, as after a jittered schedule", () =>
+      Effect.gen(function*() {
+        yield* TestClock.adjust(Duration.millis(1.1))
+        const file = yield* Uploads.upload(sourceOf(95), { strategy: "multipart" })
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+      }).pipe(Effect.provide(tiny())))
+
     it.effect("a small file is uploaded in one PUT, byte for byte", () =>
       Effect.gen(function*() {
         const file = yield* Uploads.upload(sourceOf(1000))

@@ -1,5 +1,6 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { timed } from "./timed.js"
 
 /** Browsers let the timers of a page in the background fire once per minute. */
 export const longestLateness = 120_000
@@ -11,7 +12,7 @@ export const longestLateness = 120_000
  */
 export const awakeFor = (duration: Duration.Duration): Effect.Effect<void> =>
   Effect.flatMap(
-    Effect.timed(Effect.sleep(duration)),
+    timed(Effect.sleep(duration)),
     ([took]) =>
       Duration.toMillis(took) - Duration.toMillis(duration) < longestLateness ? Effect.void : awakeFor(duration)
   )
