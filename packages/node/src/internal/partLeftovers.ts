@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as NodeFs from "node:fs/promises"
+import { basename } from "node:path"
 import * as Leftovers from "./leftovers.js"
 import * as PartFile from "./partFile.js"
 import * as PartJournal from "./partJournal.js"
@@ -23,6 +24,8 @@ const notKept = /^\.stevedore-[0-9a-z]+-(\d+)\.part$/
 const aside = /^\.stevedore-[0-9a-f]{24}\.part\.(?:json\.new|[0-9a-f-]{36}|_[0-9a-f]{40})$/
 
 const kept = /^\.stevedore-[0-9a-f]{24}\.part(?:\.lock)?$/
+
+const any = new RegExp([notKept, aside, kept].map(({ source }) => source).join("|"))
 
 // Without a journal there is nothing to continue from, and what has a second name is downloaded already.
 const isWorth = (part: string): Effect.Effect<boolean> =>
@@ -48,9 +51,9 @@ const removeKept = (part: string): Effect.Effect<void> =>
  */
 export const sweep = (directory: string): Effect.Effect<void> =>
   Effect.gen(function*() {
-    for (const pattern of [notKept, aside]) {
-      yield* Effect.forEach(yield* Leftovers.find(directory, pattern, longest), PartFile.remove, { discard: true })
-    }
-    const parts = (yield* Leftovers.find(directory, kept, longest)).map((path) => path.replace(/\.lock$/, ""))
-    yield* Effect.forEach(Arr.dedupe(parts), removeKept, { discard: true })
+    const left = yield* Leftovers.find(directory, any, longest)
+    const [others, ofKept] = Arr.partition(left, (path) => kept.test(basename(path)))
+    yield* Effect.forEach(others, PartFile.remove, { discard: true })
+    const parts = Arr.dedupe(ofKept.map((path) => path.replace(/\.lock$/, "")))
+    yield* Effect.forEach(parts, removeKept, { discard: true })
   }).pipe(Logger.withMinimumLogLevel(LogLevel.None))
