@@ -2,6 +2,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { Lock } from "@stevedore/core/UploadLedger"
 import * as Effect from "effect/Effect"
+import { flow } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
@@ -63,6 +64,13 @@ const readWith = (fs: FileSystem.FileSystem) => (path: string): Effect.Effect<Fo
 const isHeldBy = (isAlive: (owner: Owner) => Effect.Effect<boolean>) => ({ owner }: Found): Effect.Effect<boolean> =>
   Option.match(owner, { onNone: () => Effect.succeed(false), onSome: isAlive })
 
+const isHeldAt = (
+  fs: FileSystem.FileSystem,
+  isAlive: (owner: Owner) => Effect.Effect<boolean>
+) =>
+(path: string): Effect.Effect<boolean> =>
+  Effect.orElseSucceed(Effect.flatMap(readWith(fs)(path), isHeldBy(isAlive)), () => false)
+
 /**
  * Whether a running process has the lock of an id. It does not take the lock, not even for a moment in which that
  * process would not get it.
@@ -73,11 +81,7 @@ export const look = (
   fs: FileSystem.FileSystem,
   directory: Pick<Place, "pathOf">
 ): Effect.Effect<(id: string) => Effect.Effect<boolean>> =>
-  Effect.map(ProcessIdentity.make(fs), ({ isAlive }) => (id) =>
-    readWith(fs)(pathIn(directory)(id)).pipe(
-      Effect.flatMap(isHeldBy(isAlive)),
-      Effect.orElseSucceed(() => false)
-    ))
+  Effect.map(ProcessIdentity.make(fs), ({ isAlive }) => flow(pathIn(directory), isHeldAt(fs, isAlive)))
 
 /**
  * One lock file per id, containing its owner, in a private directory. The file is written aside and hard-linked into
@@ -150,9 +154,7 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
     // On a full disk no lock can be created, but those of other processes are there. Where others can write, one may have
     // been planted.
     const isRefused = (path: string, error: PlatformError): Effect.Effect<boolean> =>
-      isReason("PermissionDenied")(error)
-        ? Effect.succeed(false)
-        : Effect.orElseSucceed(Effect.flatMap(read(path), isHeld), () => false)
+      isReason("PermissionDenied")(error) ? Effect.succeed(false) : isHeldAt(fs, isAlive)(path)
 
     const warn = WarnOnce.make()
 
