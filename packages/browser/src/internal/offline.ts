@@ -15,25 +15,24 @@ const untilOnline: Effect.Effect<void> = Effect.async<void>((resume) => {
   return Effect.sync(stop)
 })
 
-// Checked only after a failure: a browser that is offline can still reach this machine.
-const outlasting =
-  (isTheLine: (error: unknown) => boolean) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.catchAll(effect, (error) =>
-      navigator.onLine || !isTheLine(error)
-        ? Effect.fail(error)
-        : Effect.zipRight(untilOnline, outlasting(isTheLine)(effect)))
-
 // A service worker that has no connection often responds by itself, with a 503
 const isFromServiceWorker = (error: unknown): boolean =>
   Predicate.isNotNullable(navigator.serviceWorker?.controller) &&
   (Predicate.isTagged(error, "ServiceUnavailable") || Predicate.isTagged(error, "StorageUnavailable"))
 
+// Checked only after a failure: a browser that is offline can still reach this machine.
+const outlasting =
+  (isTheLine: (error: unknown) => boolean) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.catchAll(effect, (error) =>
+      navigator.onLine || !(isTheLine(error) || isFromServiceWorker(error))
+        ? Effect.fail(error)
+        : Effect.zipRight(untilOnline, outlasting(isTheLine)(effect)))
+
 const isLineFailure = (error: unknown): boolean =>
-  Predicate.isTagged(error, "ConnectionFailed") || Predicate.isTagged(error, "TimedOut") || isFromServiceWorker(error)
+  Predicate.isTagged(error, "ConnectionFailed") || Predicate.isTagged(error, "TimedOut")
 
 const hasNotArrived = (error: unknown): boolean =>
-  (Predicate.isTagged(error, "ConnectionFailed") && Predicate.hasProperty(error, "arrived") &&
-    error.arrived === "no") || isFromServiceWorker(error)
+  Predicate.isTagged(error, "ConnectionFailed") && Predicate.hasProperty(error, "arrived") && error.arrived === "no"
 
 const repeatable = outlasting(isLineFailure)
 const once = outlasting(hasNotArrived)
