@@ -51,6 +51,13 @@ export const make = (capacity = 500): RetryBudget => {
   }
 }
 
+/**
+ * How many attempts are allowed where the policy allows this many, and only the connection can be what fails.
+ *
+ * @internal
+ */
+export const patient = (attempts: number): number => attempts === 1 ? 1 : 2 * attempts
+
 /** Once this many parts are in storage, the setup is right, and what fails is the connection. */
 const firstParts = 3
 
@@ -82,6 +89,6 @@ export const forUpload = (upload: {
       confirmed++
       budget.refund(attempt)
     },
-    attempts: (policy) => confirmed < firstParts || policy === 1 ? policy : 2 * policy
+    attempts: (policy) => confirmed < firstParts ? policy : patient(policy)
   }
 }

@@ -71,14 +71,6 @@ export const make = (options: Options = {}): Policy => ({
 })
 
 /**
- * Twice as many attempts, unless there are to be no retries at all.
- *
- * @internal
- */
-export const patient = (policy: Policy): Policy =>
-  policy.attempts === 1 ? policy : { ...policy, attempts: 2 * policy.attempts }
-
-/**
  * The policy in force. It is read when an operation runs, so it can be replaced for a single effect.
  *
  * @since 0.1.0

@@ -7,6 +7,7 @@ import type { DownloadError, InvalidRange } from "../DownloadError.js"
 import { DownloadIncomplete } from "../DownloadError.js"
 import * as Metrics from "../Metrics.js"
 import * as RangedContent from "../RangedContent.js"
+import * as RetryBudget from "../RetryBudget.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import * as Timeouts from "../Timeouts.js"
 import type { Answer, Asked, Content } from "./downloadAnswer.js"
@@ -76,7 +77,9 @@ export const bytesOf = (
         const error = withAttempts(cause, position > from ? 1 : attempt)
         const inForce = yield* RetryPolicy.RetryPolicy
         // Once bytes have come, the setup is right, and what fails is the connection
-        const policy = position > asked.start ? RetryPolicy.patient(inForce) : inForce
+        const policy = position > asked.start
+          ? { ...inForce, attempts: RetryBudget.patient(inForce.attempts) }
+          : inForce
         const provable = position === asked.start ||
           (Option.exists(asked.etag, RangedContent.isStrong) && !isBeyond(known, position))
         if (!transfer.resume || !provable || !RetryPolicy.repeats(policy, error)) return yield* Effect.fail(error)
