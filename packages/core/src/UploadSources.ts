@@ -9,7 +9,6 @@ import * as Stream from "effect/Stream"
 import { systemCode } from "./ConnectionError.js"
 import { exactly } from "./internal/exactLength.js"
 import * as SequentialReader from "./internal/sequentialReader.js"
-import type { SourceError } from "./SourceError.js"
 import { SourceUnreadable } from "./SourceError.js"
 import type { ByteRange } from "./UploadPlan.js"
 import type { OneShotSource, OpenSource, RepeatableSource } from "./UploadSource.js"
@@ -141,7 +140,15 @@ const streamed = (name: string, options: StreamOptions) => ({
   fingerprint: { kind: "stream", size: options.size }
 })
 
-const readable = <E>(name: string, stream: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, SourceError> =>
+/**
+ * The stream of an application, as it is read for an upload. The code only: whatever else it fails with may be a secret.
+ *
+ * @internal
+ */
+export const readable = <E>(
+  name: string,
+  stream: Stream.Stream<Uint8Array, E>
+): Stream.Stream<Uint8Array, SourceUnreadable> =>
   Stream.mapError(stream, (cause) => {
     const code = systemCode(cause)
     return new SourceUnreadable({ name, reason: "Failed", ...(code === undefined ? {} : { code }) })

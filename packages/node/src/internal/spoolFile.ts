@@ -1,6 +1,6 @@
-import { systemCode } from "@stevedore/core/ConnectionError"
 import { SizeExceeded } from "@stevedore/core/PlanError"
-import { SourceUnreadable } from "@stevedore/core/SourceError"
+import type { SourceUnreadable } from "@stevedore/core/SourceError"
+import { readable } from "@stevedore/core/UploadSources"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -48,12 +48,6 @@ const create = ({ directory, name }: Spool): Effect.Effect<SpoolFile, SourceUnre
       })
   )
 
-// The code only: whatever else a stream of the application fails with may be a secret
-const failed = (name: string) => (cause: unknown): SourceUnreadable => {
-  const code = systemCode(cause)
-  return new SourceUnreadable({ name, reason: "Failed", ...(code === undefined ? {} : { code }) })
-}
-
 const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array, E>) =>
   Effect.suspend(() => {
     const { atMost, name } = spool
@@ -65,7 +59,7 @@ const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array
         : attempt(name, () => file.handle.writeFile(chunk))
     }
     return Effect.zipRight(
-      Stream.runForEach(Stream.mapError(stream, failed(name)), write),
+      Stream.runForEach(readable(name, stream), write),
       attempt(name, () => file.handle.close())
     )
   })
