@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { UploadLedger } from "@stevedore/core/UploadLedger"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Clock from "effect/Clock"
@@ -75,7 +76,8 @@ const forget = (id: string) =>
         problem: `no unfinished upload has the id ${JSON.stringify(id)}: run stevedore uploads to list them`
       })
     }
-    if ((yield* Uploads.unfinished).some((upload) => upload.id === id)) return yield* new NotForgotten({ id })
+    const ledger = yield* UploadLedger
+    if (Option.isSome(yield* ledger.find(id))) return yield* new NotForgotten({ id })
     yield* output.note(`Forgot ${id}: the next upload of its file starts over`)
   })
 
