@@ -59,6 +59,9 @@ const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.asVoid(inVirt
 const passAtOnce = (gate: RateLimit.Service, answer: RateLimit.Answer) =>
   gate.pass((answered) => answered(answer), asked)
 
+const passAfter = (gate: RateLimit.Service, after: Duration.DurationInput, answer: RateLimit.Answer) =>
+  gate.pass((answered) => Effect.delay(answered(answer), after), asked)
+
 describe("RateLimit", () => {
   it.effect("calls go in order of arrival: one that comes at the end of a window goes behind those that wait for it", () =>
     inTime(Effect.gen(function*() {
@@ -306,10 +309,7 @@ describe("RateLimit", () => {
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
         const refused = (seconds: number, after: Duration.DurationInput) =>
-          gate.pass(
-            (answered) => Effect.delay(answered(answerOf({ "retry-after": String(seconds) }, 429)), after),
-            asked
-          )
+          passAfter(gate, after, answerOf({ "retry-after": String(seconds) }, 429))
         yield* Effect.all([refused(30, "1 second"), refused(1, "2 seconds")], { concurrency: "unbounded" })
         const { millis } = yield* timed(passAtOnce(gate, answerOf()))
         assert.strictEqual(millis, 29_000)
@@ -356,15 +356,11 @@ describe("RateLimit", () => {
     it.effect("ends if the call that questions it is admitted, and not by an earlier one", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
-        const earlier = yield* Effect.fork(
-          gate.pass((answered) => Effect.delay(answered(answerOf()), "70 seconds"), asked)
-        )
+        const earlier = yield* Effect.fork(passAfter(gate, "70 seconds", answerOf()))
         yield* Effect.sleep("1 second")
         yield* passAtOnce(gate, answerOf({ "retry-after": "100000" }, 429))
         yield* Effect.sleep("60 seconds")
-        const questioning = yield* Effect.fork(
-          gate.pass((answered) => Effect.delay(answered(answerOf()), "20 seconds"), asked)
-        )
+        const questioning = yield* Effect.fork(passAfter(gate, "20 seconds", answerOf()))
         yield* Fiber.join(earlier)
         assert.isTrue(Either.isLeft(yield* Effect.either(passAtOnce(gate, answerOf()))))
         yield* Fiber.join(questioning)

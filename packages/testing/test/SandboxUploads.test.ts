@@ -28,9 +28,18 @@ describe("SandboxFiles", () => {
   })
 })
 
-describe("SandboxUploads", () => {
-  const declared = { name: "a", type: undefined, size: 5 }
+const declared = { name: "a", type: undefined, size: 5 }
 
+const withObjectOf = (size: number) =>
+  Effect.gen(function*() {
+    const store = yield* ObjectStore.ObjectStore
+    const uploads = SandboxUploads.make(SandboxOptions.resolve(), store)
+    const { fileId } = yield* uploads.initiate(declared)
+    yield* store.put(SandboxFiles.keyOf(fileId), Stream.succeed(new Uint8Array(size)))
+    return { fileId, store, uploads }
+  })
+
+describe("SandboxUploads", () => {
   it.effect("returns the store's own URLs if the store signs them itself", () =>
     Effect.gen(function*() {
       const asked: Array<ObjectStore.PresignRequest> = []
@@ -69,10 +78,7 @@ describe("SandboxUploads", () => {
 
   it.effect("keeps a finalized file for longer than 24 hours", () =>
     Effect.gen(function*() {
-      const store = yield* ObjectStore.ObjectStore
-      const uploads = SandboxUploads.make(SandboxOptions.resolve(), store)
-      const { fileId } = yield* uploads.initiate(declared)
-      yield* store.put(SandboxFiles.keyOf(fileId), Stream.succeed(new Uint8Array(5)))
+      const { fileId, store, uploads } = yield* withObjectOf(5)
       yield* uploads.complete(fileId)
       yield* TestClock.adjust("25 hours")
       assert.strictEqual((yield* uploads.file(fileId)).status, "completed")
@@ -81,10 +87,7 @@ describe("SandboxUploads", () => {
 
   it.effect("deletes an object from the store whose size is not the declared one", () =>
     Effect.gen(function*() {
-      const store = yield* ObjectStore.ObjectStore
-      const uploads = SandboxUploads.make(SandboxOptions.resolve(), store)
-      const { fileId } = yield* uploads.initiate(declared)
-      yield* store.put(SandboxFiles.keyOf(fileId), Stream.succeed(new Uint8Array(4)))
+      const { fileId, store, uploads } = yield* withObjectOf(4)
       assert.strictEqual((yield* Effect.flip(uploads.complete(fileId))).status, 422)
       assert.strictEqual((yield* Effect.flip(store.head(SandboxFiles.keyOf(fileId)))).code, "NoSuchKey")
     }).pipe(Effect.provide(ObjectStoreMemory.layer())))
