@@ -526,26 +526,36 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
   it.effect("the service has collected the session, although its URLs are still valid", () =>
     startsOver({ between: TestClock.adjust("25 hours"), sandbox: { urlLifetime: "48 hours" }, sessions: 2 }))
 
-  it.effect("and an event reports its end before the new one is opened", () =>
-    Effect.gen(function*() {
-      const { ledger } = yield* openLedger()
-      const oneByOne = { ...inParts, concurrency: 1 }
-      yield* killedAt(ledger, { at: "receive", after: 6 }, source, oneByOne)
-      const handle = yield* Effect.provideService(
-        Uploads.start(source, oneByOne),
-        UploadLedger.UploadLedger,
-        ledger
+  it.effect.each([
+    { status: 404, code: "NoSuchUpload" },
+    { status: 403, code: "AccessDenied" }
+  ])(
+    "and an event reports its end before the new one is opened: $status $code",
+    ({ code, status }) =>
+      Effect.gen(function*() {
+        const { ledger } = yield* openLedger()
+        const oneByOne = { ...inParts, concurrency: 1 }
+        yield* killedAt(ledger, { at: "receive", after: 6 }, source, oneByOne)
+        const handle = yield* Effect.provideService(
+          Uploads.start(source, oneByOne),
+          UploadLedger.UploadLedger,
+          ledger
+        )
+        yield* patiently(handle.await)
+        const sessions = yield* Stream.runCollect(
+          Stream.filter(handle.events, ({ _tag }) => _tag === "SessionOpened" || _tag === "SessionEnded")
+        )
+        assert.deepStrictEqual([...sessions].map(({ _tag }) => _tag), [
+          "SessionOpened",
+          "SessionEnded",
+          "SessionOpened"
+        ])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(sandbox({ faults: FaultScript.on("putPart").part(8).times(1).answer(status, code) })),
+        quietly
       )
-      yield* patiently(handle.await)
-      const sessions = yield* Stream.runCollect(
-        Stream.filter(handle.events, ({ _tag }) => _tag === "SessionOpened" || _tag === "SessionEnded")
-      )
-      assert.deepStrictEqual([...sessions].map(({ _tag }) => _tag), ["SessionOpened", "SessionEnded", "SessionOpened"])
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(sandbox({ faults: FaultScript.on("putPart").part(8).times(1).answer(404, "NoSuchUpload") })),
-      quietly
-    ))
+  )
 
   it.effect("the checksums use another algorithm", () => startsOverWithAnotherAlgorithm({ at: "receive", after: 6 }))
 
