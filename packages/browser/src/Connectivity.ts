@@ -46,8 +46,8 @@ export const changes: Stream.Stream<Connectivity> = Stream.asyncPush<Connectivit
 )
 
 /**
- * Pauses an upload while the browser is offline and resumes it afterwards, for as long as the scope is open. No attempt
- * is wasted on a network that is known to be down. An upload that was already paused stays paused.
+ * Pauses an upload while the browser is offline, for as long as the scope is open. No attempt is wasted on a network
+ * that is known to be down. An upload that is paused by its handle, before or in the meantime, stays paused.
  *
  * @example
  * import { Connectivity } from "@stevedore/browser"
@@ -64,24 +64,17 @@ export const changes: Stream.Stream<Connectivity> = Stream.asyncPush<Connectivit
  * @since 0.1.0
  * @category combinators
  */
-export const pausingOffline = (upload: UploadHandle): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.suspend(() => {
-    let paused = false
-    return changes.pipe(
-      Stream.map(({ online }) => online),
-      Stream.changes,
-      Stream.runForEach((online) =>
-        Effect.gen(function*() {
-          if (!online && (yield* upload.progress.get).phase !== "paused") {
-            paused = true
-            yield* upload.pause
-          } else if (online && paused) {
-            paused = false
-            yield* upload.resume
-          }
-        })
-      ),
-      Effect.forkScoped,
-      Effect.asVoid
-    )
-  })
+export const pausingOffline = (
+  upload: Pick<UploadHandle, "pauseScoped">
+): Effect.Effect<void, never, Scope.Scope> =>
+  changes.pipe(
+    Stream.map(({ online }) => online),
+    Stream.changes,
+    Stream.flatMap(
+      (online) => online ? Stream.empty : Stream.zipRight(Stream.scoped(upload.pauseScoped), Stream.never),
+      { switch: true }
+    ),
+    Stream.runDrain,
+    Effect.forkScoped,
+    Effect.asVoid
+  )

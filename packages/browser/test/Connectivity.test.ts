@@ -83,6 +83,34 @@ describe("Connectivity", () => {
       assert.strictEqual(yield* phaseOf(upload), "paused")
     }).pipe(Effect.provide(slow)))
 
+  it.scoped("pausingOffline does not resume an upload that was paused by its handle while offline", () =>
+    Effect.gen(function*() {
+      const page = yield* FakePage.make()
+      const upload = yield* begun
+      yield* Connectivity.pausingOffline(upload)
+      yield* FakePage.settled
+      page.setOnline(false)
+      assert.strictEqual(yield* phaseOf(upload), "paused")
+      yield* upload.pause
+      page.setOnline(true)
+      assert.strictEqual(yield* phaseOf(upload), "paused")
+      yield* upload.resume
+      assert.strictEqual(yield* phaseOf(upload), "uploading")
+    }).pipe(Effect.provide(slow)))
+
+  it.scoped("pausingOffline leaves no upload paused when its scope closes while offline", () =>
+    Effect.gen(function*() {
+      const page = yield* FakePage.make()
+      const upload = yield* begun
+      const scope = yield* Scope.make()
+      yield* Scope.extend(Connectivity.pausingOffline(upload), scope)
+      yield* FakePage.settled
+      page.setOnline(false)
+      assert.strictEqual(yield* phaseOf(upload), "paused")
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(yield* phaseOf(upload), "uploading")
+    }).pipe(Effect.provide(slow)))
+
   it.scoped("pausingOffline stops and removes its listeners when its scope closes", () =>
     Effect.gen(function*() {
       const page = yield* FakePage.make()

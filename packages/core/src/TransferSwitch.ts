@@ -7,6 +7,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
+import type * as Scope from "effect/Scope"
 
 /**
  * The switch of one upload. Either direction may be requested at any time, any number of times.
@@ -15,10 +16,11 @@ import * as FiberId from "effect/FiberId"
  * @category models
  */
 export interface TransferSwitch {
-  /** Returns whether it changed anything. */
-  readonly turnOff: Effect.Effect<boolean>
-  /** Returns whether it changed anything. */
-  readonly turnOn: Effect.Effect<boolean>
+  readonly turnOff: Effect.Effect<void>
+  /** It stays off as long as anybody holds it off. */
+  readonly turnOn: Effect.Effect<void>
+  /** Off for as long as the scope is open, whichever way it is turned in the meantime. */
+  readonly holdOff: Effect.Effect<void, never, Scope.Scope>
   readonly isOff: () => boolean
   /** Waits until it is on. */
   readonly on: Effect.Effect<void>
@@ -38,27 +40,41 @@ export interface TransferSwitch {
  */
 export const make = (tell: (isOff: boolean) => void): TransferSwitch => {
   let turnedOn: Deferred.Deferred<void> | undefined
+  let isTurnedOff = false
+  let holders = 0
   const calls = new Set<() => void>()
   const on: Effect.Effect<void> = Effect.suspend(() =>
     turnedOn === undefined ? Effect.void : Effect.zipRight(Deferred.await(turnedOn), on)
   )
-  return {
-    on,
-    isOff: () => turnedOn !== undefined,
-    turnOff: Effect.sync(() => {
-      if (turnedOn !== undefined) return false
+  const settle = (): void => {
+    const isOff = isTurnedOff || holders > 0
+    if (isOff === (turnedOn !== undefined)) return
+    if (turnedOn === undefined) {
       turnedOn = Deferred.unsafeMake<void>(FiberId.none)
       tell(true)
       calls.forEach((call) => call())
-      return true
-    }),
-    turnOn: Effect.sync(() => {
-      if (turnedOn === undefined) return false
+    } else {
       Deferred.unsafeDone(turnedOn, Effect.void)
       turnedOn = undefined
       tell(false)
-      return true
-    }),
+    }
+  }
+  const turn = (isOff: boolean): Effect.Effect<void> =>
+    Effect.sync(() => {
+      isTurnedOff = isOff
+      settle()
+    })
+  const count = (more: number): Effect.Effect<void> =>
+    Effect.sync(() => {
+      holders += more
+      settle()
+    })
+  return {
+    on,
+    isOff: () => turnedOn !== undefined,
+    turnOff: turn(true),
+    turnOn: turn(false),
+    holdOff: Effect.acquireRelease(count(1), () => count(-1)),
     whenOff: (call) => {
       if (turnedOn !== undefined) call()
       calls.add(call)

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { AttemptTimers } from "./AttemptWatch.js"
 import * as Timers from "./internal/attemptTimers.js"
 import type * as RetryBudget from "./RetryBudget.js"
@@ -70,7 +71,7 @@ export const make = (size: number, concurrency: number): Effect.Effect<UploadRun
  * @since 0.1.0
  * @category control
  */
-export const pause = ({ transferSwitch }: UploadRun): Effect.Effect<void> => Effect.asVoid(transferSwitch.turnOff)
+export const pause = ({ transferSwitch }: UploadRun): Effect.Effect<void> => transferSwitch.turnOff
 
 /**
  * Continues after {@link pause}.
@@ -78,4 +79,13 @@ export const pause = ({ transferSwitch }: UploadRun): Effect.Effect<void> => Eff
  * @since 0.1.0
  * @category control
  */
-export const resume = ({ transferSwitch }: UploadRun): Effect.Effect<void> => Effect.asVoid(transferSwitch.turnOn)
+export const resume = ({ transferSwitch }: UploadRun): Effect.Effect<void> => transferSwitch.turnOn
+
+/**
+ * Like {@link pause} for as long as the scope is open: {@link resume} does not end it, and it does not end a pause.
+ *
+ * @since 0.1.0
+ * @category control
+ */
+export const pauseScoped = ({ transferSwitch }: UploadRun): Effect.Effect<void, never, Scope.Scope> =>
+  transferSwitch.holdOff

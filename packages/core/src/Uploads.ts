@@ -68,6 +68,11 @@ export interface UploadHandle {
    * Continues a paused upload. What was in flight when it was paused is sent again, and no attempt is counted for it.
    */
   readonly resume: Effect.Effect<void>
+  /**
+   * Pauses the upload for as long as the scope is open. Neither `resume` nor another scope that closes ends this pause,
+   * and its own end does not resume what `pause` has paused.
+   */
+  readonly pauseScoped: Effect.Effect<void, never, Scope.Scope>
   /** Waits for the result: the file, or the error. Whoever waits is interrupted if the upload is cancelled. */
   readonly await: Effect.Effect<UploadedFile, UploadError>
   /** Stops every request at once, and waits until nothing of the upload is running. */
@@ -186,6 +191,7 @@ export const start = (
       events: state.monitor.events,
       pause: UploadRun.pause(state),
       resume: UploadRun.resume(state),
+      pauseScoped: UploadRun.pauseScoped(state),
       await: Effect.flatten(Fiber.join(fiber)),
       cancel: Fiber.interrupt(fiber)
     }

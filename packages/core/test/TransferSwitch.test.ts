@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { TransferSwitch } from "@stevedore/core"
-import { Effect, Fiber, Option, Schema } from "effect"
+import { Array, Effect, Fiber, Option, Schema } from "effect"
 
 const settle = Effect.repeatN(Effect.yieldNow(), 20)
 
@@ -34,21 +34,39 @@ describe("TransferSwitch", () => {
       assert.strictEqual(calls, 2)
     }))
 
+  it.effect("is off for as long as anybody holds it off, and after that as it was turned last", () =>
+    Effect.gen(function*() {
+      const told: Array<boolean> = []
+      const transferSwitch = TransferSwitch.make((isOff) => void told.push(isOff))
+      const held = <A, E>(effect: Effect.Effect<A, E>) => Effect.scoped(Effect.zipRight(transferSwitch.holdOff, effect))
+      const isOff = Effect.sync(transferSwitch.isOff)
+      assert.isTrue(yield* held(isOff))
+      assert.isFalse(yield* isOff)
+      assert.isTrue(yield* held(Effect.zipRight(transferSwitch.turnOn, isOff)))
+      assert.isFalse(yield* isOff)
+      assert.isTrue(yield* held(Effect.zipRight(held(Effect.void), isOff)))
+      assert.isFalse(yield* isOff)
+      yield* held(transferSwitch.turnOff)
+      assert.isTrue(yield* isOff)
+      yield* held(Effect.void)
+      assert.isTrue(yield* isOff)
+      yield* transferSwitch.turnOn
+      assert.isFalse(yield* isOff)
+      assert.deepStrictEqual(told, [true, false, true, false, true, false, true, false])
+    }))
+
   it.effect.prop(
-    "however often it is turned, it says each time whether that changed anything, and reports a change",
+    "however often it is turned, it is as it was turned last, and reports each change once",
     { turns: Schema.Array(Schema.Boolean) },
     ({ turns }) =>
       Effect.gen(function*() {
         const told: Array<boolean> = []
         const transferSwitch = TransferSwitch.make((isOff) => void told.push(isOff))
-        let isOff = false
         for (const off of turns) {
-          assert.strictEqual(yield* off ? transferSwitch.turnOff : transferSwitch.turnOn, off !== isOff)
-          isOff = off
-          assert.strictEqual(transferSwitch.isOff(), isOff)
+          yield* off ? transferSwitch.turnOff : transferSwitch.turnOn
+          assert.strictEqual(transferSwitch.isOff(), off)
         }
-        assert.deepStrictEqual(told, told.map((_, index) => index % 2 === 0))
-        assert.strictEqual(told.length % 2 === 1, isOff)
+        assert.deepStrictEqual(told, Array.dedupeAdjacent([false, ...turns]).slice(1))
       })
   )
 })

@@ -29,22 +29,35 @@ const troubled = FaultScript.on("putPart").always().delay("300 millis")
 
 const world = Layer.provideMerge(UploadLedger.layerMemory, tiny({ faults: troubled }))
 
+type Wish = Exclude<keyof Uploads.UploadHandle, "progress" | "events"> | "listen"
+
+// what is named twice is asked for twice as often
+const wishes: ReadonlyArray<Wish> = [
+  "pause",
+  "pause",
+  "resume",
+  "resume",
+  "pauseScoped",
+  "cancel",
+  "listen",
+  "await"
+]
+
 const step = fc.record({
   of: fc.nat(3),
-  wish: fc.constantFrom(
-    "pause" as const,
-    "pause" as const,
-    "resume" as const,
-    "resume" as const,
-    "cancel" as const,
-    "listen" as const,
-    "await" as const
-  ),
+  wish: fc.constantFrom(...wishes),
   millis: fc.constantFrom(0, 0, 1, 10, 40, 300, 700)
 })
 
 const heardBy = (handle: Uploads.UploadHandle): Effect.Effect<ReadonlyArray<UploadEvent.UploadEvent>> =>
   Effect.map(Stream.runCollect(handle.events), Chunk.toReadonlyArray)
+
+const fulfilled = (handle: Uploads.UploadHandle, wish: Wish) => {
+  if (wish === "listen") return Effect.map(heardBy(handle), checkEvents)
+  return wish === "pauseScoped"
+    ? Effect.scoped(Effect.zipRight(handle.pauseScoped, Effect.sleep("400 millis")))
+    : handle[wish]
+}
 
 const lastEvents: ReadonlyArray<string> = ["Completed", "Failed", "Cancelled"]
 
@@ -90,9 +103,7 @@ describe("several uploads, whatever is done with their handles", () => {
             }
             if (wish === "cancel") one.isCancelled = true
             const { handle } = one
-            meanwhile.push(
-              yield* Effect.fork(wish === "listen" ? Effect.map(heardBy(handle), checkEvents) : handle[wish])
-            )
+            meanwhile.push(yield* Effect.fork(fulfilled(handle, wish)))
             yield* Effect.sleep(millis)
           }
           yield* Effect.forEach(handles, ({ handle }) => handle.resume)
