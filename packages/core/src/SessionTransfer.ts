@@ -245,7 +245,6 @@ const complete = (
     Effect.zipRight(upload.opened.unchanged),
     Effect.zipRight(upload.journal.completing),
     Effect.zipRight(upload.run.monitor.enter("completing")),
-    Effect.zipRight(upload.run.monitor.publish({ _tag: "Completing" })),
     Effect.zipRight(UploadCompletion.run({
       target: { fileId: upload.session.fileId, uploadId: uploadIdOf(upload.session) },
       receipts,

@@ -207,7 +207,7 @@ export interface Woke {
 }
 
 /**
- * All parts are in storage, and Complete is sent.
+ * All parts are in storage, and Complete is sent, or its outcome is looked up if an earlier process may have sent it.
  *
  * @since 0.1.0
  * @category models

@@ -47,7 +47,7 @@ export interface UploadMonitor {
   /** The last 256 events and all that follow. Ends with the upload. */
   readonly events: Stream.Stream<UploadEvent>
   readonly publish: (event: UploadEvent) => Effect.Effect<void>
-  /** A phase starts. */
+  /** A phase starts. If it has an event of its own, that is published. */
   readonly enter: (phase: UploadPhase) => Effect.Effect<void>
   /** The upload is paused, or continues. */
   readonly pause: (paused: boolean) => void
@@ -72,6 +72,11 @@ const samplePeriod = Duration.millis(100)
 const stalledAfterMillis = 10_000
 
 const eventsKept = 256
+
+const phaseEvents: { readonly [Phase in UploadPhase]?: UploadEvent } = {
+  completing: { _tag: "Completing" },
+  verifying: { _tag: "Verifying" }
+}
 
 const secondsOf = (remaining: number, speed: number): Duration.Duration =>
   speed > 0 ? Duration.seconds(remaining / speed) : Duration.infinity
@@ -158,6 +163,10 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
         Effect.suspend(() => {
           phase = entered
           movedAt = monotonic()
+          const event = phaseEvents[entered]
+          if (event !== undefined) {
+            add(event)
+          }
           // An earlier process may have been killed before it could record the last receipts
           if (entered === "completed") {
             allStored()

@@ -106,7 +106,6 @@ const sent = (
     const { checksum, file } = yield* UploadSessions.run({ source, options: checked, run: state })
     if (checked.readBack) {
       yield* state.monitor.enter("verifying")
-      yield* state.monitor.publish({ _tag: "Verifying" })
       yield* UploadVerification.run({ fileId: file.id, source, checksum })
     }
     const { parts, sessions } = yield* state.monitor.progress.get

@@ -13,6 +13,7 @@ import {
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { FaultScript, Recorder, Sandbox, SandboxLayer } from "@stevedore/testing"
 import {
+  Chunk,
   Deferred,
   Effect,
   FastCheck,
@@ -316,6 +317,16 @@ describe("an upload that was interrupted while completing", () => {
       assert.lengthOf(put, 10)
       assert.lengthOf(completed, 1)
     }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("says so to those who watch it", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "completing" })
+      const upload = yield* Effect.provideService(Uploads.start(source, inParts), UploadLedger.UploadLedger, ledger)
+      yield* patiently(upload.await)
+      const events = Chunk.toReadonlyArray(yield* Stream.runCollect(upload.events)).map(({ _tag }) => _tag)
+      assert.deepStrictEqual(events, ["Completing", "Completed"])
+    }).pipe(Effect.scoped, Effect.provide(sandbox()), quietly))
 
   it.effect("after the service had accepted it returns the file, and Complete is accepted once", () =>
     Effect.gen(function*() {
