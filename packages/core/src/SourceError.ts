@@ -129,10 +129,10 @@ const reasons: Record<SourceUnreadable["reason"], string> = {
   NotFound: "does not exist: check its name and its path",
   PermissionDenied: "is not readable: check its permissions",
   Directory: "is a directory: upload the files in it",
-  NotAFile: "is not a regular file",
-  Stalled: "produced no bytes until the stall timeout",
+  NotAFile: "is not a regular file: copy its content into one, or upload it as a stream",
+  Stalled: "produced no bytes until the stall timeout: check what produces it, or allow it more with Timeouts",
   ReadOnce: "can be read only once, and what was read is gone: use a source that can be read again",
-  Failed: "could not be read"
+  Failed: "could not be read: check the disk or device that it is on, then upload it again"
 }
 
 /**

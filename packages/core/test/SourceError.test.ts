@@ -39,7 +39,7 @@ describe("SourceError", () => {
       ["Directory", "upload the files in it"],
       ["NotAFile", "is not a regular file"],
       ["ReadOnce", "use a source that can be read again"],
-      ["Failed", "could not be read (EIO)"]
+      ["Failed", "upload it again (EIO)"]
     ] as const
   )("%s: %s", (reason, words) => {
     assert.include(new SourceError.SourceUnreadable({ name: "a", reason, code: "EIO" }).message, words)

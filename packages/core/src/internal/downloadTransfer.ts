@@ -258,8 +258,8 @@ const sliced = <E>(pull: Pull<Uint8Array, E>, start: number, end: number): Pull<
 const withAttempts = (error: DownloadError, attempts: number): DownloadError => {
   switch (error._tag) {
     case "ConnectionFailed": {
-      const { arrived, code, origin, peer } = error
-      return new ConnectionFailed({ arrived, code, origin, peer, attempts })
+      const { arrived, code, hint, origin, peer } = error
+      return new ConnectionFailed({ arrived, code, hint, origin, peer, attempts })
     }
     case "DownloadIncomplete": {
       const { expected, fileId, received } = error

@@ -1,7 +1,9 @@
 import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import type { BigIntStats } from "node:fs"
@@ -73,10 +75,17 @@ export const open = (path: string, name: string): Effect.Effect<NodeFs.FileHandl
 
 const aspects = ["identity", "size", "modified"] as const
 
+// A file system may have dates that a Date cannot represent
+const dateOf = (millis: number): string =>
+  Option.match(DateTime.make(millis), {
+    onNone: () => `${millis} ms from 1970`,
+    onSome: DateTime.formatIso
+  })
+
 const show: Record<typeof aspects[number], (fingerprint: SourceFingerprint) => string> = {
   identity: ({ identity }) => `the file ${identity ?? "without identity"}`,
   size: ({ size }) => `${size} bytes`,
-  modified: ({ modified }) => modified === undefined ? "without date" : new Date(modified).toISOString()
+  modified: ({ modified }) => modified === undefined ? "without date" : dateOf(modified)
 }
 
 const difference = ({ fingerprint, name }: SourceFile, now: SourceFingerprint): SourceChanged | undefined => {
