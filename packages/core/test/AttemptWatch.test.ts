@@ -56,6 +56,19 @@ describe("AttemptWatch", () => {
       assert.deepStrictEqual(yield* Fiber.join(fiber), Option.some(receipt))
     }))
 
+  it.effect("an attempt whose bytes nobody counted teaches nothing about how long they take", () =>
+    Effect.gen(function*() {
+      const serverClock = yield* ServerClock.make
+      const samples: Array<AttemptWatch.Sample> = []
+      const noting = { ...timers(), observe: (sample: AttemptWatch.Sample) => void samples.push(sample) }
+      const one = (put: Put) =>
+        AttemptWatch.watched({ put, length: 9, attempts: 1, serverClock, timers: noting, look: Effect.void, onCut })
+      yield* one(() => Effect.succeed(receipt))
+      assert.lengthOf(samples, 0)
+      yield* one((onSent) => Effect.as(Effect.sync(() => onSent(9)), receipt))
+      assert.lengthOf(samples, 1)
+    }))
+
   it.effect("bytes that are handed over at once get the time that a slow connection takes for them", () =>
     Effect.gen(function*() {
       const length = 67_108_864

@@ -66,6 +66,11 @@ describe("ServiceAnswer", () => {
       })
     })
 
+    it("names the request by a gateway's id if the service gave none", () => {
+      const error = ServiceAnswer.errorOf(answer(503, "", { "x-amzn-requestid": "gate-7" }))
+      assert.deepInclude({ ...error }, { requestId: "gate-7" })
+    })
+
     it.each([
       "",
       "<html><body>Bad gateway</body></html>",

@@ -34,32 +34,37 @@ describe("UploadMonitor", () => {
       })
   )
 
-  it.effect("what a lost attempt had sent does not count", () =>
+  it.effect("what a lost attempt had sent does not count, not even as speed", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100)
       yield* monitor.beginSession(1, [])
       const attempt = monitor.beginAttempt(100)
+      yield* TestClock.adjust("5 seconds")
       attempt.sent(60)
       assert.strictEqual((yield* monitor.progress.get).sent, 60)
       attempt.lost()
-      assert.strictEqual((yield* monitor.progress.get).sent, 0)
+      const { sent, speed } = yield* monitor.progress.get
+      assert.deepStrictEqual([sent, speed], [0, Option.none()])
     }))
 
-  it.effect("an attempt of an earlier session no longer changes anything", () =>
-    Effect.gen(function*() {
-      const monitor = yield* UploadMonitor.make(100)
-      yield* monitor.beginSession(2, [])
-      monitor.beginAttempt(50).confirmed()
-      const late = monitor.beginAttempt(50)
-      late.sent(50)
-      yield* monitor.beginSession(2, [])
-      late.sent(10)
-      late.confirmed()
-      const now = yield* monitor.progress.get
-      assert.deepStrictEqual(now.parts, { total: 2, confirmed: 0 })
-      assert.strictEqual(now.confirmed, 50)
-      assert.strictEqual(now.sessions, 2)
-    }))
+  it.effect.each(["lost", "confirmed"] as const)(
+    "an attempt of an earlier session no longer changes anything, whether it is %s",
+    (end) =>
+      Effect.gen(function*() {
+        const monitor = yield* UploadMonitor.make(100)
+        yield* monitor.beginSession(2, [])
+        monitor.beginAttempt(50).confirmed()
+        const late = monitor.beginAttempt(50)
+        late.sent(20)
+        yield* monitor.beginSession(2, [])
+        const isUntouched = Effect.map(monitor.progress.get, ({ confirmed, parts, sent, sessions }) =>
+          assert.deepStrictEqual([sent, confirmed, parts, sessions], [0, 50, { total: 2, confirmed: 0 }, 2]))
+        late.sent(10)
+        yield* isUntouched
+        late[end]()
+        yield* isUntouched
+      })
+  )
 
   it.effect("a resumed session starts with what storage has, which does not count as speed", () =>
     Effect.gen(function*() {
@@ -157,6 +162,38 @@ describe("UploadMonitor", () => {
       assert.deepStrictEqual([paused.phase, paused.stalledSince], ["paused", Option.none()])
     }))
 
+  it.effect.each(
+    [
+      ["a phase", (monitor) => monitor.enter("uploading")],
+      ["a session", (monitor) => monitor.beginSession(1, [])],
+      ["resuming", (monitor) => Effect.sync(() => monitor.pause(false))]
+    ] satisfies ReadonlyArray<readonly [string, (monitor: UploadMonitor.UploadMonitor) => Effect.Effect<void>]>
+  )(
+    "an upload is not stalled when %s begins, however long nothing has moved until then",
+    ([_, begin]) =>
+      Effect.gen(function*() {
+        const monitor = yield* UploadMonitor.make(100)
+        yield* monitor.enter("uploading")
+        yield* TestClock.adjust("1 hours")
+        yield* begin(monitor)
+        assert.deepStrictEqual((yield* monitor.progress.get).stalledSince, Option.none())
+      })
+  )
+
+  it.effect("the speed to plan with is known once the connection was watched for ten seconds", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(1000)
+      yield* monitor.beginSession(1, [])
+      const attempt = monitor.beginAttempt(1000)
+      const known: Array<boolean> = []
+      for (const wait of ["5 seconds", "4 seconds", "1 seconds"] as const) {
+        yield* TestClock.adjust(wait)
+        attempt.sent(10)
+        known.push(Option.isSome(monitor.speed()))
+      }
+      assert.deepStrictEqual(known, [false, false, true])
+    }))
+
   it.effect("events start with the earlier ones, and end with the last one", () =>
     Effect.gen(function*() {
       const monitor = yield* UploadMonitor.make(100)
@@ -167,6 +204,27 @@ describe("UploadMonitor", () => {
       yield* monitor.publish({ _tag: "Paused" })
       const seen = Chunk.toReadonlyArray(yield* Fiber.join(events))
       assert.deepStrictEqual(seen.map((event) => event._tag), ["PartStarted", "Cancelled"])
+    }))
+
+  it.effect("a new session is not judged by the one before, nor by what storage had already", () =>
+    Effect.gen(function*() {
+      const monitor = yield* UploadMonitor.make(1000)
+      const judgedAfter = (seconds: number, lengths: ReadonlyArray<number>) =>
+        Effect.gen(function*() {
+          yield* monitor.beginSession(2, lengths)
+          const { feasibility: before } = yield* monitor.progress.get
+          const attempt = monitor.beginAttempt(500)
+          for (let second = 0; second < seconds; second++) {
+            yield* TestClock.adjust("1 seconds")
+            attempt.sent(1)
+          }
+          const after = yield* monitor.assess({ secondsLeft: 100, sessionSeconds: 100 })
+          return [before._tag, after._tag]
+        })
+      assert.deepStrictEqual(yield* judgedAfter(12, [500]), ["Unknown", "Unknown"])
+      assert.deepStrictEqual(yield* judgedAfter(30, []), ["Unknown", "Impossible"])
+      yield* monitor.beginSession(2, [])
+      assert.strictEqual((yield* monitor.progress.get).feasibility._tag, "Unknown")
     }))
 
   it.effect("reports each change of its feasibility once", () =>

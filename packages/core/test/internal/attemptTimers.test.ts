@@ -51,6 +51,16 @@ describe("AttemptTimers", () => {
     assert.isAbove(secondsOf(varying.current()).answer, 60)
   })
 
+  it("a time-out begins the calm anew that takes a doubling back", () => {
+    const quick = { connect: 50, stall: 20, answer: 300 }
+    const timers = observing(quick, 31)
+    timers.timedOut("answer")
+    for (let time = 0; time < 31; time++) timers.observe(quick)
+    assert.strictEqual(secondsOf(timers.current()).answer, 20)
+    timers.observe(quick)
+    assert.strictEqual(secondsOf(timers.current()).answer, 10)
+  })
+
   it("a time-out doubles the limit of its phase up to the time-out in force, and calm takes it back", () => {
     const timers = observing({ connect: 50, stall: 20, answer: 300 })
     const limits: Array<number> = []

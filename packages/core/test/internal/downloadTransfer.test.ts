@@ -78,6 +78,14 @@ describe("what is taken up again", () => {
   const length = String(text.length)
   const whole = { etag, "content-length": length }
 
+  it.effect("is asked for once the connection that broke is closed", () => {
+    const { layer, stillOpen } = answeredContent(() => new Response(cut(""), { headers: whole }))
+    return Effect.gen(function*() {
+      yield* Effect.flip(Stream.runDrain(Downloads.stream("f1")))
+      assert.deepStrictEqual(stillOpen, [0, 0, 0])
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("is no other file's: an answer without the etag of the first proves nothing", () =>
     Effect.gen(function*() {
       for (const arrived of ["0123", ""]) {
@@ -167,6 +175,18 @@ describe("an end that was not told", () => {
         assert(once.result._tag === "Left" && once.result.left._tag === "DownloadIncomplete")
       }))
 
+    it.effect("is no end where an earlier answer had told of more: the file is another by now", () =>
+      Effect.gen(function*() {
+        const part = (range: string, body: BodyInit) =>
+          new Response(body, { status: 206, headers: { etag, "content-range": `bytes ${range}` } })
+        for (const first of [() => part("2-4/10", "234"), () => part("2-9/*", cut("234"))]) {
+          const answers = [first, () => part("5-7/*", "567"), () => nothingFrom(8)]
+          const { result } = yield* run((_, index) => answers[index]?.() ?? nothingFrom(8), { range: { offset: 2 } })
+          assert(result._tag === "Left" && result.left._tag === "SourceChanged")
+          assert.strictEqual(result.left.actual, "8 bytes")
+        }
+      }))
+
     it.effect("is not told as the length", () => {
       const { layer } = answeredContent(parts(() => nothingFrom(10)))
       return Effect.gen(function*() {
@@ -176,6 +196,16 @@ describe("an end that was not told", () => {
       }).pipe(Effect.scoped, Effect.provide(layer))
     })
   })
+
+  it.effect("is InvalidRange, with the size, where the first answer broke before its first byte", () =>
+    Effect.gen(function*() {
+      const { result } = yield* run((_, index) =>
+        index === 0
+          ? new Response(cut(""), { status: 206, headers: { "content-range": "bytes 4-9/10" } })
+          : nothingFrom(3), { range: { offset: 4 } })
+      assert(result._tag === "Left" && result.left._tag === "InvalidRange")
+      assert.strictEqual(result.left.totalLength, 3)
+    }))
 
   it.effect("is InvalidRange, with the size, where a range of the caller's begins behind it", () =>
     Effect.gen(function*() {
