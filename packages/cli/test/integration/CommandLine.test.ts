@@ -3,10 +3,12 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
+import { DiskLedger } from "@stevedore/node"
 import { Effect, Layer, Option, Schema } from "effect"
 import { execFileSync } from "node:child_process"
 import { createServer, type Server } from "node:http"
 import * as Arguments from "../../src/Arguments.js"
+import * as FinishedFiles from "../../src/FinishedFiles.js"
 import { summaries } from "../../src/internal/commands.js"
 import { invoke, jsonLines, Sandbox, sandbox, stoppedAt } from "./invoke.js"
 
@@ -379,6 +381,37 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.deepStrictEqual(after.get(`${folder}/notes/-two.txt`)?.[1], "notes/-two.txt")
         const third = completed((yield* invoke(upload, env)).stdout)
         assert.isTrue([...third].every(([path, [id]]) => after.get(path)?.[0] !== id))
+      }))
+
+    it.scoped("a skipped file is reported under the path given now, and --no-resume skips none, even beside the same command", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder } = yield* fixtures
+        const missing = `${folder}/missing.mp4`
+        const paths = [`${folder}/notes/one.txt`, missing]
+        const upload = (...words: ReadonlyArray<string>) =>
+          Effect.map(invoke(["upload", ...words, "--json"], env), ({ stderr, stdout }) => ({
+            stderr,
+            completed: uploadReports(jsonLines(stdout)).flatMap((report) =>
+              report.type === "completed" ? [[report.path, report.file.id]] : []
+            )
+          }))
+        const idOf = ([up]: ReadonlyArray<ReadonlyArray<string>>) => up?.[1]
+        const { completed: first } = yield* upload(...paths)
+        const respelled = `${folder}/./notes/one.txt`
+        assert.deepStrictEqual((yield* upload(respelled, missing)).completed, [[respelled, `${idOf(first)}`]])
+        yield* Effect.gen(function*() {
+          const service = env["STEVEDORE_BASE_URL"] ?? ""
+          yield* FinishedFiles.make({ service, paths, mediaType: Option.none() })
+          assert.match((yield* upload(...paths)).stderr, /already running/)
+          const { completed } = yield* upload(...paths, "--no-resume")
+          assert.notStrictEqual(idOf(completed) ?? idOf(first), idOf(first))
+        }).pipe(Effect.scoped, Effect.provide(DiskLedger.layer()))
+        assert.deepStrictEqual((yield* upload(...paths)).completed, first)
+        const { completed: anew } = yield* upload(...paths, "--no-resume")
+        assert.notStrictEqual(idOf(anew) ?? idOf(first), idOf(first))
+        const { completed: last } = yield* upload(...paths)
+        assert.notInclude([idOf(first), idOf(anew)], idOf(last))
       }))
 
     it.scoped("an upload stopped before it reports its completed file reports that file when repeated", () =>
