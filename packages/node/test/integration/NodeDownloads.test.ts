@@ -128,6 +128,30 @@ describe("NodeDownloads.toFile", () => {
       assert.deepStrictEqual(yield* entries(directory), [])
     }))
 
+  it.scopedLive("fails if a range never gets a connection and no other is left to take it over", () =>
+    Effect.gen(function*() {
+      let here = 0
+      const directory = yield* Temporary.directory
+      const served = yield* ContentServer.serve({
+        bytes: bytes.subarray(0, 2 * MiB),
+        before: async (answer, socket) => {
+          if (answer === 0) return
+          while (here < MiB) await setImmediate()
+          await sleep(50)
+          socket.destroy()
+        }
+      })
+      const error = yield* NodeDownloads.toFile("f1", join(directory, "file"), {
+        partSize: MiB,
+        concurrency: 2,
+        onProgress: (received) => {
+          here = received
+        }
+      }).pipe(Effect.flip, Effect.provide(served.layer))
+      assert.strictEqual(error._tag, "ConnectionFailed")
+      assert.deepStrictEqual(yield* entries(directory), [])
+    }))
+
   it.scopedLive("leaves nothing when it is interrupted, and settles within 2 seconds", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ before: (answer) => answer < 2 ? undefined : sleep(60_000) })

@@ -3,6 +3,7 @@ import { RetryPolicy, ServiceProfile } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Effect, Redacted } from "effect"
 import { Layer } from "effect"
+import type { Socket } from "node:net"
 import * as StorageServer from "./storageServer.js"
 
 export interface Settings {
@@ -20,8 +21,8 @@ export interface Settings {
   damage: (answer: number, bytes: Buffer) => Buffer
   /** What the storage tells with its content. */
   told: Readonly<Record<string, string>>
-  /** Runs before an answer with content, by its number from 0. */
-  before: (answer: number) => void | Promise<void>
+  /** Runs before an answer with content, by its number from 0, on a connection that it may break. */
+  before: (answer: number, socket: Socket) => void | Promise<void>
   /** Runs when half of the content of an answer is on its way, by its number from 0. */
   halfway: (answer: number) => void | Promise<void>
 }
@@ -51,7 +52,7 @@ export const serve = (options: Partial<Settings> & Pick<Settings, "bytes">) =>
         return
       }
       const number = answers++
-      await settings.before(number)
+      await settings.before(number, socket)
       if (settings.page(number)) {
         response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>Sign in")
         return
