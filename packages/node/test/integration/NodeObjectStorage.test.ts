@@ -63,6 +63,22 @@ describe("NodeObjectStorage", () => {
       assert.strictEqual(server.connections().made, 40)
     }).pipe(Effect.provide(NodeObjectStorage.layer())))
 
+  it.scopedLive.each([[200, "ConnectionFailed"], [503, "StorageUnavailable"]] as const)(
+    "a response of status %d whose body breaks off is %s: a refusal stands, a receipt has to be whole",
+    ([status, tag]) =>
+      Effect.gen(function*() {
+        const server = yield* StorageServer.serve(async ({ drain, response, socket }) => {
+          await drain()
+          response.writeHead(status, { "content-length": 1000, etag: "\"one\"" })
+            .write("<Error>", () => setTimeout(() => socket.destroy(), 10))
+        })
+        const error = yield* Effect.flip(
+          put(`${server.origin}/broken`, { source: yield* sourceOf(Temporary.distinct(10)) })
+        )
+        assert.strictEqual(error._tag, tag)
+      }).pipe(Effect.provide(NodeObjectStorage.layer()))
+  )
+
   it.scopedLive("does not reuse an open connection after RequestTimeout or IncompleteBody", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(async ({ drain, received, response }) => {
