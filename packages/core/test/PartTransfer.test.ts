@@ -155,6 +155,19 @@ describe("PartTransfer", () => {
     }).pipe(Effect.provide(storage((request) => Effect.suspend(() => ++puts <= 2 ? Effect.never : taken(request)))))
   })
 
+  it.effect("storage judges the URL's deadline by the server's clock", () => {
+    const offsets: Array<number> = []
+    return Effect.gen(function*() {
+      const run = yield* UploadRun.make(9, 4)
+      run.serverClock.opened(60_000)
+      yield* transfer(Effect.void, run)
+      assert.deepStrictEqual(offsets, [60_000])
+    }).pipe(Effect.provide(storage((request) => {
+      offsets.push(request.clockOffset)
+      return taken(request)
+    })))
+  })
+
   it.effect("bytes that could not be observed in transit have no checksum", () =>
     Effect.gen(function*() {
       assert.isUndefined((yield* transfer()).checksum)

@@ -767,6 +767,42 @@ describe("a connection that becomes too slow", () => {
       assert.isAtMost(put.length, 101)
     }).pipe(Effect.provide(slowLine(() => speed)(sandbox())), quietly)
   })
+
+  /** Six of ten parts are in storage, and two minutes are left of twenty for the rest, on a slower connection. */
+  const withTwoMinutesLeft = (
+    later: number,
+    check: (
+      ledger: UploadLedger.Service,
+      upload: ReturnType<typeof uploadWith>
+    ) => Effect.Effect<void, unknown, Uploads.Requirements>
+  ) =>
+    Effect.suspend(() => {
+      let speed = 100_000
+      return Effect.gen(function*() {
+        const { ledger } = yield* openLedger()
+        const large = recognizable(distinct(1_000_000))
+        const oneByOne = { ...inParts, concurrency: 1 }
+        yield* patiently(killedAt(ledger, { at: "receive", after: 6 }, large, oneByOne))
+        yield* TestClock.adjust("18 minutes")
+        speed = later
+        yield* check(ledger, uploadWith(ledger, large, oneByOne))
+      }).pipe(Effect.provide(slowLine(() => speed)(sandbox({ urlLifetime: "20 minutes" }))), quietly)
+    })
+
+  it.effect("does not fail the rest of an earlier run's session, if it is fast enough for a new one", () =>
+    withTwoMinutesLeft(1500, (ledger, upload) =>
+      Effect.gen(function*() {
+        const file = yield* patiently(upload)
+        assert.strictEqual(file.sent.sessions, 2)
+        assert.deepStrictEqual(yield* ledger.unfinished, [])
+      })))
+
+  it.effect("leaves nothing of an earlier run's session if that fails: a faster connection needs a new one anyway", () =>
+    withTwoMinutesLeft(100, (ledger, upload) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* Effect.flip(patiently(upload)))._tag, "DeadlineUnreachable")
+        assert.deepStrictEqual(yield* ledger.unfinished, [])
+      })))
 })
 
 describe("Uploads.resume", () => {
