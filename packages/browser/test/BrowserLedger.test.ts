@@ -151,6 +151,28 @@ describe("BrowserLedger", () => {
       assert.include(yield* ids(ledger), "day0")
     }))
 
+  it.scoped("does not forget an old upload that another tab starts again before its lock is taken", () =>
+    Effect.gen(function*() {
+      yield* FakePage.make()
+      const tab = yield* BrowserLedger.make({ database: "again" })
+      const old = { ...record, id: "old", startedAt: 0 }
+      yield* tab.begin(old)
+      yield* TestClock.adjust("31 days")
+      const startedAgain = { ...old, startedAt: Duration.toMillis("31 days") }
+      const { locks } = originLocks()
+      yield* FakePage.make({
+        locks: {
+          request: async (name: string, options: object, use: (lock: object | null) => Promise<void> | undefined) => {
+            if (name.endsWith("/old")) await Effect.runPromise(tab.begin(startedAgain))
+            return locks.request(name, options, use)
+          }
+        }
+      })
+      const ledger = yield* BrowserLedger.make({ database: "again" })
+      yield* ledger.begin({ ...record, id: "new", startedAt: Duration.toMillis("31 days") })
+      assert.deepStrictEqual(yield* ledger.find("old"), Option.some({ record: startedAgain, receipts: [] }))
+    }))
+
   it.scoped("lets one tab at a time lock an upload", () =>
     Effect.gen(function*() {
       const { held, locks } = originLocks()

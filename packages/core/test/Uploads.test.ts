@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ObjectStorage, RetryPolicy, UploadError, Uploads, UploadSources } from "@stevedore/core"
+import { ObjectStorage, RetryPolicy, UploadError, UploadLedger, Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, Recorder, Sandbox } from "@stevedore/testing"
 import { Chunk, Clock, Duration, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { recognizable } from "./fixtures/ledgers.js"
@@ -360,6 +360,24 @@ describe("Uploads", () => {
           tiny({ faults: FaultScript.on("putPart").always().delay("1 second") }).pipe(Layer.provide(RetryPolicy.none))
         )
       ))
+
+    it.effect("just when the last part is stored keeps Complete back until it is resumed", () =>
+      Effect.gen(function*() {
+        let pause = Effect.void
+        const handle = yield* Uploads.start(recognizable(bytes(20)), { strategy: "multipart" }).pipe(
+          Effect.provideService(UploadLedger.UploadLedger, {
+            ...yield* UploadLedger.UploadLedger,
+            receive: () => Effect.suspend(() => pause)
+          })
+        )
+        pause = handle.pause
+        const completions = Effect.map(Sandbox.report, (report) => requestsOf(report, "completeLarge").length)
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual([(yield* handle.progress.get).phase, yield* completions], ["paused", 0])
+        yield* handle.resume
+        yield* inTime(handle.await)
+        assert.strictEqual(yield* completions, 1)
+      }).pipe(Effect.scoped, Effect.provide(tiny())))
 
     it.effect("longer than the URLs live leads to a new session with the same bytes", () =>
       Effect.gen(function*() {
