@@ -88,6 +88,21 @@ describe("RateLimit", () => {
       assert.strictEqual((yield* timed(passAtOnce(gate, answerOf()))).millis, 1000)
     })))
 
+  it.effect("a response tells the next call at once, while its body is still being read", () =>
+    inTime(Effect.gen(function*() {
+      const gate = yield* RateLimit.make(rule)
+      const first = gate.pass(
+        (answered) =>
+          Effect.delay(answered(answerOf(windowOf(100, at(60)))), "1 second").pipe(
+            Effect.zipRight(Effect.sleep("20 seconds"))
+          ),
+        asked
+      )
+      yield* Effect.fork(first)
+      yield* Effect.sleep(0)
+      assert.strictEqual((yield* timed(passAtOnce(gate, answerOf()))).millis, 1000)
+    })))
+
   describe("against a strict server of 200 a minute", () => {
     const settings: ReadonlyArray<readonly [string, typeof rule | undefined, "seconds" | "milliseconds"]> = [
       ["the profile's rule", rule, "seconds"],
@@ -327,6 +342,14 @@ describe("RateLimit", () => {
           Option.some(100_000)
         )
       })))
+
+    it.effect("fails at once if it exceeds the policy's patience by less than what a window's end may be off by", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "11" }, 429))
+        const { millis, result } = yield* timed(Effect.either(passAtOnce(gate, answerOf())))
+        assert.deepStrictEqual([millis, Either.isLeft(result)], [0, true])
+      })).pipe(Effect.provide(RetryPolicy.layer({ longestRetryAfter: "10 seconds" }))))
 
     it.effect("is believed for a minute by a call with less patience, which fails at once", () =>
       inTime(Effect.gen(function*() {
