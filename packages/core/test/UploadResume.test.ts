@@ -482,7 +482,7 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
     }
   ) =>
     Effect.gen(function*() {
-      const { ledger } = yield* openLedger({ keepUrls: options.keepUrls ?? true })
+      const { ledger, values } = yield* openLedger({ keepUrls: options.keepUrls ?? true })
       yield* killedAt(ledger, { at: "receive", after: 6 })
       yield* options.between ?? Effect.void
       const file = yield* succeeds(ledger, options.from, options.options, options.bytes)
@@ -491,6 +491,7 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
       assert.strictEqual(file.sent.sessions, options.sessions ?? 1)
       const sent = numbersOf(put.filter(({ fileId }) => fileId === file.id))
       assert.deepStrictEqual(sent, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      assert.deepStrictEqual([...values.keys()], ["uploads"])
     }).pipe(Effect.provide(sandbox(options.sandbox)), recorded)
 
   it.effect("the source has a different size", () =>
