@@ -2,7 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { BlobSource, BrowserLedger } from "@stevedore/browser"
 import { PresignedUrl, UploadLedger, type UploadRecord, Uploads, type UploadSession } from "@stevedore/core"
 import { SandboxLayer } from "@stevedore/testing"
-import { Duration, Effect, Exit, Layer, Logger, LogLevel, Option, Scope, TestClock } from "effect"
+import { Duration, Effect, Exit, Layer, Logger, LogLevel, Option, Runtime, Scope, TestClock } from "effect"
 import "fake-indexeddb/auto"
 import * as Databases from "../src/internal/database.js"
 import * as FakePage from "./fixtures/fakePage.js"
@@ -158,12 +158,14 @@ describe("BrowserLedger", () => {
       const old = { ...record, id: "old", startedAt: 0 }
       yield* tab.begin(old)
       yield* TestClock.adjust("31 days")
+      const runtime = yield* Effect.runtime()
+      const begin = (record: UploadRecord.UploadRecord) => Runtime.runPromise(runtime)(tab.begin(record))
       const startedAgain = { ...old, startedAt: Duration.toMillis("31 days") }
       const { locks } = originLocks()
       yield* FakePage.make({
         locks: {
           request: async (name: string, options: object, use: (lock: object | null) => Promise<void> | undefined) => {
-            if (name.endsWith("/old")) await Effect.runPromise(tab.begin(startedAgain))
+            if (name.endsWith("/old")) await begin(startedAgain)
             return locks.request(name, options, use)
           }
         }
