@@ -257,18 +257,12 @@ const sliced = <E>(pull: Pull<Uint8Array, E>, start: number, end: number): Pull<
 
 const withAttempts = (error: DownloadError, attempts: number): DownloadError => {
   switch (error._tag) {
-    case "ConnectionFailed": {
-      const { arrived, code, hint, origin, peer } = error
-      return new ConnectionFailed({ arrived, code, hint, origin, peer, attempts })
-    }
-    case "DownloadIncomplete": {
-      const { expected, fileId, received } = error
-      return new DownloadIncomplete({ expected, fileId, received, attempts })
-    }
-    case "TimedOut": {
-      const { after, peer, phase } = error
-      return new TimedOut({ after, peer, phase, attempts })
-    }
+    case "ConnectionFailed":
+      return new ConnectionFailed({ ...error, attempts })
+    case "DownloadIncomplete":
+      return new DownloadIncomplete({ ...error, attempts })
+    case "TimedOut":
+      return new TimedOut({ ...error, attempts })
     default:
       return error
   }
