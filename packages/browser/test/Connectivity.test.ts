@@ -2,13 +2,23 @@ import { assert, describe, it } from "@effect/vitest"
 import { Connectivity } from "@stevedore/browser"
 import { Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, SandboxLayer } from "@stevedore/testing"
-import { Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
+import { Effect, ExecutionStrategy, Exit, Fiber, Scope, Stream, TestClock } from "effect"
 import * as FakePage from "./fixtures/fakePage.js"
 
 const begun = Effect.gen(function*() {
   const upload = yield* Uploads.start(UploadSources.fromBytes("a.txt", new Uint8Array(100)))
   yield* FakePage.settled
   return upload
+})
+
+/** An upload that pauses offline until its `end`, in a page that is online. */
+const pausing = Effect.gen(function*() {
+  const page = yield* FakePage.make()
+  const upload = yield* begun
+  const scope = yield* Effect.flatMap(Effect.scope, (test) => Scope.fork(test, ExecutionStrategy.sequential))
+  yield* Scope.extend(Connectivity.pausingOffline(upload), scope)
+  yield* FakePage.settled
+  return { page, upload, end: Scope.close(scope, Exit.void) }
 })
 
 const phaseOf = (upload: Uploads.UploadHandle) =>
@@ -50,9 +60,7 @@ describe("Connectivity", () => {
 
   it.scoped("pausingOffline pauses an upload while offline, and resumes it once online", () =>
     Effect.gen(function*() {
-      const page = yield* FakePage.make()
-      const upload = yield* begun
-      yield* Connectivity.pausingOffline(upload)
+      const { page, upload } = yield* pausing
       assert.strictEqual(yield* phaseOf(upload), "uploading")
       page.setOnline(false)
       assert.strictEqual(yield* phaseOf(upload), "paused")
@@ -68,10 +76,7 @@ describe("Connectivity", () => {
 
   it.scoped("pausingOffline does not resume an upload that was paused explicitly, not even one that it has resumed before", () =>
     Effect.gen(function*() {
-      const page = yield* FakePage.make()
-      const upload = yield* begun
-      yield* Connectivity.pausingOffline(upload)
-      yield* FakePage.settled
+      const { page, upload } = yield* pausing
       page.setOnline(false)
       assert.strictEqual(yield* phaseOf(upload), "paused")
       page.setOnline(true)
@@ -85,10 +90,7 @@ describe("Connectivity", () => {
 
   it.scoped("pausingOffline does not resume an upload that was paused by its handle while offline", () =>
     Effect.gen(function*() {
-      const page = yield* FakePage.make()
-      const upload = yield* begun
-      yield* Connectivity.pausingOffline(upload)
-      yield* FakePage.settled
+      const { page, upload } = yield* pausing
       page.setOnline(false)
       assert.strictEqual(yield* phaseOf(upload), "paused")
       yield* upload.pause
@@ -100,26 +102,18 @@ describe("Connectivity", () => {
 
   it.scoped("pausingOffline leaves no upload paused when its scope closes while offline", () =>
     Effect.gen(function*() {
-      const page = yield* FakePage.make()
-      const upload = yield* begun
-      const scope = yield* Scope.make()
-      yield* Scope.extend(Connectivity.pausingOffline(upload), scope)
-      yield* FakePage.settled
+      const { end, page, upload } = yield* pausing
       page.setOnline(false)
       assert.strictEqual(yield* phaseOf(upload), "paused")
-      yield* Scope.close(scope, Exit.void)
+      yield* end
       assert.strictEqual(yield* phaseOf(upload), "uploading")
     }).pipe(Effect.provide(slow)))
 
   it.scoped("pausingOffline stops and removes its listeners when its scope closes", () =>
     Effect.gen(function*() {
-      const page = yield* FakePage.make()
-      const upload = yield* begun
-      const scope = yield* Scope.make()
-      yield* Scope.extend(Connectivity.pausingOffline(upload), scope)
-      yield* FakePage.settled
+      const { end, page, upload } = yield* pausing
       assert.isAbove(page.listeners(), 0)
-      yield* Scope.close(scope, Exit.void)
+      yield* end
       assert.strictEqual(page.listeners(), 0)
       page.setOnline(false)
       assert.strictEqual(yield* phaseOf(upload), "uploading")
