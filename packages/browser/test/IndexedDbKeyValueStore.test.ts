@@ -1,7 +1,7 @@
 import { KeyValueStore } from "@effect/platform"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { IndexedDbKeyValueStore } from "@stevedore/browser"
-import { Effect, Fiber, Option, TestClock } from "effect"
+import { Effect, Exit, Fiber, Option, TestClock } from "effect"
 import "fake-indexeddb/auto"
 import * as Databases from "../src/internal/database.js"
 import { settled } from "./fixtures/fakePage.js"
@@ -30,6 +30,23 @@ const closings = Effect.map(
   ),
   (spy) => () => spy.mock.calls.length
 )
+
+/** The connections that have been opened, in their order. */
+const openings = Effect.gen(function*() {
+  const opened: Array<IDBDatabase> = []
+  const { open } = indexedDB
+  yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      vi.spyOn(indexedDB, "open").mockImplementation((name, version) => {
+        const request = open.call(indexedDB, name, version)
+        request.addEventListener("success", () => opened.push(request.result))
+        return request
+      })
+    ),
+    (spy) => Effect.sync(() => spy.mockRestore())
+  )
+  return () => opened
+})
 
 describe("IndexedDbKeyValueStore", () => {
   it.effect("keeps a value for the next opening of the database until it is removed", () =>
@@ -114,6 +131,61 @@ describe("IndexedDbKeyValueStore", () => {
       }))
       yield* free
       assert.strictEqual(closed(), 2)
+    }))
+
+  it.scoped("closes its database with the scope, and opens one that the browser has closed again", () =>
+    Effect.gen(function*() {
+      const closed = yield* closings
+      const opened = yield* openings
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { run } = yield* Databases.make("closed")
+        const count = run("values", "readonly", (store) => store.count())
+        yield* count
+        // as when the user clears the site's data: the browser tells so
+        const [first] = opened()
+        first?.close()
+        first?.onclose?.call(first, new Event("close"))
+        assert.strictEqual(yield* count, 0)
+        // and as when it does not: the request that notices it fails, the next one works
+        opened()[1]?.close()
+        assert.strictEqual((yield* Effect.flip(count)).name, "InvalidStateError")
+        assert.strictEqual(yield* count, 0)
+        assert.strictEqual(opened().length, 3)
+        assert.strictEqual(closed(), 2)
+      }))
+      assert.strictEqual(closed(), 3)
+    }))
+
+  it.scoped("tries again to open a database that could not be opened", () =>
+    Effect.gen(function*() {
+      const later = yield* Effect.async<IDBDatabase>((resume) => {
+        const request = indexedDB.open("refused", 2)
+        request.onsuccess = () => resume(Effect.succeed(request.result))
+      })
+      const { run } = yield* Databases.make("refused")
+      const count = run("values", "readonly", (store) => store.count())
+      assert.strictEqual((yield* Effect.flip(count)).name, "VersionError")
+      yield* Effect.async<void>((resume) => {
+        later.close()
+        indexedDB.deleteDatabase("refused").onsuccess = () => resume(Effect.void)
+      })
+      assert.strictEqual(yield* count, 0)
+    }))
+
+  it.scoped("a write that succeeds fails after all if its transaction cannot be committed", () =>
+    Effect.gen(function*() {
+      yield* Effect.acquireRelease(
+        Effect.sync(() => vi.spyOn(IDBTransaction.prototype, "commit").mockReturnValue(undefined)),
+        (spy) => Effect.sync(() => spy.mockRestore())
+      )
+      const { run } = yield* Databases.make("uncommitted")
+      const written = yield* Effect.exit(run("values", "readwrite", (store) => {
+        const request = store.put("1", "a")
+        request.addEventListener("success", () => request.transaction?.abort())
+        return request
+      }))
+      assert.isTrue(Exit.isFailure(written))
+      assert.isUndefined(yield* run("values", "readonly", (store) => store.get("a")))
     }))
 
   it.scoped("commits each transaction at once, so that a tab that is suspended after it keeps no other waiting", () =>
