@@ -2,7 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { BlobSource, BrowserLedger } from "@stevedore/browser"
 import { PresignedUrl, UploadLedger, type UploadRecord, Uploads, type UploadSession } from "@stevedore/core"
 import { SandboxLayer } from "@stevedore/testing"
-import { Duration, Effect, Exit, Layer, Logger, LogLevel, Option, Runtime, Scope, TestClock } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Runtime, Scope, TestClock } from "effect"
 import "fake-indexeddb/auto"
 import * as Databases from "../src/internal/database.js"
 import * as FakePage from "./fixtures/fakePage.js"
@@ -43,18 +43,24 @@ const written = (database: string) =>
       (all) => JSON.stringify(all)
     )))
 
-/** The locks of an origin, which all of its tabs share. */
+/** The locks of an origin, which all of its tabs share: whoever finds one held waits until it is free, or gives up. */
 const originLocks = () => {
-  const held = new Set<string>()
+  const held = new Map<string, Promise<void>>()
+  const free = async (name: string, signal: AbortSignal): Promise<void> => {
+    while (held.has(name)) {
+      const aborted = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+      await Promise.race([held.get(name), aborted])
+    }
+  }
   return {
     held,
     locks: {
-      request: async (name: string, _: object, use: (lock: object | null) => Promise<void> | undefined) => {
-        if (held.has(name)) return use(null)
-        held.add(name)
-        await use({})
+      request: async (name: string, { signal }: { readonly signal: AbortSignal }, use: () => Promise<void>) => {
+        await free(name, signal)
         // another process has to be told
-        await new Promise((resolve) => setImmediate(resolve))
+        const over = use().then(() => new Promise<void>((resolve) => setImmediate(resolve)))
+        held.set(name, over)
+        await over
         held.delete(name)
       }
     }
@@ -164,7 +170,7 @@ describe("BrowserLedger", () => {
       const { locks } = originLocks()
       yield* FakePage.make({
         locks: {
-          request: async (name: string, options: object, use: (lock: object | null) => Promise<void> | undefined) => {
+          request: async (name: string, options: { readonly signal: AbortSignal }, use: () => Promise<void>) => {
             if (name.endsWith("/old")) await begin(startedAgain)
             return locks.request(name, options, use)
           }
@@ -190,6 +196,24 @@ describe("BrowserLedger", () => {
       yield* Scope.close(tab, Exit.void)
       assert.isTrue(yield* Effect.scoped(other.lock("a")))
       assert.deepStrictEqual([...held], [])
+    }))
+
+  it.scoped("locks an upload whose lock another tab has taken for a moment, to see whether it is running", () =>
+    Effect.gen(function*() {
+      const { locks } = originLocks()
+      yield* FakePage.make({ locks })
+      const [one, other] = [
+        yield* BrowserLedger.make({ database: "probed" }),
+        yield* BrowserLedger.make({ database: "probed" })
+      ]
+      const probed = yield* Scope.make()
+      assert.isTrue(yield* Scope.extend(one.lock("a"), probed))
+      const locked = yield* Effect.fork(other.lock("a"))
+      yield* Effect.yieldNow()
+      assert.isTrue(Option.isNone(yield* Fiber.poll(locked)))
+      yield* Scope.close(probed, Exit.void)
+      assert.isTrue(yield* locked)
+      assert.isFalse(yield* Effect.scoped(one.lock("a")))
     }))
 
   it.scoped("locks uploads within the page if the browser has no Web Locks", () =>

@@ -4,23 +4,26 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { nameOf } from "./thrown.js"
 
+// Another tab that opens takes each lock for a moment, to see which uploads are running.
+const longestProbeMillis = 100
+
 // The lock is held until it is released or the tab ends, however it ends. Releasing waits until the browser has taken
 // it back. The failure is the browser's name for why it has no locks.
 const take = (name: string): Effect.Effect<Effect.Effect<void> | undefined, string> =>
   Effect.async((resume) => {
-    const over: Promise<unknown> = navigator.locks.request(name, { ifAvailable: true }, (lock) => {
-      if (lock === null) {
-        resume(Effect.succeed(undefined))
-        return
-      }
-      return new Promise<void>((release) => {
+    const waiting = new AbortController()
+    setTimeout(() => waiting.abort(), longestProbeMillis)
+    const over: Promise<unknown> = navigator.locks.request(name, { signal: waiting.signal }, () =>
+      new Promise<void>((release) => {
         const letGo = Effect.promise(() => {
           release()
           return over
         })
         resume(Effect.succeed(Effect.asVoid(letGo)))
+      })).catch((cause: unknown) => {
+        const problem = nameOf(cause)
+        resume(problem === "AbortError" ? Effect.succeed(undefined) : Effect.fail(problem))
       })
-    }).catch((cause: unknown) => resume(Effect.fail(nameOf(cause))))
   })
 
 const acrossTabs = (name: string): Effect.Effect<boolean, string, Scope.Scope> =>
