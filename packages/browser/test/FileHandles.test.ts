@@ -4,6 +4,7 @@ import { ServiceApi, UploadLedger, UploadResume, UploadSources } from "@stevedor
 import { SandboxLayer } from "@stevedore/testing"
 import { Effect, Layer, Option, TestClock } from "effect"
 import "fake-indexeddb/auto"
+import * as Databases from "../src/internal/database.js"
 
 const live = (database: string) => Layer.merge(FileHandles.layer({ database }), SandboxLayer.memory())
 
@@ -18,6 +19,12 @@ const idOf = Effect.map(
   ServiceApi.ServiceApi,
   ({ baseUrl }) => Option.getOrThrow(UploadLedger.idOf(baseUrl, known))
 )
+
+/** What another script of the origin keeps, or leaves, where handles are kept. */
+const inDatabase = <A>(database: string, request: (store: IDBObjectStore) => IDBRequest<A>) =>
+  Effect.scoped(
+    Effect.flatMap(Databases.make(database), ({ run }) => run("handles", "readwrite", request))
+  )
 
 describe("FileHandles", () => {
   it.effect("finds a kept handle by the ledger's id of its upload until the handle is forgotten", () =>
@@ -56,6 +63,22 @@ describe("FileHandles", () => {
         assert.strictEqual(yield* keep(other), isUnfinished)
       }).pipe(Effect.provide(Layer.merge(SandboxLayer.memory(), UploadLedger.layerMemory)))
   )
+
+  it.effect.each([
+    { handle: "a.txt", keptAt: 0 },
+    { handle: { kind: "directory", getFile: "asked by the browser" }, keptAt: 0 },
+    { handle: handle("a.txt") },
+    "a.txt"
+  ])("finds no handle in %j, which another script left there, and drops it with the next one kept", (value) =>
+    Effect.gen(function*() {
+      yield* inDatabase("foreign", (store) => store.put(value, "another"))
+      yield* Effect.gen(function*() {
+        const handles = yield* FileHandles.FileHandles
+        assert.deepStrictEqual(yield* handles.find("another"), Option.none())
+        yield* handles.keep(known, handle("a.txt"))
+      }).pipe(Effect.provide(live("foreign")))
+      assert.deepStrictEqual(yield* inDatabase("foreign", (store) => store.getAllKeys()), [yield* idOf])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
 
   it.scoped("keeps 20 handles with fewer than 20 reads of the database", () =>
     Effect.gen(function*() {

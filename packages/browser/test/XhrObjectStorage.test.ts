@@ -115,30 +115,39 @@ describe("XhrObjectStorage", () => {
       { fastCheck: { numRuns: 15 } }
     )
 
+    const controlled = { controller: {} }
+    const silent = () => {}
     const hidden = [
-      { where: "that a service worker controls", controller: {}, handedOver: [6] },
-      { where: "without a service worker", controller: null, handedOver: [] }
+      { where: "that a service worker controls", serviceWorker: controlled, onSend: silent, handedOver: [6] },
+      { where: "without a service worker", serviceWorker: { controller: null }, onSend: silent, handedOver: [] },
+      {
+        where: "that a service worker controls, after progress was reported",
+        serviceWorker: controlled,
+        onSend: (xhr: FakeXhr.FakeXhr) => xhr.progress(2),
+        handedOver: [2]
+      }
     ]
 
-    for (const { controller, handedOver, where } of hidden) {
-      it.scoped(`reports [${handedOver}] bytes as sent in a page ${where} if no progress is reported for 4 s`, () =>
+    for (const { handedOver, onSend, serviceWorker, where } of hidden) {
+      it.scoped(`reports [${handedOver}] bytes as sent after 4 s without progress, in a page ${where}`, () =>
         Effect.gen(function*() {
           const timers = yield* Effect.acquireRelease(
             Effect.sync(() => vi.useFakeTimers({ toFake: ["setTimeout"] })),
             () => Effect.sync(() => vi.useRealTimers())
           )
-          const { requests, storage } = yield* world(() => {})
-          Object.assign(navigator, { serviceWorker: { controller } })
+          const { requests, storage } = yield* world(onSend)
+          Object.assign(navigator, { serviceWorker })
           const sent: Array<number> = []
           const fiber = yield* Effect.fork(put(storage, { onSent: (bytes) => sent.push(bytes) }))
           yield* FakePage.settled
+          const before = [...sent]
           timers.advanceTimersByTime(3999)
-          assert.deepStrictEqual(sent, [])
+          assert.deepStrictEqual(sent, before)
           timers.advanceTimersByTime(1)
           assert.deepStrictEqual(sent, handedOver)
           requests[0]?.answer(200, { etag: "\"e\"" })
           assert.strictEqual((yield* Fiber.join(fiber)).etag, "\"e\"")
-          assert.deepStrictEqual(sent, [6])
+          assert.strictEqual(sent.reduce((sum, bytes) => sum + bytes, 0), 6)
         }))
     }
 
@@ -184,6 +193,17 @@ describe("XhrObjectStorage", () => {
         assert.lengthOf(requests, 1)
       }))
 
+    it.scoped("tells from a 403 without a date, by the server's clock, that the URL has expired meanwhile", () =>
+      Effect.gen(function*() {
+        const { requests, storage } = yield* world(() => {})
+        yield* TestClock.setTime(Date.UTC(2030, 0, 1))
+        const fiber = yield* Effect.fork(put(storage, { clockOffset: 59_000 }))
+        yield* FakePage.settled
+        yield* TestClock.adjust("2 seconds")
+        requests[0]?.answer(403, {}, "<Error><Code>AccessDenied</Code></Error>")
+        assert.deepInclude(yield* Effect.flip(Fiber.join(fiber)), { _tag: "UrlExpired" })
+      }))
+
     it.scoped("fails with SourceChanged if the body is shorter than its section, and sends nothing", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world()
@@ -205,6 +225,12 @@ describe("XhrObjectStorage", () => {
         assert.deepInclude(error, { _tag: "StorageRejected", status: 307 })
       }))
 
+    it.scoped("accepts a response whose URL the browser does not tell", () =>
+      Effect.gen(function*() {
+        const { storage } = yield* world((xhr) => xhr.answer(200, { etag: "\"e\"" }, "", ""))
+        assert.strictEqual((yield* put(storage)).etag, "\"e\"")
+      }))
+
     it.scoped("hints at CORS when a connection fails only until the origin has responded once", () =>
       Effect.gen(function*() {
         let online = false
@@ -219,6 +245,14 @@ describe("XhrObjectStorage", () => {
         assert.notProperty(after, "hint")
         const elsewhere = signed(href.replace("bucket", "other"))
         assert.propertyVal(yield* Effect.flip(put(storage, { url: elsewhere })), "hint", "cors")
+      }))
+
+    it.scoped("does not hint at CORS if the origin has responded to a download", () =>
+      Effect.gen(function*() {
+        const { storage } = yield* world((xhr) => xhr.fail())
+        vi.stubGlobal("fetch", () => Promise.resolve(new Response(content)))
+        yield* storage.get({ url: signed(href), attempt: 1, range: { start: 0, end: 9 } })
+        assert.notProperty(yield* Effect.flip(put(storage)), "hint")
       }))
 
     it.scoped("does not hint at CORS after an error response of the origin", () =>

@@ -1,0 +1,48 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { readThrough } from "../../src/internal/blobReader.js"
+import * as FakePage from "../fixtures/fakePage.js"
+
+/** A file of ten bytes, which the browser reads as the test says. */
+const readAs = (source: Omit<UnderlyingByteSource, "type">): Blob => {
+  const stream = new ReadableStream({ type: "bytes", ...source })
+  return Object.defineProperty(new Blob(["0123456789"]), "stream", { value: () => stream })
+}
+
+describe("blobReader", () => {
+  it.effect("fails with SourceChanged if the browser's stream ends before the file does", () =>
+    Effect.gen(function*() {
+      const short = readAs({
+        start: (controller) => {
+          controller.enqueue(new Uint8Array([48, 49, 50]))
+          controller.close()
+        },
+        pull: (controller) => controller.byobRequest?.respond(0)
+      })
+      const seen: Array<number> = []
+      const error = yield* Effect.flip(readThrough("a.txt", short, (chunk) => chunk.forEach((byte) => seen.push(byte))))
+      assert.deepInclude(error, { _tag: "SourceChanged", what: "size", expected: "10 bytes", actual: "3 bytes" })
+      assert.deepStrictEqual(seen, [48, 49, 50])
+    }))
+
+  it.effect("after an interruption, passes on nothing that arrives late and lets go of the file", () =>
+    Effect.gen(function*() {
+      const late: Array<() => void> = []
+      let cancelled = false
+      const slow = readAs({
+        pull: (controller) => new Promise((resolve) => late.push(() => resolve(controller.enqueue(new Uint8Array(2))))),
+        cancel: () => {
+          cancelled = true
+        }
+      })
+      const seen: Array<Uint8Array> = []
+      const reading = yield* Effect.fork(readThrough("a.txt", slow, (chunk) => seen.push(chunk)))
+      yield* FakePage.settled
+      yield* Fiber.interrupt(reading)
+      late.forEach((arrive) => arrive())
+      yield* FakePage.settled
+      assert.lengthOf(late, 1)
+      assert.deepStrictEqual(seen, [])
+      assert.isTrue(cancelled)
+    }))
+})
