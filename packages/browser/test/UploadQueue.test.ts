@@ -810,6 +810,27 @@ describe("UploadQueue", () => {
       faults: FaultScript.all([0, 2].map((others) => FaultScript.on("put").after(others).answer(403, "AccessDenied")))
     }))))
 
+  it.scoped("keeps the unfinished upload of a failed file if the item of its earlier upload is removed", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(inParts)
+      const large = file("large.bin", 20 * MiB)
+      const { ids: [completed = ""] } = queue.add([large])
+      yield* until(queue, isDone)
+      queue.add([large])
+      yield* until(queue, ({ totals }) => totals.state === "failed")
+      queue.remove(completed)
+      yield* turns(20)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["failed"])
+      const [left] = yield* Uploads.unfinished
+      assert.strictEqual(left?.parts.confirmed, 2)
+    }).pipe(Effect.provide(onDisk.pipe(
+      Layer.provideMerge(SandboxLayer.memory({
+        minimumPartSize: MiB,
+        faults: FaultScript.on("putPart").part(3).after(1).reset()
+      })),
+      Layer.provideMerge(RetryPolicy.none)
+    ))))
+
   const again = {
     "removed and added again": (queue: UploadQueue.UploadQueue, given: UploadQueue.Addition) => {
       queue.getSnapshot().items.forEach(({ id }) => queue.remove(id))

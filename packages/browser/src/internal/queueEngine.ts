@@ -76,8 +76,6 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       })
     } else if (!Cause.isInterruptedOnly(exit.cause)) {
       const error = Entries.failureOf(exit.cause)
-      // another tab has finished or discarded it: the next attempt starts over
-      if (error.tag === "UnfinishedUploadNotFound") entry.unfinished = undefined
       // the file given is not the one that is needed
       const needsFile = entry.unfinished !== undefined && error.tag === "SourceChanged"
       // a kept file that is not the one that is needed has to be chosen
