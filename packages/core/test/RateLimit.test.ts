@@ -391,6 +391,22 @@ describe("RateLimit", () => {
         assert.strictEqual(millis, 0)
       })))
 
+    it.effect("ends if the first of two calls that question it is admitted, while the second is on its way", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "100000" }, 429))
+        yield* Effect.sleep("60 seconds")
+        const first = yield* Effect.fork(passAfter(gate, "100 seconds", answerOf()))
+        yield* Effect.sleep("60 seconds")
+        const second = yield* Effect.fork(passAfter(gate, "100 seconds", answerOf()))
+        yield* Effect.sleep("1 second")
+        assert.isTrue(Either.isLeft(yield* Effect.either(passAtOnce(gate, answerOf()))))
+        yield* Fiber.join(first)
+        const { millis } = yield* timed(passAtOnce(gate, answerOf()))
+        assert.strictEqual(millis, 0)
+        yield* Fiber.join(second)
+      })))
+
     it.effect("is as long as the call that questions it is told", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
