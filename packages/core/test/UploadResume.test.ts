@@ -842,6 +842,21 @@ describe("Uploads.resume", () => {
       assert.strictEqual((yield* only).initiated, 1)
     }).pipe(Effect.provide(sandbox()), quietly))
 
+  it.effect("refuses a source that cannot be compared because it can be read only once, says so, and sends nothing", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 }, source, { ...inParts, concurrency: 1 })
+      const { put } = yield* only
+      const piped = {
+        ...UploadSources.fromStreamOnce(source.name, Stream.succeed(content), { size: content.length }),
+        fingerprint: source.fingerprint
+      }
+      const error = yield* Effect.flip(resumes(ledger, idOf(source), piped))
+      assert.strictEqual(error._tag === "SourceUnreadable" ? error.reason : error._tag, "ReadOnce")
+      assert.lengthOf((yield* only).put, put.length)
+      yield* succeeds(ledger)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
   it.effect("refuses a different source, keeps the upload, and sends nothing more", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
