@@ -498,6 +498,17 @@ describe("StorageResponse", () => {
       assert.strictEqual(error.retryAfter === undefined ? undefined : Duration.toMillis(error.retryAfter), 12_000)
     })
 
+    it("a wait until a date is counted from the response's date, otherwise from the server's clock", () => {
+      const until = (headers: Readonly<Record<string, string>>) => {
+        const wanted = new Date(asked.serverNow + 30_000).toUTCString()
+        const error = failure(answer(503, "", { ...headers, "retry-after": wanted }))
+        assert.instanceOf(error, StorageError.StorageUnavailable)
+        return error.retryAfter === undefined ? undefined : Duration.toSeconds(error.retryAfter)
+      }
+      assert.strictEqual(until({}), 30)
+      assert.strictEqual(until({ date: new Date(asked.serverNow + 10_000).toUTCString() }), 20)
+    })
+
     it("the request id is the header's, otherwise the document's, otherwise absent", () => {
       const bare = { status: 400, headers: {} }
       assert.include({ ...failure(answer(400, document("InvalidArgument", ""))) }, { requestId: "REQ7" })

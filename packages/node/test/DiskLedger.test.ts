@@ -329,6 +329,23 @@ describe("DiskLedger", () => {
       assert.deepStrictEqual(files, [])
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scopedLive("leaves no file behind that cannot be moved to its place", () =>
+    Effect.gen(function*() {
+      const { layer, messages } = listening()
+      const refusing = yield* Effect.map(FileSystem.FileSystem, (fs): FileSystem.FileSystem => ({
+        ...fs,
+        rename: (from) => Effect.fail(failure(from, "EACCES: permission denied"))
+      }))
+      const directory = yield* fresh
+      const ledger = yield* DiskLedger.make({ directory }).pipe(
+        Effect.provideService(FileSystem.FileSystem, refusing)
+      )
+      yield* Effect.provide(ledger.begin(recordOf("a")), layer)
+      assert.lengthOf(messages.filter((message) => message.includes("could not be written")), 1)
+      const files = (yield* list(directory)).filter(({ stats }) => stats.isFile())
+      assert.deepStrictEqual(files, [])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scopedLive("retries a rename or removal that fails with EBUSY, without logging", () =>
     Effect.gen(function*() {
       const { layer, messages } = listening()
