@@ -69,16 +69,19 @@ describe("FileHandles", () => {
     { handle: { kind: "directory", getFile: "asked by the browser" }, keptAt: 0 },
     { handle: handle("a.txt") },
     "a.txt"
-  ])("finds no handle in %j, which another script left there, and drops it with the next one kept", (value) =>
-    Effect.gen(function*() {
-      yield* inDatabase("foreign", (store) => store.put(value, "another"))
-      yield* Effect.gen(function*() {
-        const handles = yield* FileHandles.FileHandles
-        assert.deepStrictEqual(yield* handles.find("another"), Option.none())
-        yield* handles.keep(known, handle("a.txt"))
-      }).pipe(Effect.provide(live("foreign")))
-      assert.deepStrictEqual(yield* inDatabase("foreign", (store) => store.getAllKeys()), [yield* idOf])
-    }).pipe(Effect.provide(SandboxLayer.memory())))
+  ])(
+    "finds no handle in %j, which another script left there, and drops it with the next one kept",
+    (value) =>
+      Effect.gen(function*() {
+        yield* inDatabase("foreign", (store) => store.put(value, "another"))
+        yield* Effect.gen(function*() {
+          const handles = yield* FileHandles.FileHandles
+          assert.deepStrictEqual(yield* handles.find("another"), Option.none())
+          yield* handles.keep(known, handle("a.txt"))
+        }).pipe(Effect.provide(live("foreign")))
+        assert.deepStrictEqual(yield* inDatabase("foreign", (store) => store.getAllKeys()), [yield* idOf])
+      }).pipe(Effect.provide(SandboxLayer.memory()))
+  )
 
   it.scoped("keeps 20 handles with fewer than 20 reads of the database", () =>
     Effect.gen(function*() {
