@@ -92,10 +92,9 @@ export const body = <A, I>(
       ParseError: (error) => Effect.fail(invalid(error)),
       RequestError: () => Effect.fail(refused(400))
     })
-    // a server may run its handlers uninterruptibly, where a timeout never fires
     return yield* hasEnded(source)
       ? Effect.flatMap(
-        Effect.interruptible(Effect.timeoutOption(read, "1 second")),
+        Effect.timeoutOption(read, "1 second"),
         Option.match({ onNone: () => bodyIsGone, onSome: Effect.succeed })
       )
       : read
