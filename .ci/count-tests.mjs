@@ -1,10 +1,9 @@
-// Closes .ci/run with what the test runner's report counts: `N passed, N failed` alone on a line.
+// Closes .ci/run with what the test runner's report counts: `N passed, N failed` alone on a line. The same tests run
+// twice, the second time against what was built: whatever failed in either counts as failed.
 // With --complete it fails when anything was left out: a skipped test, a missing suite, or no tests at all.
 import { existsSync, readFileSync } from "node:fs"
 import { missingSuites } from "./optional-suites.mjs"
 import { root } from "./packages.mjs"
-
-const file = `${root}/.cache/vitest-report.json`
 
 /**
  * @typedef {object} Report
@@ -15,8 +14,16 @@ const file = `${root}/.cache/vitest-report.json`
  * @property {ReadonlyArray<{ name: string, status: string, assertionResults: ReadonlyArray<{ fullName: string, status: string }> }>} testResults
  */
 
-/** @type {Report | undefined} */
-const report = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined
+/**
+ * @param {string} name
+ * @returns {Report | undefined}
+ */
+const read = (name) => {
+  const file = `${root}/.cache/${name}`
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined
+}
+
+const report = read("vitest-report.json")
 
 if (process.argv.includes("--complete")) {
   const leftOut = [
@@ -33,5 +40,7 @@ if (process.argv.includes("--complete")) {
   if (leftOut.length > 0 || tests === 0) process.exitCode = 1
   else console.log(`All ${tests} tests ran, none was skipped`)
 } else {
-  console.log(`${report?.numPassedTests ?? 0} passed, ${report?.numFailedTests ?? 0} failed`)
+  const built = read("vitest-report-dist.json")
+  const failed = (report?.numFailedTests ?? 0) + (built?.numFailedTests ?? 0)
+  console.log(`${report?.numPassedTests ?? 0} passed, ${failed} failed`)
 }

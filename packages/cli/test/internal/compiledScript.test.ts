@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as CompiledScript from "../../src/internal/compiledScript.js"
@@ -51,11 +51,11 @@ describe("a script with cached compiled code", () => {
   it.scoped("is compiled again when the cache is truncated", () =>
     Effect.map(place, ({ kept, run }) => {
       run()
-      const { size } = statSync(kept)
-      for (const length of [0, 3, 8, Math.floor(size / 2), size - 1]) {
-        truncateSync(kept, length)
+      const whole = readFileSync(kept)
+      for (const length of [0, 3, 8, Math.floor(whole.length / 2), whole.length - 1]) {
+        writeFileSync(kept, whole.subarray(0, length))
         assert.deepStrictEqual(run(), [false, "Ahoy, undefined"])
-        assert.strictEqual(statSync(kept).size, size)
+        assert.deepStrictEqual(run(), [true, "Ahoy, undefined"])
       }
     }))
 
