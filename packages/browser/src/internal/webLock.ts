@@ -4,33 +4,35 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { nameOf } from "./thrown.js"
 
-// Another tab that opens takes each lock for a moment, to see which uploads are running.
-const longestProbeMillis = 100
-
 // The lock is held until it is released or the tab ends, however it ends. Releasing waits until the browser has taken
-// it back. The failure is the browser's name for why it has no locks.
+// it back. The failure is the browser's name for why it has no locks. Waiting for the lock until a signal aborts would
+// refuse a free one: on a busy page the abort overtakes the browser's answer.
 const take = (name: string): Effect.Effect<Effect.Effect<void> | undefined, string> =>
   Effect.async((resume) => {
-    const waiting = new AbortController()
-    setTimeout(() => waiting.abort(), longestProbeMillis)
-    const over: Promise<unknown> = navigator.locks.request(name, { signal: waiting.signal }, () =>
-      new Promise<void>((release) => {
+    const over: Promise<unknown> = navigator.locks.request(name, { ifAvailable: true }, (lock) => {
+      if (lock === null) return resume(Effect.succeed(undefined))
+      return new Promise<void>((release) => {
         const letGo = Effect.promise(() => {
           release()
           return over
         })
         resume(Effect.succeed(Effect.asVoid(letGo)))
-      })).catch((cause: unknown) => {
-        const problem = nameOf(cause)
-        resume(problem === "AbortError" ? Effect.succeed(undefined) : Effect.fail(problem))
       })
+    }).catch((cause: unknown) => resume(Effect.fail(nameOf(cause))))
   })
 
-const acrossTabs = (name: string): Effect.Effect<boolean, string, Scope.Scope> =>
+// Another tab that opens takes each lock for a moment, to see which uploads are running.
+const betweenTries = "20 millis"
+
+const acrossTabs = (name: string, triesLeft = 5): Effect.Effect<boolean, string, Scope.Scope> =>
   Effect.acquireRelease(
     take(name),
     (letGo) => letGo ?? Effect.void
-  ).pipe(Effect.map((letGo) => letGo !== undefined))
+  ).pipe(Effect.flatMap((letGo) =>
+    letGo === undefined && triesLeft > 0
+      ? Effect.delay(acrossTabs(name, triesLeft - 1), betweenTries)
+      : Effect.succeed(letGo !== undefined)
+  ))
 
 /**
  * A lock across all tabs of an origin. A page that is not served securely has no Web Locks, and a sandboxed one is
