@@ -59,6 +59,8 @@ export interface ChecksumAlgorithm {
    * Absent if the algorithm cannot combine: a file of several parts then has no checksum as a whole.
    */
   readonly combine?: ((first: string, second: string, secondLength: number) => string) | undefined
+  /** `false` does not compute the checksum of what is sent: see {@link none}. */
+  readonly whileSending?: boolean | undefined
 }
 
 const bytesOf = (word: number): ReadonlyArray<number> => [
@@ -164,6 +166,25 @@ export class Algorithm extends Context.Reference<Algorithm>()<"@stevedore/core/C
  * @category layers
  */
 export const layer = (algorithm: ChecksumAlgorithm): Layer.Layer<never> => Layer.succeed(Algorithm, algorithm)
+
+/**
+ * Computes no checksum of what is sent, for an application or for a single effect. In a page, this saves reading the
+ * whole file a second time. The uploaded file then has no `sent.checksum`, and an interrupted upload is resumed if the
+ * source's fingerprint is the same, without comparing the stored parts: in a page, the fingerprint has a sample of the
+ * content; on disk, it has size, modification date and inode. `verify: "all"` still compares the stored parts, and
+ * starts over if they have no checksums. `verify: "download"` still compares every byte, by CRC-32.
+ *
+ * @example
+ * import { BrowserStevedore } from "@stevedore/browser"
+ * import { Checksum } from "@stevedore/core"
+ * import { Layer } from "effect"
+ *
+ * const quick = BrowserStevedore.layer({ baseUrl: "/api" }).pipe(Layer.provide(Checksum.none))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const none: Layer.Layer<never> = /* #__PURE__ */ Layer.sync(Algorithm, () => ({ ...crc32, whileSending: false }))
 
 /**
  * Captures the algorithm in force where a layer is built, and provides it to whatever runs with that layer.

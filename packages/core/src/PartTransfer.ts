@@ -66,7 +66,12 @@ export interface Transferred extends PutReceipt {
  */
 export type PartError = StorageError | SourceError | DeadlineUnreachable
 
-const hashed = (section: SourceSection, begin: () => RunningChecksum) => {
+interface Hashing {
+  readonly section: SourceSection
+  readonly checksum: () => string | undefined
+}
+
+const hashed = (section: SourceSection, begin: () => RunningChecksum): Hashing => {
   let running = begin()
   let seen = 0
   const observed: SourceSection = {
@@ -84,6 +89,16 @@ const hashed = (section: SourceSection, begin: () => RunningChecksum) => {
   }
   return { section: observed, checksum: () => seen === section.range.length ? running.value() : undefined }
 }
+
+// A Blob is sent without passing through here: it would be read a second time for nobody
+const unhashed = ({ body, range }: SourceSection): Hashing => ({
+  section: {
+    range,
+    body: (observe) =>
+      Effect.map(body(observe), (sent) => sent._tag === "BlobBody" ? { ...sent, observed: Effect.void } : sent)
+  },
+  checksum: () => undefined
+})
 
 // A whole stream that is longer than this passes through without being held.
 const isHeld = ({ kind, range, source }: PartTransfer): boolean =>
@@ -170,7 +185,7 @@ const attempt = (
     onStart()
     yield* run.monitor.publish({ _tag: "PartStarted", part: transfer.partNumber, attempt: number })
     const counts = run.monitor.beginAttempt(section.range.length)
-    const hashing = hashed(section, algorithm.begin)
+    const hashing = algorithm.whileSending === false ? unhashed(section) : hashed(section, algorithm.begin)
     yield* Metrics.countAttempt(transfer.kind === "part" ? "putPart" : "put")
     return yield* AttemptWatch.watched({
       length: section.range.length,

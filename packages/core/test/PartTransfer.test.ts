@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  Checksum,
   ConnectionError,
   ObjectStorage,
   PartTransfer,
@@ -9,6 +10,7 @@ import {
   UploadRun,
   UploadSources
 } from "@stevedore/core"
+import type { OpenSource } from "@stevedore/core/UploadSource"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { presigned } from "./fixtures/presignedUrls.js"
 import { inTime } from "./fixtures/uploads.js"
@@ -27,7 +29,7 @@ const taken: Put = (request) =>
   Effect.scoped(Effect.as(request.section.body((chunk) => request.onSent(chunk.byteLength)), receipt))
 
 const transfer = (
-  unchanged: Effect.Effect<void, SourceError.SourceError> = Effect.void,
+  changes: Partial<OpenSource> = {},
   given?: UploadRun.UploadRun,
   held = false
 ) =>
@@ -41,7 +43,7 @@ const transfer = (
       look: Effect.void,
       partNumber: 1,
       source: { ...source, held },
-      opened: { ...opened, unchanged },
+      opened: { ...opened, ...changes },
       range: { offset: 0, length: 9 },
       url: presigned({ part: 1 }),
       kind: "part",
@@ -59,6 +61,29 @@ describe("PartTransfer", () => {
       // CRC-32 of "123456789" is cbf43926
       assert.strictEqual(transferred.checksum, "y/Q5Jg==")
     }).pipe(Effect.provide(storage(taken))))
+
+  it.effect("without checksums, the receipt has none, and a Blob is not read besides being sent", () => {
+    const bodies: Array<string> = []
+    const observed = Effect.dieMessage("read a second time")
+    const blob = new Blob(["123456789"])
+    const sending: Put = (request) =>
+      Effect.scoped(Effect.gen(function*() {
+        const body = yield* request.section.body(() => undefined)
+        if (body._tag === "BlobBody") yield* body.observed
+        bodies.push(body._tag)
+        return receipt
+      }))
+    return Effect.gen(function*() {
+      const whole = { offset: 0, length: 9 }
+      const asBlob = Effect.succeed({
+        range: whole,
+        body: () => Effect.succeed({ _tag: "BlobBody", blob, observed } as const)
+      })
+      assert.isUndefined((yield* transfer()).checksum)
+      assert.isUndefined((yield* transfer({ section: () => asBlob })).checksum)
+      assert.deepStrictEqual(bodies, ["BytesBody", "BlobBody"])
+    }).pipe(Effect.provide([storage(sending), Checksum.none]))
+  })
 
   it.effect("a different checksum from storage means damage in transit: the part is sent again", () => {
     let puts = 0
@@ -84,7 +109,7 @@ describe("PartTransfer", () => {
       const pass = <A, E, R>(passing: Effect.Effect<A, E, R>, passage?: TransferGate.Passage): Effect.Effect<A, E, R> =>
         gate.pass(Effect.onExit(passing, (exit) => Effect.sync(() => exits.push(exit._tag))), passage)
       const fiber = yield* Effect.fork(
-        Effect.provideService(transfer(Effect.void, run), TransferGate.TransferGate, { ...gate, pass })
+        Effect.provideService(transfer({}, run), TransferGate.TransferGate, { ...gate, pass })
       )
       yield* TestClock.adjust("1 second")
       yield* UploadRun.pause(run)
@@ -100,7 +125,7 @@ describe("PartTransfer", () => {
     let puts = 0
     return Effect.gen(function*() {
       const run = yield* UploadRun.make(9, 4)
-      const fiber = yield* Effect.fork(transfer(Effect.sleep("1 second"), run))
+      const fiber = yield* Effect.fork(transfer({ unchanged: Effect.sleep("1 second") }, run))
       yield* TestClock.adjust("500 millis")
       yield* UploadRun.pause(run)
       yield* TestClock.adjust("1 hour")
@@ -135,7 +160,7 @@ describe("PartTransfer", () => {
           return gate.pass(passing, passage)
         }
       })
-      yield* inTime(Effect.provide(transfer(Effect.void, run, true), telling))
+      yield* inTime(Effect.provide(transfer({}, run, true), telling))
       assert.deepStrictEqual(told, [["hold", 9, true], ["pass", 9, true], ["pass", 9, true]])
     }).pipe(Effect.provide(storage((request) => request.attempt === 1 ? Effect.fail(reset(1)) : taken(request))))
   })
@@ -145,7 +170,7 @@ describe("PartTransfer", () => {
     return Effect.gen(function*() {
       const run = yield* UploadRun.make(9, 4)
       yield* TestClock.adjust("1 hour")
-      const parts = yield* Effect.fork(Effect.replicateEffect(transfer(Effect.void, run), 2, { concurrency: 2 }))
+      const parts = yield* Effect.fork(Effect.replicateEffect(transfer({}, run), 2, { concurrency: 2 }))
       yield* TestClock.adjust("1 second")
       run.serverClock.fired(run.serverClock.monotonic() - 600_000)
       assert.deepStrictEqual((yield* inTime(Fiber.join(parts))).map(({ attempts }) => attempts), [2, 2])
@@ -160,7 +185,7 @@ describe("PartTransfer", () => {
     return Effect.gen(function*() {
       const run = yield* UploadRun.make(9, 4)
       run.serverClock.opened(60_000)
-      yield* transfer(Effect.void, run)
+      yield* transfer({}, run)
       assert.deepStrictEqual(offsets, [60_000])
     }).pipe(Effect.provide(storage((request) => {
       offsets.push(request.clockOffset)
@@ -193,7 +218,7 @@ describe("PartTransfer", () => {
       const changed = Effect.suspend(() =>
         puts === 0 ? Effect.void : Effect.fail(new SourceError.SourceChanged({ name: "a.bin", what: "size" }))
       )
-      const error = yield* inTime(Effect.flip(transfer(changed)))
+      const error = yield* inTime(Effect.flip(transfer({ unchanged: changed })))
       assert.strictEqual(error._tag, "SourceChanged")
       assert.strictEqual(puts, 1)
     }).pipe(Effect.provide(storage((request) =>
@@ -217,7 +242,7 @@ describe("PartTransfer", () => {
     ([reason, time]) =>
       Effect.gen(function*() {
         const run = yield* UploadRun.make(9, 4)
-        const error = yield* inTime(Effect.flip(transfer(Effect.void, run)))
+        const error = yield* inTime(Effect.flip(transfer({}, run)))
         assert.strictEqual(error._tag, "UrlExpired")
         run.serverClock.opened(60_000)
         assert.closeTo(run.serverClock.now(), time + (yield* Clock.currentTimeMillis), 10_000)

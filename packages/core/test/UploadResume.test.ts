@@ -634,6 +634,58 @@ describe("the session continues if", () => {
     }).pipe(Effect.provide(sandbox()), quietly))
 })
 
+describe("without checksums, an interrupted upload", () => {
+  const unhashed = Effect.provide(Checksum.none)
+
+  const again = (from: UploadSource, options: UploadOptions.UploadOptions = inParts) =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 }, from)
+      const file = yield* patiently(uploadWith(ledger, from, options))
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
+      assert.isUndefined(file.sent.checksum)
+      const { initiated, put } = yield* only
+      return { initiated, sent: numbersOf(put.filter(({ fileId }) => fileId === file.id)) }
+    }).pipe(unhashed, Effect.provide(sandbox()), quietly)
+
+  it.effect("resumes by the source's fingerprint: no confirmed part is put again", () =>
+    Effect.gen(function*() {
+      const { initiated, sent } = yield* again(source)
+      assert.strictEqual(initiated, 1)
+      assert.deepStrictEqual([...new Set(sent)], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      assert.isAtMost(sent.length, 14)
+    }))
+
+  it.effect("starts over with verify: all, because there is nothing to compare", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* again(source, { ...inParts, verify: "all" })).initiated, 2)
+    }))
+
+  it.effect("starts over if its bytes can only be read in order: what storage has could not be skipped", () => {
+    const stream = UploadSources.fromStream("interview.mp4", Stream.succeed(content), { size: 1000 })
+    const identified = { ...stream, fingerprint: { ...stream.fingerprint, identity: "bucket/key@etag" } }
+    return Effect.gen(function*() {
+      assert.strictEqual((yield* again(identified)).initiated, 2)
+    })
+  })
+
+  it.effect("is refused if it was requested by its id and the source has no identity", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const anonymous = (bytes: Uint8Array) => recognizable(bytes, { fingerprint: { identity: undefined } })
+      yield* killedAt(ledger, { at: "receive", after: 6 })
+      const [unfinished] = yield* ledger.unfinished
+      assert.isDefined(unfinished)
+      const { record } = unfinished
+      yield* ledger.begin({ ...record, fingerprint: { ...record.fingerprint, identity: undefined } })
+      for (const receipt of unfinished.receipts) yield* ledger.receive(record, receipt)
+      const error = yield* Effect.flip(
+        uploadWith(ledger, anonymous(distinct(1000, 1)), { ...inParts, unfinished: record.id })
+      )
+      assert.deepInclude(error, { _tag: "SourceChanged", what: "content" })
+    }).pipe(unhashed, Effect.provide(sandbox()), quietly))
+})
+
 describe("the ledger of an upload", () => {
   it.effect("allows one upload at a time: the second is told, and the first is not disturbed", () =>
     Effect.gen(function*() {

@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ObjectStorage, RetryPolicy, UploadError, UploadLedger, Uploads, UploadSources } from "@stevedore/core"
+import {
+  Checksum,
+  ObjectStorage,
+  RetryPolicy,
+  UploadError,
+  UploadLedger,
+  Uploads,
+  UploadSources
+} from "@stevedore/core"
 import { FaultScript, Recorder, Sandbox } from "@stevedore/testing"
 import { Chunk, Clock, Duration, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { recognizable } from "./fixtures/ledgers.js"
@@ -514,11 +522,14 @@ describe("Uploads", () => {
         assert.deepStrictEqual(phases.slice(-3), ["Completing", "Verifying", "Completed"])
       }).pipe(Effect.scoped, Effect.provide(tiny())))
 
-    it.effect("detects bytes that storage damaged", () =>
-      Effect.gen(function*() {
-        const error = yield* inTime(Effect.flip(verified))
-        assert.strictEqual(error._tag, "ContentDiffers")
-      }).pipe(Effect.provide(damagingStorage(tiny()))))
+    it.effect.each([["with", Layer.empty], ["without", Checksum.none]] as const)(
+      "detects bytes that storage damaged, %s checksums of what was sent",
+      ([, checksums]) =>
+        Effect.gen(function*() {
+          const error = yield* inTime(Effect.flip(verified))
+          assert.strictEqual(error._tag, "ContentDiffers")
+        }).pipe(Effect.provide([damagingStorage(tiny()), checksums]))
+    )
 
     it.effect("says that the file is stored if it cannot be read back", () =>
       Effect.gen(function*() {

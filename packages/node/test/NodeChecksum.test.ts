@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Checksum } from "@stevedore/core"
 import { NodeChecksum } from "@stevedore/node"
+import { Effect, Layer } from "effect"
 import * as fc from "effect/FastCheck"
 
 describe("NodeChecksum.crc32", () => {
@@ -29,4 +30,13 @@ describe("NodeChecksum.crc32", () => {
       )
     }
   )
+})
+
+describe("NodeChecksum.layerInForce", () => {
+  it.effect("has the native CRC-32 also where nothing is computed while sending", () =>
+    Effect.gen(function*() {
+      const algorithm = yield* Checksum.Algorithm
+      assert.strictEqual(algorithm.begin, NodeChecksum.crc32.begin)
+      assert.isFalse(algorithm.whileSending)
+    }).pipe(Effect.provide(Layer.provide(NodeChecksum.layerInForce, Checksum.none))))
 })

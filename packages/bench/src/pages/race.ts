@@ -1,8 +1,10 @@
 /** What runs in the page of the race: an upload of the chosen file by us, and the loop that anybody would write. */
 import * as BlobSource from "@stevedore/browser/BlobSource"
 import * as BrowserStevedore from "@stevedore/browser/BrowserStevedore"
+import * as Checksum from "@stevedore/core/Checksum"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 
 /** How the file goes up, for all alike. */
 export interface Course {
@@ -43,19 +45,19 @@ const bare = async (file: File, { concurrency, parts }: Course): Promise<void> =
   await Promise.all(Array.from({ length: concurrency }, worker))
 }
 
-const upload = (file: File, course: Course, layer: Omit<BrowserStevedore.Options, "baseUrl">): Promise<unknown> =>
+const upload = (file: File, course: Course, checksums: Layer.Layer<never>): Promise<unknown> =>
   Effect.flatMap(
     BlobSource.fromFile(file),
     (source) => Uploads.upload(source, { ...course, strategy: "multipart" })
   ).pipe(
-    Effect.provide(BrowserStevedore.layer({ baseUrl: location.origin, ...layer })),
+    Effect.provide(BrowserStevedore.layer({ baseUrl: location.origin }).pipe(Layer.provide(checksums))),
     Effect.runPromise
   )
 
 const runners = {
   bare,
-  stevedore: (file: File, course: Course) => upload(file, course, {}),
-  withoutLedger: (file: File, course: Course) => upload(file, course, { ledger: false })
+  stevedore: (file: File, course: Course) => upload(file, course, Layer.empty),
+  withoutChecksums: (file: File, course: Course) => upload(file, course, Checksum.none)
 } as const
 
 export type Runner = keyof typeof runners

@@ -29,7 +29,7 @@ const bare: Contender = { runner: "bare", title: "a bare loop over XMLHttpReques
 
 const stevedore: Contender = { runner: "stevedore", title: "**Stevedore**" }
 
-const withoutLedger: Contender = { runner: "withoutLedger", title: "**Stevedore**, without ledger" }
+const withoutChecksums: Contender = { runner: "withoutChecksums", title: "**Stevedore**, without checksums" }
 
 interface Case {
   readonly title: string
@@ -47,7 +47,7 @@ const fast = lineOf("1 Gbit/s", 125_000_000)
 const usual = lineOf("200 Mbit/s", 25_000_000)
 
 const cases = (size: number): ReadonlyArray<Case> => [
-  { title: "loopback", line: undefined, size, contenders: [bare, stevedore, withoutLedger] },
+  { title: "loopback", line: undefined, size, contenders: [bare, stevedore, withoutChecksums] },
   { title: fast.title, line: fast, size, contenders: [bare, stevedore] },
   { title: usual.title, line: usual, size: Math.ceil(size / 4), contenders: [bare, stevedore] }
 ]
@@ -139,7 +139,7 @@ const roundOf = (heat: Heat, round: number) =>
 
 interface Raced {
   readonly rows: ReadonlyArray<ReadonlyArray<string>>
-  readonly goal: Goal
+  readonly goals: ReadonlyArray<Goal>
 }
 
 const raceOver = (
@@ -174,12 +174,12 @@ const raceOver = (
         Markdown.spread(ratio(contender.runner)),
         Markdown.number(size / mebibyte / took(contender.runner).median)
       ]),
-      goal: {
-        title: `${title}: upload from a page against a bare loop over XMLHttpRequest, wall`,
+      goals: contenders.filter(({ runner }) => runner !== "bare").map(({ runner, title: who }) => ({
+        title: `${title}: ${who.replaceAll("*", "")} against a bare loop over XMLHttpRequest, wall`,
         safe: 1.05,
         aim: 1,
-        measured: ratio("stevedore").median
-      }
+        measured: ratio(runner).median
+      }))
     }
     return raced
   })
@@ -196,12 +196,12 @@ export const xhr: Topic = {
         title: "Upload from a page",
         conditions:
           `Parts of ${Markdown.size(partSize)}, ${concurrency} at a time, in headless Chromium ${browser.version()}. ` +
-          `${setting.runs} runs each, interleaved, each in a new page. Stevedore also computes the checksums of all parts. ` +
-          "Ratios compare the runs of one round. Over loopback, the page, the browser, its network process and the sink " +
+          `${setting.runs} runs each, interleaved, each in a new page. Stevedore also reads each part for its checksum, ` +
+          "unless it is without. Ratios compare the runs of one round. Over loopback, the page, the browser, its network process and the sink " +
           "share the machine's cores, and nothing else limits them. The other runs use a simulated network of the given " +
           `rate, ${fast.roundTrip} ms round trip, without loss and without slow start.`,
         body: Markdown.table(["", "wall, s", "×", "MiB/s"], raced.flatMap(({ rows }) => rows)),
-        goals: raced.map(({ goal }) => goal)
+        goals: raced.flatMap(({ goals }) => goals)
       }
     })
 }
