@@ -8,9 +8,9 @@ import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceChanged } from "@stevedore/core/SourceError"
 import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import * as SourceLimits from "@stevedore/core/SourceLimits"
-import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
+import type { ChunkObserver, OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
-import { readFailure, readThrough, touch } from "./internal/blobReader.js"
+import { readFailure, readThrough } from "./internal/blobReader.js"
 
 /**
  * What the service is told about the file, instead of what the file itself says.
@@ -71,24 +71,26 @@ const fingerprintOf = (
     sample
   }))
 
-// While a section is in flight, its bytes are being read anyway: reading one more byte would only delay the next part.
-const opened = (name: string, blob: Blob, unchanged: Effect.Effect<void, SourceError>): OpenSource => {
+// While a section is in flight, its bytes are being read anyway: reading more would only delay the next part.
+const opened = ({ blob, isStill, name }: Content, unchanged: Effect.Effect<void, SourceError>): OpenSource => {
   let onTheirWay = 0
   const onItsWay = Effect.acquireRelease(
     Effect.sync(() => onTheirWay += 1),
     () => Effect.sync(() => onTheirWay -= 1)
   )
+  // WebKit says of a file with a new date that there is none
+  const read = (slice: Blob, observe: ChunkObserver) =>
+    Effect.catchAll(readThrough(name, slice, observe), (error) => Effect.zipRight(isStill, Effect.fail(error)))
   return {
     section: (range) => {
       // without a type, so that the browser adds no header that is not signed
       const slice = blob.slice(range.offset, range.offset + range.length)
       return Effect.succeed({
         range,
-        body: (observe) =>
-          Effect.as(onItsWay, { _tag: "BlobBody", blob: slice, observed: readThrough(name, slice, observe) })
+        body: (observe) => Effect.as(onItsWay, { _tag: "BlobBody", blob: slice, observed: read(slice, observe) })
       })
     },
-    readThrough: (range, observe) => readThrough(name, blob.slice(range.offset, range.offset + range.length), observe),
+    readThrough: (range, observe) => read(blob.slice(range.offset, range.offset + range.length), observe),
     unchanged: Effect.suspend(() => onTheirWay > 0 ? Effect.void : unchanged)
   }
 }
@@ -98,13 +100,24 @@ interface Content {
   readonly name: string
   readonly mediaType: string
   readonly modified: number | undefined
-  readonly unchanged: Effect.Effect<void, SourceError>
+  /** What the browser can tell without reading. */
+  readonly isStill: Effect.Effect<void, SourceError>
 }
 
-const make = ({ blob, mediaType, modified, name, unchanged }: Content): Effect.Effect<RepeatableSource, SourceError> =>
+const make = (content: Content): Effect.Effect<RepeatableSource, SourceError> =>
   Effect.gen(function*() {
+    const { blob, isStill, mediaType, modified, name } = content
     yield* SourceLimits.checkDescription(name, mediaType)
     const fingerprint = yield* fingerprintOf(name, blob, modified)
+    // Firefox reads a file that has changed as if nothing had happened
+    const unchanged = Effect.zipRight(
+      isStill,
+      Effect.filterOrFail(
+        sampleOf(name, blob),
+        (sample) => sample === fingerprint.sample,
+        () => new SourceChanged({ name, what: "content" })
+      )
+    )
     return {
       _tag: "RepeatableSource",
       held: false,
@@ -112,7 +125,7 @@ const make = ({ blob, mediaType, modified, name, unchanged }: Content): Effect.E
       mediaType,
       size: blob.size,
       fingerprint,
-      open: Effect.map(unchanged, () => opened(name, blob, unchanged))
+      open: Effect.map(unchanged, () => opened(content, Effect.asVoid(unchanged)))
     }
   })
 
@@ -139,18 +152,23 @@ export const fromBlob = (blob: Blob, options: BlobOptions): Effect.Effect<Repeat
     name: options.name,
     mediaType: mediaTypeOf(blob, options),
     modified: undefined,
-    unchanged: touch(options.name, blob)
+    isStill: Effect.void
   })
+
+// In WebKit, the date of a file that was chosen is that of the file on disk at any time
+const isOfDate = (name: string, file: File, date: number): Effect.Effect<void, SourceChanged> =>
+  Effect.suspend(() => file.lastModified === date ? Effect.void : new SourceChanged({ name, what: "modified" }))
 
 /**
  * A file that was chosen, dropped or pasted, as a source that can be read repeatedly. Slices of it are sent, so its
  * bytes are never all in the page's memory, whatever its size.
  *
  * Its fingerprint is its size, its modification date and a sample of its content (the first, middle and last 64 KiB).
- * That is how it is recognized after a reload. Each part is also read while it is sent, and one byte is read before the
- * first part and again before the upload completes. If the file has changed in the meantime, the upload fails with
+ * That is how it is recognized after a reload. Each part is also read while it is sent, and the sample is compared before
+ * the first part and again before the upload completes. If the file has changed in the meantime, the upload fails with
  * `SourceChanged` and nothing is completed. Different bytes under the same size and date can be detected only by the
- * sample.
+ * sample. Firefox does not tell a page that a file has a new date or has grown: there, only the sample and a file that
+ * has become shorter are noticed, and of a file that has grown, the bytes that were chosen are uploaded.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -173,7 +191,7 @@ export const fromFile = (file: File, options: Options = {}): Effect.Effect<Repea
     name,
     mediaType: mediaTypeOf(file, options),
     modified: file.lastModified,
-    unchanged: touch(name, file)
+    isStill: isOfDate(name, file, file.lastModified)
   })
 }
 
@@ -216,9 +234,6 @@ export const fromHandle = (
         name,
         mediaType: mediaTypeOf(file, options),
         modified: file.lastModified,
-        unchanged: Effect.zipRight(
-          touch(name, file),
-          Effect.flatMap(fileOf(name, handle), (now) => checkSame(name, file, now))
-        )
+        isStill: Effect.flatMap(fileOf(name, handle), (now) => checkSame(name, file, now))
       }))
   })

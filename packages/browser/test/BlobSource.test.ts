@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { BlobSource } from "@stevedore/browser"
 import { ServiceProfile, type SourceError } from "@stevedore/core"
-import { Effect, FastCheck } from "effect"
+import { Effect, FastCheck, Fiber, TestClock } from "effect"
+import * as FakePage from "./fixtures/fakePage.js"
 
 const KiB = 1024
 
@@ -12,6 +13,21 @@ const file = (content: Uint8Array<ArrayBuffer>, options: FilePropertyBag = { las
   new File([content], name, options)
 
 const collected = (blob: Blob) => Effect.promise(async () => new Uint8Array(await blob.arrayBuffer()))
+
+const sinkOf = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+  new WritableStream<Uint8Array>({
+    write: (chunk) => controller.enqueue(chunk),
+    close: () => controller.close()
+  })
+
+/** What a browser says of a changed file is believed if it says the same a second later. */
+const aSecondLater = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(effect)
+    yield* FakePage.settled
+    yield* TestClock.adjust("1 second")
+    return yield* Fiber.join(fiber)
+  })
 
 describe("BlobSource", () => {
   it.effect("takes name and media type from the file unless given, and defaults to application/octet-stream", () =>
@@ -95,9 +111,77 @@ describe("BlobSource", () => {
       const gone = file(bytes(10))
       const source = yield* BlobSource.fromFile(gone)
       const refusal = () => Promise.reject(new DOMException("", "NotReadableError"))
-      Object.assign(gone, { slice: () => ({ arrayBuffer: refusal }) })
-      const error = yield* Effect.flip(Effect.scoped(source.open))
+      const pull = refusal
+      Object.assign(gone, {
+        stream: () => new ReadableStream({ pull, type: "bytes" }),
+        slice: () => ({ arrayBuffer: refusal })
+      })
+      const error = yield* aSecondLater(Effect.flip(Effect.scoped(source.open)))
       assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
+    }))
+
+  describe("a change that the browser does not report", () => {
+    it.effect.each([0, 150 * KiB, 300 * KiB - 1])(
+      "fails with SourceChanged if the byte at %d is another when the file is opened or checked, as in Firefox",
+      (at) =>
+        Effect.gen(function*() {
+          const content = bytes(300 * KiB)
+          const chosen = file(content)
+          const source = yield* BlobSource.fromFile(chosen)
+          const open = yield* source.open
+          yield* open.unchanged
+          const now = content.slice()
+          now[at] = 255
+          const changed = file(now)
+          Object.assign(chosen, { slice: changed.slice.bind(changed) })
+          const expected = { _tag: "SourceChanged", name: "a.bin", what: "content" } as const
+          assert.deepInclude(yield* Effect.flip(open.unchanged), expected)
+          assert.deepInclude(yield* Effect.flip(Effect.scoped(source.open)), expected)
+        }).pipe(Effect.scoped)
+    )
+
+    it.effect("fails with SourceChanged if the file has another date, as WebKit tells at any time", () =>
+      Effect.gen(function*() {
+        const chosen = file(bytes(10))
+        const source = yield* BlobSource.fromFile(chosen)
+        const open = yield* source.open
+        const gone = () => Promise.reject(new DOMException("", "NotFoundError"))
+        const pull = gone
+        Object.defineProperty(chosen, "lastModified", { value: 6 })
+        Object.assign(chosen, {
+          slice: () => ({ size: 10, stream: () => new ReadableStream({ pull, type: "bytes" }) })
+        })
+        const expected = { _tag: "SourceChanged", name: "a.bin", what: "modified" } as const
+        assert.deepInclude(yield* Effect.flip(open.unchanged), expected)
+        assert.deepInclude(yield* Effect.flip(open.readThrough({ offset: 0, length: 10 }, () => {})), expected)
+      }).pipe(Effect.scoped))
+
+    it.effect("fails with SourceChanged if a file is shorter, although the browser fills up what it reads at once", () =>
+      Effect.gen(function*() {
+        const short = new Blob([bytes(9)])
+        const chosen = file(bytes(10))
+        // no byte streams either, as in WebKit
+        const stream = () => new ReadableStream({ start: (controller) => short.stream().pipeTo(sinkOf(controller)) })
+        const slice = () => Object.assign(new Blob([bytes(10)]), { stream })
+        const error = yield* Effect.flip(BlobSource.fromFile(Object.assign(chosen, { stream, slice })))
+        assert.deepInclude(error, { _tag: "SourceChanged", what: "size", actual: "9 bytes" })
+      }))
+  })
+
+  it.effect("a read that fails as if the file had changed, but not a second later, is no change: the page was being left", () =>
+    Effect.gen(function*() {
+      const chosen = file(bytes(10))
+      const pull = () => Promise.reject(new DOMException("", "NotReadableError"))
+      let reads = 0
+      const slice = () => ({
+        arrayBuffer: () =>
+          reads++ === 0
+            ? Promise.reject(new DOMException("", "NotReadableError"))
+            : Promise.resolve(new ArrayBuffer(1))
+      })
+      const leaving = Object.assign(chosen, { stream: () => new ReadableStream({ pull, type: "bytes" }), slice })
+      const error = yield* aSecondLater(Effect.flip(BlobSource.fromFile(leaving)))
+      assert.deepInclude(error, { _tag: "SourceUnreadable", reason: "Failed", code: "NotReadableError" })
     }))
 
   describe("a file whose stream fails with Chromium's generic network error", () => {
@@ -114,7 +198,7 @@ describe("BlobSource", () => {
     it.effect("fails with SourceChanged if reading a byte reports NotReadableError", () =>
       Effect.gen(function*() {
         const changed = broken(() => Promise.reject(new DOMException("", "NotReadableError")))
-        const error = yield* Effect.flip(BlobSource.fromFile(changed))
+        const error = yield* aSecondLater(Effect.flip(BlobSource.fromFile(changed)))
         assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
       }))
 
@@ -138,16 +222,11 @@ describe("BlobSource", () => {
       const source = yield* BlobSource.fromFile(watched)
       const open = yield* source.open
       let reads = 0
-      const slice = watched.slice.bind(watched)
+      const stream = watched.stream.bind(watched)
       Object.assign(watched, {
-        slice: (...range: [number, number]) => {
-          const piece = slice(...range)
-          return Object.assign(piece, {
-            arrayBuffer: () => {
-              reads += 1
-              return new Response(piece).arrayBuffer()
-            }
-          })
+        stream: () => {
+          reads += 1
+          return stream()
         }
       })
       const [one, other] = yield* Effect.all([

@@ -36,22 +36,70 @@ const bufferSize = 256 * 1024
 const otherLength = (name: string, expected: string, actual: number): SourceChanged =>
   new SourceChanged({ name, what: "size", expected, actual: `${actual} bytes` })
 
-const readChunk = async (name: string, blob: Blob, start: number, end: number): Promise<Uint8Array> => {
-  const bytes = new Uint8Array(await blob.slice(start, end).arrayBuffer())
-  if (bytes.byteLength === end - start) return bytes
-  throw otherLength(name, `${end - start} bytes from ${start}`, bytes.byteLength)
+const readByte = async (name: string, blob: Blob): Promise<void> => {
+  const length = Math.min(1, blob.size)
+  const { byteLength } = await blob.slice(0, length).arrayBuffer()
+  if (byteLength !== length) throw otherLength(name, `${length} bytes`, byteLength)
 }
 
-const readInChunks = async (name: string, blob: Blob, observe: ChunkObserver, signal: AbortSignal): Promise<void> => {
-  for (let start = 0; start < blob.size && !signal.aborted; start += sliceSize) {
-    const chunk = await readChunk(name, blob, start, Math.min(blob.size, start + sliceSize))
-    if (!signal.aborted) observe(chunk)
+interface Chunks {
+  readonly reader: ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array>
+  readonly next: () => Promise<ReadableStreamReadResult<Uint8Array>>
+}
+
+const intoOneBuffer = (reader: ReadableStreamBYOBReader): Chunks => {
+  let buffer = new ArrayBuffer(bufferSize)
+  return {
+    reader,
+    next: async () => {
+      const chunk = await reader.read(new Uint8Array(buffer))
+      if (chunk.value !== undefined) buffer = chunk.value.buffer
+      return chunk
+    }
   }
 }
 
-type Reader = ReadableStreamBYOBReader
+const asTheyCome = (reader: ReadableStreamDefaultReader<Uint8Array>): Chunks => ({
+  reader,
+  next: () => reader.read()
+})
 
-const readerOf = (blob: Blob): Reader | undefined => {
+// Chromium garbage-collects a byte stream that nothing references, together with its pending read, which then never
+// settles.
+const beingRead = new Set<Chunks["reader"]>()
+
+/** Returns how many bytes there were. */
+const readChunks = async ({ next, reader }: Chunks, observe: ChunkObserver, signal: AbortSignal): Promise<number> => {
+  let position = 0
+  beingRead.add(reader)
+  try {
+    while (!signal.aborted) {
+      const { done, value } = await next()
+      if (done) break
+      if (!signal.aborted) observe(value)
+      position += value.byteLength
+    }
+  } finally {
+    beingRead.delete(reader)
+    await reader.cancel()
+  }
+  return position
+}
+
+// Nothing limits what a stream holds that is read without a buffer of ours. But other reads than a stream's hide in
+// WebKit that a file has become shorter: they fill up what it lacks.
+const readSlices = async (blob: Blob, observe: ChunkObserver, signal: AbortSignal): Promise<number> => {
+  let position = 0
+  while (position < blob.size && !signal.aborted) {
+    const slice = blob.slice(position, position + sliceSize)
+    const read = await readChunks(asTheyCome(slice.stream().getReader()), observe, signal)
+    position += read
+    if (read < slice.size) break
+  }
+  return position
+}
+
+const byteReaderOf = (blob: Blob): ReadableStreamBYOBReader | undefined => {
   const stream = blob.stream()
   try {
     return stream.getReader({ mode: "byob" })
@@ -60,48 +108,35 @@ const readerOf = (blob: Blob): Reader | undefined => {
   }
 }
 
-// Chromium garbage-collects a byte stream that nothing references, together with its pending read, which then never
-// settles.
-const beingRead = new Set<Reader>()
-
-const readIntoOneBuffer = async (
-  name: string,
-  { size }: Blob,
-  observe: ChunkObserver,
-  reader: Reader,
-  signal: AbortSignal
-): Promise<void> => {
-  let buffer = new ArrayBuffer(bufferSize)
-  let position = 0
-  beingRead.add(reader)
-  try {
-    while (!signal.aborted) {
-      const { done, value } = await reader.read(new Uint8Array(buffer))
-      if (done) break
-      if (!signal.aborted) observe(value)
-      position += value.byteLength
-      buffer = value.buffer
-    }
-  } finally {
-    beingRead.delete(reader)
-    await reader.cancel()
-  }
-  if (position !== size && !signal.aborted) throw otherLength(name, `${size} bytes`, position)
+const readAll = async (name: string, blob: Blob, observe: ChunkObserver, signal: AbortSignal): Promise<void> => {
+  const reader = byteReaderOf(blob)
+  const read = await (reader === undefined
+    ? readSlices(blob, observe, signal)
+    : readChunks(intoOneBuffer(reader), observe, signal))
+  if (read !== blob.size && !signal.aborted) throw otherLength(name, `${blob.size} bytes`, read)
 }
 
-/** Reads one byte, if there is one. The browser refuses even that if the file has changed. */
+// WebKit fails every read of a page that is being left in the words for a file that has changed. A second later that
+// page is gone, so whoever is still there can believe them.
+const believed = (read: Effect.Effect<void, SourceError>): Effect.Effect<void, SourceError> =>
+  Effect.catchAll(read, (error) => isSaidToBeModified(error) ? Effect.delay(read, "1 second") : Effect.fail(error))
+
+const isSaidToBeModified = (error: SourceError): boolean => error._tag === "SourceChanged" && error.what === "modified"
+
+/** Reads one byte, if there is one. Chromium refuses even that if the file has changed. */
 export const touch = (name: string, blob: Blob): Effect.Effect<void, SourceError> =>
-  Effect.tryPromise({
-    try: () => readChunk(name, blob, 0, Math.min(1, blob.size)),
-    catch: (cause) => readFailure(name, cause)
-  })
+  believed(Effect.tryPromise({ try: () => readByte(name, blob), catch: (cause) => readFailure(name, cause) }))
 
 // A stream reports a changed file, like any other failure, as a network failure (`TypeError`). A read without a stream
 // reveals the real cause.
-const explained = (name: string, blob: Blob) => (error: SourceError): Effect.Effect<never, SourceError> =>
-  error._tag === "SourceUnreadable" && error.reason === "Failed"
-    ? Effect.zipRight(touch(name, blob), Effect.fail(error))
-    : Effect.fail(error)
+const explained = (name: string, blob: Blob) => (error: SourceError): Effect.Effect<never, SourceError> => {
+  const failed = isSaidToBeModified(error)
+    ? new SourceUnreadable({ name, reason: "Failed", code: "NotReadableError" })
+    : error
+  return failed._tag === "SourceUnreadable" && failed.reason === "Failed"
+    ? Effect.zipRight(touch(name, blob), Effect.fail(failed))
+    : Effect.fail(failed)
+}
 
 /**
  * Reads a Blob from front to back in chunks of up to 1 MiB, with one chunk in memory at a time. If the browser supports
@@ -110,11 +145,6 @@ const explained = (name: string, blob: Blob) => (error: SourceError): Effect.Eff
  */
 export const readThrough = (name: string, blob: Blob, observe: ChunkObserver): Effect.Effect<void, SourceError> =>
   Effect.tryPromise({
-    try: (signal) => {
-      const reader = readerOf(blob)
-      return reader === undefined
-        ? readInChunks(name, blob, observe, signal)
-        : readIntoOneBuffer(name, blob, observe, reader, signal)
-    },
+    try: (signal) => readAll(name, blob, observe, signal),
     catch: (cause) => readFailure(name, cause)
   }).pipe(Effect.catchAll(explained(name, blob)))
