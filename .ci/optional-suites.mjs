@@ -1,7 +1,7 @@
 // Suites that need something a machine may not have. Each names its files, what it needs and how to get it, and probes for it:
 // vitest.workspace.ts leaves out what the probe does not find, .ci/test.mjs says so, and .ci/run does not accept it.
 import { spawnSync } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { root } from "./packages.mjs"
 
 /**
@@ -31,6 +31,30 @@ export const chromiumPath = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 ].find((path) => path !== "" && existsSync(path))
 
+/** Where a machine has a Firefox, if it has one. @type {string | undefined} */
+export const firefoxPath = [
+  process.env.FIREFOX_PATH ?? "",
+  "/usr/bin/firefox-esr",
+  "/usr/bin/firefox",
+  "/Applications/Firefox.app/Contents/MacOS/firefox"
+].find((path) => path !== "" && existsSync(path))
+
+const libraries = "/usr/lib"
+
+const webkit = {
+  // each architecture has a directory of its own
+  browser: (existsSync(libraries) ? readdirSync(libraries) : [])
+    .map((architecture) => `${libraries}/${architecture}/webkit2gtk-4.1/MiniBrowser`)
+    .find((path) => existsSync(path)),
+  driver: "/usr/bin/WebKitWebDriver",
+  display: "/usr/bin/Xvfb"
+}
+
+/** WebKit's browser, its driver, and a display for them, if a machine has all of them. */
+export const webkitPaths = webkit.browser !== undefined && existsSync(webkit.driver) && existsSync(webkit.display)
+  ? { ...webkit, browser: webkit.browser }
+  : undefined
+
 /** @type {ReadonlyArray<OptionalSuite>} */
 export const optionalSuites = [
   {
@@ -38,6 +62,18 @@ export const optionalSuites = [
     needs: "a Chromium",
     install: "On Debian: apt-get install chromium. CHROMIUM_PATH names one that is elsewhere.",
     probe: () => chromiumPath !== undefined
+  },
+  {
+    files: "packages/browser/test/integration/firefox/**",
+    needs: "a Firefox",
+    install: "On Debian: apt-get install firefox-esr. FIREFOX_PATH names one that is elsewhere.",
+    probe: () => firefoxPath !== undefined
+  },
+  {
+    files: "packages/browser/test/integration/webkit/**",
+    needs: "WebKit and a virtual display",
+    install: "On Debian: apt-get install webkit2gtk-driver xvfb.",
+    probe: () => webkitPaths !== undefined
   },
   { files: "packages/testing/test/integration/RealStorage*.test.ts", ...store },
   {

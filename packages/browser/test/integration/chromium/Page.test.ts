@@ -8,7 +8,7 @@ import { open } from "node:fs/promises"
 import { join } from "node:path"
 import type { FileChooser, Page } from "playwright-core"
 import * as BrowserDemo from "../../../../examples/browser/server/BrowserDemo.js"
-import * as World from "./support/world.js"
+import { Chromium, ChromiumLive } from "../support/chromium.js"
 
 const MiB = 1024 * 1024
 
@@ -21,7 +21,7 @@ const built = Effect.promise(() => files ??= Effect.runPromise(BrowserDemo.built
 
 const opened = (behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}) =>
   Effect.gen(function*() {
-    const { browser } = yield* World.Chromium
+    const browser = yield* Chromium
     const demo = yield* BrowserDemo.start({ files: yield* built }, behaviour)
     const context = yield* Effect.acquireRelease(
       Effect.promise(() => browser.newContext({ reducedMotion: "reduce" })),
@@ -63,7 +63,7 @@ const listening = (page: Page) =>
     return { choose: (files: Parameters<FileChooser["setFiles"]>[0]) => chooser.then((it) => it.setFiles(files)) }
   })
 
-layer(World.ChromiumLive, { excludeTestServices: true })("the example page in Chromium", (it) => {
+layer(ChromiumLive, { excludeTestServices: true })("the example page in Chromium", (it) => {
   it.scoped("uploads chosen files and reports it, and axe finds no violation in the visited states", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({ faults: FaultScript.on("put").times(1).answer(403, "AccessDenied") })

@@ -3,7 +3,8 @@ import * as S3ObjectStore from "@stevedore/testing/S3ObjectStore"
 import { Effect, Layer } from "effect"
 import { Buffer } from "node:buffer"
 import { credential, encryptionHeaders, settings } from "../../../../testing/test/support/storeSettings.js"
-import * as World from "./support/world.js"
+import { ChromiumLive } from "../support/chromium.js"
+import * as World from "../support/world.js"
 
 // A page against a store that nobody here wrote: its own pre-signed URLs, its own CORS.
 
@@ -29,7 +30,7 @@ const generated = (size: number): Uint8Array => {
   return Buffer.concat(Array.from({ length: Math.ceil(size / bytes.byteLength) }, () => bytes)).subarray(0, size)
 }
 
-layer(World.ChromiumLive, { excludeTestServices: true })("a page with a real store", (it) => {
+layer(ChromiumLive, { excludeTestServices: true })("a page with a real store", (it) => {
   it.scoped("uploads a file whose URL signs encryption headers", () =>
     Effect.gen(function*() {
       const world = yield* World.make({ store, encryptionHeaders })

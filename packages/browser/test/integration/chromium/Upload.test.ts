@@ -1,37 +1,4 @@
-import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
-import * as World from "./support/world.js"
+import { uploads } from "../laws/uploads.js"
+import { ChromiumLive } from "../support/chromium.js"
 
-const MiB = 1024 * 1024
-
-layer(World.ChromiumLive, { excludeTestServices: true })("an upload in Chromium", (it) => {
-  it.scoped("is stored completely at another origin, without a breach of the contract", () =>
-    Effect.gen(function*() {
-      const world = yield* World.make()
-      const outcome = yield* World.upload(world.page, { generate: { name: "a.txt", size: 100_000 } })
-      assert(outcome._tag === "Uploaded", JSON.stringify(outcome))
-      const stored = yield* world.sandbox.stored(outcome.id)
-      assert.strictEqual(stored.byteLength, 100_000)
-      const report = yield* world.sandbox.report
-      assert.deepStrictEqual(report.breaches, [])
-    }))
-
-  it.scoped("is uploaded in parts, and its progress never decreases", () =>
-    Effect.gen(function*() {
-      const world = yield* World.make()
-      const size = 40 * MiB
-      const outcome = yield* World.upload(world.page, {
-        generate: { name: "a.bin", size },
-        options: { strategy: "multipart", parts: 5 }
-      })
-      assert(outcome._tag === "Uploaded", JSON.stringify(outcome))
-      assert.strictEqual(outcome.sent.parts, 5)
-      const points = yield* World.points(world.page)
-      points.forEach((point, index) => {
-        assert.isAtLeast(point.sent, points[index - 1]?.sent ?? 0)
-        assert.isAtLeast(point.confirmed, points[index - 1]?.confirmed ?? 0)
-      })
-      assert.strictEqual(points.at(-1)?.confirmed, size)
-      assert.deepStrictEqual((yield* world.sandbox.report).breaches, [])
-    }))
-})
+uploads(ChromiumLive, "Chromium")

@@ -2,57 +2,11 @@ import { FileSystem, HttpRouter, type HttpServer, HttpServerResponse, Path } fro
 import { NodeContext, NodeHttpServer } from "@effect/platform-node"
 import { NodeStevedore, StevedoreHttpApp } from "@stevedore/node"
 import { type ObjectStore, ObjectStoreMemory, type Sandbox, SandboxHttp, type SandboxOptions } from "@stevedore/testing"
-import { Context, Effect, Layer, Redacted, type Scope } from "effect"
-import { build } from "esbuild"
+import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { open } from "node:fs/promises"
 import { createServer } from "node:http"
-import { fileURLToPath } from "node:url"
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
-import { chromiumPath } from "../../../../../../.ci/optional-suites.mjs"
+import { Engine, type Session, type Tab } from "./engine.js"
 import type { Outcome, PageApi, Point, Wishes } from "./page.js"
-
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-
-/** Chromium, and the page's script: made once for a file of tests. */
-export class Chromium extends Context.Tag("test/Chromium")<Chromium, {
-  readonly browser: Browser
-  readonly script: string
-}>() {}
-
-// what `npm run build` made resolves by its own `exports`
-const sources = process.env.TEST_DIST === "1"
-  ? { tsconfigRaw: {} }
-  : { tsconfig: path("../../../../../../tsconfig.json") }
-
-const bundled = Effect.promise(async () => {
-  const { outputFiles } = await build({
-    entryPoints: [path("page.ts")],
-    bundle: true,
-    write: false,
-    format: "iife",
-    target: "es2022",
-    logLevel: "error",
-    ...sources
-  })
-  return outputFiles[0]?.text ?? ""
-})
-
-export const ChromiumLive: Layer.Layer<Chromium> = Layer.scoped(
-  Chromium,
-  Effect.gen(function*() {
-    const script = yield* bundled
-    const browser = yield* Effect.acquireRelease(
-      Effect.promise(() =>
-        chromium.launch({
-          executablePath: chromiumPath ?? "chromium",
-          args: ["--no-sandbox", "--disable-dev-shm-usage", "--js-flags=--expose-gc"]
-        })
-      ),
-      (browser) => Effect.promise(() => browser.close())
-    )
-    return { browser, script }
-  })
-)
 
 const listening = Effect.gen(function*() {
   const sockets = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000 })
@@ -69,9 +23,9 @@ const originOf = ({ address }: HttpServer.HttpServer) =>
 export interface World {
   readonly sandbox: Sandbox.SandboxService
   readonly origin: string
-  readonly context: BrowserContext
-  readonly page: Page
-  readonly anotherTab: Effect.Effect<Page>
+  readonly session: Session
+  readonly page: Tab
+  readonly anotherTab: Effect.Effect<Tab>
   readonly directory: string
 }
 
@@ -108,18 +62,11 @@ const served = (script: string) => {
   )
 }
 
-const opened = (context: BrowserContext, origin: string): Effect.Effect<Page> =>
-  Effect.promise(async () => {
-    const page = await context.newPage()
-    await page.goto(origin)
-    return page
-  })
-
 export const make = (
   { store, ...options }: WorldOptions = {}
-): Effect.Effect<World, never, Chromium | Scope.Scope> =>
+): Effect.Effect<World, never, Engine | Scope.Scope> =>
   Effect.gen(function*() {
-    const { browser, script } = yield* Chromium
+    const engine = yield* Engine
     const [pages, api, storage] = yield* Effect.all([listening, listening, listening])
     const sandbox = yield* SandboxHttp.serve({ api, storage }, options).pipe(
       Effect.provide(store ?? ObjectStoreMemory.layer({ minimumPartSize: options.minimumPartSize }))
@@ -131,18 +78,18 @@ export const make = (
         ledger: false
       })
     )
-    yield* pages.serve(Effect.provide(served(script), services))
+    yield* pages.serve(Effect.provide(served(engine.script), services))
     const origin = originOf(pages)
-    const context = yield* Effect.acquireRelease(
-      Effect.promise(() => browser.newContext()),
-      (context) => Effect.promise(() => context.close())
+    const session = yield* Effect.acquireRelease(
+      Effect.promise(() => engine.session()),
+      (session) => Effect.promise(() => session.close())
     )
     const fs = yield* FileSystem.FileSystem
-    const anotherTab = opened(context, origin)
+    const anotherTab = Effect.promise(() => session.open(origin))
     return {
       sandbox,
       origin,
-      context,
+      session,
       anotherTab,
       page: yield* anotherTab,
       directory: yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-" })
@@ -168,53 +115,59 @@ export const sparseFile = (
     return path
   }).pipe(Effect.provide(NodeContext.layer))
 
+const inPage = <Argument, Result>(
+  page: Tab,
+  run: (argument: Argument) => Result | Promise<Result>,
+  argument: Argument
+): Effect.Effect<Result> => Effect.promise(() => page.evaluate(run, argument))
+
 /** From now on, each request of the page passes through a service worker. */
-export const throughServiceWorker = (page: Page): Effect.Effect<void> =>
-  Effect.promise(() =>
-    page.evaluate(async () => {
-      const controlled = new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve))
-      await navigator.serviceWorker.register("/worker.js")
-      await controlled
-    })
-  )
+export const throughServiceWorker = (page: Tab): Effect.Effect<void> =>
+  inPage(page, async () => {
+    const controlled = new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve))
+    await navigator.serviceWorker.register("/worker.js")
+    await controlled
+  }, null)
 
 // Chromium takes a file's size and time when a page first asks for them: what changes before that has not changed
-export const choose = (page: Page, path: string): Effect.Effect<void> =>
-  Effect.promise(async () => {
-    await page.setInputFiles("input", path)
-    await page.evaluate(() => document.querySelector("input")?.files?.item(0)?.size)
-  })
+export const choose = (page: Tab, path: string): Effect.Effect<void> =>
+  Effect.zipRight(
+    Effect.promise(() => page.choose(path)),
+    inPage(page, () => void document.querySelector("input")?.files?.item(0)?.size, null)
+  )
 
-export const start = (page: Page, wishes: Wishes): Effect.Effect<void> =>
-  Effect.promise(() => page.evaluate((wishes) => window.stevedore.start(wishes), wishes))
+export const reload = (page: Tab): Effect.Effect<void> => Effect.promise(() => page.reload())
 
-export const outcome = (page: Page): Effect.Effect<Outcome> =>
-  Effect.promise(() => page.evaluate(() => window.stevedore.outcome()))
+export const close = (page: Tab): Effect.Effect<void> => Effect.promise(() => page.close())
 
-export const upload = (page: Page, wishes: Wishes): Effect.Effect<Outcome> =>
+export const start = (page: Tab, wishes: Wishes): Effect.Effect<void> =>
+  inPage(page, (wishes) => window.stevedore.start(wishes), wishes)
+
+export const outcome = (page: Tab): Effect.Effect<Outcome> => inPage(page, () => window.stevedore.outcome(), null)
+
+export const upload = (page: Tab, wishes: Wishes): Effect.Effect<Outcome> =>
   Effect.zipRight(start(page, wishes), outcome(page))
 
-export const points = (page: Page): Effect.Effect<ReadonlyArray<Point>> =>
-  Effect.promise(() => page.evaluate(() => window.stevedore.points()))
+export const points = (page: Tab): Effect.Effect<ReadonlyArray<Point>> =>
+  inPage(page, () => window.stevedore.points(), null)
 
-export const cancel = (page: Page): Effect.Effect<void> =>
-  Effect.promise(() => page.evaluate(() => window.stevedore.cancel()))
+export const cancel = (page: Tab): Effect.Effect<void> => inPage(page, () => window.stevedore.cancel(), null)
 
-export const pause = (page: Page): Effect.Effect<void> =>
-  Effect.promise(() => page.evaluate(() => window.stevedore.pause()))
+export const pause = (page: Tab): Effect.Effect<void> => inPage(page, () => window.stevedore.pause(), null)
 
-export const resume = (page: Page): Effect.Effect<void> =>
-  Effect.promise(() => page.evaluate(() => window.stevedore.resume()))
+export const resume = (page: Tab): Effect.Effect<void> => inPage(page, () => window.stevedore.resume(), null)
 
 /** Goes on with an unfinished upload, with the file that was chosen. */
-export const resumeChosen = (page: Page, id: string): Effect.Effect<Outcome> =>
-  Effect.promise(() => page.evaluate((id) => window.stevedore.resumeChosen(id), id))
+export const resumeChosen = (page: Tab, id: string): Effect.Effect<Outcome> =>
+  inPage(page, (id) => window.stevedore.resumeChosen(id), id)
 
-export const unfinished = (page: Page): Effect.Effect<Awaited<ReturnType<PageApi["unfinished"]>>> =>
-  Effect.promise(() => page.evaluate(() => window.stevedore.unfinished()))
+export const unfinished = (page: Tab): Effect.Effect<Awaited<ReturnType<PageApi["unfinished"]>>> =>
+  inPage(page, () => window.stevedore.unfinished(), null)
 
 /** Until something holds in the page, or it is clear that it never will. */
-export const until = (page: Page, holds: () => boolean): Effect.Effect<void> =>
-  Effect.promise(async () => {
-    await page.waitForFunction(holds, undefined, { polling: 20, timeout: 20_000 })
-  })
+export const until = (page: Tab, holds: () => boolean): Effect.Effect<void> =>
+  inPage(page, holds, null).pipe(
+    Effect.repeat({ schedule: Schedule.spaced("20 millis"), until: (held) => held }),
+    Effect.timeout("20 seconds"),
+    Effect.orDie
+  )

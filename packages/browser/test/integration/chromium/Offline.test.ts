@@ -1,0 +1,4 @@
+import { offline } from "../laws/faults.js"
+import { ChromiumLive } from "../support/chromium.js"
+
+offline(ChromiumLive, "Chromium")

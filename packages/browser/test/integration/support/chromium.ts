@@ -1,0 +1,46 @@
+import { Context, Effect, Layer } from "effect"
+import { type Browser, chromium, type Page } from "playwright-core"
+import { chromiumPath } from "../../../../../.ci/optional-suites.mjs"
+import { Engine, script, type Session, type Tab } from "./engine.js"
+
+/** Chromium itself, for what only it can tell. */
+export class Chromium extends Context.Tag("test/Chromium")<Chromium, Browser>() {}
+
+const tabOf = (page: Page): Tab => ({
+  evaluate: (run, argument) => page.evaluate(`(${run})(${JSON.stringify(argument)})`),
+  choose: (path) => page.setInputFiles("input", path),
+  reload: async () => void await page.reload(),
+  close: () => page.close()
+})
+
+const sessionIn = async (browser: Browser): Promise<Session> => {
+  const context = await browser.newContext()
+  return {
+    open: async (url) => {
+      const page = await context.newPage()
+      await page.goto(url)
+      return tabOf(page)
+    },
+    clearCookies: () => context.clearCookies(),
+    setOffline: (offline) => context.setOffline(offline),
+    close: () => context.close()
+  }
+}
+
+const launched = Effect.acquireRelease(
+  Effect.promise(() =>
+    chromium.launch({
+      executablePath: chromiumPath ?? "chromium",
+      args: ["--no-sandbox", "--disable-dev-shm-usage", "--js-flags=--expose-gc"]
+    })
+  ),
+  (browser) => Effect.promise(() => browser.close())
+)
+
+export const ChromiumLive: Layer.Layer<Chromium | Engine> = Layer.scopedContext(
+  Effect.map(
+    Effect.all([launched, script]),
+    ([browser, script]) =>
+      Context.make(Chromium, browser).pipe(Context.add(Engine, { session: () => sessionIn(browser), script }))
+  )
+)

@@ -1,0 +1,38 @@
+import { Effect, Layer } from "effect"
+import puppeteer, { type Browser, type Page } from "puppeteer-core"
+import { firefoxPath } from "../../../../../.ci/optional-suites.mjs"
+import { Engine, script, type Session, type Tab } from "./engine.js"
+
+const tabOf = (page: Page): Tab => ({
+  evaluate: <A>(run: unknown, argument: unknown) =>
+    page.evaluate(`(${run})(${JSON.stringify(argument)})`) as Promise<A>,
+  choose: async (path) => {
+    const input = await page.$("input[type=file]")
+    await input?.uploadFile(path)
+  },
+  reload: async () => void await page.reload(),
+  close: () => page.close()
+})
+
+const sessionIn = async (browser: Browser): Promise<Session> => {
+  const context = await browser.createBrowserContext()
+  return {
+    open: async (url) => {
+      const page = await context.newPage()
+      await page.goto(url)
+      return tabOf(page)
+    },
+    clearCookies: async () => context.deleteCookie(...await context.cookies()),
+    close: () => context.close()
+  }
+}
+
+const launched = Effect.acquireRelease(
+  Effect.promise(() => puppeteer.launch({ browser: "firefox", executablePath: firefoxPath ?? "firefox-esr" })),
+  (browser) => Effect.promise(() => browser.close())
+)
+
+export const FirefoxLive: Layer.Layer<Engine> = Layer.scoped(
+  Engine,
+  Effect.map(Effect.all([launched, script]), ([browser, script]) => ({ session: () => sessionIn(browser), script }))
+)
