@@ -58,37 +58,42 @@ const giveFile = ({ id, kept }: UploadQueue.Item): void => {
   againInput.click()
 }
 
-const list = (section: HTMLElement) => {
-  const rows = new Map<string, Row.Row>()
-  const [element] = section.getElementsByTagName("ul")
-  return (items: ReadonlyArray<UploadQueue.Item>): void => {
-    section.hidden = items.length === 0
-    const kept = new Set(items.map(({ id }) => id))
-    for (const [id, row] of rows) {
-      if (kept.has(id)) continue
-      // keyboard users stay in the list
-      const next = row.element.nextElementSibling ?? row.element.previousElementSibling
-      const hadFocus = row.element.contains(document.activeElement)
-      row.element.remove()
-      rows.delete(id)
-      if (hadFocus) (Array.from(rows.values()).find(({ element }) => element === next) ?? chooseFiles).focus()
-    }
-    for (const item of items) {
-      const row = rows.get(item.id) ?? Row.make(item.id, { ...queue, giveFile })
-      if (!rows.has(item.id)) {
-        rows.set(item.id, row)
-        element?.append(row.element)
-      }
-      row.update(item)
-    }
-  }
-}
-
 const section = find("#queue", HTMLElement)
 const numbers = find("#queue .numbers", HTMLParagraphElement)
 const bar = find("#queue .bar", HTMLDivElement)
-const showItems = list(section)
-const showUnfinished = list(find("#unfinished", HTMLElement))
+const lists = [
+  { section, list: find("#queue ul", HTMLUListElement), of: "items" },
+  { section: find("#unfinished", HTMLElement), list: find("#unfinished ul", HTMLUListElement), of: "unfinished" }
+] as const
+const rows = new Map<string, Row.Row>()
+
+const showRows = (snapshot: UploadQueue.Snapshot): void => {
+  const kept = new Set([...snapshot.items, ...snapshot.unfinished].map(({ id }) => id))
+  for (const [id, row] of rows) {
+    if (kept.has(id)) continue
+    // keyboard users stay in the list
+    const next = row.element.nextElementSibling ?? row.element.previousElementSibling
+    const hadFocus = row.element.contains(document.activeElement)
+    row.element.remove()
+    rows.delete(id)
+    if (hadFocus) (Array.from(rows.values()).find(({ element }) => element === next) ?? chooseFiles).focus()
+  }
+  for (const { list, of, section } of lists) {
+    // nothing in a hidden section can be focused
+    if (snapshot[of].length > 0) section.hidden = false
+    for (const item of snapshot[of]) {
+      const row = rows.get(item.id) ?? Row.make(item.id, { ...queue, giveFile })
+      rows.set(item.id, row)
+      row.update(item)
+      if (row.element.parentElement === list) continue
+      // and go along with a file that moves to the other list
+      const hadFocus = row.element.contains(document.activeElement)
+      list.append(row.element)
+      if (hadFocus) row.focus()
+    }
+  }
+  for (const { of, section } of lists) section.hidden = snapshot[of].length === 0
+}
 
 // cancelled items were not meant to be sent
 const retryFailed = (): void => {
@@ -127,10 +132,10 @@ const announce = (): void => {
 }
 
 const show = (): void => {
-  const { items, totals, unfinished } = queue.getSnapshot()
-  showItems(items)
-  showUnfinished(unfinished)
-  showButtons(items)
+  const snapshot = queue.getSnapshot()
+  const { totals } = snapshot
+  showRows(snapshot)
+  showButtons(snapshot.items)
   section.dataset["state"] = totals.state
   numbers.hidden = bar.hidden = totals.files === 0
   numbers.textContent = Words.totals(totals)

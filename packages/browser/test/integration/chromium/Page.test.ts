@@ -159,6 +159,11 @@ layer(ChromiumLive, { excludeTestServices: true })("the example page in Chromium
       yield* shows(page, "This is not the same file")
       yield* again(path)
       yield* shows(page, "1 file uploaded.")
+      // the focus went along from one list to the other
+      assert.strictEqual(
+        yield* Effect.promise(() => page.evaluate(() => document.activeElement?.ariaLabel)),
+        "Remove large.bin"
+      )
       const { requests } = yield* sandbox.report
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
     }).pipe(Effect.provide(NodeContext.layer)))
