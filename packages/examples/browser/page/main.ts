@@ -140,7 +140,7 @@ const show = (): void => {
   numbers.hidden = bar.hidden = totals.files === 0
   numbers.textContent = Words.totals(totals)
   Row.showBar(bar, Words.percent(totals), `${Words.percent(totals)} %, ${Words.totals(totals)}`)
-  document.title = totals.state === "uploading" ? `${Words.percent(totals)} % – Stevedore` : "Stevedore"
+  document.title = Words.title(totals)
   announce()
 }
 

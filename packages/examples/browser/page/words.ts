@@ -127,6 +127,14 @@ export const totals = (now: UploadQueue.Totals): string =>
     now.failed > 0 ? `${now.failed} failed` : undefined
   )
 
+const titles = { idle: "", paused: "Paused", completed: "Uploaded", failed: "Failed" }
+
+/** The title of the tab, for users who have gone to another one. */
+export const title = (now: UploadQueue.Totals): string => {
+  const news = now.state === "uploading" ? `${percent(now)} %` : titles[now.state]
+  return news === "" ? "Stevedore" : `${news} – Stevedore`
+}
+
 export const offline = "You are offline. Uploads will resume automatically."
 
 /** What is announced once: at the start, at each quarter, and at the end. */

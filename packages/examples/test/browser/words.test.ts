@@ -71,6 +71,10 @@ describe("the words of the page", () => {
     assert.strictEqual(Words.announcement({ ...totals, state: "completed", completed: 2 }, 4), "2 files uploaded.")
     const failed = { ...totals, state: "failed", completed: 1, failed: 1 } as const
     assert.strictEqual(Words.announcement(failed, 4), "1 of 2 files uploaded, 1 failed.")
+    assert.deepStrictEqual(
+      [{ ...totals, sent: 42 }, failed, { ...totals, state: "idle" } as const].map(Words.title),
+      ["42 % – Stevedore", "Failed – Stevedore", "Stevedore"]
+    )
   })
 
   it("no error is told with an id that nobody has seen", () => {
