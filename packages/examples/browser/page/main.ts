@@ -32,7 +32,7 @@ const showRefused = (refused: Intake.Intake["refused"]): void => {
     ...refused.slice(0, 5).map(({ message, name }) => {
       const line = document.createElement("p")
       const strong = document.createElement("strong")
-      strong.textContent = name
+      strong.textContent = Words.name(name)
       strong.dir = "auto"
       line.append(strong, ` was not added. ${message}`)
       return line
@@ -138,7 +138,7 @@ const show = (): void => {
   showButtons(snapshot.items)
   section.dataset["state"] = totals.state
   numbers.hidden = bar.hidden = totals.files === 0
-  numbers.textContent = Words.totals(totals)
+  numbers.textContent = Words.unbroken(Words.totals(totals))
   Row.showBar(bar, Words.percent(totals), `${Words.percent(totals)} %, ${Words.totals(totals)}`)
   document.title = Words.title(totals)
   announce()

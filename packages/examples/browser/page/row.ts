@@ -84,7 +84,7 @@ export const make = (
   let current: Item | undefined
   const element = document.createElement("li")
   const name = text("p", "name")
-  // a right-to-left name is cut off on its left
+  // the end of a right-to-left name is on its left
   name.dir = "auto"
   const state = text("p", "state")
   const error = text("p", "error")
@@ -116,21 +116,21 @@ export const make = (
   actions.append(first.element, last.element)
   element.append(words, actions, bar)
 
-  const showActions = (item: Item): void => {
+  const showActions = (item: Item, called: string): void => {
     switch (item.state) {
       case "paused":
-        first.show("resume", `Resume ${item.name}`)
+        first.show("resume", `Resume ${called}`)
         break
       case "failed":
-        if (Words.needsFile(item)) first.show("choose", `Choose ${item.name} again`, "Choose")
-        else first.show("retry", `Retry ${item.name}`)
+        if (Words.needsFile(item)) first.show("choose", `Choose ${called} again`, "Choose")
+        else first.show("retry", `Retry ${called}`)
         break
       case "cancelled":
-        first.show("retry", `Upload ${item.name} after all`)
+        first.show("retry", `Upload ${called} after all`)
         break
       case "needs-file":
-        if (item.kept) first.show("resume", `Resume ${item.name}`)
-        else first.show("choose", `Choose ${item.name} again`, "Choose")
+        if (item.kept) first.show("resume", `Resume ${called}`, "Resume")
+        else first.show("choose", `Choose ${called} again`, "Choose")
         break
       case "finishing":
       case "completed":
@@ -139,12 +139,12 @@ export const make = (
         first.hide()
         break
       default:
-        first.show("pause", `Pause ${item.name}`)
+        first.show("pause", `Pause ${called}`)
     }
     const isOver = item.state === "completed" || item.state === "cancelled" || item.state === "failed"
     last.show(
       "cancel",
-      isOver ? `Remove ${item.name}` : item.state === "needs-file" ? `Discard ${item.name}` : `Cancel ${item.name}`
+      isOver ? `Remove ${called}` : item.state === "needs-file" ? `Discard ${called}` : `Cancel ${called}`
     )
   }
 
@@ -154,18 +154,17 @@ export const make = (
       if (item === current) return
       current = item
       element.dataset["state"] = Words.isFinishing(item) ? "finishing" : item.state
-      name.textContent = item.name
+      const called = Words.name(item.name)
+      name.textContent = called
       name.title = item.name
-      state.textContent = Words.state(item)
+      state.textContent = Words.unbroken(Words.state(item))
       const told = Words.failure(item)
       // announced once, not with every change
       if (error.textContent !== told) error.textContent = told
       error.hidden = told === ""
-      bar.ariaLabel = item.name
-      bar.hidden = item.state === "completed" || item.state === "cancelled" ||
-        (item.state === "failed" && item.sent === 0)
+      bar.ariaLabel = called
       showBar(bar, Words.percent(item), Words.progress(item))
-      showActions(item)
+      showActions(item, called)
     },
     focus: () => (first.element.hidden ? last.element : first.element).focus()
   }

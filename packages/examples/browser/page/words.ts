@@ -5,8 +5,10 @@ type Item = UploadQueue.Item
 
 const units = ["kB", "MB", "GB", "TB"]
 
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
+
 export const bytes = (count: number): string => {
-  if (count < 1000) return `${count} bytes`
+  if (count < 1000) return plural(count, "byte")
   let value = count / 1000
   let unit = 0
   // a value that rounds to a thousand of one unit is one of the next
@@ -17,10 +19,19 @@ export const bytes = (count: number): string => {
   return `${value.toFixed(value < 9.95 ? 1 : 0)} ${units[unit]}`
 }
 
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
+// they would hide or reorder the rest of a name: one can make notes_fdp.exe look like notes_exe.pdf
+const deceiving = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+
+/** A name as it is shown. A very long one loses its middle: files of a folder differ at the ends of their names. */
+export const name = (whole: string): string => {
+  const characters = Array.from(whole.replace(deceiving, "\ufffd"))
+  return characters.length <= 100
+    ? characters.join("")
+    : [...characters.slice(0, 59), "…", ...characters.slice(-40)].join("")
+}
 
 export const timeLeft = (seconds: number): string => {
-  if (seconds < 5) return "a few seconds left"
+  if (seconds < 5) return "seconds left"
   if (seconds < 60) return `${plural(Math.ceil(seconds / 5) * 5, "second")} left`
   const minutes = Math.ceil(seconds / 60)
   if (minutes < 60) return `${plural(minutes, "minute")} left`
@@ -62,6 +73,10 @@ export const failure = ({ error, state }: Pick<Item, "error" | "state">): string
     : "The file could not be opened. Choose it again."
 }
 
+/** The same words, whose lines break only between what the dots separate, and within what has no number. */
+export const unbroken = (words: string): string =>
+  words.split(" · ").map((part) => /\d/.test(part) ? part.replaceAll(" ", "\u00a0") : part).join("\u00a0· ")
+
 const joined = (...parts: ReadonlyArray<string | undefined>): string =>
   parts.filter((part) => part !== undefined).join(" · ")
 
@@ -95,13 +110,13 @@ export const state = (item: Item): string => {
     case "completed":
       return joined(bytes(item.size), "uploaded")
     case "failed":
-      return joined(`${bytes(item.sent)} of ${bytes(item.size)}`, "failed")
+      return joined(item.sent === 0 ? bytes(item.size) : `${bytes(item.sent)} of ${bytes(item.size)}`, "failed")
     case "cancelled":
       return joined(bytes(item.size), "cancelled")
     case "needs-file":
       return item.confirmed === 0
         ? joined(bytes(item.size), "nothing uploaded yet")
-        : `${bytes(item.confirmed)} of ${bytes(item.size)} already uploaded`
+        : `${bytes(item.confirmed)} of ${bytes(item.size)} uploaded`
   }
 }
 

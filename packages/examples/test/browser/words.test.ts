@@ -46,6 +46,26 @@ describe("the words of the page", () => {
     }
   })
 
+  it("a very long name keeps its start and its end, and no character of a name hides another", () => {
+    assert.strictEqual(Words.name("notes.txt"), "notes.txt")
+    const long = Words.name(`Interviews/${"with customers/".repeat(20)}take 17.mp4`)
+    assert.match(long, /^Interviews\/with .*….*\/take 17\.mp4$/)
+    assert.strictEqual(Array.from(long).length, 100)
+    assert.strictEqual(Words.name("🎉".repeat(100)), "🎉".repeat(100))
+    assert.strictEqual(Words.name("notes_\u202efdp.exe\n"), "notes_\ufffdfdp.exe\ufffd")
+  })
+
+  it("a line breaks between a number's part and the next, not within it", () => {
+    assert.deepStrictEqual(
+      Words.unbroken("420 kB of 1.0 MB · 3.0 kB/s · waiting for the connection").split(" "),
+      ["420\u00a0kB\u00a0of\u00a01.0\u00a0MB\u00a0·", "3.0\u00a0kB/s\u00a0·", "waiting", "for", "the", "connection"]
+    )
+  })
+
+  it("one byte is not bytes", () => {
+    assert.deepStrictEqual([0, 1, 2].map(Words.bytes), ["0 bytes", "1 byte", "2 bytes"])
+  })
+
   it("start, quarters and end are announced, and nothing between them", () => {
     const totals: UploadQueue.Totals = {
       ...still,
