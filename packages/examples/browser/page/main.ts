@@ -23,12 +23,14 @@ const filesInput = find("#files", HTMLInputElement)
 const folderInput = find("#folder", HTMLInputElement)
 const againInput = find("#again", HTMLInputElement)
 const refusedBox = find("#refused", HTMLDivElement)
+const refusedLines = find("#refused [role=alert]", HTMLDivElement)
 
 chooseFiles.addEventListener("click", () => filesInput.click())
 find("#choose-folder", HTMLButtonElement).addEventListener("click", () => folderInput.click())
 
 const showRefused = (refused: Intake.Intake["refused"]): void => {
-  refusedBox.replaceChildren(
+  refusedBox.hidden = refused.length === 0
+  refusedLines.replaceChildren(
     ...refused.slice(0, 5).map(({ message, name }) => {
       const line = document.createElement("p")
       const strong = document.createElement("strong")
@@ -38,8 +40,12 @@ const showRefused = (refused: Intake.Intake["refused"]): void => {
       return line
     })
   )
-  if (refused.length > 5) refusedBox.append(`And ${refused.length - 5} more.`)
+  if (refused.length > 5) refusedLines.append(`And ${refused.length - 5} more.`)
 }
+find("#refused button", HTMLButtonElement).addEventListener("click", () => {
+  showRefused([])
+  chooseFiles.focus()
+})
 
 Intake.listen(find("#drop", HTMLElement), [filesInput, folderInput], (intake) => {
   if (!Intake.isEmpty(intake)) showRefused([...intake.refused, ...queue.add(intake.additions).refused])

@@ -79,6 +79,9 @@ layer(ChromiumLive, { excludeTestServices: true })("the example page in Chromium
       yield* shows(page, "2 files uploaded.")
       assert.include(yield* Effect.promise(() => page.locator("#refused").innerText()), "empty.txt was not added")
       assert.deepStrictEqual(yield* violations(page), [])
+      yield* click(page, "Dismiss")
+      assert.isTrue(yield* Effect.promise(() => page.locator("#refused").isHidden()))
+      assert.strictEqual(yield* Effect.promise(() => page.evaluate(() => document.activeElement?.id)), "choose-files")
       assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name).sort(), ["a.txt", "b.txt"])
       assert.deepStrictEqual((yield* sandbox.report).breaches, [])
     }))
@@ -288,7 +291,7 @@ layer(ChromiumLive, { excludeTestServices: true })("the example page in Chromium
       yield* choose(page, [text("a.txt")])
       yield* hasButton(page, "Pause a.txt")
       const offCentre = yield* Effect.promise(() =>
-        page.locator("button.icon").evaluateAll((buttons) =>
+        page.locator("li button.icon").evaluateAll((buttons) =>
           buttons.map((button) => {
             const outer = button.getBoundingClientRect()
             const inner = button.querySelector("svg")?.getBoundingClientRect() ?? outer
