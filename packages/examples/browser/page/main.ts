@@ -121,11 +121,10 @@ const buttons = Object.entries(all).map(([selector, [act, states]]) => {
 })
 
 const showButtons = (items: ReadonlyArray<UploadQueue.Item>): void => {
-  for (const { button, states } of buttons) {
-    const hide = !items.some(({ state }) => states.has(state))
-    if (hide && button === document.activeElement) chooseFiles.focus()
-    button.hidden = hide
-  }
+  const focused = buttons.find(({ button }) => button === document.activeElement)
+  for (const { button, states } of buttons) button.hidden = !items.some(({ state }) => states.has(state))
+  // such as from Pause all to Resume all
+  if (focused?.button.hidden === true) (buttons.find(({ button }) => !button.hidden)?.button ?? chooseFiles).focus()
 }
 
 const announcements = find("#announcements", HTMLParagraphElement)

@@ -387,6 +387,7 @@ layer(ChromiumLive, { excludeTestServices: true })("the example page in Chromium
       )
       yield* click(page, "Pause all")
       yield* each("paused")
+      assert.strictEqual(yield* Effect.promise(() => page.evaluate(() => document.activeElement?.id)), "resume-all")
       yield* click(page, "Resume all")
       yield* each("finishing", 3)
       yield* click(page, "Cancel all")
