@@ -58,6 +58,10 @@ const reasons: Readonly<Record<string, string>> = {
   RateLimited: "There are too many uploads at the moment. Try again in a minute.",
   InvalidResponse: "The service did not respond as expected. You may be signed out: sign in, then try again.",
   CompletionUnknown: "All of the file was sent, but the service did not confirm it. Try again to find out.",
+  UrlExpired: "The connection was too slow to upload the file in time. Try again with a faster one.",
+  UploadConflict: "The service has stopped this upload. Try again to upload the file from the start.",
+  ChecksumMismatch: "The file was damaged on its way. Try again from another network.",
+  StoredSizeDiffers: "The file was not stored correctly. Try again, or contact the owner of this page.",
   UnfinishedUploadNotFound: "It was finished or discarded in another tab. Retry to upload it again."
 }
 
