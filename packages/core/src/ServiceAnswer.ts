@@ -8,10 +8,11 @@ import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { decodeProblem } from "./internal/decodeProblem.js"
 import { httpDate } from "./internal/httpDate.js"
+import { withoutSecrets } from "./internal/withoutSecrets.js"
 import type { PresignedUrl } from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
 import * as RetryAfter from "./RetryAfter.js"
@@ -56,35 +57,23 @@ export interface ServiceAnswer {
 
 const Envelope = Schema.Struct({ errors: Schema.Array(Schema.Unknown) })
 
-const signedQuery = /\?[^\s"'<>?]*(signature|sig|credential|security-token)=[^\s"'<>]*/gi
-
-// Gateways and validators quote what they refuse, and an issue is shown in logs, in spans, and by an app to its pages. A
-// code is what decisions depend on.
-const withoutSecrets = ({ token }: ServiceAnswer) => (key: string, value: unknown): unknown => {
-  if (typeof value !== "string" || key === "code") return value
-  const text = value.replace(signedQuery, "?<redacted>")
-  return token === undefined ? text : text.replaceAll(Redacted.value(token), "<redacted>")
-}
-
-const asIssue = Schema.decodeUnknownOption(Issue)
+// An issue is shown in logs, in spans, and by an app to its pages
+const issueOf = ({ token }: ServiceAnswer) =>
+  Schema.decodeUnknownOption(
+    Schema.parseJson(Issue, { reviver: (_, value) => typeof value === "string" ? withoutSecrets(value, token) : value })
+  )
 
 // Each on its own: a malformed issue hides none of the others
 const readIssues = (answer: ServiceAnswer): ReadonlyArray<Issue> =>
-  Arr.filterMap(
-    Option.match(
-      Schema.decodeUnknownOption(Schema.parseJson(Envelope, { reviver: withoutSecrets(answer) }))(answer.body),
-      { onNone: () => [], onSome: ({ errors }) => errors }
-    ),
-    (error) => asIssue(error)
-  )
+  Option.match(Schema.decodeUnknownOption(Schema.parseJson(Envelope))(answer.body), {
+    onNone: () => [],
+    onSome: ({ errors }) => Arr.filterMap(errors, (error) => issueOf(answer)(JSON.stringify(error)))
+  })
 
-const told = ({ attempts, headers, operation, status }: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({
-  operation,
-  status,
-  requestId: headers["x-request-id"] ?? headers["x-amzn-requestid"],
-  attempts,
-  issues
-})
+const told = ({ attempts, headers, operation, status, token }: ServiceAnswer, issues: ReadonlyArray<Issue>) => {
+  const requestId = headers["x-request-id"] ?? headers["x-amzn-requestid"]
+  return { operation, status, requestId: requestId && withoutSecrets(requestId, token), attempts, issues }
+}
 
 const waiting = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({
   ...told(answer, issues),

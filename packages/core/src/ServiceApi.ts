@@ -233,7 +233,7 @@ export const makeWith = (
       HttpClient.withTracerDisabledWhen(() => true),
       options.transformClient ?? identity
     )
-    const deprecations = makeDeprecations()
+    const deprecations = makeDeprecations(config.token)
     const allowInsecureHttp = config.allowInsecureHttp === true || config.baseUrl.startsWith("http:")
     const caller: Caller = {
       config,

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { withoutSecrets } from "./internal/withoutSecrets.js"
 
 /**
  * The parts of a response that determine its meaning.
@@ -48,10 +49,11 @@ const absent: ErrorDocument = {
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'" }
 
+// Storage may quote the URL of the request
 const element = (document: string, name: string): string | undefined => {
   const match = new RegExp(`<${name}>([^<]*)</${name}>`).exec(document)
   const text = match?.[1]?.replace(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => entities[entity] ?? "").trim()
-  return text === "" ? undefined : text
+  return text ? withoutSecrets(text) : undefined
 }
 
 const date = (text: string | undefined): Date | undefined => {

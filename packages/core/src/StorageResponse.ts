@@ -7,6 +7,7 @@
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import { httpDate } from "./internal/httpDate.js"
+import { withoutSecrets } from "./internal/withoutSecrets.js"
 import * as PresignedUrl from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
 import * as RetryAfter from "./RetryAfter.js"
@@ -91,11 +92,14 @@ export const interpret = (answer: StorageAnswer, asked: Asked): Either.Either<vo
   )
 }
 
-const context = (answer: StorageAnswer, asked: Asked, document: ErrorDocument) => ({
-  part: Option.getOrUndefined(asked.url.partNumber),
-  requestId: answer.headers["x-amz-request-id"] ?? document.requestId,
-  attempts: asked.attempts
-})
+const context = ({ headers }: StorageAnswer, asked: Asked, document: ErrorDocument) => {
+  const requestId = headers["x-amz-request-id"]
+  return {
+    part: Option.getOrUndefined(asked.url.partNumber),
+    requestId: requestId === undefined ? document.requestId : withoutSecrets(requestId),
+    attempts: asked.attempts
+  }
+}
 
 const endedWithItsCredentials = (
   answer: StorageAnswer,

@@ -1,4 +1,4 @@
-import { HttpClient } from "@effect/platform"
+import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import {
   HttpObjectStorage,
@@ -11,17 +11,21 @@ import {
   Uploads
 } from "@stevedore/core"
 import { FaultScript, Recorder, Sandbox, SandboxHttp, SandboxLayer } from "@stevedore/testing"
-import { Console, Effect, Layer, Redacted, Schedule, Stream } from "effect"
+import { Console, Effect, identity, Layer, Redacted, Schedule, Stream } from "effect"
+import { quotations } from "./fixtures/quotations.js"
 import { inTime, sourceOf } from "./fixtures/uploads.js"
 
 const token = "api.a-token-that-nobody-may-see"
 
 /** Keeps every signature that goes to storage, to know what to look for. */
-const watchingSignatures = (signatures: Array<string>) =>
+const watchingSignatures = (
+  signatures: Array<string>,
+  quoting: (client: HttpClient.HttpClient) => HttpClient.HttpClient
+) =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.map(HttpClient.HttpClient, (client) =>
-      HttpClient.tapRequest(client, (request) =>
+      HttpClient.tapRequest(quoting(client), (request) =>
         Effect.sync(() => {
           const signature = /X-Amz-Signature=([0-9a-f]+)/i.exec(request.url)?.[1]
           if (signature !== undefined) signatures.push(signature)
@@ -30,7 +34,11 @@ const watchingSignatures = (signatures: Array<string>) =>
 
 const small = { minimumPartSize: 10, recommendedPartSize: 10 }
 
-const layer = (signatures: Array<string>, faults: FaultScript.FaultScript) =>
+const layer = (
+  signatures: Array<string>,
+  faults: FaultScript.FaultScript,
+  quoting: (client: HttpClient.HttpClient) => HttpClient.HttpClient = identity
+) =>
   Layer.mergeAll(ServiceApi.layer, HttpObjectStorage.layer, TransferGate.layer()).pipe(
     Layer.provide(
       Layer.unwrapEffect(
@@ -40,7 +48,7 @@ const layer = (signatures: Array<string>, faults: FaultScript.FaultScript) =>
         )
       )
     ),
-    Layer.provide(watchingSignatures(signatures)),
+    Layer.provide(watchingSignatures(signatures, quoting)),
     Layer.provideMerge(
       Sandbox.layerMemory({ ...small, token: Redacted.make(token), faults, projects: 3 })
     ),
@@ -97,6 +105,51 @@ describe("no secret anywhere", () => {
         }
         if (name !== "an initiate that fails") assert.isAbove(signatures.length, 0)
       }).pipe(Effect.provide(layer(signatures, faults[name] ?? FaultScript.empty)))
+    }
+  )
+
+  it.effect.each(Object.entries(quotations))(
+    "an upload to a service and a storage that quote the token and a signature %s shows neither",
+    ([, quoted]) => {
+      const signatures: Array<string> = []
+      let url = ""
+      const quoting = HttpClient.transform((sent, request) =>
+        Effect.map(sent, (response) => {
+          if (request.method === "PUT") url = request.url
+          if (response.status < 400) return response
+          const isStorage = request.method === "PUT"
+          // storage never gets the token
+          const quotation = (isStorage ? [url] : [token, url])
+            .map((secret) => `of ${quoted(secret)} and ${quoted(`Bearer ${secret}`)}.`)
+            .join(" ")
+          const headers = Object.fromEntries(
+            ["deprecation", "link", "x-request-id", "x-amz-request-id"].map((name) => [name, quotation])
+          )
+          const issue = { code: quotation, title: quotation, message: quotation, path: [quotation] }
+          const body = isStorage
+            ? `<Error><Code>${quotation}</Code><Message>${quotation}</Message></Error>`
+            : JSON.stringify({ errors: [issue, { ...issue, message: null, path: quotation }] })
+          return HttpClientResponse.fromWeb(request, new Response(body, { status: response.status, headers }))
+        })
+      )
+      return Effect.gen(function*() {
+        yield* observed(upload)
+        yield* Recorder.record(yield* Effect.flatMap(ServiceApi.ServiceApi, ({ deprecations }) => deprecations))
+        const texts = yield* Effect.flatMap(Recorder.Recorder, (recorder) => recorder.texts)
+        assert.isTrue(texts.some(({ place, text }) => place === "log" && text.includes("has deprecated")))
+        assert.isTrue(texts.some(({ place, text }) => place === "value" && text.includes("RequestRejected")))
+        const secrets = [token, url, ...signatures]
+        yield* Recorder.expectNoSecret(...secrets)
+        for (const secret of secrets) {
+          assert.isTrue(texts.every(({ text }) => !text.includes(quoted(secret))))
+        }
+      }).pipe(
+        Effect.provide(layer(
+          signatures,
+          FaultScript.on("putPart").answer(503, "SlowDown").and(FaultScript.on("complete").always().answer(422)),
+          quoting
+        ))
+      )
     }
   )
 

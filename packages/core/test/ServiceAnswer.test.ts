@@ -100,16 +100,20 @@ describe("ServiceAnswer", () => {
       assert.include(titled.message, "(A; ")
     })
 
-    it("an issue repeats neither the token nor a signed query, and keeps its code and all other text", () => {
+    it("an issue repeats neither the token nor a signed query, and keeps all other text", () => {
       const errors = [{
-        code: "token",
-        message: "Is /v1/x?page=2 of token, https://a.test/b?X-Amz-Date=1&X-Amz-Signature=2&c=3 or (?sig=4)?",
-        path: ["query", "token", 0]
+        code: "InvalidToken.api.key",
+        message: "Is /v1/x?page=2 of api.key, https://a.test/b?X-Amz-Date=1&X-Amz-Signature=2&c=3 or (?sig=4)?",
+        path: ["query", "api.key", 0]
       }]
-      const told = { ...answer(400, JSON.stringify({ errors })), token: Redacted.make("token") }
+      const told = {
+        ...answer(400, JSON.stringify({ errors }), { "x-request-id": "of api.key" }),
+        token: Redacted.make("api.key")
+      }
       assert.deepInclude({ ...ServiceAnswer.errorOf(told) }, {
+        requestId: "of <redacted>",
         issues: [{
-          code: "token",
+          code: "InvalidToken.<redacted>",
           message: "Is /v1/x?page=2 of <redacted>, https://a.test/b?<redacted> or (?<redacted>",
           path: ["query", "<redacted>", 0]
         }]

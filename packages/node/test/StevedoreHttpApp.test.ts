@@ -1,10 +1,17 @@
-import { type HttpApp, HttpMiddleware, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import {
+  type HttpApp,
+  HttpClient,
+  HttpClientResponse,
+  HttpMiddleware,
+  HttpServerRequest,
+  HttpServerResponse
+} from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ServiceApi, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
+import { ServiceApi, ServiceConfig, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Cause, Deferred, Effect, Exit, Fiber, Logger, Option, Redacted, TestClock } from "effect"
+import { Cause, Deferred, Effect, Encoding, Exit, Fiber, Layer, Logger, Option, Redacted, TestClock } from "effect"
 import { createServer } from "node:http"
 
 const app = StevedoreHttpApp.make({
@@ -383,6 +390,33 @@ describe("StevedoreHttpApp", () => {
     }).pipe(
       Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("initiate").answer(401, "Unauthorized") }))
     ))
+
+  it.effect.each([
+    (token: string) => token,
+    (token: string) => encodeURIComponent(`+${token}`),
+    (token: string) => Encoding.encodeBase64(`Bearer ${token}`)
+  ])("passes on the issues of a refusal, but not the token that one quotes: %s", (quoted) => {
+    const client = HttpClient.make((request) => {
+      const quotation = quoted("api.5ecre7/0ken")
+      const issue = { code: `Invalid.${quotation}`, title: quotation, message: `no ${quotation}`, path: [quotation] }
+      return Effect.succeed(
+        HttpClientResponse.fromWeb(request, new Response(JSON.stringify({ errors: [issue] }), { status: 422 }))
+      )
+    })
+    return Effect.gen(function*() {
+      const { json, status, text } = yield* ask(initiate, { body: small })
+      assert.strictEqual(status, 422)
+      assert.match(json.errors[0].message, /^no .*<redacted>$/)
+      assert.notInclude(text, quoted("api.5ecre7/0ken"))
+    }).pipe(
+      Effect.provide(ServiceApi.layer.pipe(
+        Layer.provide(
+          ServiceConfig.layer({ baseUrl: "https://files.test", token: Redacted.make("api.5ecre7/0ken") })
+        ),
+        Layer.provide(Layer.succeed(HttpClient.HttpClient, client))
+      ))
+    )
+  })
 
   it.effect("does not retry, but passes on a 503, and a 429 with its Retry-After", () =>
     Effect.gen(function*() {

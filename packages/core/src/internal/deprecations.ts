@@ -1,13 +1,15 @@
 import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import { printable } from "./printable.js"
+import { withoutSecrets } from "./withoutSecrets.js"
 
 /** A call that the service plans to remove. */
 export interface Deprecation {
   /** Method and path, with `{id}` in place of ids. */
   readonly endpoint: string
-  /** The `Deprecation` header as received: a date, or `true`. */
+  /** The `Deprecation` header as received, but without secrets: a date, or `true`. */
   readonly deprecation: string
-  /** The `Link` header as received: where to read about it, or what to use instead. */
+  /** The `Link` header as received, but without secrets: where to read about it, or what to use instead. */
   readonly link: string | undefined
 }
 
@@ -19,7 +21,7 @@ const endpointOf = (method: string, path: string): string =>
   `${method} ${path.replace(/[?#].*$/, "").replace(id, "/{id}")}`
 
 /** Records each deprecated endpoint, and logs it once. */
-export const makeDeprecations = () => {
+export const makeDeprecations = (token: Redacted.Redacted<string> | undefined) => {
   const noted = new Map<string, Deprecation>()
   return {
     all: Effect.sync((): ReadonlyArray<Deprecation> => Array.from(noted.values())),
@@ -30,9 +32,11 @@ export const makeDeprecations = () => {
       readonly headers: Readonly<Record<string, string | undefined>>
     }): Effect.Effect<void> =>
       Effect.suspend(() => {
-        const { deprecation, link } = answer.headers
-        const endpoint = endpointOf(answer.method, answer.path)
-        if (deprecation === undefined || noted.has(endpoint)) return Effect.void
+        const { headers, method, path } = answer
+        const endpoint = endpointOf(method, path)
+        if (headers["deprecation"] === undefined || noted.has(endpoint)) return Effect.void
+        const deprecation = withoutSecrets(headers["deprecation"], token)
+        const link = headers["link"] && withoutSecrets(headers["link"], token)
         noted.set(endpoint, { endpoint, deprecation, link })
         return Effect.logWarning(
           printable(
