@@ -69,7 +69,8 @@ export const UploadEvent = /* #__PURE__ */ Schema.Union(
 ).annotations({ identifier: "UploadEvent" })
 
 /**
- * An event of an upload. `Completed`, `Failed` and `Cancelled` are the last of their upload.
+ * An event of an upload. `Completed`, `Failed` and `Cancelled` are the last of their upload. One that dies of a defect
+ * has none of them: the stream of its events dies with it.
  *
  * @since 0.1.0
  * @category models

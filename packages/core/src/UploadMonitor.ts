@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -44,9 +45,11 @@ export interface AttemptMonitor {
 export interface UploadMonitor {
   /** The view for everybody else. */
   readonly progress: Subscribable.Subscribable<UploadProgress>
-  /** The last 256 events and all that follow. Ends with the upload. */
+  /** The last 256 events and all that follow. Ends with the upload; if that died of a defect, with the defect. */
   readonly events: Stream.Stream<UploadEvent>
   readonly publish: (event: UploadEvent) => Effect.Effect<void>
+  /** The upload died of a defect: no event of the union says so, so the events end with it. */
+  readonly die: (cause: Cause.Cause<never>) => void
   /** A phase starts. If it has an event of its own, that is published. */
   readonly enter: (phase: UploadPhase) => Effect.Effect<void>
   /** The upload is paused, or continues. */
@@ -90,7 +93,7 @@ const secondsOf = (remaining: number, speed: number): Duration.Duration =>
 export const make = (size: number): Effect.Effect<UploadMonitor> =>
   Effect.gen(function*() {
     const over = yield* Deferred.make<void>()
-    const { add, events } = EventLog.make<UploadEvent>({ kept: eventsKept, isLast })
+    const { add, die, events } = EventLog.make<UploadEvent>({ kept: eventsKept, isLast })
     const publish = (event: UploadEvent) => Effect.sync(() => add(event))
     const clock = yield* Effect.clock
     const line = LineSpeed.make()
@@ -159,6 +162,7 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
       progress: Subscribable.make({ get, changes }),
       events,
       publish,
+      die,
       enter: (entered) =>
         Effect.suspend(() => {
           phase = entered

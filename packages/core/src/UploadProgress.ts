@@ -29,7 +29,7 @@ export const UploadPhase = /* #__PURE__ */ Schema.Literal(
 
 /**
  * What the upload is doing: opening a session, sending bytes, paused by the caller, completing, reading the file back,
- * or done.
+ * or done. An upload that dies of a defect has failed.
  *
  * @since 0.1.0
  * @category models

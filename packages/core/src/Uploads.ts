@@ -5,6 +5,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
@@ -57,7 +58,7 @@ export interface UploadHandle {
    * the upload.
    */
   readonly progress: Subscribable.Subscribable<UploadProgress>
-  /** The events of the upload, one at a time. Ends with the upload. */
+  /** The events of the upload, one at a time. Ends with the upload, and dies with it if it dies of a defect. */
   readonly events: Stream.Stream<UploadEvent>
   /**
    * Stops every transfer at once, and keeps what storage already has. A completion or a read-back that is under way
@@ -86,9 +87,13 @@ const ended = (
   if (Exit.isSuccess(exit)) {
     return Effect.zipRight(monitor.enter("completed"), monitor.publish({ _tag: "Completed", file: exit.value }))
   }
-  return Option.match(Cause.failureOption(exit.cause), {
-    onNone: () => Effect.zipRight(monitor.enter("cancelled"), monitor.publish({ _tag: "Cancelled" })),
-    onSome: (error) => Effect.zipRight(monitor.enter("failed"), monitor.publish({ _tag: "Failed", error }))
+  return Either.match(Cause.failureOrCause(exit.cause), {
+    onLeft: (error) => Effect.zipRight(monitor.enter("failed"), monitor.publish({ _tag: "Failed", error })),
+    onRight: (cause) =>
+      Cause.isInterruptedOnly(cause)
+        ? Effect.zipRight(monitor.enter("cancelled"), monitor.publish({ _tag: "Cancelled" }))
+        // As Cancelled, it would be hidden from a program that only reads the events
+        : Effect.map(monitor.enter("failed"), () => monitor.die(cause))
   })
 }
 

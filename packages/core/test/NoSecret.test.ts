@@ -113,25 +113,25 @@ describe("no secret anywhere", () => {
     ([, quoted]) => {
       const signatures: Array<string> = []
       let url = ""
-      const quoting = HttpClient.transform((sent, request) =>
-        Effect.map(sent, (response) => {
-          if (request.method === "PUT") url = request.url
-          if (response.status < 400) return response
-          const isStorage = request.method === "PUT"
-          // storage never gets the token
-          const quotation = (isStorage ? [url] : [token, url])
-            .map((secret) => `of ${quoted(secret)} and ${quoted(`Bearer ${secret}`)}.`)
-            .join(" ")
-          const headers = Object.fromEntries(
-            ["deprecation", "link", "x-request-id", "x-amz-request-id"].map((name) => [name, quotation])
-          )
-          const issue = { code: quotation, title: quotation, message: quotation, path: [quotation] }
-          const body = isStorage
-            ? `<Error><Code>${quotation}</Code><Message>${quotation}</Message></Error>`
-            : JSON.stringify({ errors: [issue, { ...issue, message: null, path: quotation }] })
-          return HttpClientResponse.fromWeb(request, new Response(body, { status: response.status, headers }))
-        })
-      )
+      const quoting = (client: HttpClient.HttpClient) =>
+        HttpClient.transform(client, (sent, request) =>
+          Effect.map(sent, (response) => {
+            if (request.method === "PUT") url = request.url
+            if (response.status < 400) return response
+            const isStorage = request.method === "PUT"
+            // storage never gets the token
+            const quotation = (isStorage ? [url] : [token, url])
+              .map((secret) => `of ${quoted(secret)} and ${quoted(`Bearer ${secret}`)}.`)
+              .join(" ")
+            const headers = Object.fromEntries(
+              ["deprecation", "link", "x-request-id", "x-amz-request-id"].map((name) => [name, quotation])
+            )
+            const issue = { code: quotation, title: quotation, message: quotation, path: [quotation] }
+            const body = isStorage
+              ? `<Error><Code>${quotation}</Code><Message>${quotation}</Message></Error>`
+              : JSON.stringify({ errors: [issue, { ...issue, message: null, path: quotation }] })
+            return HttpClientResponse.fromWeb(request, new Response(body, { status: response.status, headers }))
+          }))
       return Effect.gen(function*() {
         yield* observed(upload)
         yield* Recorder.record(yield* Effect.flatMap(ServiceApi.ServiceApi, ({ deprecations }) => deprecations))

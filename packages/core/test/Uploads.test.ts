@@ -6,10 +6,11 @@ import {
   UploadError,
   UploadLedger,
   Uploads,
+  type UploadSource,
   UploadSources
 } from "@stevedore/core"
 import { FaultScript, Recorder, Sandbox } from "@stevedore/testing"
-import { Chunk, Clock, Duration, Effect, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
+import { Cause, Chunk, Clock, Duration, Effect, Exit, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { recognizable } from "./fixtures/ledgers.js"
 import { slowLine } from "./fixtures/slowLine.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
@@ -319,6 +320,39 @@ describe("Uploads", () => {
           ["Cancelled"]
         ])
       }).pipe(Effect.scoped, Effect.provide(tiny())))
+
+    it.effect.each([1, 20])(
+      "an upload that dies of a defect at byte %d ends its events with that defect, as failed",
+      (at) =>
+        Effect.gen(function*() {
+          const source = sourceOf(30)
+          const broken: UploadSource = {
+            ...source,
+            open: Effect.map(source.open, (opened) => ({
+              ...opened,
+              section: (range) =>
+                range.offset + range.length > at ? Effect.dieMessage("a bug of the source") : opened.section(range)
+            }))
+          }
+          const handle = yield* Uploads.start(broken, { strategy: "multipart", concurrency: 1 })
+          const seen: Array<string> = []
+          const watching = yield* Effect.fork(
+            Effect.exit(Stream.runForEach(handle.events, ({ _tag }) => Effect.sync(() => seen.push(_tag))))
+          )
+          const exit = yield* Effect.exit(inTime(handle.await))
+          const defectsOf = (exit: Exit.Exit<unknown, unknown>) =>
+            Exit.isFailure(exit) ? [...Cause.defects(exit.cause)].map(String) : []
+          assert.deepStrictEqual(defectsOf(exit), ["RuntimeException: a bug of the source"])
+          // whoever was watching, and whoever looks later
+          for (const watched of [yield* Fiber.join(watching), yield* Effect.exit(Stream.runDrain(handle.events))]) {
+            assert.deepStrictEqual(defectsOf(watched), defectsOf(exit))
+          }
+          assert.strictEqual(seen[0], "SessionOpened")
+          assert.notInclude(seen, "Cancelled")
+          const phases = yield* Stream.runCollect(Stream.map(handle.progress.changes, ({ phase }) => phase))
+          assert.deepStrictEqual(Chunk.toReadonlyArray(phases), ["failed"])
+        }).pipe(Effect.scoped, Effect.provide(tiny()))
+    )
 
     it.effect.each([0, 5, 15, 25, 35])(
       "an uninterruptible upload is not interrupted after %d seconds of opening, sending and completing",

@@ -1,3 +1,4 @@
+import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
@@ -16,6 +17,8 @@ const cell = <A>(): Cell<A> => Deferred.unsafeMake(FiberId.none)
 /** The events of something, for any number of readers. */
 export interface EventLog<A> {
   readonly add: (value: A) => void
+  /** Nothing is added any more: after the events so far, every reader dies of this. */
+  readonly die: (cause: Cause.Cause<never>) => void
   /**
    * From the earliest event that is kept when the stream starts to run, to the last. No reader misses one by being
    * slow.
@@ -42,6 +45,7 @@ export const make = <A>(
       if (earlier.length > options.kept) earlier.shift()
       end = next
     },
+    die: (cause) => Deferred.unsafeDone(end, Effect.failCause(cause)),
     events: Stream.suspend(() =>
       Stream.paginateEffect(earlier[0] ?? end, (at) =>
         Effect.map(Deferred.await(at), ({ next, value }) => [
