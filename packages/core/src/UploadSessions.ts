@@ -9,8 +9,8 @@ import * as Option from "effect/Option"
 import * as Checksum from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
 import { isThere } from "./FileRecord.js"
-import { openSession } from "./internal/openSession.js"
-import { isPassing, isRedirected } from "./internal/passing.js"
+import { type Opening, openingOf } from "./internal/openSession.js"
+import { endsEarlierSession, isOtherKey, isPassing, isReadOnce } from "./internal/passing.js"
 import { printable } from "./internal/printable.js"
 import type { Book } from "./internal/uploadBook.js"
 import { journalOf, noJournal } from "./internal/uploadBook.js"
@@ -71,11 +71,12 @@ interface Beginning {
 
 const begin = (
   upload: Upload,
-  book: Book
+  book: Book,
+  opening: Opening
 ): Effect.Effect<Beginning, ServiceError | InvalidPartCount, ServiceApi | TransferGate.TransferGate> =>
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
-    const session = yield* openSession(upload)
+    const session = yield* opening
     // A session that cannot take the file is not recorded: it would refuse the file until its URLs expire
     const parts = yield* SessionTransfer.partsOf(session, upload.source.size, profile.limits)
     const record = Option.isNone(book.id)
@@ -117,19 +118,27 @@ const resume = (
   upload: Upload,
   book: Book,
   opened: OpenSource,
-  unfinished: Unfinished
-): Effect.Effect<Option.Option<Beginning>, UploadError, ServiceApi> =>
+  unfinished: Unfinished,
+  opening: Opening
+): Effect.Effect<Option.Option<Beginning>, UploadError, ServiceApi | TransferGate.TransferGate> =>
   Effect.gen(function*() {
     const { allowInsecureHttp, profile } = yield* ServiceApi
-    const session = Option.filter(
-      yield* UploadResume.lively(unfinished.record, profile),
-      (session) => urlsOf(session).every((url) => isAllowed(url, allowInsecureHttp))
+    const { record } = unfinished
+    const lively = (clockOffset: number) =>
+      Effect.map(
+        UploadResume.lively({ ...record, session: { ...record.session, clockOffset } }, profile),
+        Option.filter((session) => urlsOf(session).every((url) => isAllowed(url, allowInsecureHttp)))
+      )
+    let session = yield* lively(record.session.clockOffset)
+    // Our clock may have been set since. The response that opens the next session, needed anyway, has the time: if the
+    // earlier session is alive by it, nobody uses the next one, and the service cleans that up.
+    if (Option.isNone(session) && record.session.urls) session = yield* lively((yield* opening).clockOffset)
+    const parts = Option.flatMap(
+      session,
+      (session) => Option.getRight(SessionTransfer.partsOf(session, upload.source.size, profile.limits))
     )
-    const parts = Option.flatMap(session, (session) =>
-      Option.getRight(SessionTransfer.partsOf(session, upload.source.size, profile.limits)))
     if (Option.isSome(session) && Option.isSome(parts)) {
-      const ranges = Arr.map(parts.value, ({ range }) =>
-        range)
+      const ranges = Arr.map(parts.value, ({ range }) => range)
       if (yield* hasSameContent(upload, opened, unfinished, ranges)) {
         const confirmed = new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))
         yield* Effect.logInfo(`Resuming ${nameOf(upload)}: storage has ${confirmed.size} of ${ranges.length} parts`)
@@ -138,7 +147,7 @@ const resume = (
           parts: parts.value,
           confirmed,
           goesOn: true,
-          record: Option.some(unfinished.record)
+          record: Option.some(record)
         })
       }
     }
@@ -150,21 +159,14 @@ const resume = (
         ? "the service no longer allows such parts"
         : otherContent
     )
-    yield* book.ledger.forget(unfinished.record)
+    yield* book.ledger.forget(record)
     return Option.none()
   })
-
-const isReadOnce = (error: UploadError): boolean => error._tag === "SourceUnreadable" && error.reason === "ReadOnce"
 
 // A faster connection may still finish in time what this run began. A session left by another run may simply be too
 // old.
 const isTooSlow = (error: UploadError, { goesOn }: Beginning): boolean =>
   error._tag === "DeadlineUnreachable" && !goesOn
-
-// How a once valid session is refused when it is gone, because the service collected it or somebody ended it.
-const endsEarlierSession = (error: UploadError): boolean =>
-  (error._tag === "StorageRejected" && !isRedirected(error)) || error._tag === "StorageForbidden" ||
-  error._tag === "NotFound"
 
 // A session that ended well is done, and one that no retry helps is dead: neither keeps its URLs. After any other
 // failure, running the upload again continues from there.
@@ -176,8 +178,9 @@ const runSession = (
   Effect.gen(function*() {
     yield* upload.run.monitor.enter("preparing")
     const opened = yield* upload.source.open
-    const resumed = Option.isNone(earlier) ? Option.none() : yield* resume(upload, book, opened, earlier.value)
-    const beginning = Option.isSome(resumed) ? resumed.value : yield* begin(upload, book)
+    const opening = openingOf(upload)
+    const resumed = Option.isNone(earlier) ? Option.none() : yield* resume(upload, book, opened, earlier.value, opening)
+    const beginning = Option.isSome(resumed) ? resumed.value : yield* begin(upload, book, opening)
     upload.run.serverClock.opened(beginning.session.clockOffset)
     const deadline = SessionTransfer.deadlineOf(beginning.parts)
     const { forget, ...journal } = Option.match(beginning.record, {
@@ -200,9 +203,6 @@ const runSession = (
       )
     )
   }).pipe(Effect.scoped)
-
-// If the key was rotated, the next session has a new one. If storage does not know that one either, it never will.
-const isOtherKey = (error: UploadError): boolean => error._tag === "UrlExpired" && error.reason === "UnknownKey"
 
 const sessions = (
   upload: Upload,

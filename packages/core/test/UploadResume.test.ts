@@ -613,6 +613,26 @@ describe("the session continues if", () => {
       assert.strictEqual((yield* only).initiated, 1)
     }).pipe(Effect.provide(sandbox()), quietly))
 
+  it.effect.each([-4, 4, 1000])(
+    "our clock was %d hours wrong when it was opened, and has been set right since",
+    (hours) =>
+      Effect.gen(function*() {
+        const { ledger, values } = yield* openLedger()
+        yield* killedAt(ledger, { at: "receive", after: 6 })
+        // as a clock that is so much behind the server's would have recorded it
+        for (const [key, value] of values) {
+          const behind = `"clockOffset":${hours * 3_600_000}`
+          if (key.endsWith("/record")) values.set(key, value.replace(/"clockOffset":-?[\d.]+/, behind))
+        }
+        const before = yield* only
+        const { id } = yield* succeeds(ledger)
+        const { put } = yield* only
+        assert.deepStrictEqual([id, ...new Set(put.map(({ fileId }) => fileId))], [id, id])
+        // but for what was in flight, none twice
+        assert.isAtMost(put.length, before.put.length + 4)
+      }).pipe(Effect.provide(sandbox()), quietly)
+  )
+
   it.effect("verify is all and every byte is the same", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()

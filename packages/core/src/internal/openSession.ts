@@ -76,3 +76,18 @@ export const openSession = (
       }
     ).pipe(Effect.mapError(({ error }) => error))
   })
+
+/** @internal */
+export type Opening = Effect.Effect<UploadSession, ServiceError, ServiceApi | TransferGate.TransferGate>
+
+/**
+ * The same, as one session: it is opened when it is first needed.
+ *
+ * @internal
+ */
+export const openingOf = (upload: PlannedUpload): Opening => {
+  let session: UploadSession | undefined
+  return Effect.suspend(() =>
+    session ? Effect.succeed(session) : Effect.map(openSession(upload), (opened) => session = opened)
+  )
+}
