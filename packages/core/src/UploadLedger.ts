@@ -64,8 +64,8 @@ export type {
 }
 
 /**
- * A ledger. Its operations do not fail: what cannot be written is logged, and the upload continues without being
- * resumable, because a successful upload is worth more than its ledger.
+ * A ledger. Its operations do not fail: what cannot be read or written is logged, and the upload starts over, or goes on
+ * without being resumable, because a successful upload is worth more. A store that fails for a moment retries by itself.
  *
  * @since 0.1.0
  * @category models

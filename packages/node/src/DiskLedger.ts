@@ -182,7 +182,8 @@ const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger
  * A ledger on disk. Nothing is created before the first upload. Then the directory is created with mode 0700 and its
  * files with 0600. A directory that belongs to another user, or that others can enter, is not used, because a record
  * could be read or planted there. Failures of the ledger are logged, and the upload continues, but cannot be resumed
- * later.
+ * later. A record that cannot be read just now, because too many files are open, for instance, is read again for two and
+ * a half seconds before its upload starts over.
  *
  * Each record is its own file, written aside and then moved into place, and each receipt is a line appended to a file:
  * a killed process loses at most what it was writing. Writes are not synced to disk (`fsync`), so a power failure may

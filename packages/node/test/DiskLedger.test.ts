@@ -76,6 +76,15 @@ const failure = (path: string, description: string) =>
     description
   })
 
+const refused = (path: string, code: string) =>
+  new PlatformError.SystemError({
+    reason: "Unknown",
+    module: "FileSystem",
+    method: "readFile",
+    pathOrDescriptor: path,
+    cause: OtherDisk.refusal(code)
+  })
+
 const quietly = Logger.withMinimumLogLevel(LogLevel.None)
 
 const assignVariable = (name: "XDG_STATE_HOME" | "HOME", value: string | undefined): string | undefined => {
@@ -227,6 +236,31 @@ describe("DiskLedger", () => {
       const many = yield* callsOf(1_000)
       assert.isAtMost((many.all - few.all) / 900, 8)
       assert.strictEqual(many.forgetting, few.forgetting)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("finds what cannot be read at the first attempt, with the receipts, and says nothing", () =>
+    Effect.gen(function*() {
+      const { layer, messages } = listening()
+      const directory = yield* fresh
+      const before = yield* ledgerAt(directory)
+      yield* before.begin(recordOf("a"))
+      yield* before.receive(recordOf("a"), receiptOf(1))
+      const reads: Array<string> = []
+      const busy = yield* Effect.map(FileSystem.FileSystem, (fs): FileSystem.FileSystem => ({
+        ...fs,
+        readFileString: (path) =>
+          Effect.suspend(() => {
+            if (!path.startsWith(directory)) return fs.readFileString(path)
+            reads.push(path)
+            const isEarly = reads.filter((read) => read === path).length < 3
+            return isEarly ? Effect.fail(refused(path, "EMFILE")) : fs.readFileString(path)
+          })
+      }))
+      const ledger = yield* DiskLedger.make({ directory }).pipe(Effect.provideService(FileSystem.FileSystem, busy))
+      const found = yield* Effect.provide(ledger.find("a"), layer)
+      assert.deepStrictEqual(Option.getOrThrow(found).receipts, [receiptOf(1)])
+      assert.lengthOf(reads, 6)
+      assert.deepStrictEqual(messages, [])
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scopedLive("writes no URL with keepUrls: false", () =>

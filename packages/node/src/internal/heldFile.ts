@@ -15,6 +15,9 @@ export const isHeld = (error: unknown, platform: NodeJS.Platform = process.platf
   return code === "EBUSY" || (platform === "win32" && ofWindows.has(code))
 }
 
+// The process or the system has too many files open, or a network drive lost its connection.
+const passing: ReadonlySet<string | undefined> = new Set(["EMFILE", "ENFILE", "EAGAIN", "EIO"])
+
 // Together two and a half seconds
 const pauses = Schedule.intersect(Schedule.exponential("10 millis"), Schedule.recurs(8))
 
@@ -26,3 +29,11 @@ const pauses = Schedule.intersect(Schedule.exponential("10 millis"), Schedule.re
  */
 export const untilLetGo = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(run, { schedule: pauses, while: (error) => isHeld(error) })
+
+/**
+ * Tries again for a moment to read a file: what cannot be read just now may be all that is known of an upload.
+ *
+ * @internal
+ */
+export const untilReadable = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(read, { schedule: pauses, while: (error) => isHeld(error) || passing.has(systemCode(error)) })

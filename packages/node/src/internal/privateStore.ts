@@ -4,7 +4,7 @@ import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
-import { untilLetGo } from "./heldFile.js"
+import { untilLetGo, untilReadable } from "./heldFile.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
 import { isMissing } from "./privateDirectory.js"
 import { isDevice } from "./windowsNames.js"
@@ -57,7 +57,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
   }
 
   const read = <A>(key: string, by: (path: string) => Effect.Effect<A, PlatformError>) =>
-    Effect.zipRight(directory.checked, by(placeOf(key).path)).pipe(
+    untilReadable(Effect.zipRight(directory.checked, by(placeOf(key).path))).pipe(
       Effect.map(Option.some),
       Effect.catchIf(isMissing, () => Effect.succeedNone)
     )
@@ -80,7 +80,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
     Effect.uninterruptible(directory.append(linesPath(key), `\n${line}`))
 
   const lines = (key: string): Effect.Effect<ReadonlyArray<string>, PlatformError> =>
-    Effect.zipRight(directory.checked, fs.readFileString(directory.pathOf(linesPath(key)))).pipe(
+    untilReadable(Effect.zipRight(directory.checked, fs.readFileString(directory.pathOf(linesPath(key))))).pipe(
       Effect.map((text) => text.split("\n").filter((line) => line !== "")),
       Effect.catchIf(isMissing, () => Effect.succeed([]))
     )

@@ -2,7 +2,7 @@ import { Error as PlatformError } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, TestClock } from "effect"
 import { TargetUnwritable } from "../../src/DownloadTargetError.js"
-import { isHeld, untilLetGo } from "../../src/internal/heldFile.js"
+import { isHeld, untilLetGo, untilReadable } from "../../src/internal/heldFile.js"
 import * as OtherDisk from "../support/otherDisk.js"
 
 describe("heldFile", () => {
@@ -29,8 +29,25 @@ describe("heldFile", () => {
   const failing = (code: string, times: number) => {
     let runs = 0
     const run = Effect.suspend(() => ++runs > times ? Effect.void : Effect.fail(OtherDisk.refusal(code)))
-    return { run: untilLetGo(run), runs: () => runs }
+    return { run: untilLetGo(run), read: untilReadable(run), runs: () => runs }
   }
+
+  it.effect.each(["EMFILE", "ENFILE", "EAGAIN", "EIO", "EBUSY"])(
+    "reads again what cannot be read just now: %s",
+    (code) =>
+      Effect.gen(function*() {
+        const busy = failing(code, 8)
+        const broken = failing(code, Number.POSITIVE_INFINITY)
+        const fibers = yield* Effect.all([busy, broken].map(({ read }) => Effect.fork(Effect.either(read))))
+        yield* TestClock.adjust("2600 millis")
+        const outcomes = yield* Effect.forEach(fibers, Fiber.join)
+        assert.deepStrictEqual(outcomes.map(Either.isRight), [true, false])
+        assert.deepStrictEqual([busy.runs(), broken.runs()], [9, 9])
+        const missing = failing("ENOENT", 1)
+        assert.strictEqual((yield* Effect.flip(missing.read)).code, "ENOENT")
+        assert.strictEqual(missing.runs(), 1)
+      })
+  )
 
   it.effect("retries until the file is released, for at most 2.5 seconds", () =>
     Effect.gen(function*() {
