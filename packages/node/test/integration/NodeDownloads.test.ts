@@ -367,34 +367,57 @@ describe("NodeDownloads.toFile", () => {
       })
   )
 
+  /** A server behind a network that allows one connection at a time, and the ranges it was asked for. */
+  const overOneConnection = Effect.gen(function*() {
+    const seen = { most: 0, ranges: Array.of<string>() }
+    let answering = 0
+    const server = yield* StorageServer.serve(async ({ received, response, socket }) => {
+      const range = received.headers.range ?? ""
+      seen.ranges.push(range)
+      if (answering === 1) return void socket.resetAndDestroy()
+      seen.most = Math.max(seen.most, ++answering)
+      const [, first = "", last = ""] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? []
+      const content = bytes.subarray(Number(first), Number(last) + 1)
+      response.writeHead(206, {
+        etag: "\"one\"",
+        "content-length": content.byteLength,
+        "content-range": `bytes ${first}-${last}/${bytes.byteLength}`
+      }).flushHeaders()
+      await sleep(100)
+      answering--
+      response.end(content)
+    })
+    const layer = (policy: Layer.Layer<never>) =>
+      Layer.provide(
+        NodeStevedore.layer({ baseUrl: server.origin, token: Redacted.make("api.secret"), ledger: false }),
+        policy
+      )
+    return { seen, layer }
+  })
+
   it.scopedLive("writes the whole file over the one connection that the network allows", () =>
     Effect.gen(function*() {
-      let answering = 0
-      let most = 0
-      const directory = yield* Temporary.directory
-      const server = yield* StorageServer.serve(async ({ received, response, socket }) => {
-        if (answering === 1) return void socket.resetAndDestroy()
-        most = Math.max(most, ++answering)
-        const [, first = "", last = ""] = /^bytes=(\d+)-(\d+)$/.exec(received.headers.range ?? "") ?? []
-        const content = bytes.subarray(Number(first), Number(last) + 1)
-        response.writeHead(206, {
-          etag: "\"one\"",
-          "content-length": content.byteLength,
-          "content-range": `bytes ${first}-${last}/${bytes.byteLength}`
-        }).flushHeaders()
-        await sleep(100)
-        answering--
-        response.end(content)
-      })
-      const path = join(directory, "file")
+      const { layer, seen } = yield* overOneConnection
+      const path = join(yield* Temporary.directory, "file")
       yield* NodeDownloads.toFile("f1", path, { partSize: MiB }).pipe(
-        Effect.provide(Layer.provide(
-          NodeStevedore.layer({ baseUrl: server.origin, token: Redacted.make("api.secret"), ledger: false }),
-          RetryPolicy.layer({ attempts: 2, base: "1 millis" })
-        ))
+        Effect.provide(layer(RetryPolicy.layer({ attempts: 2, base: "1 millis" })))
       )
       yield* assertWhole(path)
-      assert.strictEqual(most, 1)
+      assert.strictEqual(seen.most, 1)
+    }))
+
+  it.scopedLive("requests no range again under a policy without retries, not even over another connection", () =>
+    Effect.gen(function*() {
+      const { layer, seen } = yield* overOneConnection
+      const directory = yield* Temporary.directory
+      const error = yield* NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB }).pipe(
+        Effect.flip,
+        Effect.provide(layer(RetryPolicy.none))
+      )
+      assert(error._tag === "ConnectionFailed")
+      assert.strictEqual(error.attempts, 1)
+      assert.deepStrictEqual(seen.ranges, [...new Set(seen.ranges)])
+      assert.deepStrictEqual(yield* entries(directory), [])
     }))
 })
 
