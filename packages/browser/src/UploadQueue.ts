@@ -45,7 +45,8 @@ export const scoped = (options: Options = {}): Effect.Effect<UploadQueue, never,
     const scope = yield* Effect.acquireRelease(Scope.make(), Scope.close)
     const runtime = yield* Effect.runtime<Requirements>()
     const [queue, end] = Engine.make({
-      fork: <A, E>(effect: Effect.Effect<A, E>) => Runtime.runFork(runtime)(effect, { scope }),
+      // also if it is made in an uninterruptible region, such as acquireRelease
+      fork: <A, E>(effect: Effect.Effect<A, E>) => Runtime.runFork(runtime)(Effect.interruptible(effect), { scope }),
       provided: <A, E>(effect: Effect.Effect<A, E, Requirements>) => Effect.provide(effect, runtime)
     }, options)
     yield* Effect.addFinalizer(() => Effect.sync(end))

@@ -38,9 +38,9 @@ describe("queueEngine", () => {
       Effect.gen(function*() {
         const runtime = yield* Effect.runtime<Uploads.Requirements>()
         // as if each run had ended just before it was interrupted
-        const [queue] = Engine.make({
+        const [queue] = Engine.make<never>({
           fork: (effect) => Runtime.runFork(runtime)(Effect.uninterruptible(effect)),
-          provided: Effect.provide(runtime)
+          provided: (effect) => Effect.provide(effect, runtime)
         }, quiet)
         const { ids: [id = ""] } = queue.add([fileOf(10)])
         yield* until(queue, ({ items: [item] }) => item?.state === "uploading")
@@ -63,6 +63,20 @@ describe("queueEngine", () => {
         assert.lengthOf((yield* requests).filter((operation) => operation === "complete"), 2)
       }).pipe(Effect.provide(slowly))
   )
+
+  it.effect("a queue that is made in an uninterruptible region stops what a person cancels", () =>
+    Effect.gen(function*() {
+      const queue = yield* Effect.uninterruptible(UploadQueue.scoped(quiet))
+      queue.add([fileOf(10)])
+      yield* until(queue, ({ items: [item] }) => item?.state === "uploading")
+      queue.cancel()
+      for (let seconds = 0; seconds < 15; seconds++) yield* Effect.zipRight(TestClock.adjust("1 second"), turn)
+      const { requests } = yield* Sandbox.report
+      assert.deepStrictEqual(requests.map(({ operation, outcome }) => `${operation} ${outcome}`), [
+        "initiate answered",
+        "put aborted"
+      ])
+    }).pipe(Effect.scoped, Effect.provide(slowly)))
 
   it.effect("the file of an upload that is just being found as unfinished becomes one item with it, and goes up", () => {
     let isSlow = false
