@@ -13,6 +13,7 @@ import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import type * as BlobStore from "./BlobStore.js"
 import * as Identifiers from "./Identifiers.js"
+import * as Readers from "./internal/readers.js"
 import * as StorageRefused from "./StorageRefused.js"
 
 /**
@@ -99,7 +100,7 @@ export interface ObjectStoreService {
   /** Drops an upload and its parts. A missing upload is not an error. */
   readonly abortUpload: (key: string, uploadId: string) => Effect.Effect<void, StorageRefused.StorageRefused>
   readonly head: (key: string) => Effect.Effect<StoredObject, StorageRefused.StorageRefused>
-  /** `length` bytes from `offset`; without a range, the whole object. */
+  /** `length` bytes from `offset`; without a range, the whole object. One that is replaced meanwhile is read to its end. */
   readonly get: (
     key: string,
     range?: { readonly offset: number; readonly length: number }
@@ -232,11 +233,16 @@ export const make = (blobs: BlobStore.BlobStore, options?: Options): ObjectStore
         : Effect.succeed(object)
     })
 
+  const { reading, release } = Readers.make<HeldObject>(
+    (object) => objects.get(object.key) === object,
+    ({ blobs }) => Effect.forEach(blobs, (blob) => blob.remove, { discard: true })
+  )
+
   const store = (object: HeldObject) =>
     Effect.suspend(() => {
       const before = objects.get(object.key)
       objects.set(object.key, object)
-      return Effect.forEach(before?.blobs ?? [], (blob) => blob.remove, { discard: true })
+      return before === undefined ? Effect.void : release(before)
     })
 
   return {
@@ -307,15 +313,15 @@ export const make = (blobs: BlobStore.BlobStore, options?: Options): ObjectStore
       ),
     head: findObject,
     get: (key, range) =>
-      Stream.unwrap(Effect.map(
-        findObject(key),
+      Stream.unwrapScoped(Effect.map(
+        reading(findObject(key)),
         (object) => readBlobs(object.blobs, range?.offset ?? 0, range?.length ?? object.size)
       )),
     remove: (key) =>
       Effect.suspend(() => {
         const object = objects.get(key)
         objects.delete(key)
-        return Effect.forEach(object?.blobs ?? [], (blob) => blob.remove, { discard: true })
+        return object === undefined ? Effect.void : release(object)
       })
   }
 }

@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Exit, FastCheck, Layer, Stream } from "effect"
+import { Chunk, Effect, Either, Exit, FastCheck, Layer, Stream } from "effect"
 import { ObjectStore, ObjectStoreDirectory, ObjectStoreMemory } from "../src/index.js"
 import * as Calls from "./Calls.js"
 
@@ -48,6 +48,35 @@ for (const [name, layer] of Object.entries(adapters)) {
         assert.strictEqual(yield* read(get(KEY)), "0123456789")
         assert.strictEqual(yield* read(get(KEY, { offset: 3, length: 3 })), "345")
       }).pipe(Effect.provide(layer)))
+
+    it.effect.each(["replaced", "removed", "completed"] as const)(
+      "goes on serving whoever reads an object that is %s meanwhile, each what it began to read",
+      (how) =>
+        Effect.gen(function*() {
+          const { completeUpload, get, put, remove } = yield* store
+          const earlier = yield* uploaded(["0123", "4567", "89"])
+          yield* completeUpload(KEY, earlier.uploadId, earlier.parts)
+          const later = yield* uploaded(["abcd", "efgh"])
+          const change: Effect.Effect<unknown, unknown> = {
+            replaced: put(KEY, body("abcdefgh")),
+            removed: remove(KEY),
+            completed: completeUpload(KEY, later.uploadId, later.parts)
+          }[how]
+          let isFirst = true
+          const changing = Stream.tap(get(KEY), () => {
+            if (!isFirst) return Effect.void
+            isFirst = false
+            return change
+          })
+          const both = Effect.all([read(get(KEY, { offset: 2, length: 8 })), read(changing)], { concurrency: 2 })
+          assert.deepStrictEqual(yield* both, ["23456789", "0123456789"])
+          const after = yield* Effect.either(read(get(KEY)))
+          assert.strictEqual(
+            Either.getOrElse(after, ({ code }) => code),
+            how === "removed" ? "NoSuchKey" : "abcdefgh"
+          )
+        }).pipe(Effect.provide(layer))
+    )
 
     it.effect("stores an empty object", () =>
       Effect.gen(function*() {
@@ -219,9 +248,10 @@ describe("ObjectStoreDirectory", () => {
     Effect.gen(function*() {
       const { inside, left } = yield* withDirectory((folder, fs) =>
         Effect.gen(function*() {
-          const { abortUpload, completeUpload, put, putPart } = yield* store
+          const { abortUpload, completeUpload, get, put, putPart } = yield* store
           yield* put(KEY, body("0123"))
-          yield* put(KEY, body("4567"))
+          const one = yield* put(KEY, body("4567"))
+          yield* Stream.runDrain(Stream.tap(get(KEY), () => put(KEY, body(one.etag))))
           yield* Effect.exit(put("files/2", Stream.concat(body("0123"), Stream.fail("broken"))))
           const aborted = yield* uploaded(["0123", "4567"])
           yield* abortUpload(KEY, aborted.uploadId)
