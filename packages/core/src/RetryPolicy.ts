@@ -9,7 +9,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
-import * as Schedule from "effect/Schedule"
 import { atLeastOne } from "./internal/atLeastOne.js"
 import * as Metrics from "./Metrics.js"
 import type { Recoverable } from "./Recovery.js"
@@ -114,9 +113,7 @@ export const none: Layer.Layer<never> = /* #__PURE__ */ layer({ attempts: 1 })
  * @since 0.1.0
  * @category layers
  */
-export const layerInForce: Layer.Layer<never> = Layer.effectContext(
-  Effect.map(RetryPolicy, (policy) => Context.make(RetryPolicy, policy))
-)
+export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(RetryPolicy, RetryPolicy)
 
 /**
  * The longest backoff after an attempt, counted from 1, without jitter.
@@ -153,6 +150,23 @@ export const repeats = (policy: Policy, error: Recoverable, failures = error.att
   isRepeatable(error, failures) &&
   error.attempts < policy.attempts &&
   (error.retryAfter === undefined || Duration.lessThanOrEqualTo(error.retryAfter, policy.longestRetryAfter))
+
+/**
+ * The wait before the next attempt, counted and told to `onRetry`.
+ *
+ * @internal
+ */
+export const pause = <E extends Recoverable>(
+  policy: Policy,
+  error: E,
+  onRetry?: (error: E, wait: Duration.Duration) => Effect.Effect<void>
+): Effect.Effect<void> =>
+  Effect.flatMap(wait(policy, error), (duration) =>
+    Effect.all([
+      Metrics.countRetry(error.recovery),
+      onRetry?.(error, duration) ?? Effect.void,
+      Effect.sleep(duration)
+    ], { discard: true }))
 
 /**
  * Retries a request as the policy in force says. The request receives the number of its attempt, from 1, and its error
@@ -195,28 +209,19 @@ export const retry = <A, E extends Recoverable, R>(
     let failuresOfOnce = 0
     const allowed = (): Policy =>
       budget === undefined ? policy : { ...policy, attempts: budget.attempts(policy.attempts) }
-    const repeating = Schedule.recurWhile<E>((error) => {
+    const isRepeated = (error: E): boolean => {
       // an earlier connection reset has not used up the one retry of another failure
       if (error.recovery === "retryOnce") failuresOfOnce += 1
       return repeats(allowed(), error, failuresOfOnce) && (options.while?.(error) ?? true) &&
         (budget?.spend(error) ?? true)
-    })
-    const delayed = Schedule.addDelayEffect(repeating, (error) =>
-      Effect.tap(
-        wait(policy, error),
-        (duration) =>
-          Effect.zipRight(Metrics.countRetry(error.recovery), options.onRetry?.(error, duration) ?? Effect.void)
-      ))
+    }
     const once = Effect.suspend(() => request(++attempt)).pipe(
       Effect.tap(() => Effect.sync(() => budget?.refund(attempt)))
     )
-    // Effect.retry would also provide the schedule's state to each attempt, and none of them needs it
-    return Effect.flatMap(Schedule.driver(delayed), (driver) => {
-      const repeated: Effect.Effect<A, E, R> = Effect.catchAll(once, (error) =>
-        Effect.matchEffect(driver.next(error), {
-          onFailure: () => Effect.fail(error),
-          onSuccess: () => repeated
-        }))
-      return repeated
-    })
+    const repeated: Effect.Effect<A, E, R> = Effect.catchAll(
+      once,
+      (error) =>
+        isRepeated(error) ? Effect.zipRight(pause(policy, error, options.onRetry), repeated) : Effect.fail(error)
+    )
+    return repeated
   })

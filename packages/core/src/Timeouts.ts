@@ -103,6 +103,4 @@ export {
  * @since 0.1.0
  * @category layers
  */
-export const layerInForce: Layer.Layer<never> = Layer.effectContext(
-  Effect.map(Timeouts, (limits) => Context.make(Timeouts, limits))
-)
+export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Timeouts, Timeouts)

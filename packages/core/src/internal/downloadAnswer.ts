@@ -148,12 +148,7 @@ export const pause = (
   policy: RetryPolicy.Policy,
   error: DownloadError
 ): Effect.Effect<void> =>
-  Effect.flatMap(RetryPolicy.wait(policy, error), (wait) =>
-    Effect.all([
-      Metrics.countRetry(error.recovery),
-      tellRepeat(`to download ${fileId}`, error, wait),
-      Effect.sleep(wait)
-    ], { discard: true }))
+  RetryPolicy.pause(policy, error, (error, wait) => tellRepeat(`to download ${fileId}`, error, wait))
 
 const refined = (content: Content, { end, etag, start }: Asked, error: DownloadError): DownloadError => {
   if (error._tag !== "StorageRejected" && error._tag !== "RequestRejected") return error
