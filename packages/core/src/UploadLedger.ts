@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Crc32 from "./internal/crc32.js"
@@ -146,12 +145,11 @@ const indexKey = "uploads"
  */
 export const recordKey = (id: string): string => `${id}/record`
 
-const indexLockWait = { schedule: Schedule.spaced("20 millis"), times: 250 }
-
 // All uploads of a store share the index. Its lock is held only for one small write, so waiting for it is fine.
-const withIndexLock = (lock: Lock) => <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.scoped(
-    Effect.zipRight(Effect.repeat(lock(indexKey), { ...indexLockWait, until: (taken) => taken }), effect)
+const lockIndex = (lock: Lock, triesLeft = 250): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.flatMap(
+    lock(indexKey),
+    (taken) => taken || triesLeft === 0 ? Effect.void : Effect.delay(lockIndex(lock, triesLeft - 1), "20 millis")
   )
 
 const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadRecord): UploadRecord => ({
@@ -188,10 +186,8 @@ export const make = (options: Options): Effect.Effect<Service> =>
       change: (ids: ReadonlyArray<string>) => ReadonlyArray<string>
     ): Effect.Effect<void, StoreFailure> => {
       if (options.prefixes !== undefined) return Effect.void
-      return Effect.flatMap(readIndex, (ids) => index.set(indexKey, change(ids))).pipe(
-        withIndexLock(options.lock),
-        indexTurn.withPermits(1)
-      )
+      const changed = Effect.flatMap(readIndex, (ids) => index.set(indexKey, change(ids)))
+      return indexTurn.withPermits(1)(Effect.scoped(Effect.zipRight(lockIndex(options.lock), changed)))
     }
 
     const foundAt = (
