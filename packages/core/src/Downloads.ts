@@ -4,19 +4,16 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Ref from "effect/Ref"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { DownloadError } from "./DownloadError.js"
 import { InvalidRange } from "./DownloadError.js"
-import type { Asked, Content, Link } from "./internal/downloadAnswer.js"
-import { request } from "./internal/downloadAnswer.js"
-import { bytesOf, checkSame, endOf } from "./internal/downloadTransfer.js"
-import type { Pull } from "./internal/pull.js"
-import { ObjectStorage } from "./ObjectStorage.js"
-import { ServiceApi } from "./ServiceApi.js"
+import type { Asked, Content } from "./internal/downloadAnswer.js"
+import { begun, contentOf } from "./internal/downloadAnswer.js"
+import { bytesOf, checkSame, drained, endOf } from "./internal/downloadTransfer.js"
+import type { ObjectStorage } from "./ObjectStorage.js"
+import type { ServiceApi } from "./ServiceApi.js"
 
 /**
  * Which bytes to download, and what to do when the connection breaks.
@@ -158,15 +155,7 @@ export const stream = (
  * @category downloads
  */
 export const open = (fileId: string): Effect.Effect<OpenDownload, never, Requirements> =>
-  Effect.gen(function*() {
-    const content: Content = {
-      fileId,
-      service: yield* ServiceApi,
-      storage: yield* ObjectStorage,
-      link: yield* Ref.make(Option.none<Link>())
-    }
-    return { section: (options = {}) => openSection(content, options) }
-  })
+  Effect.map(contentOf(fileId), (content) => ({ section: (options = {}) => openSection(content, options) }))
 
 const openSection = (
   content: Content,
@@ -174,8 +163,7 @@ const openSection = (
 ): Effect.Effect<Section, DownloadError, Scope.Scope> =>
   Effect.gen(function*() {
     const asked = yield* wantedOf(content, options)
-    const scope = yield* Effect.flatMap(Effect.scope, (parent) => Scope.fork(parent, parent.strategy))
-    const answer = yield* Scope.extend(request(content, asked), scope)
+    const { answer, close } = yield* begun(content, asked)
     const wanted = options.orWhole === true && !answer.partial ? { ...asked, end: Option.none() } : asked
     yield* checkSame(content, { etag: wanted.etag, totalLength: Option.none() }, answer)
     if (wanted.start > 0 && Option.exists(answer.totalLength, (total) => wanted.start >= total)) {
@@ -187,7 +175,7 @@ const openSection = (
       content,
       asked: { start: wanted.start, end: wanted.end, etag },
       resume: options.resume ?? true,
-      close: Scope.close(scope, Exit.void)
+      close
     }
     return {
       offset: wanted.start,
@@ -200,22 +188,9 @@ const openSection = (
       bytes: Stream.unwrapScoped(
         Effect.map(bytesOf({ ...transfer, passing: false }, answer), (pull) => Stream.repeatEffectOption(pull))
       ),
-      drain: (sink) =>
-        Effect.scoped(
-          Effect.flatMap(bytesOf({ ...transfer, passing: true }, answer), (pull) => drained(pull, sink))
-        )
+      drain: (sink) => drained(transfer, answer, sink)
     }
   })
-
-const drained = <E, R>(
-  pull: Pull<Uint8Array, DownloadError>,
-  sink: (chunk: Uint8Array) => Effect.Effect<void, E, R>
-): Effect.Effect<void, DownloadError | E, R> =>
-  Effect.catchAll(
-    Effect.forever(Effect.flatMap(pull, (chunk) => Effect.mapError(sink(chunk), Option.some))),
-    (end: Option.Option<DownloadError | E>) =>
-      Option.match(end, { onNone: () => Effect.void, onSome: (error) => Effect.fail(error) })
-  )
 
 const wantedOf = (content: Content, options: SectionOptions): Effect.Effect<Asked, InvalidRange> => {
   const offset = options.range?.offset ?? 0

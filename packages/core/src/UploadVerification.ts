@@ -5,9 +5,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import * as Checksum from "./Checksum.js"
-import * as Downloads from "./Downloads.js"
+import type { Requirements } from "./Downloads.js"
+import { drainWhole } from "./internal/wholeDownload.js"
 import { ContentDiffers, ContentUnverified } from "./UploadError.js"
 import type { UploadSource } from "./UploadSource.js"
 
@@ -27,22 +27,23 @@ export interface Verification {
 const unverified = (fileId: string) => (error: { readonly _tag: string; readonly attempts: number }) =>
   new ContentUnverified({ fileId, because: error._tag, attempts: error.attempts })
 
-const ofSource = ({ fileId, source }: Verification): Effect.Effect<string, ContentUnverified> =>
-  Effect.scoped(Effect.gen(function*() {
-    const running = (yield* Checksum.Algorithm).begin()
-    const opened = yield* source.open
-    yield* opened.readThrough({ offset: 0, length: source.size }, running.update)
-    return running.value()
-  })).pipe(Effect.mapError(unverified(fileId)))
-
-const ofStored = (fileId: string): Effect.Effect<string, ContentUnverified, Downloads.Requirements> =>
+const checksumOf = <E extends { readonly _tag: string; readonly attempts: number }, R>(
+  fileId: string,
+  read: (observe: (chunk: Uint8Array) => void) => Effect.Effect<void, E, R>
+): Effect.Effect<string, ContentUnverified, R> =>
   Effect.flatMap(Checksum.Algorithm, (algorithm) => {
     const running = algorithm.begin()
-    return Stream.runForEach(Downloads.stream(fileId), (chunk) => Effect.sync(() => running.update(chunk))).pipe(
-      Effect.map(() => running.value()),
-      Effect.mapError(unverified(fileId))
-    )
+    return Effect.mapBoth(read(running.update), { onSuccess: running.value, onFailure: unverified(fileId) })
   })
+
+const ofSource = ({ fileId, source }: Verification): Effect.Effect<string, ContentUnverified> =>
+  checksumOf(fileId, (observe) =>
+    Effect.scoped(
+      Effect.flatMap(source.open, (opened) => opened.readThrough({ offset: 0, length: source.size }, observe))
+    ))
+
+const ofStored = (fileId: string): Effect.Effect<string, ContentUnverified, Requirements> =>
+  checksumOf(fileId, (observe) => drainWhole(fileId, (chunk) => Effect.sync(() => observe(chunk))))
 
 /**
  * Fails with `ContentDiffers` if storage returns other bytes than were sent, and with `ContentUnverified` if they could
@@ -53,7 +54,7 @@ const ofStored = (fileId: string): Effect.Effect<string, ContentUnverified, Down
  */
 export const run = (
   verification: Verification
-): Effect.Effect<void, ContentDiffers | ContentUnverified, Downloads.Requirements> =>
+): Effect.Effect<void, ContentDiffers | ContentUnverified, Requirements> =>
   Effect.gen(function*() {
     const algorithm = yield* Checksum.Algorithm
     const { checksum, fileId } = verification

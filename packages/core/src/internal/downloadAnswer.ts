@@ -1,18 +1,21 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { TimedOut } from "../ConnectionError.js"
 import type { DownloadError } from "../DownloadError.js"
 import { InvalidRange } from "../DownloadError.js"
 import * as Metrics from "../Metrics.js"
-import type { Service as ObjectStorage } from "../ObjectStorage.js"
+import type { Service as StorageService } from "../ObjectStorage.js"
+import { ObjectStorage } from "../ObjectStorage.js"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type * as RangedContent from "../RangedContent.js"
 import * as RetryPolicy from "../RetryPolicy.js"
-import type { Service as ServiceApi } from "../ServiceApi.js"
+import type { Service as ApiService } from "../ServiceApi.js"
+import { ServiceApi } from "../ServiceApi.js"
 import { SourceChanged } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
 import * as Timeouts from "../Timeouts.js"
@@ -28,8 +31,8 @@ import { tellRepeat } from "./tellRepeat.js"
  */
 export interface Content {
   readonly fileId: string
-  readonly service: ServiceApi
-  readonly storage: ObjectStorage
+  readonly service: ApiService
+  readonly storage: StorageService
   readonly link: Ref.Ref<Option.Option<Link>>
 }
 
@@ -58,6 +61,17 @@ export interface Answer extends RangedContent.Held {
   readonly pull?: Pull<Uint8Array, DownloadError> | undefined
 }
 
+/** @internal */
+export const contentOf = (fileId: string): Effect.Effect<Content, never, ServiceApi | ObjectStorage> =>
+  Effect.gen(function*() {
+    return {
+      fileId,
+      service: yield* ServiceApi,
+      storage: yield* ObjectStorage,
+      link: yield* Ref.make(Option.none<Link>())
+    }
+  })
+
 const wireRequest = ({ end, etag, start }: Asked): RangedContent.Asked => ({
   range: start === 0 && Option.isNone(end)
     ? undefined
@@ -83,6 +97,21 @@ export const request = (
         fromStorage(content, answer.url, asked, attempt),
         (error) => again(content, asked, attempt, fresh, error)
       )).pipe(Effect.mapError((error) => refined(content, asked, error)))
+
+/**
+ * The first response, in a scope of its own: its connection is closed by itself if it breaks.
+ *
+ * @internal
+ */
+export const begun = (
+  content: Content,
+  asked: Asked
+): Effect.Effect<{ readonly answer: Answer; readonly close: Effect.Effect<void> }, DownloadError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.flatMap(Effect.scope, (parent) => Scope.fork(parent, parent.strategy))
+    const answer = yield* Scope.extend(request(content, asked), scope)
+    return { answer, close: Scope.close(scope, Exit.void) }
+  })
 
 const located = (content: Content, asked: Asked) =>
   Effect.gen(function*() {

@@ -112,6 +112,25 @@ export const bytesOf = (
     return next
   })
 
+/**
+ * Passes the same bytes to a sink, chunk by chunk.
+ *
+ * @internal
+ */
+export const drained = <E, R>(
+  transfer: Omit<Transfer, "passing">,
+  first: Answer,
+  sink: (chunk: Uint8Array) => Effect.Effect<void, E, R>
+): Effect.Effect<void, DownloadError | E, R> =>
+  Effect.scoped(
+    Effect.flatMap(bytesOf({ ...transfer, passing: true }, first), (pull) =>
+      Effect.catchAll(
+        Effect.forever(Effect.flatMap(pull, (chunk) => Effect.mapError(sink(chunk), Option.some))),
+        (end: Option.Option<DownloadError | E>) =>
+          Option.match(end, { onNone: () => Effect.void, onSome: (error) => Effect.fail(error) })
+      ))
+  )
+
 /** What the responses so far say about where the bytes end. */
 interface Known {
   readonly totalLength: Option.Option<number>
