@@ -6,6 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { TaggedError } from "./internal/taggedError.js"
 import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
 
@@ -33,26 +34,23 @@ const describePage = (page: PagePosition.PagePosition | undefined): string =>
  * @since 0.1.0
  * @category errors
  */
-export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>("@stevedore/core/ConnectionFailed")(
-  "ConnectionFailed",
-  {
-    peer: Peer,
-    /** The origin that was called, such as `https://host:443`. Never a path or a query. */
-    origin: Schema.String,
-    /** The system error code, if there is one, such as `ECONNRESET`. */
-    code: Schema.optional(Schema.String),
-    /** `no` if the connection was never established; otherwise the request may have been carried out. */
-    arrived: Schema.Literal("no", "unknown"),
-    /**
-     * What else may be the cause, where the platform does not tell: in a browser, a request that CORS forbids looks
-     * like a network failure. Present only if no request to the origin has ever succeeded.
-     */
-    hint: Schema.optional(Schema.Literal("cors")),
-    /** In a walk of a list: the page that could not be fetched. */
-    page: Schema.optional(PagePosition.PagePosition),
-    attempts: Recovery.attempts
-  }
-) {
+export class ConnectionFailed extends TaggedError<ConnectionFailed>()("ConnectionFailed", {
+  peer: Peer,
+  /** The origin that was called, such as `https://host:443`. Never a path or a query. */
+  origin: Schema.String,
+  /** The system error code, if there is one, such as `ECONNRESET`. */
+  code: Schema.optional(Schema.String),
+  /** `no` if the connection was never established; otherwise the request may have been carried out. */
+  arrived: Schema.Literal("no", "unknown"),
+  /**
+   * What else may be the cause, where the platform does not tell: in a browser, a request that CORS forbids looks
+   * like a network failure. Present only if no request to the origin has ever succeeded.
+   */
+  hint: Schema.optional(Schema.Literal("cors")),
+  /** In a walk of a list: the page that could not be fetched. */
+  page: Schema.optional(PagePosition.PagePosition),
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -96,7 +94,7 @@ export type Phase = typeof Phase.Type
  * @since 0.1.0
  * @category errors
  */
-export class TimedOut extends Schema.TaggedError<TimedOut>("@stevedore/core/TimedOut")("TimedOut", {
+export class TimedOut extends TaggedError<TimedOut>()("TimedOut", {
   peer: Peer,
   phase: Phase,
   /** How long there was no progress. Encoded in milliseconds. */

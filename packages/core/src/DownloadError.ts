@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import { ServiceError } from "./ServiceError.js"
 import { SourceChanged } from "./SourceError.js"
@@ -16,17 +17,14 @@ import { StorageError } from "./StorageError.js"
  * @since 0.1.0
  * @category errors
  */
-export class DownloadIncomplete extends Schema.TaggedError<DownloadIncomplete>("@stevedore/core/DownloadIncomplete")(
-  "DownloadIncomplete",
-  {
-    fileId: Schema.String,
-    /** In bytes. A minimum, if the size of the file was not known. A record may hold a number that is not whole. */
-    expected: Recovery.AnyNumber,
-    /** In bytes. */
-    received: Schema.Int,
-    attempts: Recovery.attempts
-  }
-) {
+export class DownloadIncomplete extends TaggedError<DownloadIncomplete>()("DownloadIncomplete", {
+  fileId: Schema.String,
+  /** In bytes. A minimum, if the size of the file was not known. A record may hold a number that is not whole. */
+  expected: Recovery.AnyNumber,
+  /** In bytes. */
+  received: Schema.Int,
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -46,7 +44,7 @@ export class DownloadIncomplete extends Schema.TaggedError<DownloadIncomplete>("
  * @since 0.1.0
  * @category errors
  */
-export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/core/InvalidRange")("InvalidRange", {
+export class InvalidRange extends TaggedError<InvalidRange>()("InvalidRange", {
   fileId: Schema.String,
   offset: Recovery.AnyNumber,
   length: Schema.optional(Recovery.AnyNumber),
@@ -75,21 +73,16 @@ export class InvalidRange extends Schema.TaggedError<InvalidRange>("@stevedore/c
  * @since 0.1.0
  * @category errors
  */
-export class DownloadCorrupted
-  extends /* #__PURE__ */ Schema.TaggedError<DownloadCorrupted>("@stevedore/core/DownloadCorrupted")(
-    "DownloadCorrupted",
-    {
-      fileId: Schema.String,
-      /** Such as `crc32`. */
-      algorithm: Schema.String,
-      /** The checksum of the file, in base64. */
-      expected: Schema.String,
-      /** The checksum of the bytes that arrived. */
-      received: Schema.String,
-      attempts: Recovery.attempts
-    }
-  )
-{
+export class DownloadCorrupted extends /* #__PURE__ */ TaggedError<DownloadCorrupted>()("DownloadCorrupted", {
+  fileId: Schema.String,
+  /** Such as `crc32`. */
+  algorithm: Schema.String,
+  /** The checksum of the file, in base64. */
+  expected: Schema.String,
+  /** The checksum of the bytes that arrived. */
+  received: Schema.String,
+  attempts: Recovery.attempts
+}) {
   /**
    * A second download of the same file may arrive intact.
    *
@@ -111,17 +104,12 @@ export class DownloadCorrupted
  * @since 0.1.0
  * @category errors
  */
-export class InvalidChecksum
-  extends /* #__PURE__ */ Schema.TaggedError<InvalidChecksum>("@stevedore/core/InvalidChecksum")(
-    "InvalidChecksum",
-    {
-      fileId: Schema.String,
-      algorithm: Schema.String,
-      problem: /* #__PURE__ */ Schema.Literal("algorithm", "value"),
-      attempts: Recovery.noAttempts
-    }
-  )
-{
+export class InvalidChecksum extends /* #__PURE__ */ TaggedError<InvalidChecksum>()("InvalidChecksum", {
+  fileId: Schema.String,
+  algorithm: Schema.String,
+  problem: /* #__PURE__ */ Schema.Literal("algorithm", "value"),
+  attempts: Recovery.noAttempts
+}) {
   /**
    * @since 0.1.0
    */

@@ -6,6 +6,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { printable } from "./internal/printable.js"
+import { TaggedError } from "./internal/taggedError.js"
 import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
 import { Issue, ServiceError } from "./ServiceError.js"
@@ -23,15 +24,12 @@ const problems = {
  * @since 0.1.0
  * @category errors
  */
-export class PaginationBroken extends Schema.TaggedError<PaginationBroken>("@stevedore/core/PaginationBroken")(
-  "PaginationBroken",
-  {
-    problem: Schema.Literal("cursorRepeated", "moreWithoutCursor", "tooManyEmptyPages"),
-    /** The last page that came. Its cursor fetches it again. */
-    page: PagePosition.PagePosition,
-    attempts: Recovery.attempts
-  }
-) {
+export class PaginationBroken extends TaggedError<PaginationBroken>()("PaginationBroken", {
+  problem: Schema.Literal("cursorRepeated", "moreWithoutCursor", "tooManyEmptyPages"),
+  /** The last page that came. Its cursor fetches it again. */
+  page: PagePosition.PagePosition,
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -51,18 +49,15 @@ export class PaginationBroken extends Schema.TaggedError<PaginationBroken>("@ste
  * @since 0.1.0
  * @category errors
  */
-export class CursorRejected extends Schema.TaggedError<CursorRejected>("@stevedore/core/CursorRejected")(
-  "CursorRejected",
-  {
-    /** The page that the cursor was for. */
-    page: PagePosition.PagePosition,
-    /** How long ago the cursor was received. Encoded in milliseconds. */
-    age: Recovery.FiniteDuration,
-    /** What the service said. */
-    issues: Schema.Array(Issue),
-    attempts: Recovery.attempts
-  }
-) {
+export class CursorRejected extends TaggedError<CursorRejected>()("CursorRejected", {
+  /** The page that the cursor was for. */
+  page: PagePosition.PagePosition,
+  /** How long ago the cursor was received. Encoded in milliseconds. */
+  age: Recovery.FiniteDuration,
+  /** What the service said. */
+  issues: Schema.Array(Issue),
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -84,7 +79,7 @@ export class CursorRejected extends Schema.TaggedError<CursorRejected>("@stevedo
  * @since 0.1.0
  * @category errors
  */
-export class ItemInvalid extends Schema.TaggedError<ItemInvalid>("@stevedore/core/ItemInvalid")("ItemInvalid", {
+export class ItemInvalid extends TaggedError<ItemInvalid>()("ItemInvalid", {
   page: PagePosition.PagePosition,
   /** The index in the page, from 0. */
   index: Schema.NonNegativeInt,
@@ -118,15 +113,12 @@ export class ItemInvalid extends Schema.TaggedError<ItemInvalid>("@stevedore/cor
  * @since 0.1.0
  * @category errors
  */
-export class InvalidPageSize extends Schema.TaggedError<InvalidPageSize>("@stevedore/core/InvalidPageSize")(
-  "InvalidPageSize",
-  {
-    /** As given. Encoded as text, because it may not be a number at all. */
-    pageSize: Schema.NumberFromString,
-    maximum: Schema.Int,
-    attempts: Recovery.noAttempts
-  }
-) {
+export class InvalidPageSize extends TaggedError<InvalidPageSize>()("InvalidPageSize", {
+  /** As given. Encoded as text, because it may not be a number at all. */
+  pageSize: Schema.NumberFromString,
+  maximum: Schema.Int,
+  attempts: Recovery.noAttempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -145,17 +137,14 @@ export class InvalidPageSize extends Schema.TaggedError<InvalidPageSize>("@steve
  * @since 0.1.0
  * @category errors
  */
-export class InvalidListOption extends Schema.TaggedError<InvalidListOption>("@stevedore/core/InvalidListOption")(
-  "InvalidListOption",
-  {
-    /** The list, such as `/v1/projects`. */
-    path: Schema.String,
-    /** The option, such as `title.contains` or `sort`. */
-    option: Schema.String,
-    problem: Schema.String,
-    attempts: Recovery.noAttempts
-  }
-) {
+export class InvalidListOption extends TaggedError<InvalidListOption>()("InvalidListOption", {
+  /** The list, such as `/v1/projects`. */
+  path: Schema.String,
+  /** The option, such as `title.contains` or `sort`. */
+  option: Schema.String,
+  problem: Schema.String,
+  attempts: Recovery.noAttempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -176,17 +165,14 @@ export class InvalidListOption extends Schema.TaggedError<InvalidListOption>("@s
  * @since 0.1.0
  * @category errors
  */
-export class CheckpointMismatch extends Schema.TaggedError<CheckpointMismatch>("@stevedore/core/CheckpointMismatch")(
-  "CheckpointMismatch",
-  {
-    /** The list to continue. */
-    path: Schema.String,
-    /** The list that the checkpoint belongs to. */
-    checkpointPath: Schema.String,
-    what: Schema.Literal("list", "filters"),
-    attempts: Recovery.noAttempts
-  }
-) {
+export class CheckpointMismatch extends TaggedError<CheckpointMismatch>()("CheckpointMismatch", {
+  /** The list to continue. */
+  path: Schema.String,
+  /** The list that the checkpoint belongs to. */
+  checkpointPath: Schema.String,
+  what: Schema.Literal("list", "filters"),
+  attempts: Recovery.noAttempts
+}) {
   /**
    * @since 0.1.0
    */

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import type { EmptySource, InvalidSource } from "./SourceError.js"
 
@@ -13,7 +14,7 @@ import type { EmptySource, InvalidSource } from "./SourceError.js"
  * @since 0.1.0
  * @category errors
  */
-export class SizeExceeded extends Schema.TaggedError<SizeExceeded>("@stevedore/core/SizeExceeded")("SizeExceeded", {
+export class SizeExceeded extends TaggedError<SizeExceeded>()("SizeExceeded", {
   name: Schema.String,
   /** In bytes. */
   size: Schema.Int,
@@ -44,21 +45,18 @@ export class SizeExceeded extends Schema.TaggedError<SizeExceeded>("@stevedore/c
  * @since 0.1.0
  * @category errors
  */
-export class InvalidPartCount extends Schema.TaggedError<InvalidPartCount>("@stevedore/core/InvalidPartCount")(
-  "InvalidPartCount",
-  {
-    parts: Recovery.AnyNumber,
-    /** The file's size in bytes. */
-    size: Schema.Int,
-    /** The smallest number that is possible. */
-    atLeast: Schema.Int,
-    /** The largest number that is possible. */
-    atMost: Schema.Int,
-    /** Whether the caller asked for this number, or the service returned it. */
-    origin: Schema.Literal("asked", "given"),
-    attempts: Recovery.noAttempts
-  }
-) {
+export class InvalidPartCount extends TaggedError<InvalidPartCount>()("InvalidPartCount", {
+  parts: Recovery.AnyNumber,
+  /** The file's size in bytes. */
+  size: Schema.Int,
+  /** The smallest number that is possible. */
+  atLeast: Schema.Int,
+  /** The largest number that is possible. */
+  atMost: Schema.Int,
+  /** Whether the caller asked for this number, or the service returned it. */
+  origin: Schema.Literal("asked", "given"),
+  attempts: Recovery.noAttempts
+}) {
   /**
    * @since 0.1.0
    */

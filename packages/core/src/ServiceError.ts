@@ -7,6 +7,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
 import { printable } from "./internal/printable.js"
+import { TaggedError } from "./internal/taggedError.js"
 import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
 
@@ -69,10 +70,7 @@ const describe = (
  * @since 0.1.0
  * @category errors
  */
-export class Unauthorized extends Schema.TaggedError<Unauthorized>("@stevedore/core/Unauthorized")(
-  "Unauthorized",
-  answer
-) {
+export class Unauthorized extends TaggedError<Unauthorized>()("Unauthorized", answer) {
   /**
    * @since 0.1.0
    */
@@ -91,7 +89,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("@stevedore/c
  * @since 0.1.0
  * @category errors
  */
-export class Forbidden extends Schema.TaggedError<Forbidden>("@stevedore/core/Forbidden")("Forbidden", answer) {
+export class Forbidden extends TaggedError<Forbidden>()("Forbidden", answer) {
   /**
    * @since 0.1.0
    */
@@ -111,7 +109,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("@stevedore/core/Fo
  * @since 0.1.0
  * @category errors
  */
-export class NotFound extends Schema.TaggedError<NotFound>("@stevedore/core/NotFound")("NotFound", answer) {
+export class NotFound extends TaggedError<NotFound>()("NotFound", answer) {
   /**
    * @since 0.1.0
    */
@@ -129,10 +127,7 @@ export class NotFound extends Schema.TaggedError<NotFound>("@stevedore/core/NotF
  * @since 0.1.0
  * @category errors
  */
-export class UploadConflict extends Schema.TaggedError<UploadConflict>("@stevedore/core/UploadConflict")(
-  "UploadConflict",
-  answer
-) {
+export class UploadConflict extends TaggedError<UploadConflict>()("UploadConflict", answer) {
   /**
    * @since 0.1.0
    */
@@ -150,14 +145,11 @@ export class UploadConflict extends Schema.TaggedError<UploadConflict>("@stevedo
  * @since 0.1.0
  * @category errors
  */
-export class RequestRejected extends Schema.TaggedError<RequestRejected>("@stevedore/core/RequestRejected")(
-  "RequestRejected",
-  {
-    ...answer,
-    /** The size of the file in bytes, if a 416 reports it: no byte of the file is in the requested range. */
-    totalLength: Schema.optional(Schema.Int)
-  }
-) {
+export class RequestRejected extends TaggedError<RequestRejected>()("RequestRejected", {
+  ...answer,
+  /** The size of the file in bytes, if a 416 reports it: no byte of the file is in the requested range. */
+  totalLength: Schema.optional(Schema.Int)
+}) {
   /**
    * @since 0.1.0
    */
@@ -179,7 +171,7 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("@steve
  * @since 0.1.0
  * @category errors
  */
-export class RateLimited extends Schema.TaggedError<RateLimited>("@stevedore/core/RateLimited")("RateLimited", {
+export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
   ...answer,
   /** How long the service asks to wait, if it says. Encoded in milliseconds. */
   retryAfter: Recovery.retryAfter
@@ -203,13 +195,10 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("@stevedore/cor
  * @since 0.1.0
  * @category errors
  */
-export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("@stevedore/core/ServiceUnavailable")(
-  "ServiceUnavailable",
-  {
-    ...answer,
-    retryAfter: Recovery.retryAfter
-  }
-) {
+export class ServiceUnavailable extends TaggedError<ServiceUnavailable>()("ServiceUnavailable", {
+  ...answer,
+  retryAfter: Recovery.retryAfter
+}) {
   /**
    * @since 0.1.0
    */
@@ -238,16 +227,13 @@ export const notJson = "no JSON"
  * @since 0.1.0
  * @category errors
  */
-export class InvalidResponse extends Schema.TaggedError<InvalidResponse>("@stevedore/core/InvalidResponse")(
-  "InvalidResponse",
-  {
-    ...answer,
-    /** Where in the response, such as `data.urls[2]`; empty for the whole body. */
-    path: Schema.String,
-    /** What is wrong there. Never the value itself, which may be a signed URL. */
-    problem: Schema.String
-  }
-) {
+export class InvalidResponse extends TaggedError<InvalidResponse>()("InvalidResponse", {
+  ...answer,
+  /** Where in the response, such as `data.urls[2]`; empty for the whole body. */
+  path: Schema.String,
+  /** What is wrong there. Never the value itself, which may be a signed URL. */
+  problem: Schema.String
+}) {
   /**
    * @since 0.1.0
    */

@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { printable } from "./internal/printable.js"
+import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
 /**
@@ -13,7 +14,7 @@ import * as Recovery from "./Recovery.js"
  * @since 0.1.0
  * @category errors
  */
-export class EmptySource extends Schema.TaggedError<EmptySource>("@stevedore/core/EmptySource")("EmptySource", {
+export class EmptySource extends TaggedError<EmptySource>()("EmptySource", {
   name: Schema.String,
   attempts: Recovery.noAttempts
 }) {
@@ -36,16 +37,13 @@ export class EmptySource extends Schema.TaggedError<EmptySource>("@stevedore/cor
  * @since 0.1.0
  * @category errors
  */
-export class InvalidSource extends Schema.TaggedError<InvalidSource>("@stevedore/core/InvalidSource")(
-  "InvalidSource",
-  {
-    name: Schema.String,
-    field: Schema.Literal("name", "mediaType", "size", "fingerprint"),
-    /** What would be valid. */
-    expected: Schema.String,
-    attempts: Recovery.noAttempts
-  }
-) {
+export class InvalidSource extends TaggedError<InvalidSource>()("InvalidSource", {
+  name: Schema.String,
+  field: Schema.Literal("name", "mediaType", "size", "fingerprint"),
+  /** What would be valid. */
+  expected: Schema.String,
+  attempts: Recovery.noAttempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -66,21 +64,18 @@ export class InvalidSource extends Schema.TaggedError<InvalidSource>("@stevedore
  * @since 0.1.0
  * @category errors
  */
-export class SourceChanged extends Schema.TaggedError<SourceChanged>("@stevedore/core/SourceChanged")(
-  "SourceChanged",
-  {
-    name: Schema.String,
-    /** What differs. */
-    what: Schema.Literal("size", "modified", "identity", "content"),
-    expected: Schema.optional(Schema.String),
-    actual: Schema.optional(Schema.String),
-    transfer: Schema.Literal("upload", "download").pipe(
-      Schema.propertySignature,
-      Schema.withConstructorDefault((): "upload" | "download" => "upload")
-    ),
-    attempts: Recovery.attempts
-  }
-) {
+export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged", {
+  name: Schema.String,
+  /** What differs. */
+  what: Schema.Literal("size", "modified", "identity", "content"),
+  expected: Schema.optional(Schema.String),
+  actual: Schema.optional(Schema.String),
+  transfer: Schema.Literal("upload", "download").pipe(
+    Schema.propertySignature,
+    Schema.withConstructorDefault((): "upload" | "download" => "upload")
+  ),
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -104,16 +99,13 @@ export class SourceChanged extends Schema.TaggedError<SourceChanged>("@stevedore
  * @since 0.1.0
  * @category errors
  */
-export class SourceUnreadable extends Schema.TaggedError<SourceUnreadable>("@stevedore/core/SourceUnreadable")(
-  "SourceUnreadable",
-  {
-    name: Schema.String,
-    reason: Schema.Literal("NotFound", "PermissionDenied", "Directory", "NotAFile", "ReadOnce", "Stalled", "Failed"),
-    /** The system error code, if there is one, such as `EIO`. */
-    code: Schema.optional(Schema.String),
-    attempts: Recovery.attempts
-  }
-) {
+export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnreadable", {
+  name: Schema.String,
+  reason: Schema.Literal("NotFound", "PermissionDenied", "Directory", "NotAFile", "ReadOnce", "Stalled", "Failed"),
+  /** The system error code, if there is one, such as `EIO`. */
+  code: Schema.optional(Schema.String),
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */

@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
 import { printable } from "./internal/printable.js"
+import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
 const answer = {
@@ -37,9 +38,7 @@ const listed = (headers: ReadonlyArray<string>): string => printable(headers.joi
  * @since 0.1.0
  * @category errors
  */
-export class SignatureMismatch403 extends Schema.TaggedError<SignatureMismatch403>(
-  "@stevedore/core/SignatureMismatch403"
-)("SignatureMismatch403", {
+export class SignatureMismatch403 extends TaggedError<SignatureMismatch403>()("SignatureMismatch403", {
   ...answer,
   /** The headers that the URL says are signed, in lower case. */
   signedHeaders: Schema.Array(Schema.String),
@@ -68,7 +67,7 @@ export class SignatureMismatch403 extends Schema.TaggedError<SignatureMismatch40
  * @since 0.1.0
  * @category errors
  */
-export class UrlExpired extends Schema.TaggedError<UrlExpired>("@stevedore/core/UrlExpired")("UrlExpired", {
+export class UrlExpired extends TaggedError<UrlExpired>()("UrlExpired", {
   ...answer,
   /**
    * How this is known: from the URL's own deadline, before sending (`Deadline`); because not all bytes could be sent
@@ -112,13 +111,10 @@ const expiry: Record<UrlExpired["reason"], string> = {
  * @since 0.1.0
  * @category errors
  */
-export class HeadersNotSigned extends Schema.TaggedError<HeadersNotSigned>("@stevedore/core/HeadersNotSigned")(
-  "HeadersNotSigned",
-  {
-    ...answer,
-    headers: Schema.Array(Schema.String)
-  }
-) {
+export class HeadersNotSigned extends TaggedError<HeadersNotSigned>()("HeadersNotSigned", {
+  ...answer,
+  headers: Schema.Array(Schema.String)
+}) {
   /**
    * @since 0.1.0
    */
@@ -137,9 +133,7 @@ export class HeadersNotSigned extends Schema.TaggedError<HeadersNotSigned>("@ste
  * @since 0.1.0
  * @category errors
  */
-export class SignedHeaderMissing extends Schema.TaggedError<SignedHeaderMissing>(
-  "@stevedore/core/SignedHeaderMissing"
-)("SignedHeaderMissing", {
+export class SignedHeaderMissing extends TaggedError<SignedHeaderMissing>()("SignedHeaderMissing", {
   part: Schema.optional(Schema.Int),
   headers: Schema.Array(Schema.String),
   attempts: Recovery.noAttempts
@@ -162,13 +156,10 @@ export class SignedHeaderMissing extends Schema.TaggedError<SignedHeaderMissing>
  * @since 0.1.0
  * @category errors
  */
-export class StorageForbidden extends Schema.TaggedError<StorageForbidden>("@stevedore/core/StorageForbidden")(
-  "StorageForbidden",
-  {
-    ...answer,
-    code: Schema.optional(Schema.String)
-  }
-) {
+export class StorageForbidden extends TaggedError<StorageForbidden>()("StorageForbidden", {
+  ...answer,
+  code: Schema.optional(Schema.String)
+}) {
   /**
    * @since 0.1.0
    */
@@ -188,17 +179,14 @@ export class StorageForbidden extends Schema.TaggedError<StorageForbidden>("@ste
  * @since 0.1.0
  * @category errors
  */
-export class StorageRejected extends Schema.TaggedError<StorageRejected>("@stevedore/core/StorageRejected")(
-  "StorageRejected",
-  {
-    ...answer,
-    status: Schema.Int,
-    /** The storage's `<Code>`, if it gave one. */
-    code: Schema.optional(Schema.String),
-    /** The size of the object in bytes, if a 416 reports it: no byte of the object is in the requested range. */
-    totalLength: Schema.optional(Schema.Int)
-  }
-) {
+export class StorageRejected extends TaggedError<StorageRejected>()("StorageRejected", {
+  ...answer,
+  status: Schema.Int,
+  /** The storage's `<Code>`, if it gave one. */
+  code: Schema.optional(Schema.String),
+  /** The size of the object in bytes, if a 416 reports it: no byte of the object is in the requested range. */
+  totalLength: Schema.optional(Schema.Int)
+}) {
   /**
    * @since 0.1.0
    */
@@ -222,15 +210,12 @@ const signIn = "A page came instead: sign in to the network, or check the proxy,
  * @since 0.1.0
  * @category errors
  */
-export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>("@stevedore/core/StorageUnavailable")(
-  "StorageUnavailable",
-  {
-    ...answer,
-    status: Schema.Int,
-    code: Schema.optional(Schema.String),
-    retryAfter: Recovery.retryAfter
-  }
-) {
+export class StorageUnavailable extends TaggedError<StorageUnavailable>()("StorageUnavailable", {
+  ...answer,
+  status: Schema.Int,
+  code: Schema.optional(Schema.String),
+  retryAfter: Recovery.retryAfter
+}) {
   /**
    * @since 0.1.0
    */
@@ -251,10 +236,7 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>("
  * @since 0.1.0
  * @category errors
  */
-export class EtagMissing extends Schema.TaggedError<EtagMissing>("@stevedore/core/EtagMissing")(
-  "EtagMissing",
-  answer
-) {
+export class EtagMissing extends TaggedError<EtagMissing>()("EtagMissing", answer) {
   /**
    * @since 0.1.0
    */
@@ -275,18 +257,15 @@ export class EtagMissing extends Schema.TaggedError<EtagMissing>("@stevedore/cor
  * @since 0.1.0
  * @category errors
  */
-export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>("@stevedore/core/ChecksumMismatch")(
-  "ChecksumMismatch",
-  {
-    ...answer,
-    /** Such as `crc32`. */
-    algorithm: Schema.String,
-    /** The checksum computed while sending, in base64. */
-    sent: Schema.String,
-    /** The checksum that storage returned, in base64. */
-    stored: Schema.String
-  }
-) {
+export class ChecksumMismatch extends TaggedError<ChecksumMismatch>()("ChecksumMismatch", {
+  ...answer,
+  /** Such as `crc32`. */
+  algorithm: Schema.String,
+  /** The checksum computed while sending, in base64. */
+  sent: Schema.String,
+  /** The checksum that storage returned, in base64. */
+  stored: Schema.String
+}) {
   /**
    * A retry of the same bytes may arrive intact.
    *

@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Feasibility from "./Feasibility.js"
+import { TaggedError } from "./internal/taggedError.js"
 import { InvalidPartCount, SizeExceeded } from "./PlanError.js"
 import * as Recovery from "./Recovery.js"
 import { ServiceError } from "./ServiceError.js"
@@ -17,9 +18,7 @@ import { StorageError } from "./StorageError.js"
  * @since 0.1.0
  * @category errors
  */
-export class InvalidUploadOption extends Schema.TaggedError<InvalidUploadOption>(
-  "@stevedore/core/InvalidUploadOption"
-)("InvalidUploadOption", {
+export class InvalidUploadOption extends TaggedError<InvalidUploadOption>()("InvalidUploadOption", {
   option: Schema.String,
   /** What would be valid. */
   expected: Schema.String,
@@ -43,15 +42,12 @@ export class InvalidUploadOption extends Schema.TaggedError<InvalidUploadOption>
  * @since 0.1.0
  * @category errors
  */
-export class CompletionUnknown extends Schema.TaggedError<CompletionUnknown>("@stevedore/core/CompletionUnknown")(
-  "CompletionUnknown",
-  {
-    fileId: Schema.String,
-    /** The `_tag` of the last failure. */
-    because: Schema.String,
-    attempts: Recovery.attempts
-  }
-) {
+export class CompletionUnknown extends TaggedError<CompletionUnknown>()("CompletionUnknown", {
+  fileId: Schema.String,
+  /** The `_tag` of the last failure. */
+  because: Schema.String,
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -71,17 +67,14 @@ export class CompletionUnknown extends Schema.TaggedError<CompletionUnknown>("@s
  * @since 0.1.0
  * @category errors
  */
-export class StoredSizeDiffers extends Schema.TaggedError<StoredSizeDiffers>("@stevedore/core/StoredSizeDiffers")(
-  "StoredSizeDiffers",
-  {
-    fileId: Schema.String,
-    /** The source's size in bytes. */
-    expected: Schema.Int,
-    /** The size in the record. */
-    actual: Schema.JsonNumber,
-    attempts: Recovery.attempts
-  }
-) {
+export class StoredSizeDiffers extends TaggedError<StoredSizeDiffers>()("StoredSizeDiffers", {
+  fileId: Schema.String,
+  /** The source's size in bytes. */
+  expected: Schema.Int,
+  /** The size in the record. */
+  actual: Schema.JsonNumber,
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -100,19 +93,16 @@ export class StoredSizeDiffers extends Schema.TaggedError<StoredSizeDiffers>("@s
  * @since 0.1.0
  * @category errors
  */
-export class ContentDiffers extends Schema.TaggedError<ContentDiffers>("@stevedore/core/ContentDiffers")(
-  "ContentDiffers",
-  {
-    fileId: Schema.String,
-    /** Such as `crc32`. */
-    algorithm: Schema.String,
-    /** The checksum of what was sent, in base64. */
-    sent: Schema.String,
-    /** The checksum of what was read back. */
-    stored: Schema.String,
-    attempts: Recovery.attempts
-  }
-) {
+export class ContentDiffers extends TaggedError<ContentDiffers>()("ContentDiffers", {
+  fileId: Schema.String,
+  /** Such as `crc32`. */
+  algorithm: Schema.String,
+  /** The checksum of what was sent, in base64. */
+  sent: Schema.String,
+  /** The checksum of what was read back. */
+  stored: Schema.String,
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -131,15 +121,12 @@ export class ContentDiffers extends Schema.TaggedError<ContentDiffers>("@stevedo
  * @since 0.1.0
  * @category errors
  */
-export class ContentUnverified extends Schema.TaggedError<ContentUnverified>("@stevedore/core/ContentUnverified")(
-  "ContentUnverified",
-  {
-    fileId: Schema.String,
-    /** The `_tag` of the failure. */
-    because: Schema.String,
-    attempts: Recovery.attempts
-  }
-) {
+export class ContentUnverified extends TaggedError<ContentUnverified>()("ContentUnverified", {
+  fileId: Schema.String,
+  /** The `_tag` of the failure. */
+  because: Schema.String,
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -160,21 +147,18 @@ export class ContentUnverified extends Schema.TaggedError<ContentUnverified>("@s
  * @since 0.1.0
  * @category errors
  */
-export class DeadlineUnreachable extends Schema.TaggedError<DeadlineUnreachable>("@stevedore/core/DeadlineUnreachable")(
-  "DeadlineUnreachable",
-  {
-    name: Schema.String,
-    /** The source's size in bytes. */
-    size: Schema.Int,
-    /** The bytes per second needed to finish in time. */
-    needs: Schema.JsonNumber,
-    /** The measured bytes per second of the connection. */
-    has: Schema.JsonNumber,
-    /** When the URLs expire, in the server's time. */
-    deadline: Schema.Date,
-    attempts: Recovery.attempts
-  }
-) {
+export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("DeadlineUnreachable", {
+  name: Schema.String,
+  /** The source's size in bytes. */
+  size: Schema.Int,
+  /** The bytes per second needed to finish in time. */
+  needs: Schema.JsonNumber,
+  /** The measured bytes per second of the connection. */
+  has: Schema.JsonNumber,
+  /** When the URLs expire, in the server's time. */
+  deadline: Schema.Date,
+  attempts: Recovery.attempts
+}) {
   /**
    * @since 0.1.0
    */
@@ -196,9 +180,7 @@ export class DeadlineUnreachable extends Schema.TaggedError<DeadlineUnreachable>
  * @since 0.1.0
  * @category errors
  */
-export class UnfinishedUploadNotFound extends Schema.TaggedError<UnfinishedUploadNotFound>(
-  "@stevedore/core/UnfinishedUploadNotFound"
-)("UnfinishedUploadNotFound", {
+export class UnfinishedUploadNotFound extends TaggedError<UnfinishedUploadNotFound>()("UnfinishedUploadNotFound", {
   id: Schema.String,
   attempts: Recovery.noAttempts
 }) {
@@ -222,7 +204,7 @@ export class UnfinishedUploadNotFound extends Schema.TaggedError<UnfinishedUploa
  * @since 0.1.0
  * @category errors
  */
-export class UploadLocked extends Schema.TaggedError<UploadLocked>("@stevedore/core/UploadLocked")("UploadLocked", {
+export class UploadLocked extends TaggedError<UploadLocked>()("UploadLocked", {
   name: Schema.String,
   attempts: Recovery.noAttempts
 }) {
