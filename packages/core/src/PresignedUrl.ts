@@ -13,6 +13,8 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { validDate } from "./internal/validDate.js"
+import { wholeNumber } from "./internal/wholeNumber.js"
 
 /**
  * @since 0.1.0
@@ -93,7 +95,7 @@ export class PresignedUrl implements Equal.Equal {
       Option.flatMap(parameter(query, "expires"), wholeNumber),
       (signedAt, seconds) => new Date(signedAt.getTime() + seconds * 1000)
     ).pipe(
-      Option.flatMap(ifValid),
+      Option.flatMap(validDate),
       Option.orElse(() => assumedDeadline)
     )
     this.signedHeaders = Option.getOrElse(parameter(query, "signedheaders"), () => "").toLowerCase().split(";")
@@ -148,15 +150,10 @@ const lowerCaseQuery = (url: URL): ReadonlyMap<string, string> =>
 const parameter = (query: ReadonlyMap<string, string>, name: string): Option.Option<string> =>
   Option.fromNullable(query.get(`x-amz-${name}`) ?? query.get(`x-goog-${name}`))
 
-const wholeNumber = (text: string): Option.Option<number> =>
-  /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
-
 const basicDate = (text: string): Option.Option<Date> =>
   /^\d{8}T\d{6}Z$/.test(text)
-    ? ifValid(new Date(text.replace(/(....)(..)(..T..)(..)/, "$1-$2-$3:$4:")))
+    ? validDate(new Date(text.replace(/(....)(..)(..T..)(..)/, "$1-$2-$3:$4:")))
     : Option.none()
-
-const ifValid = (date: Date): Option.Option<Date> => Number.isNaN(date.getTime()) ? Option.none() : Option.some(date)
 
 /**
  * An http or https URL from its string, kept byte for byte; none if it is not one. Its properties are read from
@@ -192,7 +189,7 @@ export const endingBy: {
 } = /* #__PURE__ */ dual(
   2,
   (self: PresignedUrl, assumedDeadline: Date): PresignedUrl =>
-    Option.isSome(self.deadline) ? self : new PresignedUrl(reveal(self), ifValid(assumedDeadline))
+    Option.isSome(self.deadline) ? self : new PresignedUrl(reveal(self), validDate(assumedDeadline))
 )
 
 /**

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Option from "effect/Option"
+import { wholeNumber } from "./internal/wholeNumber.js"
 
 /**
  * What to request.
@@ -93,7 +94,7 @@ export const held = (
  */
 export const lengthOutside = ({ headers, status }: Head): number | undefined =>
   status === 416
-    ? Option.getOrUndefined(integer(/^bytes \*\/(\d+)$/i.exec(headers["content-range"] ?? "")?.[1]))
+    ? Option.getOrUndefined(wholeNumber(/^bytes \*\/(\d+)$/i.exec(headers["content-range"] ?? "")?.[1]))
     : undefined
 
 const isEncoded = (contentEncoding: string | undefined): boolean =>
@@ -109,7 +110,7 @@ const decoded = (sent: Held): Held => ({
 
 const heldAsSent = (answer: Head, asked: Asked): Option.Option<Held> => {
   const etag = Option.fromNullable(answer.headers["etag"])
-  const length = integer(answer.headers["content-length"])
+  const length = wholeNumber(answer.headers["content-length"])
   const checksums = checksumsOf(answer.headers)
   if (answer.status === 200) {
     return Option.some({ partial: false, start: 0, length, totalLength: length, etag, checksums })
@@ -125,7 +126,7 @@ const heldAsSent = (answer: Head, asked: Asked): Option.Option<Held> => {
       partial: true,
       start,
       length: Option.some(Number(last) - start + 1),
-      totalLength: integer(total),
+      totalLength: wholeNumber(total),
       etag,
       checksums: start === 0 && Number(last) + 1 === Number(total) ? checksums : {}
     })
@@ -146,9 +147,6 @@ const checksumsOf = (headers: Readonly<Record<string, string | undefined>>): Hel
           : [[algorithm, value] as const]
       })
     )
-
-const integer = (text: string | undefined): Option.Option<number> =>
-  text === undefined || !/^\d{1,15}$/.test(text) ? Option.none() : Option.some(Number(text))
 
 /**
  * Whether an etag promises equal bytes. A weak one does not, and cannot be used with `If-Match`.

@@ -25,7 +25,6 @@ export const fromHeaders = (
   }
   if (!/^[A-Za-z]{3,9},? /.test(header)) return undefined
   const at = httpDate(header)
-  const serverNow = httpDate(headers["date"])
-  const wait = at - (Number.isNaN(serverNow) ? now : serverNow)
-  return Number.isNaN(at) || wait < 0 ? undefined : Duration.millis(wait)
+  const serverNow = httpDate(headers["date"]) ?? now
+  return at === undefined || at < serverNow ? undefined : Duration.millis(at - serverNow)
 }

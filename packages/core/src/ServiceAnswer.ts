@@ -188,5 +188,5 @@ const decodeAt = <A, I>(
  */
 export const clockOffset = (answer: ServiceAnswer): number => {
   const date = httpDate(answer.headers["date"])
-  return Number.isNaN(date) ? 0 : date + 500 - answer.sentAt
+  return date === undefined ? 0 : date + 500 - answer.sentAt
 }

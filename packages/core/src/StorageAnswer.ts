@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import * as Option from "effect/Option"
+import { validDate } from "./internal/validDate.js"
 import { withoutSecrets } from "./internal/withoutSecrets.js"
 
 /**
@@ -38,15 +40,6 @@ export interface ErrorDocument {
   readonly headersNotSigned: ReadonlyArray<string>
 }
 
-const absent: ErrorDocument = {
-  code: undefined,
-  storageMessage: undefined,
-  requestId: undefined,
-  expires: undefined,
-  serverTime: undefined,
-  headersNotSigned: []
-}
-
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'" }
 
 // Storage may quote the URL of the request
@@ -56,11 +49,7 @@ const element = (document: string, name: string): string | undefined => {
   return text ? withoutSecrets(text) : undefined
 }
 
-const date = (text: string | undefined): Date | undefined => {
-  if (text === undefined) return undefined
-  const parsed = new Date(text)
-  return Number.isNaN(parsed.getTime()) ? undefined : parsed
-}
+const date = (text = ""): Date | undefined => Option.getOrUndefined(validDate(new Date(text)))
 
 /**
  * Reads S3's error document. Never fails: any other body has no fields.
@@ -69,14 +58,14 @@ const date = (text: string | undefined): Date | undefined => {
  * @category constructors
  */
 export const readErrorDocument = (body: string): ErrorDocument => {
-  if (!isErrorDocument(body)) return absent
+  const field = (name: string) => isErrorDocument(body) ? element(body, name) : undefined
   return {
-    code: element(body, "Code"),
-    storageMessage: element(body, "Message"),
-    requestId: element(body, "RequestId"),
-    expires: date(element(body, "Expires")),
-    serverTime: date(element(body, "ServerTime")),
-    headersNotSigned: (element(body, "HeadersNotSigned") ?? "")
+    code: field("Code"),
+    storageMessage: field("Message"),
+    requestId: field("RequestId"),
+    expires: date(field("Expires")),
+    serverTime: date(field("ServerTime")),
+    headersNotSigned: (field("HeadersNotSigned") ?? "")
       .split(/[,\s]+/)
       .filter((name) => name !== "")
       .map((name) => name.toLowerCase())

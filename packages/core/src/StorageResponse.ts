@@ -137,20 +137,22 @@ const forbidden = (answer: StorageAnswer, asked: Asked, document: ErrorDocument)
     return new HeadersNotSigned({ ...told, headers: document.headersNotSigned })
   }
   if (document.code === "SignatureDoesNotMatch") return mismatch(asked, told)
-  if (document.expires !== undefined) return expired(answer, asked, document, "Refused")
-  if (PresignedUrl.hasEnded(asked.url, storageNow(answer, asked))) return expired(answer, asked, document, "Refused")
-  if (document.code === undefined) return mismatch(asked, told)
-  if (document.code === "AccessDenied" && /request has expired/i.test(document.storageMessage ?? "")) {
-    return expired(answer, asked, document, "Refused")
-  }
-  return new StorageForbidden({ ...told, code: document.code })
+  if (hasExpired(answer, asked, document)) return expired(answer, asked, document, "Refused")
+  return document.code === undefined ? mismatch(asked, told) : new StorageForbidden({ ...told, code: document.code })
 }
 
+const hasExpired = (
+  answer: StorageAnswer,
+  asked: Asked,
+  { code, expires, storageMessage = "" }: ErrorDocument
+): boolean =>
+  expires !== undefined ||
+  PresignedUrl.hasEnded(asked.url, storageNow(answer, asked)) ||
+  (code === "AccessDenied" && /request has expired/i.test(storageMessage))
+
 // Storage decides whether a URL has expired, and our clock may be wrong or have been set while the request was sent
-const storageNow = (answer: StorageAnswer, { serverNow }: Asked): number => {
-  const date = httpDate(answer.headers["date"])
-  return Number.isNaN(date) ? serverNow : date
-}
+const storageNow = (answer: StorageAnswer, { serverNow }: Asked): number =>
+  httpDate(answer.headers["date"]) ?? serverNow
 
 const mismatch = (asked: Asked, told: ReturnType<typeof context>): SignatureMismatch403 =>
   new SignatureMismatch403({ ...told, signedHeaders: asked.url.signedHeaders, sentHeaders: asked.sentHeaders })

@@ -2,12 +2,12 @@
 const yearTenThousand = Date.UTC(10_000)
 
 /**
- * The time of an HTTP date in milliseconds; NaN if it cannot be parsed. The asctime format names no time zone, so
+ * The time of an HTTP date in milliseconds, if it can be parsed. The asctime format names no time zone, so
  * JavaScript would read it as local time; in HTTP it is GMT.
  *
  * @internal
  */
-export const httpDate = (text = ""): number => {
+export const httpDate = (text = ""): number | undefined => {
   const time = Date.parse(/^\w{3} \w{3} [\d ]\d \d\d:\d\d:\d\d \d{4}$/.test(text) ? `${text} GMT` : text)
-  return time < yearTenThousand ? time : NaN
+  return time < yearTenThousand ? time : undefined
 }

@@ -2,6 +2,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as RetryAfter from "../RetryAfter.js"
 import { httpDate } from "./httpDate.js"
+import { wholeNumber } from "./wholeNumber.js"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
@@ -15,8 +16,7 @@ export interface Told {
   readonly resetsAt: number
 }
 
-const wholeNumber = (text: string | undefined): Option.Option<number> =>
-  text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Option.some(Number(text)) : Option.none()
+const numberIn = (header: string | undefined): number => Option.getOrElse(wholeNumber(header?.trim()), () => NaN)
 
 // As seconds of Unix time this number is in the year 5138; as milliseconds it was in 1973
 const firstMilliseconds = 1e11
@@ -32,20 +32,14 @@ const longestWindow = Duration.toMillis("1 day")
  * @internal
  */
 export const told = (headers: Headers, now: number, wall = now): Option.Option<Told> => {
-  const date = httpDate(headers["date"])
-  const serverNow = Number.isNaN(date) ? wall : date
-  return Option.all({
-    limit: wholeNumber(headers["x-ratelimit-limit"]),
-    remaining: wholeNumber(headers["x-ratelimit-remaining"]),
-    reset: wholeNumber(headers["x-ratelimit-reset"])
-  }).pipe(
-    Option.map(({ limit, remaining, reset }) => ({
-      limit,
-      remaining,
-      resetsAt: now + (reset < firstMilliseconds ? reset * 1000 : reset) - serverNow
-    })),
-    Option.filter(({ limit, resetsAt }) => limit > 0 && resetsAt > now && resetsAt - now <= longestWindow)
-  )
+  const limit = numberIn(headers["x-ratelimit-limit"])
+  const remaining = numberIn(headers["x-ratelimit-remaining"])
+  const reset = numberIn(headers["x-ratelimit-reset"])
+  const wait = (reset < firstMilliseconds ? reset * 1000 : reset) - (httpDate(headers["date"]) ?? wall)
+  // nothing is true of what is not a number
+  return limit > 0 && remaining >= 0 && wait > 0 && wait <= longestWindow
+    ? Option.some({ limit, remaining, resetsAt: now + wait })
+    : Option.none()
 }
 
 /** A rule that holds until the headers announce another. */

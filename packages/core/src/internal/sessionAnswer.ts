@@ -39,7 +39,7 @@ export const endingInTime = (profile: ServiceProfile, openedAt: number) =>
 // that our clock is wrong: if it lies in the future, or had already expired when it arrived.
 const offsetOf = (answer: ServiceAnswer, url: PresignedUrl.PresignedUrl): number => {
   const signedAt = Option.getOrUndefined(url.signedAt)
-  if (signedAt === undefined || !Number.isNaN(httpDate(answer.headers["date"]))) return clockOffset(answer)
+  if (signedAt === undefined || httpDate(answer.headers["date"]) !== undefined) return clockOffset(answer)
   const bySignature = signedAt.getTime() + 500 - answer.sentAt
   return bySignature > 500 || PresignedUrl.hasEnded(url, answer.receivedAt) ? bySignature : 0
 }
