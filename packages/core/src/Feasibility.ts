@@ -119,6 +119,14 @@ const megabits = (bytesPerSecond: number): string => {
 }
 
 /**
+ * In words, such as `needs 7.4 Mbit/s, has 4.1 Mbit/s`.
+ *
+ * @internal
+ */
+export const describeRates = ({ has, needs }: { readonly needs: number; readonly has: number }): string =>
+  `needs ${megabits(needs)} Mbit/s, has ${megabits(has)}`
+
+/**
  * In words, such as `impossible: needs 7.4 Mbit/s, has 4.1`.
  *
  * @since 0.1.0
@@ -131,8 +139,8 @@ export const describe = (feasibility: Feasibility): string => {
     case "Feasible":
       return "feasible"
     case "AtRisk":
-      return `at risk: needs ${megabits(feasibility.needs)} Mbit/s, has ${megabits(feasibility.has)}`
+      return `at risk: ${describeRates(feasibility)}`
     case "Impossible":
-      return `impossible: needs ${megabits(feasibility.needs)} Mbit/s, has ${megabits(feasibility.has)}`
+      return `impossible: ${describeRates(feasibility)}`
   }
 }

@@ -77,8 +77,9 @@ export const run = (completion: {
     Effect.catchAll((error) =>
       leavesOpen(error, completion.goesOn) ? askForTheFile(completion.target, error) : Effect.fail(error)
     ),
-    Effect.filterOrFail(
-      (record) => (record.size ?? completion.size) === completion.size,
-      (record) => new StoredSizeDiffers({ fileId: record.id, expected: completion.size, actual: record.size ?? 0 })
+    Effect.tap(({ id, size }) =>
+      size == null || size === completion.size
+        ? Effect.void
+        : new StoredSizeDiffers({ fileId: id, expected: completion.size, actual: size })
     )
   )

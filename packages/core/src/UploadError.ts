@@ -166,7 +166,7 @@ export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("Dea
     return "none"
   }
   override get message(): string {
-    const rates = Feasibility.describe({ _tag: "Impossible", needs: this.needs, has: this.has })
+    const rates = `impossible: ${Feasibility.describeRates(this)}`
     return `${
       JSON.stringify(this.name)
     } cannot finish before its URLs expire at ${this.deadline.toISOString()}: ${rates}. ` +

@@ -95,17 +95,16 @@ const hasSameContent = (
   opened: OpenSource,
   unfinished: Unfinished,
   ranges: ReadonlyArray<ByteRange>
-): Effect.Effect<boolean, SourceError> =>
-  UploadResume.isSame(opened, unfinished, ranges, options.verify).pipe(
-    Effect.catchIf(
-      (error) => isReadOnce(error) && options.unfinished === undefined,
-      () => Effect.succeed(false)
-    ),
-    Effect.filterOrFail(
-      (isSame) => isSame || options.unfinished === undefined,
-      () => new SourceChanged({ name: source.name, what: "content" })
-    )
-  )
+): Effect.Effect<boolean, SourceError> => {
+  const mustBeSame = options.unfinished !== undefined
+  return Effect.matchEffect(UploadResume.isSame(opened, unfinished, ranges, options.verify), {
+    onFailure: (error) => isReadOnce(error) && !mustBeSame ? Effect.succeed(false) : Effect.fail(error),
+    onSuccess: (isSame) =>
+      mustBeSame && !isSame
+        ? Effect.fail(new SourceChanged({ name: source.name, what: "content" }))
+        : Effect.succeed(isSame)
+  })
+}
 
 const otherContent = "the content has changed or cannot be compared"
 
@@ -168,6 +167,9 @@ const resume = (
 const isTooSlow = (error: UploadError, { goesOn }: Beginning): boolean =>
   error._tag === "DeadlineUnreachable" && !goesOn
 
+const tellEnded = ({ run: { monitor } }: Upload, what: string, { _tag }: UploadError): Effect.Effect<void> =>
+  Effect.zipRight(Effect.logInfo(`${what} (${_tag}): a new one starts over`), monitor.endSession(_tag))
+
 // A session that ended well is done, and one that no retry helps is dead: neither keeps its URLs. After any other
 // failure, running the upload again continues from there.
 const runSession = (
@@ -191,15 +193,13 @@ const runSession = (
       Effect.tapError((error) => isPassing(error) || isTooSlow(error, beginning) ? Effect.void : forget),
       Effect.tap(() => forget),
       Effect.flatMap(({ file, receipts }) => uploaded(file, receipts)),
-      Effect.catchIf(
-        (error) => beginning.goesOn && endsEarlierSession(error),
-        (error) =>
-          Effect.zipRight(
-            Effect.logInfo(
-              `The earlier session of ${nameOf(upload)} is gone (${error._tag}): a new one starts over`
-            ).pipe(Effect.zipRight(upload.run.monitor.endSession(error._tag))),
+      Effect.catchAll((error) =>
+        beginning.goesOn && endsEarlierSession(error)
+          ? Effect.zipRight(
+            tellEnded(upload, `The earlier session of ${nameOf(upload)} is gone`, error),
             runSession(upload, book, Option.none())
           )
+          : Effect.fail(error)
       )
     )
   }).pipe(Effect.scoped)
@@ -221,11 +221,10 @@ const sessions = (
         // a stream that was already consumed can be opened again in a new session
         const isHelped = error.recovery === "newSession" || isReadOnce(error)
         return isHelped && number < upload.options.maxSessions && keys < 2 && upload.source._tag === "RepeatableSource"
-          ? Effect.logInfo(`Session ${number} of ${nameOf(upload)} ended (${error._tag}): a new one starts over`)
-            .pipe(
-              Effect.zipRight(upload.run.monitor.endSession(error._tag)),
-              Effect.zipRight(session(number + 1, Option.none(), keys))
-            )
+          ? Effect.zipRight(
+            tellEnded(upload, `Session ${number} of ${nameOf(upload)} ended`, error),
+            session(number + 1, Option.none(), keys)
+          )
           : Effect.fail(error)
       }
     )
