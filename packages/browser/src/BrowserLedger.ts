@@ -90,7 +90,7 @@ export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service,
     const name = options.database ?? IndexedDbKeyValueStore.defaultDatabase
     const database = yield* Databases.make(name)
     const ledger = yield* UploadLedger.make({
-      store: IndexedDbKeyValueStore.over(database),
+      store: IndexedDbKeyValueStore.forLedger(database),
       removeAll: (prefix) => IndexedDbKeyValueStore.removeAll(database, prefix),
       lock: yield* WebLock.make(name),
       keepUrls: options.keepUrls ?? true

@@ -47,40 +47,49 @@ const textOf = (value: unknown): string | undefined =>
 const bytesOf = (value: unknown): Uint8Array | undefined =>
   value instanceof Uint8Array ? value : Predicate.isString(value) ? new TextEncoder().encode(value) : undefined
 
-/** @internal */
-export const over = (database: Database): KeyValueStore.KeyValueStore => {
-  const read = (method: string, key: string): Effect.Effect<unknown, PlatformError.PlatformError> =>
-    Effect.mapError(
-      database.run("values", "readonly", (store): IDBRequest<unknown> => store.get(key)),
-      failed(method, key)
-    )
-  return KeyValueStore.make({
-    get: (key) => Effect.map(read("get", key), (value) => Option.fromNullable(textOf(value))),
-    getUint8Array: (key) => Effect.map(read("getUint8Array", key), (value) => Option.fromNullable(bytesOf(value))),
-    set: (key, value) =>
-      Effect.asVoid(database.run("values", "readwrite", (store) => store.put(value, key))).pipe(
-        Effect.mapError(failed("set", key))
-      ),
-    remove: (key) =>
-      Effect.mapError(database.run("values", "readwrite", (store) => store.delete(key)), failed("remove", key)),
-    clear: Effect.mapError(database.run("values", "readwrite", (store) => store.clear()), failed("clear", "")),
-    size: Effect.mapError(database.run("values", "readonly", (store) => store.count()), failed("size", ""))
-  })
-}
+const asked = <A>(
+  database: Database,
+  { key = "", method, mode }: {
+    readonly method: string
+    readonly key?: string
+    readonly mode: "readonly" | "readwrite"
+  },
+  request: (store: IDBObjectStore) => IDBRequest<A>
+): Effect.Effect<A, PlatformError.PlatformError> =>
+  Effect.mapError(database.run("values", mode, request), failed(method, key))
+
+const read = (database: Database, method: string, key: string): Effect.Effect<unknown, PlatformError.PlatformError> =>
+  asked(database, { method, key, mode: "readonly" }, (store): IDBRequest<unknown> => store.get(key))
+
+/**
+ * What a ledger needs: a page that only uploads does not load the rest of a `KeyValueStore`.
+ *
+ * @internal
+ */
+export const forLedger = (database: Database): Pick<KeyValueStore.KeyValueStore, "get" | "set" | "remove"> => ({
+  get: (key) => Effect.map(read(database, "get", key), (value) => Option.fromNullable(textOf(value))),
+  set: (key, value) =>
+    Effect.asVoid(asked(database, { method: "set", key, mode: "readwrite" }, (store) => store.put(value, key))),
+  remove: (key) => asked(database, { method: "remove", key, mode: "readwrite" }, (store) => store.delete(key))
+})
 
 /** @internal */
-export const removeAll = (
-  database: Database,
-  prefix: string
-): Effect.Effect<void, PlatformError.PlatformError> =>
-  Effect.mapError(
+export const over = (database: Database): KeyValueStore.KeyValueStore =>
+  KeyValueStore.make({
+    ...forLedger(database),
+    getUint8Array: (key) =>
+      Effect.map(read(database, "getUint8Array", key), (value) => Option.fromNullable(bytesOf(value))),
+    clear: asked(database, { method: "clear", mode: "readwrite" }, (store) => store.clear()),
+    size: asked(database, { method: "size", mode: "readonly" }, (store) => store.count())
+  })
+
+/** @internal */
+export const removeAll = (database: Database, prefix: string): Effect.Effect<void, PlatformError.PlatformError> =>
+  asked(
+    database,
+    { method: "removeAll", key: prefix, mode: "readwrite" },
     // "0" is the character after "/"
-    database.run(
-      "values",
-      "readwrite",
-      (store) => store.delete(IDBKeyRange.bound(`${prefix}/`, `${prefix}0`, false, true))
-    ),
-    failed("removeAll", prefix)
+    (store) => store.delete(IDBKeyRange.bound(`${prefix}/`, `${prefix}0`, false, true))
   )
 
 /**

@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Crc32 from "./internal/crc32.js"
+import { jsonStore } from "./internal/jsonStore.js"
 import type { Receipts } from "./internal/receiptsByKey.js"
 import { receiptsByKey } from "./internal/receiptsByKey.js"
 import type { StoreFailure } from "./internal/storeFailure.js"
@@ -117,7 +118,8 @@ export class UploadLedger extends Context.Reference<UploadLedger>()<"@stevedore/
  * @category models
  */
 export interface Options {
-  readonly store: KeyValueStore.KeyValueStore
+  /** Such as a `KeyValueStore`, of which nothing else is used. */
+  readonly store: Pick<KeyValueStore.KeyValueStore, "get" | "set" | "remove">
   readonly lock: Lock
   /** Whether part URLs are kept. Only for a store that nobody else can read. */
   readonly keepUrls: boolean
@@ -135,7 +137,8 @@ export interface Options {
   readonly receipts?: Receipts | undefined
 }
 
-const Index = Schema.Array(Schema.String)
+const RecordJson = /* #__PURE__ */ Schema.parseJson(UploadRecord)
+const IndexJson = /* #__PURE__ */ Schema.parseJson(/* #__PURE__ */ Schema.Array(Schema.String))
 const indexKey = "uploads"
 
 /**
@@ -168,9 +171,9 @@ const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadReco
 export const make = (options: Options): Effect.Effect<Service> =>
   Effect.map(Effect.makeSemaphore(1), (indexTurn) => {
     const { store } = options
-    const records = store.forSchema(UploadRecord)
+    const records = jsonStore(store, RecordJson)
     const receipts = options.receipts ?? receiptsByKey(store)
-    const index = store.forSchema(Index)
+    const index = jsonStore(store, IndexJson)
 
     const tell = makeTell()
 

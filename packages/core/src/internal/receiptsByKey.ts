@@ -1,11 +1,13 @@
 import type { PlatformError } from "@effect/platform/Error"
-import type * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
 import type { UploadRecord } from "../UploadRecord.js"
 import { PartReceipt } from "../UploadSession.js"
+import type { TextStore } from "./jsonStore.js"
+import { jsonStore } from "./jsonStore.js"
 
 export interface Receipts {
   /** Adds one to a session, replacing an earlier receipt for the same part. */
@@ -19,6 +21,8 @@ export interface Receipts {
   readonly remove: (record: UploadRecord) => Effect.Effect<void, PlatformError>
 }
 
+const ReceiptJson = /* #__PURE__ */ Schema.parseJson(PartReceipt)
+
 // The key contains the session's own file id, so receipts of one session can never be mistaken for another's.
 const keyOf = (record: UploadRecord, partNumber: number): string =>
   `${record.id}/${record.session.fileId}-${partNumber}`
@@ -26,8 +30,8 @@ const keyOf = (record: UploadRecord, partNumber: number): string =>
 const partNumbers = (record: UploadRecord) => Arr.range(1, record.session.parts)
 
 /** One key per receipt, because a key-value store cannot append. */
-export const receiptsByKey = (store: KeyValueStore.KeyValueStore): Receipts => {
-  const receipts = store.forSchema(PartReceipt)
+export const receiptsByKey = (store: TextStore): Receipts => {
+  const receipts = jsonStore(store, ReceiptJson)
   return {
     add: (record, receipt) => receipts.set(keyOf(record, receipt.partNumber), receipt),
     all: (record) =>

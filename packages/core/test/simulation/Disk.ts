@@ -25,32 +25,6 @@ const deadlineOf = (url: string): number => {
     Number(query.get("X-Amz-Expires")) * 1000
 }
 
-// One store for all histories, over the disk of the one that runs: what is compiled of a schema is compiled once
-let current: KeyValueStore.KeyValueStore | undefined
-
-const using = <A>(
-  use: (store: KeyValueStore.KeyValueStore) => Effect.Effect<A, PlatformError.PlatformError>
-): Effect.Effect<A, PlatformError.PlatformError> =>
-  Effect.suspend(() => current === undefined ? Effect.dieMessage("no history runs") : use(current))
-
-const shared = KeyValueStore.make({
-  get: (key) => using((store) => store.get(key)),
-  getUint8Array: (key) => using((store) => store.getUint8Array(key)),
-  set: (key, value) => using((store) => store.set(key, value)),
-  remove: (key) => using((store) => store.remove(key)),
-  clear: using((store) => store.clear),
-  size: using((store) => store.size)
-})
-
-const schemaStores = new WeakMap<object, unknown>()
-
-const forSchema = <A, I, R>(schema: Schema.Schema<A, I, R>): KeyValueStore.SchemaStore<A, R> => {
-  const known = schemaStores.get(schema) as KeyValueStore.SchemaStore<A, R> | undefined
-  const store = known ?? shared.forSchema(schema)
-  if (known === undefined) schemaStores.set(schema, store)
-  return store
-}
-
 /** What outlives a process: the values of the ledger's store. Its locks do not. */
 export class Disk {
   readonly values = new Map<string, string>()
@@ -87,7 +61,6 @@ export class Disk {
   }
 
   readonly store: KeyValueStore.KeyValueStore = KeyValueStore.makeStringOnly({
-    forSchema,
     get: (key) => Effect.sync(() => Option.fromNullable(this.values.get(key))),
     set: (key, value) =>
       this.write("set", () => {
@@ -116,11 +89,6 @@ export class Disk {
 
   get locks(): number {
     return this.locked.size
-  }
-
-  /** A process begins: what it writes comes here. */
-  open(): void {
-    current = this.store
   }
 
   /** A process is dead: its locks are free. */

@@ -80,7 +80,6 @@ class Simulation {
     const { world } = this
     const life = this.beginLife(index)
     const { process } = world
-    this.disk.open()
     const fiber = process.fork(this.program.run)
     for (;;) {
       if (!process.runTasks()) {
