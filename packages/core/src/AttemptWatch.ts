@@ -125,22 +125,25 @@ export const watched = <A, E, E2>(
     let sent = 0
     let lastChunk = 0
 
-    const current = (): { readonly phase: TimedOut["phase"]; readonly limit: Duration.Duration } => {
-      if (sent === 0) return { phase: "connect", limit: limits.connect }
-      const leaving = Duration.seconds(lastChunk / slowestLine)
+    /** The limit is in milliseconds. */
+    const current = (): { readonly phase: TimedOut["phase"]; readonly limit: number } => {
+      if (sent === 0) return { phase: "connect", limit: Duration.toMillis(limits.connect) }
+      const leaving = (lastChunk / slowestLine) * 1000
       return sent < watch.length
-        ? { phase: "body", limit: Duration.sum(limits.stall, leaving) }
-        : { phase: "answer", limit: Duration.sum(limits.answer, leaving) }
+        ? { phase: "body", limit: Duration.toMillis(limits.stall) + leaving }
+        : { phase: "answer", limit: Duration.toMillis(limits.answer) + leaving }
     }
 
     const timer: Effect.Effect<Option.Option<never>, E2 | TimedOut> = Effect.suspend(() => {
       if (sleeps() !== sleepsBefore) return Effect.succeedNone
       const { limit, phase } = current()
       // Rounded up to whole milliseconds: a sleep too short to move the clock would repeat forever.
-      const left = Math.ceil(Duration.toMillis(limit) - (monotonic() - progressAt))
+      const left = Math.ceil(limit - (monotonic() - progressAt))
       if (left <= 0) {
         timers.timedOut(phase)
-        return Effect.fail(new TimedOut({ peer: "storage", phase, after: limit, attempts: watch.attempts }))
+        return Effect.fail(
+          new TimedOut({ peer: "storage", phase, after: Duration.millis(limit), attempts: watch.attempts })
+        )
       }
       const wait = Math.min(left, lookMillis)
       const dueAt = monotonic() + wait

@@ -122,7 +122,9 @@ export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Ret
  * @category waits
  */
 export const longestBackOff = (policy: Policy, attempt: number): Duration.Duration =>
-  Duration.min(Duration.times(policy.base, 2 ** Math.min(attempt - 1, 30)), policy.cap)
+  Duration.millis(
+    Math.min(Duration.toMillis(policy.base) * 2 ** Math.min(attempt - 1, 30), Duration.toMillis(policy.cap))
+  )
 
 /**
  * How long to wait after a failed attempt: exactly as long as the server asks, otherwise a random time below the

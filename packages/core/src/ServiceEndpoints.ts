@@ -260,14 +260,15 @@ export const downloadLink = (
 ): Either.Either<PresignedUrl.PresignedUrl, ServiceError> => {
   const { downloadUrl } = profile.fields
   const path = `data.${downloadUrl}`
-  return Either.flatMap(decodeData(answer, Link), ({ [downloadUrl]: href }) =>
-    Either.fromOption(
-      PresignedUrl.fromString(typeof href === "string" ? href : ""),
-      () => invalid(answer, path, Predicate.isNullable(href) ? "a field is missing" : "not an http or https URL")
-    )).pipe(Either.flatMap(encrypted(answer, path)))
+  return Either.flatMap(
+    decodeData(answer, Schema.Struct({ [downloadUrl]: Schema.Unknown })),
+    ({ [downloadUrl]: href }) =>
+      Either.fromOption(
+        PresignedUrl.fromString(typeof href === "string" ? href : ""),
+        () => invalid(answer, path, Predicate.isNullable(href) ? "a field is missing" : "not an http or https URL")
+      )
+  ).pipe(Either.flatMap(encrypted(answer, path)))
 }
-
-const Link = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 /**
  * `GET`: the content of a file. The response is read by `ServiceApi.download`, because it is not JSON.

@@ -213,10 +213,10 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       return Effect.void
     })
 
-    const pause = (duration: Duration.Duration): Effect.Effect<void> =>
+    const pause = (millis: number): Effect.Effect<void> =>
       Effect.flatMap(elapsed, (now) => {
         if (hasEnded) return Effect.void
-        pausedUntil = Math.max(pausedUntil, now + Duration.toMillis(duration))
+        pausedUntil = Math.max(pausedUntil, now + millis)
         if (isTimerRunning) return Effect.void
         isTimerRunning = true
         // The caller may be uninterruptible, but the wait for the end of the pause must end with the gate
@@ -226,7 +226,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     const heed = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
       Effect.flatMap(
         pauseAfter(exit, shortestPause),
-        (wait) => Duration.greaterThan(wait, 0) ? pause(wait) : Effect.void
+        (millis) => millis > 0 ? pause(millis) : Effect.void
       )
 
     const begin: Effect.Effect<(outcome: Outcome, now: number) => void> = isAdaptive
@@ -271,12 +271,12 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     return {
       pass,
       hold,
-      pause,
+      pause: (duration) =>
+        pause(Duration.toMillis(duration)),
       state: Effect.map(elapsed, (now) => ({
         ...counts(),
         limit,
-        throughput: Option.map(Option.fromNullable(congestion.rate), (rate) =>
-          rate * 1000),
+        throughput: Option.map(Option.fromNullable(congestion.rate), (rate) => rate * 1000),
         pausedFor: Duration.millis(Math.max(0, pausedUntil - now))
       }))
     }

@@ -27,7 +27,7 @@ export const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Out
 }
 
 /**
- * How long no transfer may start after this one. The last attempt of a transfer is not followed by a wait of its own,
+ * How many milliseconds no transfer may start after this one. The last attempt of a transfer is not followed by a wait of its own,
  * but others must not start before the time that storage named. Never longer than a transfer waits for its own retry.
  *
  * @internal
@@ -35,12 +35,12 @@ export const outcomeOf = (exit: Exit.Exit<unknown, unknown>, bytes: number): Out
 export const pauseAfter = (
   exit: Exit.Exit<unknown, unknown>,
   shortest: Duration.Duration
-): Effect.Effect<Duration.Duration> =>
+): Effect.Effect<number> =>
   Effect.map(RetryPolicy.RetryPolicy, ({ longestRetryAfter }) => {
     const error = errorOf(exit)
-    if (!asksToSlowDown(error)) return Duration.zero
+    if (!asksToSlowDown(error)) return 0
     const named = Predicate.hasProperty(error, "retryAfter") && Duration.isDuration(error.retryAfter)
-      ? error.retryAfter
-      : Duration.zero
-    return Duration.max(Duration.min(named, longestRetryAfter), shortest)
+      ? Duration.toMillis(error.retryAfter)
+      : 0
+    return Math.max(Math.min(named, Duration.toMillis(longestRetryAfter)), Duration.toMillis(shortest))
   })

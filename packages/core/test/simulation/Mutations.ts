@@ -60,7 +60,7 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   10: {
     without: "holding everybody after a SlowDown",
     module: "TransferGate",
-    from: "pausedUntil = Math.max(pausedUntil, now + Duration.toMillis(duration))",
+    from: "pausedUntil = Math.max(pausedUntil, now + millis)",
     to: "pausedUntil = now"
   },
   11: {
