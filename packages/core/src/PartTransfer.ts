@@ -229,7 +229,9 @@ const uncut = <R>(
 ): Effect.Effect<Receipt, PartError, R> =>
   run.transferSwitch.on.pipe(
     Effect.zipRight(attempt),
-    Effect.catchTag("Cut", () => Effect.zipRight(run.noteSleep, uncut(run, attempt)))
+    Effect.catchAll((error) =>
+      error._tag === "Cut" ? Effect.zipRight(run.noteSleep, uncut(run, attempt)) : Effect.fail(error)
+    )
   )
 
 /**

@@ -139,6 +139,7 @@ export interface Options {
 
 const RecordJson = /* #__PURE__ */ Schema.parseJson(UploadRecord)
 const IndexJson = /* #__PURE__ */ Schema.parseJson(/* #__PURE__ */ Schema.Array(Schema.String))
+const decodeIndex = /* #__PURE__ */ Schema.decodeUnknownOption(IndexJson)
 const indexKey = "uploads"
 
 /**
@@ -180,9 +181,9 @@ export const make = (options: Options): Effect.Effect<Service> =>
     const written = <A>(effect: Effect.Effect<A, StoreFailure>): Effect.Effect<void> =>
       Effect.catchAll(orThrown(Effect.asVoid(effect)), tell("written"))
 
-    const readIndex = index.get(indexKey).pipe(
-      Effect.catchTag("ParseError", () => Effect.succeedNone),
-      Effect.map(Option.getOrElse((): ReadonlyArray<string> => []))
+    const readIndex = Effect.map(
+      store.get(indexKey),
+      (text) => Option.getOrElse(Option.flatMap(text, decodeIndex), (): ReadonlyArray<string> => [])
     )
 
     const changeIndex = (

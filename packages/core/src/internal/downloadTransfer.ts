@@ -91,11 +91,13 @@ export const bytesOf = (
         const rest = yield* request(content, { start: position, end: known.end, etag }, error.attempts + 1).pipe(
           Effect.provideService(RetryPolicy.RetryPolicy, policy),
           Scope.extend(own),
-          Effect.map(Option.some),
-          Effect.catchTag(
-            "InvalidRange",
-            (outside) => Effect.as(checkEnd(transfer, known, position, { outside, error }), Option.none())
-          )
+          Effect.matchEffect({
+            onSuccess: Effect.succeedSome,
+            onFailure: (again) =>
+              again._tag === "InvalidRange"
+                ? Effect.as(checkEnd(transfer, known, position, { outside: again, error }), Option.none())
+                : Effect.fail(again)
+          })
         )
         if (Option.isNone(rest)) {
           known = { ...known, end: Option.some(position) }
