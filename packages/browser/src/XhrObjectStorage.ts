@@ -51,8 +51,8 @@ const bodyOf = (
         return Effect.succeed({ blob: blobOf(body.bytes), observed: Effect.void })
       case "StreamBody":
         return Effect.map(
-          Stream.runFold(body.stream, new Blob([]), (blob, chunk) => new Blob([blob, blobOf(chunk)])),
-          (blob) => ({ blob, observed: Effect.void })
+          Stream.runCollect(Stream.map(body.stream, blobOf)),
+          (pieces) => ({ blob: new Blob([...pieces]), observed: Effect.void })
         )
       case "NativeBody":
         return Effect.dieMessage(`The source of ${name} has a body that no browser can send`)
@@ -150,7 +150,7 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
       // content other than the requested may be as large as the file
       body: response.ok ? "" : yield* Effect.tryPromise(() => response.text()).pipe(
         Effect.map((text) => text.slice(0, StorageAttempt.longestDocument)),
-        Effect.orElseSucceed(() => "")
+        Effect.catchAll(() => Effect.succeed(""))
       )
     }
     return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))

@@ -39,7 +39,7 @@ export const receiptsByKey = (store: TextStore): Receipts => {
         Effect.forEach(partNumbers(record), (number) =>
           receipts.get(keyOf(record, number)).pipe(
             Effect.map(Option.filter((receipt) => receipt.partNumber === number)),
-            Effect.orElseSucceed(Option.none)
+            Effect.catchAll(() => Effect.succeedNone)
           )),
         Arr.getSomes
       ),

@@ -6,7 +6,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import { causes, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
 import * as Metrics from "../Metrics.js"
 import type * as RateLimit from "../RateLimit.js"
@@ -17,7 +16,7 @@ import type * as ServiceConfig from "../ServiceConfig.js"
 import type * as Endpoints from "../ServiceEndpoints.js"
 import type { ServiceError } from "../ServiceError.js"
 import * as Timeouts from "../Timeouts.js"
-import { answerText } from "./answerText.js"
+import { answerStart } from "./answerText.js"
 import { arrivalOf } from "./arrivalOf.js"
 import { awakeFor } from "./awakeFor.js"
 import type { makeDeprecations } from "./deprecations.js"
@@ -121,14 +120,7 @@ export const readWhole: Reading = reading((response, mapError) => Effect.mapErro
 export const longestLink = 262_144
 
 /** The same for what may be as large as a file: anything beyond {@link longestLink} is not read. */
-export const readStart: Reading = reading((response, mapError) =>
-  Stream.runFoldWhile(
-    answerText(response, mapError),
-    "",
-    (kept) => kept.length <= longestLink,
-    (kept, text) => kept + text
-  )
-)
+export const readStart: Reading = reading((response, mapError) => answerStart(response, longestLink, mapError))
 
 // A call that is not safe to repeat is retried only if the first attempt is known not to have been carried out.
 const wasNotCarriedOut = (error: ServiceError): boolean =>
