@@ -12,6 +12,7 @@ import * as Checksum from "./Checksum.js"
 import * as SequentialReader from "./internal/sequentialReader.js"
 import { tellRepeat } from "./internal/tellRepeat.js"
 import { timed } from "./internal/timed.js"
+import type { UploadState } from "./internal/uploadState.js"
 import * as Metrics from "./Metrics.js"
 import * as ObjectStorage from "./ObjectStorage.js"
 import type { PresignedUrl } from "./PresignedUrl.js"
@@ -23,7 +24,6 @@ import type { PutReceipt } from "./StorageResponse.js"
 import * as TransferGate from "./TransferGate.js"
 import type { DeadlineUnreachable } from "./UploadError.js"
 import type { ByteRange } from "./UploadPlan.js"
-import type { UploadRun } from "./UploadRun.js"
 import type { OpenSource, SourceSection, UploadSource } from "./UploadSource.js"
 
 /**
@@ -33,7 +33,7 @@ import type { OpenSource, SourceSection, UploadSource } from "./UploadSource.js"
  * @category models
  */
 export interface PartTransfer {
-  readonly run: UploadRun
+  readonly run: UploadState
   readonly source: UploadSource
   readonly opened: OpenSource
   readonly partNumber: number
@@ -124,7 +124,7 @@ const tooLate = ({ run, url }: PartTransfer, attempts: number): UrlExpired =>
     attempts
   })
 
-const learnTime = (run: UploadRun, error: PartError): Effect.Effect<void> =>
+const learnTime = (run: UploadState, error: PartError): Effect.Effect<void> =>
   Effect.sync(() => {
     if (error._tag === "UrlExpired" && error.reason === "Refused" && error.serverTime !== undefined) {
       run.serverClock.told(error.serverTime.getTime())
@@ -224,7 +224,7 @@ const attempt = (
 // A cut attempt is made again: it was nobody's failure. Only the receipt counts it, because storage may have received
 // its bytes all the same.
 const uncut = <R>(
-  run: UploadRun,
+  run: UploadState,
   attempt: Effect.Effect<Receipt, PartError | Cut, R>
 ): Effect.Effect<Receipt, PartError, R> =>
   run.transferSwitch.on.pipe(

@@ -12,6 +12,7 @@ import { isThere } from "./FileRecord.js"
 import { namesInvalidPart } from "./internal/invalidPart.js"
 import { inOwnFiber } from "./internal/ownFiber.js"
 import { printable } from "./internal/printable.js"
+import type { UploadState } from "./internal/uploadState.js"
 import type { ObjectStorage } from "./ObjectStorage.js"
 import * as PartTransfer from "./PartTransfer.js"
 import type { InvalidPartCount } from "./PlanError.js"
@@ -25,7 +26,6 @@ import { DeadlineUnreachable } from "./UploadError.js"
 import type { CheckedOptions } from "./UploadOptions.js"
 import type { ByteRange } from "./UploadPlan.js"
 import * as UploadPlan from "./UploadPlan.js"
-import type { UploadRun } from "./UploadRun.js"
 import type { PartReceipt, UploadSession } from "./UploadSession.js"
 import { uploadIdOf, urlsOf } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
@@ -70,7 +70,7 @@ export interface Journal {
 export interface SessionTransfer {
   readonly source: UploadSource
   readonly options: Pick<CheckedOptions, "concurrency" | "onImpossible">
-  readonly run: UploadRun
+  readonly run: UploadState
   readonly session: UploadSession
   readonly parts: Arr.NonEmptyReadonlyArray<Part>
   readonly opened: OpenSource

@@ -4,37 +4,28 @@
  *
  * @since 0.1.0
  */
-import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Subscribable from "effect/Subscribable"
-import * as Feasibility from "./Feasibility.js"
 import * as EventLog from "./internal/eventLog.js"
-import * as LineSpeed from "./internal/lineSpeed.js"
-import { monotonicMillis } from "./ServerClock.js"
-import type { UploadError } from "./UploadError.js"
+import * as Counts from "./internal/uploadCounts.js"
 import type { UploadEvent } from "./UploadEvent.js"
 import { isLast } from "./UploadEvent.js"
-import type { UploadPhase, UploadProgress } from "./UploadProgress.js"
+import type { UploadProgress } from "./UploadProgress.js"
 import { isOver } from "./UploadProgress.js"
 
-/**
- * The counts of one attempt to send a part.
- *
- * @since 0.1.0
- * @category models
- */
-export interface AttemptMonitor {
-  /** Some bytes were handed to the network. */
-  readonly sent: (bytes: number) => void
-  /** The attempt failed: what it had sent does not count. */
-  readonly lost: () => void
-  /** Storage has confirmed the part. */
-  readonly confirmed: () => void
-}
+export type {
+  /**
+   * The counts of one attempt to send a part.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  AttemptMonitor
+} from "./internal/uploadCounts.js"
 
 /**
  * The counts of one upload, for the engine that updates them.
@@ -42,47 +33,16 @@ export interface AttemptMonitor {
  * @since 0.1.0
  * @category models
  */
-export interface UploadMonitor {
+export interface UploadMonitor extends Counts.UploadCounts {
   /** The view for everybody else. */
   readonly progress: Subscribable.Subscribable<UploadProgress>
   /** The last 256 events and all that follow. Ends with the upload; if that died of a defect, with the defect. */
   readonly events: Stream.Stream<UploadEvent>
-  readonly publish: (event: UploadEvent) => Effect.Effect<void>
-  /** The upload died of a defect: no event of the union says so, so the events end with it. */
-  readonly die: (cause: Cause.Cause<never>) => void
-  /** A phase starts. If it has an event of its own, that is published. */
-  readonly enter: (phase: UploadPhase) => Effect.Effect<void>
-  /** The upload is paused, or continues. */
-  readonly pause: (paused: boolean) => void
-  /** A session starts, with the lengths of its parts that storage already has. */
-  readonly beginSession: (parts: number, confirmed: ReadonlyArray<number>) => Effect.Effect<void>
-  /** A session ended before the upload was done, because of the failure with this `_tag`. */
-  readonly endSession: (because: UploadError["_tag"]) => Effect.Effect<void>
-  /** A part of this length that storage had is in doubt and will be sent again. */
-  readonly reopenPart: (length: number) => Effect.Effect<void>
-  /** An attempt to send a part of this length starts. */
-  readonly beginAttempt: (length: number) => AttemptMonitor
-  /** Judges whether the rest can be sent before the URLs expire, or the whole file in a new session. */
-  readonly assess: (
-    time: Pick<Feasibility.Measured, "secondsLeft" | "sessionSeconds">
-  ) => Effect.Effect<Feasibility.Feasibility>
-  /** The speed of the connection, in bytes per second; none until it was watched for ten seconds. */
-  readonly speed: () => Option.Option<Feasibility.Speed>
 }
 
 const samplePeriod = Duration.millis(100)
 
-const stalledAfterMillis = 10_000
-
 const eventsKept = 256
-
-const phaseEvents: { readonly [Phase in UploadPhase]?: UploadEvent } = {
-  completing: { _tag: "Completing" },
-  verifying: { _tag: "Verifying" }
-}
-
-const secondsOf = (remaining: number, speed: number): Duration.Duration =>
-  speed > 0 ? Duration.seconds(remaining / speed) : Duration.infinity
 
 /**
  * The counts of an upload of this size.
@@ -93,62 +53,9 @@ const secondsOf = (remaining: number, speed: number): Duration.Duration =>
 export const make = (size: number): Effect.Effect<UploadMonitor> =>
   Effect.gen(function*() {
     const over = yield* Deferred.make<void>()
-    const { add, die, events } = EventLog.make<UploadEvent>({ kept: eventsKept, isLast })
-    const publish = (event: UploadEvent) => Effect.sync(() => add(event))
-    const clock = yield* Effect.clock
-    const line = LineSpeed.make()
-    const monotonic = () => monotonicMillis(clock)
-
-    let phase: UploadPhase = "preparing"
-    let paused = false
-    let sessions = 0
-    let parts = { total: 0, confirmed: 0 }
-    let inFlight = 0
-    let stored = 0
-    let storedBefore = 0
-    let mostStored = 0
-    let feasibility: Feasibility.Feasibility = Feasibility.unknown
-    let movedAt = monotonic()
-
-    const moved = (bytes: number) => {
-      movedAt = monotonic()
-      line.moved(bytes, movedAt)
-    }
-
-    const allStored = () => {
-      inFlight = 0
-      stored = size
-      mostStored = size
-      parts = { total: parts.total, confirmed: parts.total }
-    }
-
-    const stalledSince = (at: number): Option.Option<Date> =>
-      phase === "uploading" && !paused && at - movedAt >= stalledAfterMillis
-        ? Option.some(new Date(clock.unsafeCurrentTimeMillis() - (at - movedAt)))
-        : Option.none()
-
-    const get = Effect.sync((): UploadProgress => {
-      const at = monotonic()
-      const sent = Math.min(size, stored + inFlight)
-      const remaining = size - sent
-      const speed = Option.filter(line.speed(at), ({ likely }) => likely > 0)
-      return {
-        phase: paused && (phase === "preparing" || phase === "uploading") ? "paused" : phase,
-        size,
-        sent,
-        confirmed: mostStored,
-        parts,
-        sessions,
-        speed: Option.map(speed, ({ likely }) => likely),
-        timeLeft: Option.map(speed, ({ likely }) => secondsOf(remaining, likely)),
-        timeLeftBetween: Option.map(
-          speed,
-          ({ least, most }) => ({ least: secondsOf(remaining, most), most: secondsOf(remaining, least) })
-        ),
-        stalledSince: stalledSince(at),
-        feasibility
-      }
-    })
+    const { events, ...listener } = EventLog.make<UploadEvent>({ kept: eventsKept, isLast })
+    const counts = yield* Counts.make(size, listener)
+    const { get } = counts.progress
 
     const later = Effect.zipRight(
       Effect.raceFirst(Effect.sleep(samplePeriod), Effect.interruptible(Deferred.await(over))),
@@ -159,100 +66,10 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
       Effect.map(look, (progress) => [progress, isOver(progress.phase) ? Option.none() : Option.some(later)]))
 
     return {
+      ...counts,
       progress: Subscribable.make({ get, changes }),
       events,
-      publish,
-      die,
-      enter: (entered) =>
-        Effect.suspend(() => {
-          phase = entered
-          movedAt = monotonic()
-          const event = phaseEvents[entered]
-          if (event !== undefined) {
-            add(event)
-          }
-          // An earlier process may have been killed before it could record the last receipts
-          if (entered === "completed") {
-            allStored()
-          }
-          return isOver(entered) ? Effect.asVoid(Deferred.succeed(over, undefined)) : Effect.void
-        }),
-      pause: (now) => {
-        paused = now
-        movedAt = monotonic()
-        add({ _tag: now ? "Paused" : "Resumed" })
-      },
-      beginSession: (total, confirmed) =>
-        Effect.sync(() => {
-          sessions += 1
-          parts = { total, confirmed: confirmed.length }
-          inFlight = 0
-          stored = confirmed.reduce((sum, length) =>
-            sum + length, 0)
-          storedBefore = stored
-          mostStored = Math.max(mostStored, stored)
-          feasibility = Feasibility.unknown
-          movedAt = monotonic()
-        }),
-      endSession: (because) => publish({ _tag: "SessionEnded", session: sessions, because, lost: stored }),
-      reopenPart: (length) =>
-        Effect.sync(() => {
-          stored -= length
-          parts = { total: parts.total, confirmed: parts.confirmed - 1 }
-        }),
-      beginAttempt: (length) => {
-        let counted = 0
-        const session = sessions
-        line.began(monotonic())
-        const release = () => {
-          if (session === sessions) inFlight -= counted
-          line.ended(monotonic())
-        }
-        const count = (bytes: number) => {
-          const added = Math.min(bytes, length - counted)
-          counted += added
-          if (session === sessions) inFlight += added
-          moved(added)
-        }
-        return {
-          sent: count,
-          lost: () => {
-            line.moved(-counted, monotonic())
-            release()
-          },
-          confirmed: () => {
-            count(length - counted)
-            release()
-            if (session !== sessions) return
-            stored += length
-            mostStored = Math.max(mostStored, stored)
-            parts = { total: parts.total, confirmed: parts.confirmed + 1 }
-          }
-        }
-      },
-      assess: (time) =>
-        Effect.suspend(() => {
-          const at = monotonic()
-          const sent = stored + inFlight
-          const assessed = Option.match(line.speed(at), {
-            onNone: () => feasibility,
-            onSome: (speed) =>
-              Feasibility.assess({
-                size,
-                sent: sent - storedBefore,
-                remaining: size - sent,
-                ...time,
-                secondsSending: line.sending(at) / 1000,
-                speed
-              })
-          })
-          const changed = assessed._tag !== feasibility._tag
-          feasibility = assessed
-          return Effect.as(changed ? publish({ _tag: "FeasibilityChanged", feasibility }) : Effect.void, assessed)
-        }),
-      speed: () => {
-        const at = monotonic()
-        return line.busy(at) >= stalledAfterMillis ? line.speed(at) : Option.none()
-      }
+      enter: (phase) =>
+        Effect.zipLeft(counts.enter(phase), isOver(phase) ? Deferred.succeed(over, undefined) : Effect.void)
     }
   })

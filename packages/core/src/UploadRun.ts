@@ -5,16 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { AttemptTimers } from "./AttemptWatch.js"
-import * as Timers from "./internal/attemptTimers.js"
-import type * as RetryBudget from "./RetryBudget.js"
-import * as Budget from "./RetryBudget.js"
-import * as RetryPolicy from "./RetryPolicy.js"
-import type { ServerClock } from "./ServerClock.js"
-import * as Clock from "./ServerClock.js"
-import * as Timeouts from "./Timeouts.js"
-import type { TransferSwitch } from "./TransferSwitch.js"
-import * as Switch from "./TransferSwitch.js"
+import * as State from "./internal/uploadState.js"
 import type { UploadMonitor } from "./UploadMonitor.js"
 import * as Monitor from "./UploadMonitor.js"
 
@@ -24,14 +15,8 @@ import * as Monitor from "./UploadMonitor.js"
  * @since 0.1.0
  * @category models
  */
-export interface UploadRun {
+export interface UploadRun extends State.UploadState {
   readonly monitor: UploadMonitor
-  readonly serverClock: ServerClock
-  readonly transferSwitch: TransferSwitch
-  readonly budget: RetryBudget.RetryBudget
-  readonly timers: AttemptTimers
-  /** Reports that the computer has slept, once for each time. */
-  readonly noteSleep: Effect.Effect<void>
 }
 
 /**
@@ -42,27 +27,7 @@ export interface UploadRun {
  * @category constructors
  */
 export const make = (size: number, concurrency: number): Effect.Effect<UploadRun> =>
-  Effect.gen(function*() {
-    const { attempts } = yield* RetryPolicy.RetryPolicy
-    const limits = yield* Timeouts.Timeouts
-    const monitor = yield* Monitor.make(size)
-    const serverClock = yield* Clock.make
-    let noted = 0
-    const noteSleep = Effect.suspend(() => {
-      const sleeps = serverClock.sleeps()
-      if (sleeps === noted) return Effect.void
-      noted = sleeps
-      return monitor.publish({ _tag: "Woke" })
-    })
-    return {
-      monitor,
-      serverClock,
-      transferSwitch: Switch.make(monitor.pause),
-      budget: Budget.forUpload({ attempts, concurrency }),
-      timers: Timers.make(limits),
-      noteSleep
-    }
-  })
+  Effect.flatMap(Monitor.make(size), (monitor) => State.make(monitor, concurrency))
 
 /**
  * Stops everything in flight until {@link resume}. No call to the service is repeated because of it: a completion under

@@ -14,6 +14,7 @@ import { endsEarlierSession, isOtherKey, isPassing, isReadOnce } from "./interna
 import { printable } from "./internal/printable.js"
 import type { Book } from "./internal/uploadBook.js"
 import { journalOf, noJournal } from "./internal/uploadBook.js"
+import type { UploadState } from "./internal/uploadState.js"
 import type { InvalidPartCount } from "./PlanError.js"
 import { ServiceApi } from "./ServiceApi.js"
 import { isAllowed } from "./ServiceConfig.js"
@@ -32,7 +33,6 @@ import type { CheckedOptions } from "./UploadOptions.js"
 import type { ByteRange } from "./UploadPlan.js"
 import type { UploadRecord } from "./UploadRecord.js"
 import * as UploadResume from "./UploadResume.js"
-import type { UploadRun } from "./UploadRun.js"
 import type { PartReceipt, UploadSession } from "./UploadSession.js"
 import { urlsOf } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
@@ -46,7 +46,7 @@ import type { OpenSource, UploadSource } from "./UploadSource.js"
 export interface Upload {
   readonly source: UploadSource
   readonly options: CheckedOptions
-  readonly run: UploadRun
+  readonly run: UploadState
 }
 
 /**

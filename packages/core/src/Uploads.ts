@@ -14,6 +14,9 @@ import * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
 import { atLeastOne } from "./internal/atLeastOne.js"
 import { inOwnFiber } from "./internal/ownFiber.js"
+import * as Counts from "./internal/uploadCounts.js"
+import type { UploadState } from "./internal/uploadState.js"
+import * as State from "./internal/uploadState.js"
 import * as Metrics from "./Metrics.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { Requirements } from "./SessionTransfer.js"
@@ -81,7 +84,7 @@ export interface UploadHandle {
 }
 
 const ended = (
-  { monitor }: UploadRun.UploadRun,
+  { monitor }: UploadState,
   exit: Exit.Exit<UploadedFile, UploadError>
 ): Effect.Effect<void> => {
   if (Exit.isSuccess(exit)) {
@@ -97,13 +100,12 @@ const ended = (
   })
 }
 
-const stateOf = (source: UploadSource, options: UploadOptions): Effect.Effect<UploadRun.UploadRun> =>
-  UploadRun.make(source.size, options.concurrency ?? Options.mostConcurrent)
+const concurrencyOf = (options: UploadOptions): number => options.concurrency ?? Options.mostConcurrent
 
 const sent = (
   source: UploadSource,
   options: UploadOptions,
-  state: UploadRun.UploadRun
+  state: UploadState
 ): Effect.Effect<UploadedFile, UploadError, Requirements> =>
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
@@ -122,7 +124,7 @@ const sent = (
   })
 
 const watched = <R>(
-  state: UploadRun.UploadRun,
+  state: UploadState,
   size: number,
   upload: Effect.Effect<UploadedFile, UploadError, R>
 ): Effect.Effect<UploadedFile, UploadError, R> =>
@@ -154,9 +156,10 @@ export const upload = (
   source: UploadSource,
   options: UploadOptions = {}
 ): Effect.Effect<UploadedFile, UploadError, Requirements> =>
-  Effect.flatMap(
-    stateOf(source, options),
-    (state) => inOwnFiber(watched(state, source.size, sent(source, options, state)))
+  // Nobody watches it: a page that only uploads loads neither a Stream of its progress nor a log of its events
+  Counts.make(source.size, Counts.untold).pipe(
+    Effect.flatMap((counts) => State.make(counts, concurrencyOf(options))),
+    Effect.flatMap((state) => inOwnFiber(watched(state, source.size, sent(source, options, state))))
   )
 
 /**
@@ -184,7 +187,7 @@ export const start = (
   options: UploadOptions = {}
 ): Effect.Effect<UploadHandle, never, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
-    const state = yield* stateOf(source, options)
+    const state = yield* UploadRun.make(source.size, concurrencyOf(options))
     // Interruptible even if started in an uninterruptible region such as acquireRelease; and an upload cancelled before
     // its first step still reports it
     const upload = watched(state, source.size, Effect.interruptible(sent(source, options, state)))

@@ -35,7 +35,7 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   },
   6: {
     without: "keeping what was confirmed when a session is lost",
-    module: "UploadMonitor",
+    module: "internal/uploadCounts",
     from: "confirmed: mostStored,",
     to: "confirmed: stored,"
   },
