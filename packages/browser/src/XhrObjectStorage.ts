@@ -50,6 +50,7 @@ const bodyOf = (
       case "BytesBody":
         return Effect.succeed({ blob: blobOf(body.bytes), observed: Effect.void })
       case "StreamBody":
+        // the browser keeps each Blob, and their whole, off the page's heap
         return Effect.map(
           Stream.runCollect(Stream.map(body.stream, blobOf)),
           (pieces) => ({ blob: new Blob([...pieces]), observed: Effect.void })
