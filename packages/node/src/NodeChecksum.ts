@@ -71,8 +71,8 @@ export const named = (name: string): Effect.Effect<Option.Option<Checksum.Checks
  */
 export const layerInForce: Layer.Layer<never> = Layer.effect(
   Checksum.Algorithm,
-  Effect.map(
-    Checksum.Algorithm,
-    (algorithm) => algorithm.begin === Checksum.crc32.begin ? { ...algorithm, ...crc32 } : algorithm
-  )
+  Effect.map(Checksum.Algorithm, (algorithm) => {
+    if (algorithm.begin !== Checksum.crc32.begin) return algorithm
+    return algorithm.whileSending === false ? { ...crc32, whileSending: false } : crc32
+  })
 )
