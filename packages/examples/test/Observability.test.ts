@@ -46,6 +46,8 @@ const waiting = Effect.gen(function*() {
   yield* Stream.runDrain(Lists.projects({ onInvalid: "skip" }))
 }).pipe(Effect.provide(SandboxLayer.memory({
   minimumPartSize: 10,
+  // fewer than there are parts: one of them waits for its turn
+  limit: 3,
   faults: onceAgain,
   projects: 150,
   download: "link",
