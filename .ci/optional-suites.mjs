@@ -78,9 +78,8 @@ export const optionalSuites = [
   { files: "packages/testing/test/integration/RealStorage*.test.ts", ...store },
   {
     ...store,
-    files: "packages/browser/test/integration/chromium/RealStorage.test.ts",
-    needs: "a Chromium and a running object store",
-    probe: () => chromiumPath !== undefined && storeRuns
+    files: "packages/browser/test/integration/*/RealStorage.test.ts",
+    needs: "a browser and a running object store"
   },
   {
     files: "packages/testing/test/integration/LargeFile.test.ts",
