@@ -81,6 +81,13 @@ describe("XhrObjectStorage", () => {
         assert.strictEqual(yield* Effect.promise(() => body.text()), "234567")
       }))
 
+    it.scoped("asks for the response as text, which no browser tries to parse", () =>
+      Effect.gen(function*() {
+        const { requests, storage } = yield* world()
+        yield* put(storage)
+        assert.strictEqual(requests[0]?.responseType, "text")
+      }))
+
     it.scoped("sends bytes and streams as one Blob each, in order and without a type", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world()

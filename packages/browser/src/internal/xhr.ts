@@ -58,6 +58,8 @@ export const put = ({ body, headers, href, onSent }: Put): Effect.Effect<Answere
     xhr.onload = () => end(Effect.succeed(answerOf(xhr)))
     xhr.onloadend = () => end(Effect.fail("unanswered"))
     xhr.open("PUT", href)
+    // Firefox parses a response without a type as XML and reports each empty one as an error
+    xhr.responseType = "text"
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value)
     xhr.send(body)
     // A service worker that passes requests on hides what is sent: the body then counts as handed over to it
