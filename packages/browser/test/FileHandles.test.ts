@@ -95,12 +95,12 @@ describe("FileHandles", () => {
       assert.isBelow(reads.mock.calls.length, 20)
     }).pipe(Effect.provide(live("many"))))
 
-  it.effect("allows a handle only if the user grants permission, and never if the browser cannot ask", () =>
+  it.effect("allows a handle only if the user grants permission, and always if the browser has nothing to ask", () =>
     Effect.gen(function*() {
       const asking = (state: PermissionState) =>
         Object.assign(handle("a.txt"), { requestPermission: () => Promise.resolve(state) })
       assert.isTrue(yield* FileHandles.allow(asking("granted")))
       assert.isFalse(yield* FileHandles.allow(asking("denied")))
-      assert.isFalse(yield* FileHandles.allow(handle("a.txt")))
+      assert.isTrue(yield* FileHandles.allow(handle("a.txt")))
     }))
 })
