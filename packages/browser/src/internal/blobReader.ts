@@ -45,6 +45,8 @@ const readByte = async (name: string, blob: Blob): Promise<void> => {
 interface Chunks {
   readonly reader: ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array>
   readonly next: () => Promise<ReadableStreamReadResult<Uint8Array>>
+  /** Frees a chunk that has been observed. */
+  readonly free: (chunk: Uint8Array) => void
 }
 
 const intoOneBuffer = (reader: ReadableStreamBYOBReader): Chunks => {
@@ -55,13 +57,17 @@ const intoOneBuffer = (reader: ReadableStreamBYOBReader): Chunks => {
       const chunk = await reader.read(new Uint8Array(buffer))
       if (chunk.value !== undefined) buffer = chunk.value.buffer
       return chunk
-    }
+    },
+    free: () => {}
   }
 }
 
 const asTheyCome = (reader: ReadableStreamDefaultReader<Uint8Array>): Chunks => ({
   reader,
-  next: () => reader.read()
+  next: () => reader.read(),
+  // WebKit's garbage collector does not count them: hundreds of MiB stay otherwise
+  free: ({ buffer }: { readonly buffer: ArrayBufferLike & { readonly transfer?: (length: number) => unknown } }) =>
+    buffer.transfer?.(0)
 })
 
 // Chromium garbage-collects a byte stream that nothing references, together with its pending read, which then never
@@ -69,7 +75,11 @@ const asTheyCome = (reader: ReadableStreamDefaultReader<Uint8Array>): Chunks => 
 const beingRead = new Set<Chunks["reader"]>()
 
 /** Returns how many bytes there were. */
-const readChunks = async ({ next, reader }: Chunks, observe: ChunkObserver, signal: AbortSignal): Promise<number> => {
+const readChunks = async (
+  { free, next, reader }: Chunks,
+  observe: ChunkObserver,
+  signal: AbortSignal
+): Promise<number> => {
   let position = 0
   beingRead.add(reader)
   try {
@@ -78,6 +88,7 @@ const readChunks = async ({ next, reader }: Chunks, observe: ChunkObserver, sign
       if (done) break
       if (!signal.aborted) observe(value)
       position += value.byteLength
+      free(value)
     }
   } finally {
     beingRead.delete(reader)

@@ -45,4 +45,26 @@ describe("blobReader", () => {
       assert.deepStrictEqual(seen, [])
       assert.isTrue(cancelled)
     }))
+
+  it.effect("frees each chunk once it was observed if the browser cannot read into one buffer", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const chunkOf = (text: string): Uint8Array => {
+        const chunk = new TextEncoder().encode(text)
+        Object.assign(chunk.buffer, { transfer: (length: number) => seen.push(`${text} freed to ${length}`) })
+        return chunk
+      }
+      const chunks = ["01234", "56789"].map(chunkOf)
+      const file = new Blob(["0123456789"])
+      const stream = () =>
+        new ReadableStream({
+          start: (controller) => {
+            chunks.forEach((chunk) => controller.enqueue(chunk))
+            controller.close()
+          }
+        })
+      Object.assign(file, { stream, slice: () => file })
+      yield* readThrough("a.txt", file, (chunk) => seen.push(new TextDecoder().decode(chunk)))
+      assert.deepStrictEqual(seen, ["01234", "01234 freed to 0", "56789", "56789 freed to 0"])
+    }))
 })
