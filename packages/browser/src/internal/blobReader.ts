@@ -115,6 +115,8 @@ const byteReaderOf = (blob: Blob): ReadableStreamBYOBReader | undefined => {
   try {
     return stream.getReader({ mode: "byob" })
   } catch {
+    // WebKit reads all of it before anybody asks for it
+    stream.cancel().catch(() => {})
     return undefined
   }
 }
