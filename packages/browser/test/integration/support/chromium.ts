@@ -6,12 +6,18 @@ import { Engine, script, type Session, type Tab } from "./engine.js"
 /** Chromium itself, for what only it can tell. */
 export class Chromium extends Context.Tag("test/Chromium")<Chromium, Browser>() {}
 
-const tabOf = (page: Page): Tab => ({
-  evaluate: (run, argument) => page.evaluate(`(${run})(${JSON.stringify(argument)})`),
-  choose: (path) => page.setInputFiles("input", path),
-  reload: async () => void await page.reload(),
-  close: () => page.close()
-})
+const tabOf = (page: Page): Tab => {
+  const errors: Array<string> = []
+  page.on("pageerror", (error) => errors.push(String(error)))
+  page.on("console", (line) => line.type() === "error" && errors.push(line.text()))
+  return {
+    evaluate: (run, argument) => page.evaluate(`(${run})(${JSON.stringify(argument)})`),
+    choose: (path) => page.setInputFiles("input", path),
+    reload: async () => void await page.reload(),
+    errors: () => errors,
+    close: () => page.close()
+  }
+}
 
 const sessionIn = async (browser: Browser): Promise<Session> => {
   const context = await browser.newContext()

@@ -12,6 +12,8 @@ export interface Tab {
   /** Chooses a file for the first input of the page. */
   readonly choose: (path: string) => Promise<void>
   readonly reload: () => Promise<void>
+  /** What the console showed as errors. Absent if no tool can read this browser's console. */
+  readonly errors?: () => ReadonlyArray<string>
   readonly close: () => Promise<void>
 }
 

@@ -3,16 +3,22 @@ import puppeteer, { type Browser, type Page } from "puppeteer-core"
 import { firefoxPath } from "../../../../../.ci/optional-suites.mjs"
 import { Engine, script, type Session, type Tab } from "./engine.js"
 
-const tabOf = (page: Page): Tab => ({
-  evaluate: <A>(run: unknown, argument: unknown) =>
-    page.evaluate(`(${run})(${JSON.stringify(argument)})`) as Promise<A>,
-  choose: async (path) => {
-    const input = await page.$("input[type=file]")
-    await input?.uploadFile(path)
-  },
-  reload: async () => void await page.reload(),
-  close: () => page.close()
-})
+const tabOf = (page: Page): Tab => {
+  const errors: Array<string> = []
+  page.on("pageerror", (error) => errors.push(String(error)))
+  page.on("console", (line) => line.type() === "error" && errors.push(line.text()))
+  return {
+    evaluate: <A>(run: unknown, argument: unknown) =>
+      page.evaluate(`(${run})(${JSON.stringify(argument)})`) as Promise<A>,
+    choose: async (path) => {
+      const input = await page.$("input[type=file]")
+      await input?.uploadFile(path)
+    },
+    reload: async () => void await page.reload(),
+    errors: () => errors,
+    close: () => page.close()
+  }
+}
 
 const sessionIn = async (browser: Browser): Promise<Session> => {
   const context = await browser.createBrowserContext()

@@ -2,6 +2,7 @@
 import { BlobSource, BrowserStevedore, Connectivity } from "@stevedore/browser"
 import { RetryPolicy, ServiceProfile, Timeouts, type UploadOptions, Uploads } from "@stevedore/core"
 import { Cause, Effect, Exit, Fiber, Layer, Logger, Option, Stream } from "effect"
+import * as QueuePage from "./queuePage.js"
 
 export interface Wishes {
   /** Omitted: the file that was chosen. */
@@ -141,4 +142,4 @@ declare global {
   }
 }
 
-Object.assign(window, { stevedore: api })
+Object.assign(window, { stevedore: api, queue: QueuePage.api })

@@ -51,7 +51,10 @@ const served = (script: string) => {
   return HttpRouter.empty.pipe(
     HttpRouter.get(
       "/",
-      text("<!doctype html><title>page</title><input type=file><script src=/page.js></script>", "text/html")
+      text(
+        "<!doctype html><title>page</title><link rel=icon href='data:,'><input type=file><script src=/page.js></script>",
+        "text/html"
+      )
     ),
     HttpRouter.get("/page.js", text(script, "text/javascript")),
     HttpRouter.get("/worker.js", text(serviceWorker, "text/javascript")),
