@@ -207,7 +207,7 @@ export interface UploadQueue {
   readonly cancel: (id?: string) => void
   /**
    * Tries failed or cancelled items again, unless the same file has been added again since. For a failed item, parts
-   * that storage already has are not sent again.
+   * that storage already has are not sent again, unless storage or the service refused the session.
    */
   readonly retry: (id?: string) => void
   /** Gives an item the file that it needs, or gives a failed item another file. */

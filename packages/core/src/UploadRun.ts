@@ -9,6 +9,16 @@ import * as State from "./internal/uploadState.js"
 import type { UploadMonitor } from "./UploadMonitor.js"
 import * as Monitor from "./UploadMonitor.js"
 
+export type {
+  /**
+   * The state of a running upload, whether anybody watches it or not: all that its sessions, parts and attempts use.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  UploadState
+} from "./internal/uploadState.js"
+
 /**
  * The state of a running upload, for the engine.
  *

@@ -7,7 +7,7 @@ import { Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
-import { interrupt, isAlive, run, start } from "./stevedore.js"
+import { interrupt, isGone, run, start } from "./stevedore.js"
 
 const unfinished = (env: Readonly<Record<string, string>>) =>
   Effect.map(invoke(["uploads", "--json"]), ({ stdout }) =>
@@ -107,7 +107,7 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         const { code, stderr } = yield* interrupt(upload)
         assert.strictEqual(code, 130)
         assert.match(stderr, /^Stopped\. To resume:\n {2}stevedore upload large\.mp4 --json\nInterrupted\.\n$/)
-        assert.isFalse(isAlive(upload.child))
+        assert.isTrue(yield* isGone(upload.child))
         const left = yield* unfinished(env)
         assert.deepStrictEqual(left.map(({ name, size }) => [name, size]), [["large.mp4", 4_000_000_000]])
         const forgotten = yield* Effect.forEach(left, ({ id }) => invoke(["uploads", "--forget", id]))
@@ -121,7 +121,7 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         yield* Effect.fork(interrupt(upload))
         const { code } = yield* Effect.timeout(interrupt(upload), "10 seconds")
         assert.include([130, null], code)
-        assert.isFalse(isAlive(upload.child))
+        assert.isTrue(yield* isGone(upload.child))
         assert.deepStrictEqual((yield* unfinished(env)).map(({ name }) => name), ["twice.mp4"])
         assert.strictEqual((yield* again).code, 0)
         assert.deepStrictEqual(yield* unfinished(env), [])
@@ -150,7 +150,7 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
           yield* Effect.repeat(names, { schedule: Schedule.spaced("5 millis"), until: (names) => names.length > 0 })
           const { code, stderr } = yield* interrupt(download, "SIGHUP")
           assert.deepStrictEqual([code, stderr], [129, "Interrupted.\n"])
-          assert.isFalse(isAlive(download.child))
+          assert.isTrue(yield* isGone(download.child))
           assert.deepStrictEqual(yield* names, [])
         })
     )
@@ -186,7 +186,7 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         yield* Stream.runHead(running.lines)
         const { code } = yield* interrupt(running)
         assert.strictEqual(code, 130)
-        assert.isFalse(isAlive(running.child))
+        assert.isTrue(yield* isGone(running.child))
         assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
       }))
   }

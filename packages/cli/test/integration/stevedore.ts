@@ -1,4 +1,4 @@
-import { Deferred, Effect, Exit, Mailbox, type Scope, type Stream } from "effect"
+import { Deferred, Effect, Exit, Mailbox, Schedule, type Scope, type Stream } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createRequire } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -45,8 +45,17 @@ const kill = (child: ChildProcess, signal: NodeJS.Signals | 0): boolean => {
   }
 }
 
-/** Whether anything of it still runs. */
-export const isAlive = (child: ChildProcess): boolean => kill(child, 0)
+/**
+ * Whether all of it has ended. Run from source, it has a compiler in a process of its own, which notices a moment later
+ * that the command is gone.
+ */
+export const isGone = (child: ChildProcess): Effect.Effect<boolean> => {
+  const look = Effect.sync(() => !kill(child, 0))
+  return Effect.zipRight(
+    Effect.repeat(look, { schedule: Schedule.spaced("20 millis"), times: 250, until: (gone) => gone }),
+    look
+  )
+}
 
 export const start = (args: ReadonlyArray<string>, options: Options = {}): Effect.Effect<Running, never, Scope.Scope> =>
   Effect.gen(function*() {
