@@ -95,14 +95,14 @@ export const faults = (engine: Layer.Layer<Engine>, browser: string) =>
 
     it.scoped("a connection that breaks before, during or after the body is retried", () =>
       Effect.gen(function*() {
-        const faults = FaultScript.on("putPart").part(1).reset()
-          .and(FaultScript.on("putPart").part(2).resetAfter(MiB))
-          .and(FaultScript.on("putPart").part(1).loseAnswer())
+        const faults = FaultScript.on("put").reset()
+          .and(FaultScript.on("put").resetAfter(1000))
+          .and(FaultScript.on("put").loseAnswer())
         const world = yield* World.make({ faults })
         // Firefox sometimes does not tell that a connection broke: then the timers do
         const timeouts = { connect: "5 seconds", stall: "5 seconds", answer: "5 seconds" } as const
-        const { id } = uploaded(yield* World.upload(world.page, { ...inParts, timeouts }))
-        assert.strictEqual((yield* world.sandbox.stored(id)).byteLength, 12 * MiB)
+        const { id } = uploaded(yield* World.upload(world.page, { ...tiny, timeouts }))
+        assert.strictEqual((yield* world.sandbox.stored(id)).byteLength, 10_000)
       }))
 
     it.scoped("Complete is requested again when its response is lost", () =>

@@ -31,7 +31,7 @@ const untilFirstPart = (page: World.World["page"]) => World.until(page, () => wi
 export interface Eyes {
   /** Whether it refuses to read a file that has another date. */
   readonly seesDates: boolean
-  /** What a read fails with that is the first one after the file got another date. */
+  /** What a read may fail with after the file got another date. */
   readonly saysOfAnotherDate: "SourceChanged" | "SourceUnreadable"
 }
 
@@ -41,7 +41,8 @@ const anotherDate = new Date(2_000_000_000_000)
 const changes = {
   "that grows": (path: string) => appendFile(path, "more"),
   "that is truncated": (path: string) => truncate(path, 18 * MiB - 1),
-  "that is overwritten": (path: string) => writeFile(path, Buffer.alloc(18 * MiB, 1))
+  // without being empty in between, when a request would wait for its bytes until its timers end it
+  "that is overwritten": (path: string) => writeFile(path, Buffer.alloc(18 * MiB, 1), { flag: "r+" })
 }
 
 const changesOf = Object.entries(changes).map(([what, change]) =>
@@ -174,7 +175,7 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
       }))
 
     for (const [what, change] of changesOf) {
-      it.scoped(`of a file ${what} during the upload fails with SourceChanged, or stores what was chosen`, () =>
+      it.scoped(`of a file ${what} during the upload fails and is not completed, or stores what was chosen`, () =>
         Effect.gen(function*() {
           const world = yield* World.make({ faults: FaultScript.on("putPart").part(2).delay("1 second") })
           const path = yield* World.sparseFile(world, "a.bin", 18 * MiB)
@@ -184,7 +185,7 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
           yield* Effect.promise(() => change(path))
           const outcome = yield* World.outcome(world.page)
           if (what === "that grows" && !eyes.seesDates) return yield* isStored(world, outcome, 0)
-          assert.strictEqual(failed(outcome).error, "SourceChanged")
+          assert.include(["SourceChanged", eyes.saysOfAnotherDate], failed(outcome).error)
           assert.strictEqual(yield* counted(world, "completeLarge"), 0)
         }))
 
