@@ -40,15 +40,13 @@ export const changed = (item: Item, changes: Partial<Item>): Item => {
 export const given = (item: Item, { file }: Addition): Item =>
   changed(item, { size: file.size, mediaType: file.type, sent: 0, confirmed: 0 })
 
-const states: Readonly<Record<UploadProgress["phase"], ItemState>> = {
+// How an upload ended is shown together with its result or its error, which are not known yet
+const states: { readonly [Phase in UploadProgress["phase"]]?: ItemState } = {
   preparing: "preparing",
   uploading: "uploading",
   paused: "paused",
   completing: "finishing",
-  verifying: "finishing",
-  completed: "completed",
-  failed: "failed",
-  cancelled: "cancelled"
+  verifying: "finishing"
 }
 
 // A paused item keeps its state until completion starts. If completion is refused and parts have to be sent again, it
@@ -60,7 +58,9 @@ const shownState = (item: Item, state: ItemState, waits: boolean): ItemState => 
 
 /** The visible state of a running upload. */
 export const progressed = (item: Item, progress: UploadProgress, waits: boolean): Item => {
-  const shown = shownState(item, states[progress.phase], waits)
+  const state = states[progress.phase]
+  if (state === undefined) return item
+  const shown = shownState(item, state, waits)
   const uploading = shown === "uploading"
   const handedOver = uploading && progress.sent === progress.size
   const stalled = uploading && !handedOver && Option.isSome(progress.stalledSince)

@@ -37,6 +37,14 @@ describe("queueView", () => {
     assert.strictEqual(phase(finishing, "uploading", false), "uploading")
   })
 
+  it.each(["completed", "failed", "cancelled"] as const)(
+    "that an upload is %s is not shown before its result or its error",
+    (phase) => {
+      const finishing = View.changed(added("a", 1000), { state: "finishing", sent: 1000 })
+      assert.strictEqual(View.progressed(finishing, { ...uploading(1000, 1000, 10), phase }, false), finishing)
+    }
+  )
+
   it("the total time left includes all unconfirmed bytes of a paused file, and none of a finishing one", () => {
     const moving = View.progressed(added("a", 1000), uploading(1000, 500, 10), false)
     const waiting = View.changed(added("b", 1000), { state: "paused", sent: 800, confirmed: 600 })
