@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import type { TargetUnwritable } from "../DownloadTargetError.js"
-import { untilLetGo } from "./heldFile.js"
+import { untilLetGo, untilReadable } from "./heldFile.js"
 import type { PartFile } from "./partFile.js"
 import { attempt, openOwn, remove } from "./partFile.js"
 
@@ -37,15 +37,16 @@ const textOf = async (path: string): Promise<string> => {
 }
 
 /**
- * None if there is no journal, or none that can be trusted: then the download starts over.
+ * None if there is no journal, or none that can be trusted: then the download starts over. One that cannot be read just
+ * now is read again for a moment first.
  *
  * @internal
  */
 export const read = (file: PartFile, fileId: string): Effect.Effect<Option.Option<PartJournal>> =>
   Effect.gen(function*() {
-    const text = yield* attempt(file.target, () => textOf(pathOf(file.path)))
+    const text = yield* untilReadable(attempt(file.target, () => textOf(pathOf(file.path))))
     const journal = yield* Schema.decode(PartJournalJson)(text)
-    const { size } = yield* attempt(file.target, () => file.handle.stat())
+    const { size } = yield* untilReadable(attempt(file.target, () => file.handle.stat()))
     return Option.liftPredicate(journal, (one) => one.fileId === fileId && size >= extent(one) && size <= one.size)
   }).pipe(Effect.option, Effect.map(Option.flatten))
 

@@ -47,6 +47,24 @@ describe("partJournal", () => {
       assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(complete))
     }))
 
+  it.scopedLive.each(["open", "stat"])(
+    "reads a journal that cannot be read just now a moment later (%s)",
+    (operation) =>
+      Effect.gen(function*() {
+        const { file } = yield* opened
+        yield* PartJournal.write(file, journal)
+        let refusals = 2
+        const once = <A>(run: () => Promise<A>) => refusals-- > 0 ? Promise.reject(OtherDisk.refusal("EMFILE")) : run()
+        const { open } = Fs
+        yield* OtherDisk.answering(
+          operation === "open" ? { open: (path: string, flags: number) => once(() => open(path, flags)) } : {}
+        )
+        const { stat } = file.handle
+        if (operation === "stat") Object.assign(file.handle, { stat: () => once(() => stat.call(file.handle)) })
+        assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(journal))
+      })
+  )
+
   it.scoped("completes a write that is interrupted, and leaves no temporary file", () =>
     Effect.gen(function*() {
       const { directory, file } = yield* opened
