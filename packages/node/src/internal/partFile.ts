@@ -254,18 +254,28 @@ export const commit = (
   Effect.uninterruptible(Effect.gen(function*() {
     yield* attempt(file.target, () => file.handle.sync())
     yield* checkOwn(file)
-    yield* untilLetGo(options.overwrite ? rename(file) : renameWithoutOverwriting(file))
+    yield* Effect.catchAll(
+      untilLetGo(options.overwrite ? rename(file) : renameWithoutOverwriting(file)),
+      (error) => Effect.unlessEffect(Effect.fail(error), hasItsName(file))
+    )
     yield* syncDirectory(dirname(file.target))
   }))
 
+const isAt = ({ handle, target }: PartFile, path: string): Effect.Effect<boolean, TargetUnwritable> =>
+  Effect.map(
+    attempt(target, () => Promise.all([handle.stat({ bigint: true }), NodeFs.lstat(path, { bigint: true })])),
+    ([own, there]) => identityOf(own) === identityOf(there)
+  )
+
 // If no lock could be created, two processes may have kept the same part: the second must not rename a file that is not
 // its own.
-const checkOwn = ({ handle, path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
-  Effect.flatMap(
-    attempt(target, () => Promise.all([handle.stat({ bigint: true }), NodeFs.lstat(path, { bigint: true })])),
-    ([own, there]) =>
-      identityOf(own) === identityOf(there) ? Effect.void : Effect.fail(new TargetUnwritable({ path: target }))
-  )
+const checkOwn = (file: PartFile): Effect.Effect<void, TargetUnwritable> =>
+  Effect.unlessEffect(Effect.fail(new TargetUnwritable({ path: file.target })), isAt(file, file.path))
+
+// If the response of a network drive is lost, it is asked again, and refuses: the target exists, or the part no longer
+// does.
+const hasItsName = (file: PartFile): Effect.Effect<boolean> =>
+  Effect.orElseSucceed(isAt(file, file.target), () => false)
 
 const rename = ({ path, target }: PartFile): Effect.Effect<void, TargetUnwritable> =>
   attempt(target, () => NodeFs.rename(path, target))

@@ -251,6 +251,26 @@ describe("partFile", () => {
       })
   )
 
+  it.scoped.each([{ overwrite: false, code: "EEXIST" }, { overwrite: false, code: "EIO" }, {
+    overwrite: true,
+    code: "ENOENT"
+  }])(
+    "commits on a network drive that carries a request out but reports %o, as when its response is lost",
+    ({ code, overwrite }) =>
+      Effect.gen(function*() {
+        const file = yield* open
+        yield* PartFile.write(file, Uint8Array.of(1), 0)
+        const { link, rename } = Fs
+        const losing = (own: typeof rename) => async (from: string, to: string) => {
+          await own(from, to)
+          throw OtherDisk.refusal(code)
+        }
+        yield* OtherDisk.answering({ link: losing(link), rename: losing(rename) })
+        yield* PartFile.commit(file, { overwrite })
+        assert.strictEqual((yield* Effect.promise(() => Fs.readFile(file.target))).byteLength, 1)
+      })
+  )
+
   it.scopedLive("retries to commit and to remove a file that another program briefly holds open", () =>
     Effect.gen(function*() {
       const file = yield* open
