@@ -781,6 +781,50 @@ describe("the lock of an upload", () => {
       assert.isTrue(yield* lock("a"))
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scopedLive("is not acquired while a running process has it, even if that cannot be read just now", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fresh
+      let refusals = 2
+      const busy: FileSystem.FileSystem = {
+        ...fs,
+        readFileString: (path, encoding) =>
+          path.includes("locks") && refusals-- > 0
+            ? Effect.fail(refused(path, "EMFILE"))
+            : fs.readFileString(path, encoding)
+      }
+      const locksOf = (fs: FileSystem.FileSystem) =>
+        Effect.flatMap(PrivateDirectory.make(fs, directory), (place) => FileLock.make(fs, place))
+      assert.isTrue(yield* Effect.flatMap(locksOf(fs), (lock) => lock("a")))
+      assert.isFalse(yield* Effect.flatMap(locksOf(busy), (lock) => lock("a")))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive.each(["AlreadyExists", "Unknown"] as const)(
+    "is acquired on a network drive that creates it but reports %s, as when its response is lost",
+    (reason) =>
+      Effect.gen(function*() {
+        const { layer, messages } = listening()
+        const fs = yield* FileSystem.FileSystem
+        const losing: FileSystem.FileSystem = {
+          ...fs,
+          link: (from, to) =>
+            Effect.zipRight(
+              fs.link(from, to),
+              Effect.fail(
+                new PlatformError.SystemError({ reason, module: "FileSystem", method: "link", pathOrDescriptor: to })
+              )
+            )
+        }
+        const lock = yield* FileLock.make(losing, yield* PrivateDirectory.make(losing, yield* fresh))
+        yield* Effect.gen(function*() {
+          assert.isTrue(yield* Effect.scoped(lock("a")))
+          assert.isTrue(yield* lock("a"))
+          assert.isFalse(yield* lock("a"))
+        }).pipe(Effect.provide(layer))
+        assert.deepStrictEqual(messages, [])
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
+
   it.scopedLive("is not taken from a running process", () =>
     Effect.gen(function*() {
       const directory = yield* fresh

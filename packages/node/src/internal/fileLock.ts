@@ -6,7 +6,7 @@ import { flow } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
-import { untilLetGo } from "./heldFile.js"
+import { untilLetGo, untilReadable } from "./heldFile.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
 import { nameOf } from "./privateStore.js"
 import * as ProcessIdentity from "./processIdentity.js"
@@ -55,7 +55,7 @@ const textOf = (fs: FileSystem.FileSystem, path: string): Effect.Effect<string, 
 
 // A file that is not one of our locks has no owner: a lock is written in one step, so it cannot be a half-written one.
 const readWith = (fs: FileSystem.FileSystem) => (path: string): Effect.Effect<Found, PlatformError> =>
-  Effect.flatMap(textOf(fs, path), (text) =>
+  Effect.flatMap(untilReadable(textOf(fs, path)), (text) =>
     Effect.match(Schema.decode(Owner)(text), {
       onFailure: () => ({ taking: text, owner: Option.none() }),
       onSuccess: (owner) => ({ taking: owner.taking, owner: Option.some(owner) })
@@ -100,20 +100,27 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
     const writeAside = (taking: string) =>
       Effect.flatMap(own, (owner) => directory.writeAside(JSON.stringify({ ...owner, taking } satisfies Owner)))
 
-    const link = ({ path, taking }: Held): Effect.Effect<boolean, PlatformError> =>
-      Effect.flatMap(writeAside(taking), (written) =>
-        fs.link(written, path).pipe(
-          Effect.catchIf(
-            isReason("NotFound"),
-            () => Effect.zipRight(directory.makeDirectory(folder), fs.link(written, path))
-          ),
-          Effect.as(true),
-          Effect.catchIf(isReason("AlreadyExists"), () => Effect.succeed(false)),
-          Effect.ensuring(Effect.ignore(fs.remove(written, { force: true })))
-        ))
-
     const isStill = ({ path, taking }: Held): Effect.Effect<boolean, PlatformError> =>
       Effect.map(read(path), (found) => found.taking === taking)
+
+    // If the response of a network drive is lost, it is asked again, and finds the lock that it has just created.
+    const orLinked = (held: Held, error: PlatformError): Effect.Effect<boolean, PlatformError> =>
+      Effect.if(Effect.orElseSucceed(isStill(held), () => false), {
+        onTrue: () => Effect.succeed(true),
+        onFalse: () => isReason("AlreadyExists")(error) ? Effect.succeed(false) : Effect.fail(error)
+      })
+
+    const link = (held: Held): Effect.Effect<boolean, PlatformError> =>
+      Effect.flatMap(writeAside(held.taking), (written) =>
+        fs.link(written, held.path).pipe(
+          Effect.catchIf(
+            isReason("NotFound"),
+            () => Effect.zipRight(directory.makeDirectory(folder), fs.link(written, held.path))
+          ),
+          Effect.as(true),
+          Effect.catchAll((error) => orLinked(held, error)),
+          Effect.ensuring(Effect.ignore(fs.remove(written, { force: true })))
+        ))
 
     // If it cannot be read, as without a free file descriptor, it is still ours: nobody takes it from a running process.
     const release = (held: Held): Effect.Effect<void> => {
