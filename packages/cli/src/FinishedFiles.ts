@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import { isThere } from "@stevedore/core/FileRecord"
@@ -87,13 +88,25 @@ const Line = Schema.parseJson(Finished)
 const decodeLine = Schema.decodeUnknownEither(Line, { onExcessProperty: "preserve" })
 const isSame = Schema.equivalence(SourceFingerprint)
 
-const read = (fs: FileSystem.FileSystem, file: string) =>
-  fs.readFileString(file).pipe(
+// also if something else is in its place or in that of its directory
+const isMissing = (error: PlatformError): boolean =>
+  error._tag === "SystemError" && (error.reason === "NotFound" || error.reason === "BadResource")
+
+const read = (fs: FileSystem.FileSystem, file: string): Effect.Effect<ReadonlyArray<Finished>> =>
+  DiskLedger.untilReadable(fs.readFileString(file)).pipe(
     Effect.map((text) =>
       // a killed process may have left an incomplete line
       text.split("\n").flatMap((line) => Either.match(decodeLine(line), { onLeft: () => [], onRight: (one) => [one] }))
     ),
-    Effect.orElseSucceed((): ReadonlyArray<Finished> => [])
+    Effect.catchAll((error) =>
+      Effect.as(
+        Effect.unless(
+          Effect.logWarning(`Files that are already uploaded are not skipped: ${error.message}`),
+          () => isMissing(error)
+        ),
+        []
+      )
+    )
   )
 
 const folder = "finished"
@@ -145,7 +158,7 @@ export const make = (
     const found = yield* DiskLedger.privateDirectory
     if (Option.isNone(found)) return none
     const directory = found.value
-    const problem = yield* Effect.flip(directory.checked).pipe(Effect.option)
+    const problem = yield* Effect.flip(DiskLedger.untilReadable(directory.checked)).pipe(Effect.option)
     if (Option.isSome(problem)) {
       yield* Effect.logWarning(
         `Files that are already uploaded are neither recorded nor skipped: ${problem.value.message}`

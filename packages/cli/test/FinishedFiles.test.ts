@@ -1,4 +1,4 @@
-import { FileSystem } from "@effect/platform"
+import { Error as PlatformError, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ServiceApi, ServiceError } from "@stevedore/core"
@@ -43,6 +43,25 @@ const state = Effect.gen(function*() {
   )
   return `${folder}/stevedore`
 })
+
+const exhausted = (path: string) =>
+  new PlatformError.SystemError({
+    reason: "Unknown",
+    module: "FileSystem",
+    method: "readFile",
+    pathOrDescriptor: path,
+    description: "EMFILE: too many open files",
+    cause: Object.assign(new Error("EMFILE"), { code: "EMFILE" })
+  })
+
+const listening = () => {
+  const told: Array<string> = []
+  const layer = Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ logLevel, message }) => told.push(`${logLevel.label} ${String(message)}`))
+  )
+  return { layer, told }
+}
 
 describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
   it.scoped("the same command finds its unchanged uploaded files again until they are cleared", () =>
@@ -94,6 +113,38 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       assert.deepStrictEqual([yield* has(old), yield* has(again)], [false, true])
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scopedLive.each([{ times: 2, has: true, warnings: 0 }, {
+    times: Number.POSITIVE_INFINITY,
+    has: false,
+    warnings: 1
+  }])(
+    "what is recorded but cannot be read just now is read again for a moment, and then this is logged: %o",
+    ({ has, times, warnings }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        yield* state
+        yield* Effect.flatMap(FinishedFiles.make(command), ({ add }) => add(finished)).pipe(Effect.scoped)
+        let refusals = times
+        const busy: FileSystem.FileSystem = {
+          ...fs,
+          readFileString: (path, encoding) =>
+            Effect.suspend(() =>
+              path.includes("finished") && refusals-- > 0
+                ? Effect.fail(exhausted(path))
+                : fs.readFileString(path, encoding)
+            )
+        }
+        const { layer, told } = listening()
+        const again = yield* FinishedFiles.make(command).pipe(
+          Effect.provideService(FileSystem.FileSystem, busy),
+          Effect.provide(layer)
+        )
+        assert.strictEqual(again.has("/a"), has)
+        assert.lengthOf(told, warnings)
+        for (const line of told) assert.match(line, /^WARN Files that are already uploaded are not skipped: .*EMFILE/)
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
+
   it.scoped("the same command fails with CommandRunning until the first one's scope ends", () =>
     Effect.gen(function*() {
       yield* state
@@ -131,13 +182,9 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       const directory = yield* state
       yield* fs.makeDirectory(directory, { mode: 0o700 })
       yield* fs.writeFileString(`${directory}/finished`, "in the way")
-      const told: Array<string> = []
-      const logger = Logger.replace(
-        Logger.defaultLogger,
-        Logger.make(({ logLevel, message }) => told.push(`${logLevel.label} ${String(message)}`))
-      )
+      const { layer, told } = listening()
       yield* Effect.flatMap(FinishedFiles.make(command), ({ add }) =>
-        Effect.forEach(["/a", "/b", "/c"], (path) => add({ ...finished, path }))).pipe(Effect.provide(logger))
+        Effect.forEach(["/a", "/b", "/c"], (path) => add({ ...finished, path }))).pipe(Effect.provide(layer))
       assert.lengthOf(told, 1)
       assert.match(told.join(), /^WARN An uploaded file cannot be recorded: .*\/finished/)
     }).pipe(Effect.provide(NodeContext.layer)))

@@ -117,6 +117,13 @@ export const isRunning: Effect.Effect<(id: string) => Effect.Effect<boolean>, ne
 export const untilLetGo = HeldFile.untilLetGo
 
 /**
+ * For what the command line reads from disk.
+ *
+ * @internal
+ */
+export const untilReadable = HeldFile.untilReadable
+
+/**
  * For what the command line records on disk.
  *
  * @internal
