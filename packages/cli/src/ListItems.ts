@@ -44,6 +44,27 @@ export interface Options extends Configuration.Given {
   readonly json: boolean
 }
 
+/**
+ * Items were printed, but the position after them could not be written.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class CheckpointNotWritten
+  extends Schema.TaggedError<CheckpointNotWritten>("@stevedore/cli/CheckpointNotWritten")(
+    "CheckpointNotWritten",
+    {
+      /** What the system said. */
+      problem: Schema.String
+    }
+  )
+{
+  override get message(): string {
+    return `--resume: cannot write the checkpoint: ${this.problem}. Fix this and run the command again: it continues from ` +
+      "the last checkpoint, and prints again what came after it."
+  }
+}
+
 type AnyList = List.Walks<object, Readonly<Record<string, unknown>>, string>
 
 const lists: Readonly<Record<string, AnyList>> = {
@@ -169,7 +190,7 @@ const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
     )
   }).pipe(
     Effect.uninterruptible,
-    Effect.mapError(({ message }) => new InvalidInput({ input: "--resume", problem: message }))
+    Effect.mapError(({ message }) => new CheckpointNotWritten({ problem: message }))
   )
 
 const print = (items: ReadonlyArray<object>, json: boolean) =>

@@ -2,6 +2,7 @@ import { Error as PlatformError, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Option } from "effect"
+import * as ExitCode from "../../src/ExitCode.js"
 import * as ListItems from "../../src/ListItems.js"
 import * as Output from "../../src/Output.js"
 import { Sandbox, sandbox, sinkOf } from "./invoke.js"
@@ -73,7 +74,7 @@ describe("list --resume", () => {
       assert.strictEqual(yield* fs.readFileString(place), before)
     }).pipe(Effect.provide(live)))
 
-  it.scopedLive("leaves the earlier checkpoint and no temporary file if the disk is full or the walk is stopped", () =>
+  it.scopedLive("leaves the earlier checkpoint and no temporary file if the disk is full or the walk is stopped, and exits with 1", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
@@ -85,8 +86,9 @@ describe("list --resume", () => {
         writeFileString: (path, _, options) =>
           Effect.zipRight(fs.writeFileString(path, "{", options), Effect.fail(refusal("Unknown", path, "ENOSPC")))
       }
-      const { message } = yield* Effect.flip(runOn(full, place))
-      assert.match(message, /^--resume: .*\/place.*ENOSPC/)
+      const error = yield* Effect.flip(runOn(full, place))
+      assert.match(error.message, /^--resume: .*\/place.*ENOSPC.*continues from the last checkpoint/)
+      assert.strictEqual(ExitCode.ofError(error), ExitCode.failed, "2 says that nothing was sent to the service")
       assert.strictEqual(yield* fs.readFileString(place), before)
       assert.deepStrictEqual(yield* fs.readDirectory(folder), ["place"])
 
