@@ -742,6 +742,18 @@ describe("the lock of an upload", () => {
       assert.deepStrictEqual((yield* list(directory)).filter(({ stats }) => stats.isFile()), [])
     }))
 
+  it.scopedLive("leaves no file aside if a dead one's cannot be replaced", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fresh
+      yield* plant(directory, "dead", JSON.stringify({ pid: yield* deadProcess, taking: "t" }))
+      const refusing: FileSystem.FileSystem = { ...fs, rename: (_, to) => Effect.fail(failure(to, "EIO: i/o error")) }
+      const lock = yield* FileLock.make(refusing, yield* PrivateDirectory.make(refusing, directory))
+      assert.isTrue(yield* quietly(lock("dead")))
+      const left = (yield* list(directory)).filter(({ stats }) => stats.isFile())
+      assert.deepStrictEqual(left.map(({ name }) => name), ["locks/dead"])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scopedLive("is not acquired on a full disk while a running process has it", () =>
     Effect.gen(function*() {
       const { layer, messages } = listening()

@@ -129,7 +129,11 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
     }
 
     const replace = ({ path, taking }: Held): Effect.Effect<void, PlatformError> =>
-      Effect.flatMap(writeAside(taking), (written) => untilLetGo(fs.rename(written, path)))
+      Effect.flatMap(writeAside(taking), (written) =>
+        Effect.tapError(
+          untilLetGo(fs.rename(written, path)),
+          () => Effect.ignore(fs.remove(written, { force: true }))
+        ))
 
     // To take over the lock of a dead owner, a process first locks that very acquisition and checks again. If several
     // find the same dead owner, only one replaces it, and none replaces the lock of the one that did.
