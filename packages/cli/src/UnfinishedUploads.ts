@@ -51,6 +51,24 @@ export class NotForgotten extends Schema.TaggedError<NotForgotten>("@stevedore/c
 }
 
 /**
+ * There may be more unfinished uploads than those that can be read.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UploadsUnreadable extends Schema.TaggedError<UploadsUnreadable>("@stevedore/cli/UploadsUnreadable")(
+  "UploadsUnreadable",
+  {
+    /** What the system said. */
+    problem: Schema.String
+  }
+) {
+  override get message(): string {
+    return `Cannot read all unfinished uploads: ${this.problem}. Fix this and run the command again.`
+  }
+}
+
+/**
  * An unfinished upload as columns: id, name, size, confirmed parts, phase, age, and whether it is running.
  *
  * @since 0.1.0
@@ -67,10 +85,19 @@ export const row = (upload: Uploads.UnfinishedUpload, now: number, running: bool
     running ? "running" : "interrupted"
   ])
 
+const checkReadable = Effect.flatMap(
+  DiskLedger.unreadable,
+  Option.match({
+    onNone: () => Effect.void,
+    onSome: ({ message }) => Effect.fail(new UploadsUnreadable({ problem: message }))
+  })
+)
+
 const forget = (id: string) =>
   Effect.gen(function*() {
     const output = yield* Output
     if (!(yield* Uploads.forget(id))) {
+      yield* checkReadable
       return yield* new InvalidInput({
         input: "--forget",
         problem: `no unfinished upload has the id ${JSON.stringify(id)}: run stevedore uploads to list them`
@@ -89,11 +116,16 @@ const list = (json: boolean) =>
       yield* Uploads.unfinished,
       (upload) => Effect.map(isRunning(upload.id), (running) => ({ upload, running }))
     )
-    if (json) return yield* output.json(uploads.map(({ running, upload }) => Reports.unfinished(upload, running)))
-    if (uploads.length === 0) return yield* output.note("No unfinished uploads")
-    const now = yield* Clock.currentTimeMillis
-    yield* output.lines(uploads.map(({ running, upload }) => row(upload, now, running)))
-    yield* output.note("To resume an interrupted one, upload its file again")
+    if (json) yield* output.json(uploads.map(({ running, upload }) => Reports.unfinished(upload, running)))
+    else {
+      const now = yield* Clock.currentTimeMillis
+      yield* output.lines(uploads.map(({ running, upload }) => row(upload, now, running)))
+    }
+    yield* checkReadable
+    if (json) return
+    yield* output.note(
+      uploads.length === 0 ? "No unfinished uploads" : "To resume an interrupted one, upload its file again"
+    )
   })
 
 /**

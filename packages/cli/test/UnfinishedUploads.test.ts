@@ -15,6 +15,16 @@ const assignState = (value: string | undefined): string | undefined => {
   return before
 }
 
+const stateDirectory = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const state = yield* fs.makeTempDirectoryScoped()
+  yield* Effect.acquireRelease(
+    Effect.sync(() => assignState(state)),
+    (before) => Effect.sync(() => assignState(before))
+  )
+  return state
+})
+
 const record: UploadRecord = {
   version: 1,
   id: "a",
@@ -72,11 +82,7 @@ describe("UnfinishedUploads", () => {
     () =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
-        const state = yield* fs.makeTempDirectoryScoped()
-        yield* Effect.acquireRelease(
-          Effect.sync(() => assignState(state)),
-          (before) => Effect.sync(() => assignState(before))
-        )
+        const state = yield* stateDirectory
         const aside = `${state}/stevedore/temporary`
         yield* Effect.flatMap(DiskLedger.make(), (ledger) => ledger.begin(record))
         yield* fs.remove(aside, { recursive: true })
@@ -87,6 +93,31 @@ describe("UnfinishedUploads", () => {
         assert.notInclude(failed.stderr, "Forgot")
         yield* fs.remove(aside)
         assert.match((yield* invoke(["uploads", "--forget", "a"])).stderr, /^Forgot a:/)
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scopedLive.skipIf(process.platform !== "linux")(
+    "does not say that there are no unfinished uploads where it cannot read them",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const directory = `${yield* stateDirectory}/stevedore`
+        yield* Effect.flatMap(DiskLedger.make(), (ledger) => ledger.begin(record))
+        yield* fs.chmod(directory, 0o755)
+        for (const words of [["uploads"], ["uploads", "--json"], ["uploads", "--forget", "a"]]) {
+          const { code, stderr, stdout } = yield* invoke(words)
+          assert.strictEqual(code, 1)
+          assert.strictEqual(stdout, "")
+          assert.match(stderr, /Cannot read all unfinished uploads: .*chmod 700/)
+          assert.notMatch(stderr, /no unfinished/i)
+        }
+        yield* fs.chmod(directory, 0o700)
+        yield* fs.makeDirectory(`${directory}/b/record.json`, { recursive: true })
+        const some = yield* invoke(["uploads"])
+        assert.strictEqual(some.code, 1)
+        assert.match(some.stdout, /^a\tinterview.mp4\t/)
+        assert.match(some.stderr, /Cannot read all unfinished uploads: .*record.json/)
+        assert.match((yield* invoke(["uploads", "--forget", "a"])).stderr, /Forgot a/)
       }).pipe(Effect.provide(NodeContext.layer))
   )
 })

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import * as Clock from "effect/Clock"
@@ -108,6 +109,26 @@ export const isRunning: Effect.Effect<(id: string) => Effect.Effect<boolean>, ne
     const directory = yield* privateDirectory
     return Option.isNone(directory) ? () => Effect.succeed(false) : yield* FileLock.look(fs, directory.value)
   })
+
+/**
+ * Why an upload in {@link defaultDirectory} cannot be read, if there is one. To a ledger, whose operations do not fail, it
+ * is not there: the command line would say so.
+ *
+ * @internal
+ */
+export const unreadable: Effect.Effect<Option.Option<PlatformError>, never, FileSystem.FileSystem> = Effect.gen(
+  function*() {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* privateDirectory
+    if (Option.isNone(directory)) return Option.none()
+    const { prefixes, store } = PrivateStore.make(fs, directory.value)
+    const reading = Effect.flatMap(
+      prefixes,
+      Effect.forEach((name) => store.get(UploadLedger.recordKey(name)), { discard: true })
+    )
+    return yield* Effect.option(Effect.flip(reading))
+  }
+)
 
 /**
  * For what the command line replaces on disk.

@@ -100,7 +100,7 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       (removed) => untilLetGo(fs.remove(removed, { recursive: true, force: true }))
     ).pipe(Effect.catchIf(isMissing, () => Effect.void), Effect.uninterruptible)
 
-  const prefixes = Effect.zipRight(directory.checked, fs.readDirectory(directory.pathOf(""))).pipe(
+  const prefixes = untilReadable(Effect.zipRight(directory.checked, fs.readDirectory(directory.pathOf("")))).pipe(
     Effect.catchIf(isMissing, () => Effect.succeed([])),
     Effect.map((names) => names.filter(isName))
   )
