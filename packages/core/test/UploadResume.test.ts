@@ -991,6 +991,32 @@ describe("Uploads.unfinished", () => {
     }).pipe(Effect.provide(sandbox()), quietly))
 })
 
+describe("a source that is compared with a record", () => {
+  const size = { expected: "1000 bytes", actual: "1001 bytes" }
+
+  it.effect.each<readonly [what: string, fingerprint: Partial<UploadSource["fingerprint"]>, sizes?: typeof size]>([
+    ["identity", { kind: "blob" }],
+    ["identity", { identity: "1:3" }],
+    ["size", { size: 1001 }, size],
+    ["modified", { modified: 1000.25 }],
+    ["content", { sample: "y/Q5Jg==" }]
+  ])(
+    "is refused with what differs, and with the sizes only if it is the size: %s",
+    ([what, fingerprint, sizes]) =>
+      Effect.gen(function*() {
+        const service = yield* ServiceApi.ServiceApi
+        const session = yield* service.initiateUpload({ name: source.name, mediaType: source.mediaType, size: 1000 })
+        const record = yield* UploadResume.recordOf(source, "job-1", session)
+        yield* UploadResume.checkSame(record, source)
+        const error = yield* Effect.flip(UploadResume.checkSame(record, recognizable(content, { fingerprint })))
+        assert.deepStrictEqual(
+          [error.what, error.expected, error.actual],
+          [what, sizes?.expected, sizes?.actual]
+        )
+      }).pipe(Effect.provide(sandbox()))
+  )
+})
+
 describe("an upload that was opened by hand", () => {
   it.effect("is resumed from its record and receipts, both as JSON: nothing is opened or sent twice", () =>
     Effect.gen(function*() {
