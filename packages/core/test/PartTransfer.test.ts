@@ -100,6 +100,26 @@ describe("PartTransfer", () => {
     )
   })
 
+  it.effect("damage that no retry ends is told with both checksums, the part, its last request and the attempts", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(inTime(transfer()))
+      assert.deepInclude(error, {
+        _tag: "ChecksumMismatch",
+        algorithm: "crc32",
+        sent: "y/Q5Jg==",
+        stored: "AAAAAA==",
+        part: 1,
+        requestId: "r1",
+        attempts: 5
+      })
+    }).pipe(
+      Effect.provide(
+        storage((request) =>
+          Effect.map(taken(request), (taken) => ({ ...taken, requestId: "r1", checksums: { crc32: "AAAAAA==" } }))
+        )
+      )
+    ))
+
   it.effect("an attempt that a pause cuts off is no success for the gate, is closed, and is repeated without being counted", () => {
     const exits: Array<string> = []
     let puts = 0
