@@ -126,6 +126,12 @@ describe("openSession", () => {
       (times) => assert.deepStrictEqual(times, [0, 500, 1500, 3500, 7500])
     ))
 
+  it.effect("waits as long as the service asks, if it asks", () =>
+    Effect.map(
+      timesOf(new ServiceError.ServiceUnavailable({ ...failed, retryAfter: Duration.seconds(7) })),
+      (times) => assert.deepStrictEqual(times, [0, 7000, 14_000, 21_000, 28_000])
+    ))
+
   it.effect("says at debug level each time that it tries again, with the number of the attempt and the wait", () => {
     const logged: Array<string> = []
     return timesOf(new ServiceError.ServiceUnavailable(failed)).pipe(
