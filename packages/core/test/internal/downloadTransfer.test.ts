@@ -73,6 +73,16 @@ describe("a range that has more bytes than it says", () => {
     }))
 })
 
+describe("a range out of a whole file, from a server without ranges", () => {
+  it.effect("is there with its last byte: nothing that follows is waited for", () =>
+    Effect.gen(function*() {
+      const bytes = new TextEncoder().encode("0123456")
+      const stalling = new ReadableStream({ start: (controller) => controller.enqueue(bytes) })
+      const { result } = yield* run(() => new Response(stalling), { range: { offset: 1, length: 6 } })
+      assert.deepStrictEqual(Option.getRight(result), Option.some("123456"))
+    }))
+})
+
 describe("what is taken up again", () => {
   const etag = "\"one\""
   const length = String(text.length)
@@ -132,6 +142,12 @@ describe("an end that was not told", () => {
     it.effect("is no end where the server does not tell the size, and no InvalidRange of a caller who gave none", () =>
       Effect.gen(function*() {
         const { result } = yield* brokenAtTheEnd(() => nothingFrom(undefined))
+        assert(result._tag === "Left" && result.left._tag === "ConnectionFailed")
+      }))
+
+    it.effect("is no end where the server says that more follows, although it has nothing there", () =>
+      Effect.gen(function*() {
+        const { result } = yield* brokenAtTheEnd(() => nothingFrom(12))
         assert(result._tag === "Left" && result.left._tag === "ConnectionFailed")
       }))
 
