@@ -45,6 +45,12 @@ describe("the link of a download", () => {
       }))
   }
 
+  it.effect("is kept when storage fails for another reason: only storage is asked again", () =>
+    Effect.gen(function*() {
+      const peers = yield* sections({ links: [signed("a")], mishaps: [{ status: 503 }] }, ["0 minutes"])
+      assert.deepStrictEqual(peers, ["service", "storage", "storage"])
+    }))
+
   it.effect("is asked for again when storage says that it has ended, or it does not say when it ends", () =>
     Effect.gen(function*() {
       for (const link of [signed("a"), "X-Amz-Signature=a"]) {
