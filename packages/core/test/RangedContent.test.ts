@@ -104,6 +104,11 @@ describe("held of encoded content", () => {
     )
   })
 
+  it("has a weak etag as it was sent", () => {
+    const weak = RangedContent.held({ status: 200, headers: { ...headers, etag: "W/\"e\"" } }, {})
+    assert.deepStrictEqual(Option.flatMap(weak, ({ etag }) => etag), Option.some("W/\"e\""))
+  })
+
   it("is not a part at an offset of the encoded bytes, because the offset of the decoded ones is unknown", () => {
     assert.deepStrictEqual(RangedContent.held(part("bytes 3-9/10"), { range: { start: 3 } }), none)
   })
