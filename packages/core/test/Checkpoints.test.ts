@@ -39,6 +39,16 @@ const ids = (marks: ReadonlyArray<Checkpoints.Marked<Item>>) => marks.map(({ ite
 const sizes = { count: fc.integer({ min: 1, max: 30 }), pageSize: fc.integer({ min: 1, max: 12 }) }
 
 describe("Checkpoints", () => {
+  it.prop(
+    "the position before the first item is read back as it was stored, whatever fraction of a millisecond it is",
+    { now: fc.double({ min: 0, max: 8.64e15, noNaN: true }) },
+    ({ now }) => {
+      const start = Checkpoints.start({ path: "/v1/things", fingerprint: "f", now, remembers: "page" })
+      assert.deepStrictEqual(throughJson(start), start)
+      assert.deepInclude(start, { page: 0, position: 0, takenAt: Math.floor(now) })
+    }
+  )
+
   it.effect.prop(
     "resuming from any checkpoint loses nothing and repeats nothing, with the same page size or another",
     { ...sizes, resumedPageSize: sizes.pageSize, stop: fc.nat(29) },
