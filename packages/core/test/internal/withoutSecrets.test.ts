@@ -25,6 +25,18 @@ describe("withoutSecrets", () => {
     assert.include(text, "<redacted>")
   })
 
+  it.each(["", "/", "a/", "v1/"])(
+    "leaves nothing of a token behind %j, wherever in it Base64 then begins",
+    (before) => {
+      const token = "api.5ecre770ken"
+      for (const quoted of Object.values(quotations)) {
+        const text = withoutSecrets(`${before}${quoted(token)}`, Redacted.make(token))
+        assert.notInclude(text, token)
+        assert.notInclude(text, quoted(token))
+      }
+    }
+  )
+
   it.each(Object.entries(quotations))("leaves nothing of a pre-signed URL that is quoted %s", (_, quoted) => {
     const text = withoutSecrets(`Cannot PUT ${quoted(href())} now.`)
     assert.notInclude(text, signature)
