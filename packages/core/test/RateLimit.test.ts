@@ -311,6 +311,14 @@ describe("RateLimit", () => {
         assert.deepStrictEqual(went, Array(10).fill(start + 2000))
       })))
 
+    it.effect("is in the status as nothing left until then, whatever the window has", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ ...windowOf(100, at(20)), "retry-after": "30" }, 429))
+        const status = Option.getOrThrow(yield* gate.status)
+        assert.deepStrictEqual(status, { limit: 200, remaining: 0, resetsAt: start + 30_000 })
+      })))
+
     it.effect("without a wait holds all until the window ends", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
