@@ -3,6 +3,7 @@ import {
   Checksum,
   ServiceApi,
   ServiceProfile,
+  SourceError,
   type UploadOptions,
   UploadRecord,
   UploadResume,
@@ -316,7 +317,8 @@ describe("an upload that was interrupted while completing", () => {
       assert.strictEqual(initiated, 1)
       assert.lengthOf(put, 10)
       assert.lengthOf(completed, 1)
-    }).pipe(Effect.provide(sandbox()), quietly))
+      assert.notMatch(JSON.stringify(yield* Recorder.logs), /starts over/)
+    }).pipe(Effect.provide(sandbox()), recorded))
 
   it.effect("says so to those who watch it", () =>
     Effect.gen(function*() {
@@ -394,6 +396,22 @@ describe("an upload that was interrupted while completing", () => {
       const receipt = [...values.keys()].find((key) => key.endsWith("-4"))
       assert.isTrue(values.delete(receipt ?? ""))
       yield* succeeds(ledger)
+      yield* startedOver
+    }).pipe(Effect.provide(sandbox()), recorded))
+
+  it.effect.each(
+    [
+      ["failed there", { status: "failed" }],
+      ["has another size there", { size: 999 }]
+    ] as const
+  )("starts over if a receipt was lost and the file %s", ([, told]) =>
+    Effect.gen(function*() {
+      const { ledger, values } = yield* openLedger()
+      yield* killedAt(ledger, { at: "forget" })
+      assert.isTrue(values.delete([...values.keys()].find((key) => key.endsWith("-4")) ?? ""))
+      const service = yield* ServiceApi.ServiceApi
+      const file = (fileId: string) => Effect.map(service.file(fileId), (record) => ({ ...record, ...told }))
+      yield* Effect.provideService(succeeds(ledger), ServiceApi.ServiceApi, { ...service, file })
       yield* startedOver
     }).pipe(Effect.provide(sandbox()), recorded))
 
@@ -581,6 +599,18 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
       yield* startedOver
     }).pipe(Effect.provide(sandbox()), recorded))
 
+  it.effect("its bytes can be read only once: none of them is spent on a comparison", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 })
+      const piped = UploadSources.fromStreamOnce(source.name, Stream.succeed(content), {
+        size: content.length,
+        mediaType: source.mediaType
+      })
+      yield* succeeds(ledger, { ...piped, fingerprint: source.fingerprint })
+      yield* startedOver
+    }).pipe(Effect.provide(sandbox()), recorded))
+
   it.effect("the service no longer allows parts of that size", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
@@ -652,6 +682,23 @@ describe("the session continues if", () => {
       assert.strictEqual(initiated, 1)
       assert.deepStrictEqual(numbersOf(put.slice(before)), [3, 10])
     }).pipe(Effect.provide(sandbox()), quietly))
+})
+
+describe("a source that cannot be read when its upload is to be resumed", () => {
+  it.effect.each(["uploading", "completing"] as const)(
+    "fails it while %s, and what storage has is kept",
+    (phase) =>
+      Effect.gen(function*() {
+        const { ledger } = yield* openLedger()
+        yield* killedAt(ledger, phase === "uploading" ? { at: "receive", after: 6 } : { at: "completing" })
+        const broken = new SourceError.SourceUnreadable({ name: source.name, reason: "Failed", code: "EIO" })
+        const open = Effect.map(source.open, (opened) => ({ ...opened, readThrough: () => Effect.fail(broken) }))
+        const error = yield* Effect.flip(patiently(uploadWith(ledger, { ...source, open })))
+        assert.deepInclude(error, { _tag: "SourceUnreadable", code: "EIO" })
+        yield* succeeds(ledger)
+        assert.strictEqual((yield* only).initiated, 1)
+      }).pipe(Effect.provide(sandbox()), quietly)
+  )
 })
 
 describe("without checksums, an interrupted upload", () => {
