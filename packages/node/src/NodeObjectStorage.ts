@@ -61,7 +61,7 @@ const begin = (
       try: () => requestHead(method, href, headers),
       catch: (cause) => StorageAttempt.connectionFailure(cause, { ...request, answered: false })
     })
-    const loan = pool.lend(href, limit)
+    const loan = yield* pool.lend(href, limit)
     loan.connection.request(head, method)
     return loan
   })

@@ -46,7 +46,7 @@ export interface Loan {
  */
 export interface ConnectionPool {
   /** A new connection fails if it takes longer than `limit` to connect. */
-  readonly lend: (href: string, limit?: Duration.Duration) => Loan
+  readonly lend: (href: string, limit?: Duration.Duration) => Effect.Effect<Loan>
   /**
    * After a failed connection, the idle ones are assumed dead too and are closed: the next one is new. For a while, none
    * is kept: the other side may close each after its response, without saying so.
@@ -86,21 +86,25 @@ export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, neve
       )
     yield* Effect.addFinalizer(() => Effect.forEach(origins.values(), close, { discard: true }))
     return {
-      lend: (href, limit) => {
-        const origin = originOf(href)
-        const connection = take(origin, now()) ?? new Connection(origin.peer, origin.session, limit)
-        let rests: boolean | undefined
-        return {
-          connection,
-          rest: () => {
-            if (rests === undefined) {
-              rests = connection.release() && monotonicMillis(clock) >= origin.distrustedUntil
-              if (rests) rest(origin, connection, now())
+      lend: (href, limit) =>
+        Effect.suspend(() => {
+          const origin = originOf(href)
+          const lent = Effect.sync((): Loan => {
+            const connection = take(origin, now()) ?? new Connection(origin.peer, origin.session, limit)
+            let rests: boolean | undefined
+            return {
+              connection,
+              rest: () => {
+                if (rests === undefined) {
+                  rests = connection.release() && monotonicMillis(clock) >= origin.distrustedUntil
+                  if (rests) rest(origin, connection, now())
+                }
+                return rests
+              }
             }
-            return rests
-          }
-        }
-      },
+          })
+          return origin.resting.length === 0 ? lent : Effect.zipRight(arrivalsRead, lent)
+        }),
       distrust: (href) =>
         Effect.suspend(() => {
           const origin = originOf(href)
@@ -118,6 +122,13 @@ const peerOf = ({ hostname, port, protocol }: URL, tls: ConnectionOptions): Peer
     tls: secure ? tls : undefined
   }
 }
+
+// A turn of the event loop reads what has arrived. An idle connection on which anything arrives ends: a request that is
+// sent before that would take it for its own response.
+const arrivalsRead: Effect.Effect<void> = Effect.async((resume) => {
+  const turn = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(turn))
+})
 
 const longestRestOf = ({ patience }: Connection): number => Math.min(longestRest, patience)
 

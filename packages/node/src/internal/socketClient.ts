@@ -54,12 +54,13 @@ export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient
         catch: (cause) => refused(request, "Encode", cause)
       })
       const { connect } = yield* Timeouts
-      const loan = pool.lend(url.href, connect)
+      const loan = yield* Effect.uninterruptible(Effect.tap(pool.lend(url.href, connect), ({ connection, rest }) => {
+        // not by giveBack: nearly every connection is reused and needs no fiber for it
+        signal.addEventListener("abort", () => {
+          if (!rest()) Effect.runFork(connection.close)
+        }, { once: true })
+      }))
       const { connection } = loan
-      // not by giveBack: nearly every connection is reused and needs no fiber for it
-      signal.addEventListener("abort", () => {
-        if (!loan.rest()) Effect.runFork(connection.close)
-      }, { once: true })
       connection.request(head, request.method)
       connection.sendAll(body)
       return yield* connection.answered.pipe(

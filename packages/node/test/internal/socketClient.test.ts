@@ -3,7 +3,7 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Timeouts } from "@stevedore/core"
 import { Cause, Duration, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, Stream } from "effect"
-import { createServer } from "node:net"
+import { createServer, type Socket } from "node:net"
 import { settableWallClock } from "../../../core/test/fixtures/wallClock.js"
 import * as ConnectionPool from "../../src/internal/connectionPool.js"
 import * as SocketClient from "../../src/internal/socketClient.js"
@@ -277,6 +277,21 @@ describe("the client over Node's own sockets", () => {
       yield* untilOpen(server, 0)
       assert.strictEqual(yield* text, "x")
       assert.strictEqual(server.connections().made, 2)
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("does not take what arrived before its request for its response", () =>
+    Effect.gen(function*() {
+      const second = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nanother"
+      const sockets: Array<Socket> = []
+      const server = yield* StorageServer.serve(({ response }) => void response.end("x"), {
+        onConnection: (socket) => void sockets.push(socket)
+      })
+      const text = Effect.scoped(Effect.flatMap(get(server.origin), (response) => response.text))
+      for (let turn = 0; turn < 5; turn++) {
+        assert.strictEqual(yield* text, "x")
+        sockets.at(-1)?.write(second)
+      }
+      assert.strictEqual(server.connections().made, 5)
     }).pipe(Effect.provide(own())))
 
   it.scopedLive("keeps the process alive while it waits for a response on a reused connection, and only then", () =>
