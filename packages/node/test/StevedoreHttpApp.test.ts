@@ -12,7 +12,7 @@ import { ServiceApi, ServiceConfig, type ServiceEndpoints, ServiceError, Service
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Cause, Deferred, Effect, Encoding, Exit, Fiber, Layer, Logger, Option, Redacted, TestClock } from "effect"
-import { createServer } from "node:http"
+import { Agent, createServer, request, type RequestListener, type Server } from "node:http"
 
 const app = StevedoreHttpApp.make({
   authorize: ({ cookies }) => cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
@@ -56,6 +56,19 @@ const initiate = "/v2/files/upload"
 const small = { name: "a.txt", type: "text/plain", size: 5 }
 
 const asked = Effect.map(Sandbox.report, ({ requests }) => requests.map(({ operation }) => operation))
+
+/** The origin of a server that goes with the scope. */
+const listening = (onRequest: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.async<Server>((resume) => {
+      const server = createServer(onRequest)
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => server.close())
+  ).pipe(Effect.map((server) => {
+    const address = server.address()
+    return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  }))
 
 /** What a program tells the log, by level, beside what it gives. */
 const withLog = <A, E, R>(program: Effect.Effect<A, E, R>) => {
@@ -237,20 +250,45 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(yield* asked, ["initiate"])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.live("responds 413 to a Node request whose body is too long without saying so, and decodes any other", () =>
+    Effect.gen(function*() {
+      const origin = yield* listening(yield* NodeHttpServer.makeHandler(app))
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const statusOf = (body: string) =>
+        Effect.async<number | string>((resume) => {
+          const sent = request(`${origin}${initiate}`, {
+            agent,
+            method: "POST",
+            headers: { cookie: "session=1", "content-type": "application/json", "transfer-encoding": "chunked" }
+          })
+          sent.once("error", (error) => resume(Effect.succeed(error.message)))
+          sent.once("response", (response) => {
+            response.resume().once("end", () => resume(Effect.succeed(response.statusCode ?? 0)))
+          })
+          sent.end(body)
+        }).pipe(Effect.timeout("5 seconds"))
+      const described = JSON.stringify(small)
+      for (
+        const [body, status] of [
+          [" ".repeat(5_000_000), 413],
+          [described, 201],
+          [`${" ".repeat(4 * 1024 * 1024 - described.length)}${described}`, 201],
+          ["{", 400],
+          ["", 400]
+        ] as const
+      ) assert.strictEqual(yield* statusOf(body), status)
+      assert.deepStrictEqual(yield* asked, ["initiate", "initiate"])
+      agent.destroy()
+    }).pipe(Effect.scoped, Effect.provide(SandboxLayer.memory())))
+
   it.live("responds 500 if the body was already read, and logs a hint about body parsers", () =>
     Effect.gen(function*() {
       const handler = yield* NodeHttpServer.makeHandler(app)
-      const server = createServer((request, response) =>
+      const origin = yield* listening((request, response) =>
         void request.resume().once("end", () => handler(request, response))
       )
-      yield* Effect.acquireRelease(
-        Effect.promise(() => new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening))),
-        () => Effect.sync(() => server.close())
-      )
-      const address = server.address()
-      if (address === null || typeof address === "string") return assert.fail()
       const { status } = yield* Effect.promise((signal) =>
-        fetch(`http://127.0.0.1:${address.port}${initiate}`, {
+        fetch(`${origin}${initiate}`, {
           method: "POST",
           headers: { cookie: "session=1", "content-type": "application/json" },
           body: JSON.stringify(small),

@@ -10,6 +10,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { Readable } from "node:stream"
 import type { Refused } from "./appRefusal.js"
 import { bodyIsGone, refused } from "./appRefusal.js"
 
@@ -76,6 +77,42 @@ const limitedText = (
     Stream.mkString
   )
 
+// The platform breaks the connection of a Node request that turns out too long, and with it the response.
+const limitedTextOfNode = (source: Readable): Effect.Effect<string, Refused> =>
+  Effect.tryPromise({
+    try: async () => {
+      const chunks: Array<Buffer> = []
+      let length = 0
+      for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+        const bytes = Buffer.from(chunk)
+        length += bytes.byteLength
+        if (length > longestBody) return undefined
+        chunks.push(bytes)
+      }
+      return Buffer.concat(chunks).toString()
+    },
+    catch: () => refused(400)
+  }).pipe(
+    // discards the rest, which is before the next request on the connection
+    Effect.tap(() => Effect.sync(() => source.resume())),
+    Effect.flatMap((text) => text === undefined ? Effect.fail(refused(413)) : Effect.succeed(text))
+  )
+
+// A body whose length is known is already checked; one that was read before is cached.
+const ofUnknownLength = (
+  { headers, source }: HttpServerRequest.HttpServerRequest
+): Option.Option<Readable> =>
+  source instanceof Readable && !source.readableDidRead && headers["content-length"] === undefined
+    ? Option.some(source)
+    : Option.none()
+
+const limited = (
+  request: HttpServerRequest.HttpServerRequest
+): Option.Option<Effect.Effect<string, Refused | HttpServerError.RequestError>> =>
+  isUnlimited(request.source)
+    ? Option.some(limitedText(request))
+    : Option.map(ofUnknownLength(request), limitedTextOfNode)
+
 export const body = <A, I>(
   schema: Schema.Schema<A, I>
 ): Effect.Effect<A, Refused, HttpServerRequest.HttpServerRequest> =>
@@ -85,9 +122,11 @@ export const body = <A, I>(
     // a form on another site cannot send this type
     if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return yield* refused(415)
     if (Number(headers["content-length"] ?? 0) > longestBody) return yield* refused(413)
-    const decoded = isUnlimited(source)
-      ? Effect.flatMap(limitedText(request), Schema.decode(Schema.parseJson(schema)))
-      : HttpIncomingMessage.withMaxBodySize(HttpServerRequest.schemaBodyJson(schema), Option.some(longestBody))
+    const decoded = Option.match(limited(request), {
+      onNone: () =>
+        HttpIncomingMessage.withMaxBodySize(HttpServerRequest.schemaBodyJson(schema), Option.some(longestBody)),
+      onSome: Effect.flatMap(Schema.decode(Schema.parseJson(schema)))
+    })
     const read = Effect.catchTags(decoded, {
       ParseError: (error) => Effect.fail(invalid(error)),
       RequestError: () => Effect.fail(refused(400))
