@@ -37,6 +37,14 @@ const trimmed = (value: string): string => {
 
 const isToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
+const fieldOf = (line: string): readonly [name: string, value: string] => {
+  const colon = line.indexOf(":")
+  const name = line.slice(0, Math.max(0, colon)).toLowerCase()
+  if (!isToken.test(name)) throw new MalformedAnswer("A header has no name")
+  if (/[\0\r]/.test(line)) throw new MalformedAnswer("A header contains a line break")
+  return [name, trimmed(line.slice(colon + 1))]
+}
+
 /**
  * Parses one HTTP/1.1 response, pushed in pieces of any size. It passes the body on without copying it, which is the
  * reason it exists: Node's own parser copies each piece of a body, and that is a quarter of the cost of a download.
@@ -126,16 +134,13 @@ export class AnswerParser {
         this.#state = "chunkSize"
         return
       case "trailer":
-        return line === "" ? this.#end() : undefined
+        if (line === "") return this.#end()
+        fieldOf(line)
     }
   }
 
   #header(line: string): void {
-    const colon = line.indexOf(":")
-    const name = line.slice(0, Math.max(0, colon)).toLowerCase()
-    if (!isToken.test(name)) throw new MalformedAnswer("A header has no name")
-    if (/[\0\r]/.test(line)) throw new MalformedAnswer("A header contains a line break")
-    const value = trimmed(line.slice(colon + 1))
+    const [name, value] = fieldOf(line)
     if (name === "set-cookie") this.#cookies.push(value)
     const before = Object.hasOwn(this.#headers, name) ? this.#headers[name] : undefined
     this.#headers[name] = before === undefined ? value : `${before}, ${value}`
@@ -150,7 +155,10 @@ export class AnswerParser {
     }
     const { connection = "", "content-length": length, "transfer-encoding": coding } = this.#headers
     const persistent = this.#version === "1.1" && !/(?:^|,)\s*close\s*(?:,|$)/i.test(connection)
-    if (this.bodiless || this.#status === 204 || this.#status === 304) this.#begin(persistent, "length", 0)
+    if (this.#status === 204) {
+      // it has no body, but a server that declares one may send it
+      this.#begin(persistent && coding === undefined && Number(length ?? 0) === 0, "length", 0)
+    } else if (this.bodiless || this.#status === 304) this.#begin(persistent, "length", 0)
     else if (coding !== undefined) {
       if (length !== undefined || !/^chunked$/i.test(coding)) throw new MalformedAnswer("Its length is ambiguous")
       this.#begin(persistent, "chunkSize", 0)

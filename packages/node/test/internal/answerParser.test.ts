@@ -110,6 +110,22 @@ describe("AnswerParser", () => {
     }
   })
 
+  it("reports a connection as not persistent after a 204 that declares a body, which may still come", () => {
+    for (
+      const [header, persistent] of [
+        ["server: x", true],
+        ["content-length: 0", true],
+        ["content-length: 5", false],
+        ["content-length: 0, 0", false],
+        ["transfer-encoding: chunked", false]
+      ] as const
+    ) {
+      const { ended, heads } = parse(text(`HTTP/1.1 204 x\n${header}\n\n`))
+      assert.isTrue(ended)
+      assert.strictEqual(heads[0]?.persistent, persistent, header)
+    }
+  })
+
   it("trims the blanks around a header's value, and stays fast with 60,000 blanks inside it", () => {
     const blanks = " \t".repeat(30_000)
     const startedAt = performance.now()
@@ -140,6 +156,8 @@ describe("AnswerParser", () => {
         "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n-1\n",
         "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n2\nabc\n",
         "HTTP/1.1 200 OK\ncontent-length: 1\n\nab",
+        "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n0\nHTTP/1.1 200 OK\n\n",
+        "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n0\netag: 1\n folded\n\n",
         `HTTP/1.1 200 OK\nx: ${"x".repeat(70_000)}\n\n`
       ]
     ) assert.throws(() => parse(text(answer)), MalformedAnswer)
