@@ -179,8 +179,9 @@ export class Connection {
     if (seconds !== undefined) this.patience = Math.max(0, Number(seconds) * 1000 - 1000)
     this.#buffers.clear()
     this.#resume()
-    return this.#broken === undefined && exchange?.ended === true && exchange.sentAll &&
-      exchange.head?.persistent === true
+    // what still waits to be sent would come before the next request
+    const isSent = exchange?.sentAll === true && this.#socket.writableLength === 0
+    return this.#broken === undefined && isSent && exchange.ended && exchange.head?.persistent === true
   }
 
   /** Becomes idle until its next exchange, without keeping the process alive. */

@@ -10,6 +10,7 @@ import * as SocketClient from "../../src/internal/socketClient.js"
 import { longestWhole } from "../../src/internal/socketResponse.js"
 import * as Certificate from "../support/certificate.js"
 import * as StorageServer from "../support/storageServer.js"
+import * as TcpServer from "../support/tcpServer.js"
 
 // the other side hears of an end in its own time
 const untilOpen = (server: StorageServer.StorageServer, count: number) =>
@@ -367,6 +368,23 @@ describe("the client over Node's own sockets", () => {
       )
       for (let turn = 0; turn < 10; turn++) {
         assert.strictEqual((yield* asked(request)).status, 413)
+      }
+    }).pipe(Effect.provide(own())))
+
+  it.scopedLive("does not reuse a connection on which the rest of a request body still waits", () =>
+    Effect.gen(function*() {
+      const port = yield* TcpServer.serve((socket) => {
+        socket.on("error", () => undefined).once("data", () => {
+          // it reads no further
+          socket.pause().write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+        })
+      })
+      const large = HttpClientRequest.post(`http://127.0.0.1:${port}`).pipe(
+        HttpClientRequest.bodyUint8Array(new Uint8Array(16 * 2 ** 20))
+      )
+      for (let turn = 0; turn < 3; turn++) {
+        const response = Effect.scoped(Effect.flatMap(asked(large), ({ text }) => text))
+        assert.strictEqual(yield* Effect.timeout(response, "5 seconds"), "x")
       }
     }).pipe(Effect.provide(own())))
 
