@@ -56,7 +56,7 @@ export class Connection {
   #exchange: Exchange | undefined
   #broken: Broken | undefined
   #established = false
-  #writeError: unknown
+  #writeError: Error | undefined
   #paused = false
   #wake: (() => void) | undefined
   #endWrite: ((broken: Broken) => void) | undefined
@@ -227,9 +227,10 @@ export class Connection {
   }
 
   #end(error: Error): void {
+    const cause = this.#writeError ?? error
     // whatever the code of the error is, nothing was sent
-    if (!this.#established) Object.assign(error, { arrived: "no" })
-    this.#break(this.#writeError ?? error)
+    if (!this.#established) Object.assign(cause, { arrived: "no" })
+    this.#break(cause)
   }
 
   #break(cause: unknown): void {

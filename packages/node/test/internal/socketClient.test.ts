@@ -406,6 +406,18 @@ describe("the client over Node's own sockets", () => {
       assert.strictEqual(codeOf(error.cause), "ERR_SOCKET_CONNECTION_TIMEOUT")
     }).pipe(Effect.provide(own())))
 
+  it.scopedLive("knows that a request did not arrive if the server ends the TLS handshake or does not speak TLS", () =>
+    Effect.gen(function*() {
+      const handshakeFailure = Buffer.from([21, 3, 3, 0, 2, 2, 40])
+      for (const answer of [handshakeFailure, Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"), Buffer.alloc(0)]) {
+        const port = yield* TcpServer.serve((socket) => {
+          socket.on("error", () => undefined).once("data", () => socket.end(answer))
+        })
+        const error = yield* Effect.flip(get(`https://127.0.0.1:${port}/`))
+        assert.deepInclude(error.cause, { arrived: "no" })
+      }
+    }).pipe(Effect.provide(own())))
+
   it.scopedLive("does not apply the `connect` timeout once the connection is made", () =>
     Effect.gen(function*() {
       const server = yield* StorageServer.serve(
