@@ -43,8 +43,6 @@ export const projects: Array<TestProjectInlineConfiguration> = packages.flatMap(
         root: path,
         include: ["test/integration/**/*.test.ts"],
         exclude,
-        // WebKit's driver now and then does not answer on a busy machine
-        retry: directory === "browser" ? 2 : 0,
         testTimeout: 60_000,
         hookTimeout: 60_000
       }

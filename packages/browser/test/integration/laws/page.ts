@@ -16,12 +16,8 @@ const built = Effect.promise(() => files ??= Effect.runPromise(BrowserDemo.built
 
 const opened = (behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}) =>
   Effect.gen(function*() {
-    const { session } = yield* Engine
     const demo = yield* BrowserDemo.start({ files: yield* built }, behaviour)
-    const { open } = yield* Effect.acquireRelease(
-      Effect.promise(session),
-      (session) => Effect.promise(() => session.close())
-    )
+    const { open } = yield* Effect.flatMap(Engine, ({ session }) => session)
     return { ...demo, page: yield* Effect.promise(() => open(demo.origin)) }
   }).pipe(Effect.provide(NodeContext.layer))
 

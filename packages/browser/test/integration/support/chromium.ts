@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { chromiumPath } from "../../../../../.ci/optional-suites.mjs"
-import { Engine, script, type Session, type Tab } from "./engine.js"
+import { Engine, script, type Tab } from "./engine.js"
 
 /** Chromium itself, for what only it can tell. */
 export class Chromium extends Context.Tag("test/Chromium")<Chromium, Browser>() {}
@@ -19,19 +19,19 @@ const tabOf = (page: Page): Tab => {
   }
 }
 
-const sessionIn = async (browser: Browser): Promise<Session> => {
-  const context = await browser.newContext()
-  return {
+const sessionIn = (browser: Browser): Engine["Type"]["session"] =>
+  Effect.acquireRelease(
+    Effect.promise(() => browser.newContext()),
+    (context) => Effect.promise(() => context.close())
+  ).pipe(Effect.map((context) => ({
     open: async (url) => {
       const page = await context.newPage()
       await page.goto(url)
       return tabOf(page)
     },
     clearCookies: () => context.clearCookies(),
-    setOffline: (offline) => context.setOffline(offline),
-    close: () => context.close()
-  }
-}
+    setOffline: (offline) => context.setOffline(offline)
+  })))
 
 const launched = Effect.acquireRelease(
   Effect.promise(() =>
@@ -47,6 +47,6 @@ export const ChromiumLive: Layer.Layer<Chromium | Engine> = Layer.scopedContext(
   Effect.map(
     Effect.all([launched, script]),
     ([browser, script]) =>
-      Context.make(Chromium, browser).pipe(Context.add(Engine, { session: () => sessionIn(browser), script }))
+      Context.make(Chromium, browser).pipe(Context.add(Engine, { session: sessionIn(browser), script }))
   )
 )

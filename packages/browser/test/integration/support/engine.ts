@@ -1,5 +1,5 @@
 /** A browser to drive, whichever it is. */
-import { Context, Effect } from "effect"
+import { Context, Effect, type Scope } from "effect"
 import { build } from "esbuild"
 import { fileURLToPath } from "node:url"
 
@@ -23,12 +23,11 @@ export interface Session {
   readonly clearCookies: () => Promise<void>
   /** Absent if no tool can take this browser's network away. */
   readonly setOffline?: (offline: boolean) => Promise<void>
-  readonly close: () => Promise<void>
 }
 
 export class Engine extends Context.Tag("test/Engine")<Engine, {
   /** A new one for each test. */
-  readonly session: () => Promise<Session>
+  readonly session: Effect.Effect<Session, never, Scope.Scope>
   /** What runs in the page. */
   readonly script: string
 }>() {}

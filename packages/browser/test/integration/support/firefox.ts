@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import puppeteer, { type Browser, type Page } from "puppeteer-core"
 import { firefoxPath } from "../../../../../.ci/optional-suites.mjs"
-import { Engine, script, type Session, type Tab } from "./engine.js"
+import { Engine, script, type Tab } from "./engine.js"
 
 const tabOf = (page: Page): Tab => {
   const errors: Array<string> = []
@@ -20,18 +20,18 @@ const tabOf = (page: Page): Tab => {
   }
 }
 
-const sessionIn = async (browser: Browser): Promise<Session> => {
-  const context = await browser.createBrowserContext()
-  return {
+const sessionIn = (browser: Browser): Engine["Type"]["session"] =>
+  Effect.acquireRelease(
+    Effect.promise(() => browser.createBrowserContext()),
+    (context) => Effect.promise(() => context.close())
+  ).pipe(Effect.map((context) => ({
     open: async (url) => {
       const page = await context.newPage()
       await page.goto(url)
       return tabOf(page)
     },
-    clearCookies: async () => context.deleteCookie(...await context.cookies()),
-    close: () => context.close()
-  }
-}
+    clearCookies: async () => context.deleteCookie(...await context.cookies())
+  })))
 
 const launched = Effect.acquireRelease(
   Effect.promise(() => puppeteer.launch({ browser: "firefox", executablePath: firefoxPath ?? "firefox-esr" })),
@@ -40,5 +40,5 @@ const launched = Effect.acquireRelease(
 
 export const FirefoxLive: Layer.Layer<Engine> = Layer.scoped(
   Engine,
-  Effect.map(Effect.all([launched, script]), ([browser, script]) => ({ session: () => sessionIn(browser), script }))
+  Effect.map(Effect.all([launched, script]), ([browser, script]) => ({ session: sessionIn(browser), script }))
 )

@@ -1,30 +1,47 @@
-import { Effect, Layer, Schedule, type Scope } from "effect"
+import { Effect, ExecutionStrategy, Exit, Layer, Schedule, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { createServer } from "node:net"
 import { Builder, By, Capabilities, type WebDriver } from "selenium-webdriver"
 import { webkitPaths } from "../../../../../.ci/optional-suites.mjs"
 import { Engine, script, type Session, type Tab } from "./engine.js"
 
-/** A program that runs until the scope ends. */
-const running = (program: string, words: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) =>
+// Once nobody holds its standard input any more, the group ends: at the end of the scope, or when this process is gone
+const inGroup = `"$@" & cat; kill -$0 0`
+
+interface Program {
+  readonly words: readonly [program: string, ...Array<string>]
+  readonly environment?: Readonly<Record<string, string>>
+  /** What ends it. */
+  readonly signal: "TERM" | "KILL"
+}
+
+/** A program that runs until the scope ends, with all that it starts. */
+const running = ({ environment, signal, words }: Program) =>
   Effect.acquireRelease(
     Effect.sync(() =>
-      spawn(program, words, { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "ignore"] })
+      spawn("sh", ["-c", inGroup, signal, ...words], {
+        detached: true,
+        env: { ...process.env, ...environment },
+        stdio: ["pipe", "pipe", "ignore"]
+      })
     ),
-    (child) =>
+    (shell) =>
       Effect.async<void>((resume) => {
-        if (child.exitCode !== null) return resume(Effect.void)
-        child.once("exit", () => resume(Effect.void))
-        child.kill()
+        if (shell.exitCode !== null || shell.signalCode !== null) return resume(Effect.void)
+        shell.once("exit", () => resume(Effect.void))
+        shell.stdin.end()
       })
   )
 
 // Xvfb takes a display that is free, and tells its number
 const display: Effect.Effect<string, never, Scope.Scope> = Effect.flatMap(
-  running(webkitPaths?.display ?? "Xvfb", ["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]),
-  (child) =>
+  running({
+    words: [webkitPaths?.display ?? "Xvfb", "-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"],
+    signal: "TERM"
+  }),
+  (shell) =>
     Effect.async<string>((resume) => {
-      child.stdout.once("data", (number) => resume(Effect.succeed(`:${String(number).trim()}`)))
+      shell.stdout.once("data", (number) => resume(Effect.succeed(`:${String(number).trim()}`)))
     })
 )
 
@@ -36,25 +53,28 @@ const freePort: Effect.Effect<number> = Effect.async((resume) => {
 })
 
 const answers = (url: string) =>
-  Effect.tryPromise(() => fetch(`${url}/status`)).pipe(
-    Effect.retry({ times: 200, schedule: Schedule.spaced("50 millis") }),
-    Effect.orDie
-  )
+  Effect.tryPromise((signal) => fetch(`${url}/status`, { signal })).pipe(Effect.retry(Schedule.spaced("50 millis")))
 
-const driverUrl: Effect.Effect<string, never, Scope.Scope> = Effect.gen(function*() {
-  const port = yield* freePort
-  yield* running(webkitPaths?.driver ?? "WebKitWebDriver", [`--port=${port}`, "--host=127.0.0.1"], {
-    DISPLAY: yield* display,
-    // without a graphics card
-    LIBGL_ALWAYS_SOFTWARE: "1",
-    WEBKIT_DISABLE_COMPOSITING_MODE: "1",
-    // its sandbox needs user namespaces, which a container may not have
-    WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1"
+const driverUrl = (display: string) =>
+  Effect.gen(function*() {
+    const port = yield* freePort
+    yield* running({
+      words: [webkitPaths?.driver ?? "WebKitWebDriver", `--port=${port}`, "--host=127.0.0.1"],
+      environment: {
+        DISPLAY: display,
+        // without a graphics card
+        LIBGL_ALWAYS_SOFTWARE: "1",
+        WEBKIT_DISABLE_COMPOSITING_MODE: "1",
+        // its sandbox needs user namespaces, which a container may not have
+        WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1"
+      },
+      // it may hang
+      signal: "KILL"
+    })
+    const url = `http://127.0.0.1:${port}`
+    yield* answers(url)
+    return url
   })
-  const url = `http://127.0.0.1:${port}`
-  yield* answers(url)
-  return url
-})
 
 interface Answer {
   readonly value?: unknown
@@ -91,14 +111,15 @@ const tabsOf = (driver: WebDriver) => {
   }
 }
 
-const sessionAt = async (url: string): Promise<Session> => {
-  const driver = await new Builder().usingServer(url).withCapabilities(
+const driverAt = (url: string): Promise<WebDriver> =>
+  new Builder().usingServer(url).withCapabilities(
     new Capabilities({
       browserName: "MiniBrowser",
       "webkitgtk:browserOptions": { binary: webkitPaths?.browser, args: ["--automation"] }
     })
   ).build()
-  await driver.manage().setTimeouts({ script: 120_000 })
+
+const sessionOf = (driver: WebDriver): Session => {
   const tabOf = tabsOf(driver)
   let isFirst = true
   return {
@@ -108,12 +129,29 @@ const sessionAt = async (url: string): Promise<Session> => {
       await driver.get(url)
       return tabOf(await driver.getWindowHandle())
     },
-    clearCookies: () => driver.manage().deleteAllCookies(),
-    close: () => driver.quit()
+    clearCookies: () => driver.manage().deleteAllCookies()
   }
 }
 
+const attempt = (display: string) =>
+  Effect.gen(function*() {
+    const url = yield* driverUrl(display)
+    const driver = yield* Effect.tryPromise(() => driverAt(url))
+    yield* Effect.tryPromise(() => driver.manage().setTimeouts({ script: 120_000 }))
+    return sessionOf(driver)
+  }).pipe(Effect.timeout("15 seconds"))
+
+/** Ends what a failed attempt has started before the next one begins. */
+const endedOnFailure = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>): Effect.Effect<A, E, Scope.Scope> =>
+  Effect.gen(function*() {
+    const own = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    return yield* Effect.onError(Scope.extend(attempt, own), (cause) => Scope.close(own, Exit.failCause(cause)))
+  })
+
+// A driver that has served a session before sometimes never answers the next one, on a busy machine: each gets its own
+const session = (display: string) => Effect.orDie(Effect.retry(endedOnFailure(attempt(display)), { times: 2 }))
+
 export const WebKitLive: Layer.Layer<Engine> = Layer.scoped(
   Engine,
-  Effect.map(Effect.all([driverUrl, script]), ([url, script]) => ({ session: () => sessionAt(url), script }))
+  Effect.map(Effect.all([display, script]), ([display, script]) => ({ session: session(display), script }))
 )

@@ -83,10 +83,7 @@ export const make = (
     )
     yield* pages.serve(Effect.provide(served(engine.script), services))
     const origin = originOf(pages)
-    const session = yield* Effect.acquireRelease(
-      Effect.promise(() => engine.session()),
-      (session) => Effect.promise(() => session.close())
-    )
+    const session = yield* engine.session
     const fs = yield* FileSystem.FileSystem
     const anotherTab = Effect.promise(() => session.open(origin))
     return {
