@@ -3,15 +3,9 @@ import { ObjectStore } from "@stevedore/testing"
 import { Effect, Layer, Stream } from "effect"
 import { readFile } from "node:fs/promises"
 import { Chromium, ChromiumLive } from "../support/chromium.js"
-import type { Outcome } from "../support/page.js"
 import * as World from "../support/world.js"
 
 const MiB = 1024 * 1024
-
-const uploaded = (outcome: Outcome) => {
-  assert(outcome._tag === "Uploaded", JSON.stringify(outcome))
-  return outcome
-}
 
 // Bytes that are counted and thrown away.
 const nowhere = Layer.sync(ObjectStore.ObjectStore, () =>
@@ -48,9 +42,8 @@ layer(ChromiumLive, { excludeTestServices: true })("the memory of a page in Chro
         World.upload(world.page, { options: { strategy: "multipart", parts: 12 } }),
         "45 seconds"
       )
-      assert.strictEqual(uploaded(outcome).sent.parts, 12)
-      const { requests } = yield* world.sandbox.report
-      assert.lengthOf(requests.filter(({ operation }) => operation === "putPart"), 12)
+      assert.strictEqual(World.uploaded(outcome).sent.parts, 12)
+      assert.strictEqual(yield* World.counted(world, "putPart"), 12)
     }))
 
   it.scoped("sends 2 GiB while the page's memory grows by less than 64 MiB", () =>
@@ -64,7 +57,7 @@ layer(ChromiumLive, { excludeTestServices: true })("the memory of a page in Chro
         most = Math.max(most, yield* rendererMemory)
         yield* Effect.sleep("200 millis")
       }).pipe(Effect.forever, Effect.forkScoped)
-      const { sent } = uploaded(yield* World.outcome(world.page))
+      const { sent } = World.uploaded(yield* World.outcome(world.page))
       assert.deepInclude(sent, { bytes: 2048 * MiB, parts: 64 })
       assert.isAbove(most, 0)
       assert.isBelow((most - before) / MiB, 64)

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { FaultScript } from "@stevedore/testing"
-import { Effect, type Layer, Schedule } from "effect"
+import { Effect, type Layer } from "effect"
 import { appendFile, truncate, utimes, writeFile } from "node:fs/promises"
 import type { Engine } from "../support/engine.js"
 import type { Outcome } from "../support/page.js"
@@ -11,19 +11,6 @@ const MiB = 1024 * 1024
 const inParts = { options: { strategy: "multipart", parts: 3, concurrency: 1 } } as const
 
 const generated = { ...inParts, generate: { name: "a.bin", size: 18 * MiB } }
-
-// storage has the first part, and the second does not move
-const stuck = FaultScript.on("putPart").part(2).stall("connect")
-
-const uploaded = (outcome: Outcome) => {
-  assert(outcome._tag === "Uploaded", JSON.stringify(outcome))
-  return outcome
-}
-
-const failed = (outcome: Outcome) => {
-  assert(outcome._tag === "Failed", JSON.stringify(outcome))
-  return outcome
-}
 
 const untilFirstPart = (page: World.World["page"]) => World.until(page, () => window.stevedore.confirmed() > 0)
 
@@ -51,43 +38,34 @@ const changesOf = Object.entries(changes).map(([what, change]) =>
 
 /** Every byte of what is stored is this one. */
 const isStored = (world: World.World, outcome: Outcome, byte: number) =>
-  Effect.map(world.sandbox.stored(uploaded(outcome).id), (stored) => {
+  Effect.map(world.sandbox.stored(World.uploaded(outcome).id), (stored) => {
     assert.isTrue(Buffer.alloc(18 * MiB, byte).equals(stored))
   })
-
-const counted = (world: World.World, operation: string) =>
-  Effect.map(
-    world.sandbox.report,
-    ({ requests }) => requests.filter((request) => request.operation === operation).length
-  )
 
 /** What happens to an upload while it lives, in any browser. */
 export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =>
   layer(engine, { excludeTestServices: true, timeout: "60 seconds" })(`the life of an upload in ${browser}`, (it) => {
     it.scoped("starts no part while it is paused, and resumes in the same session", () =>
       Effect.gen(function*() {
-        const world = yield* World.make({ faults: stuck })
+        const world = yield* World.make({ faults: World.stuck })
         yield* World.start(world.page, generated)
         yield* untilFirstPart(world.page)
         // what is paused is the request that does not move: one that begins later would wait for its timeout
-        yield* Effect.repeat(counted(world, "putPart"), {
-          schedule: Schedule.spaced("20 millis"),
-          until: (puts) => puts === 2
-        })
+        yield* World.untilStuck(world)
         yield* World.pause(world.page)
         yield* World.until(world.page, () => window.stevedore.points().at(-1)?.phase === "paused")
-        const puts = yield* counted(world, "putPart")
+        const puts = yield* World.counted(world, "putPart")
         yield* Effect.sleep("500 millis")
-        assert.strictEqual(yield* counted(world, "putPart"), puts)
+        assert.strictEqual(yield* World.counted(world, "putPart"), puts)
         yield* World.resume(world.page)
-        const { id, sent } = uploaded(yield* World.outcome(world.page))
+        const { id, sent } = World.uploaded(yield* World.outcome(world.page))
         assert.strictEqual(sent.sessions, 1)
         assert.strictEqual((yield* world.sandbox.stored(id)).byteLength, 18 * MiB)
       }))
 
     it.scoped("sends no further request after it is cancelled", () =>
       Effect.gen(function*() {
-        const world = yield* World.make({ faults: stuck })
+        const world = yield* World.make({ faults: World.stuck })
         yield* World.start(world.page, generated)
         yield* untilFirstPart(world.page)
         yield* World.cancel(world.page)
@@ -96,12 +74,12 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
         yield* Effect.sleep("500 millis")
         const later = yield* world.sandbox.report
         assert.strictEqual(later.requests.length, requests.length)
-        assert.strictEqual(yield* counted(world, "completeLarge"), 0)
+        assert.strictEqual(yield* World.counted(world, "completeLarge"), 0)
       }))
 
     it.scoped("resumes after a reload if the same file is chosen again, and rejects another file", () =>
       Effect.gen(function*() {
-        const world = yield* World.make({ faults: stuck })
+        const world = yield* World.make({ faults: World.stuck })
         const path = yield* World.sparseFile(world, "a.bin", 18 * MiB, [[17 * MiB, "the end"]])
         yield* World.choose(world.page, path)
         yield* World.start(world.page, inParts)
@@ -113,13 +91,13 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
         const other = yield* World.sparseFile(world, "b.bin", 18 * MiB)
         yield* Effect.promise(() => utimes(other, anotherDate, anotherDate))
         yield* World.choose(world.page, other)
-        const refused = failed(yield* World.resumeChosen(world.page, left?.id ?? ""))
+        const refused = World.failed(yield* World.resumeChosen(world.page, left?.id ?? ""))
         assert.strictEqual(refused.error, "SourceChanged")
 
         yield* World.choose(world.page, path)
-        const { id, sent } = uploaded(yield* World.resumeChosen(world.page, left?.id ?? ""))
+        const { id, sent } = World.uploaded(yield* World.resumeChosen(world.page, left?.id ?? ""))
         assert.strictEqual(sent.sessions, 1)
-        assert.strictEqual(yield* counted(world, "initiateLarge"), 1)
+        assert.strictEqual(yield* World.counted(world, "initiateLarge"), 1)
         const stored = yield* world.sandbox.stored(id)
         assert.strictEqual(Buffer.from(stored).indexOf("the end"), 17 * MiB)
         assert.lengthOf(yield* World.unfinished(world.page), 0)
@@ -134,7 +112,7 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
     for (const { offset, what, where } of hidden) {
       it.scoped(`fails with SourceChanged if a file of equal size and date has other bytes ${where} after a reload`, () =>
         Effect.gen(function*() {
-          const world = yield* World.make({ faults: stuck })
+          const world = yield* World.make({ faults: World.stuck })
           const date = new Date(1_700_000_000_000)
           const path = yield* World.sparseFile(world, "a.bin", 18 * MiB)
           yield* Effect.promise(() => utimes(path, date, date))
@@ -146,32 +124,32 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
           yield* World.sparseFile(world, "a.bin", 18 * MiB, [[offset, "other"]])
           yield* Effect.promise(() => utimes(path, date, date))
           yield* World.choose(world.page, path)
-          const refused = failed(yield* World.resumeChosen(world.page, left?.id ?? ""))
+          const refused = World.failed(yield* World.resumeChosen(world.page, left?.id ?? ""))
           assert.strictEqual(refused.error, "SourceChanged")
           assert.deepInclude(refused.fields, { what })
-          assert.strictEqual(yield* counted(world, "completeLarge"), 0)
+          assert.strictEqual(yield* World.counted(world, "completeLarge"), 0)
         }))
     }
 
     it.scoped("fails with `UploadLocked` in a second tab until the first tab is closed", () =>
       Effect.gen(function*() {
-        const world = yield* World.make({ faults: stuck })
+        const world = yield* World.make({ faults: World.stuck })
         const path = yield* World.sparseFile(world, "a.bin", 18 * MiB)
         const other = yield* world.anotherTab
         yield* World.choose(world.page, path)
         yield* World.choose(other, path)
         yield* World.start(world.page, inParts)
         yield* untilFirstPart(world.page)
-        assert.strictEqual(failed(yield* World.upload(other, inParts)).error, "UploadLocked")
+        assert.strictEqual(World.failed(yield* World.upload(other, inParts)).error, "UploadLocked")
         // the tab that drives it goes, and the other one may as soon as the browser has noticed
         yield* World.close(world.page)
         const outcome = yield* Effect.repeat(Effect.delay(World.upload(other, inParts), "100 millis"), {
           while: (outcome) => outcome._tag === "Failed" && outcome.error === "UploadLocked",
           times: 100
         })
-        const { sent } = uploaded(outcome)
+        const { sent } = World.uploaded(outcome)
         assert.strictEqual(sent.sessions, 1)
-        assert.strictEqual(yield* counted(world, "initiateLarge"), 1)
+        assert.strictEqual(yield* World.counted(world, "initiateLarge"), 1)
       }))
 
     for (const [what, change] of changesOf) {
@@ -185,8 +163,8 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
           yield* Effect.promise(() => change(path))
           const outcome = yield* World.outcome(world.page)
           if (what === "that grows" && !eyes.seesDates) return yield* isStored(world, outcome, 0)
-          assert.include(["SourceChanged", eyes.saysOfAnotherDate], failed(outcome).error)
-          assert.strictEqual(yield* counted(world, "completeLarge"), 0)
+          assert.include(["SourceChanged", eyes.saysOfAnotherDate], World.failed(outcome).error)
+          assert.strictEqual(yield* World.counted(world, "completeLarge"), 0)
         }))
 
       it.scoped(`of a file ${what} before the upload starts fails and is not initiated, or stores what it is now`, () =>
@@ -198,8 +176,8 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
           const outcome = yield* World.upload(world.page, inParts)
           if (what === "that grows" && !eyes.seesDates) return yield* isStored(world, outcome, 0)
           if (what === "that is overwritten" && !eyes.seesDates) return yield* isStored(world, outcome, 1)
-          assert.include(["SourceChanged", eyes.saysOfAnotherDate], failed(outcome).error)
-          assert.strictEqual(yield* counted(world, "initiateLarge"), 0)
+          assert.include(["SourceChanged", eyes.saysOfAnotherDate], World.failed(outcome).error)
+          assert.strictEqual(yield* World.counted(world, "initiateLarge"), 0)
         }))
     }
   })

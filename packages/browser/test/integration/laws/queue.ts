@@ -10,21 +10,9 @@ const MiB = 1024 * 1024
 
 const inParts = { upload: { strategy: "multipart", parts: 3, concurrency: 1 } } as const
 
-// storage has the first part, and the second does not move
-const stuck = FaultScript.on("putPart").part(2).stall("connect")
-
-const counted = (world: World.World, operation: string) =>
-  Effect.map(
-    world.sandbox.report,
-    ({ requests }) => requests.filter((request) => request.operation === operation).length
-  )
-
 /** Until the part that does not move is on its way. */
 const untilStuck = (world: World.World) =>
-  Effect.repeat(counted(world, "putPart"), { schedule: Schedule.spaced("20 millis"), until: (puts) => puts === 2 })
-    .pipe(
-      Effect.zipRight(Queue.until(world.page, ({ totals }) => totals.confirmed > 0))
-    )
+  Effect.zipRight(World.untilStuck(world), Queue.until(world.page, ({ totals }) => totals.confirmed > 0))
 
 const completed = (world: World.World) =>
   Effect.map(
@@ -58,7 +46,7 @@ export const queue = (engine: Layer.Layer<Engine>, browser: string, lacks: Lacks
 
     it.scoped("pauses all files and resumes them in their sessions", () =>
       Effect.gen(function*() {
-        const world = yield* World.make({ faults: stuck })
+        const world = yield* World.make({ faults: World.stuck })
         yield* Queue.start(world.page, { ...inParts, files: 1 })
         yield* Queue.add(world.page, yield* World.sparseFile(world, "a.bin", 18 * MiB, [[17 * MiB, "the end"]]))
         yield* Queue.add(world.page, yield* World.sparseFile(world, "b.bin", 18 * MiB))
@@ -68,14 +56,14 @@ export const queue = (engine: Layer.Layer<Engine>, browser: string, lacks: Lacks
         assert.strictEqual(totals.state, "paused")
         yield* Queue.act(world.page, "resume")
         const { items: [first] } = yield* Queue.untilAll(world.page, "completed", 2)
-        assert.strictEqual(yield* counted(world, "initiateLarge"), 2)
+        assert.strictEqual(yield* World.counted(world, "initiateLarge"), 2)
         const stored = yield* world.sandbox.stored(first?.result?.id ?? "")
         assert.strictEqual(Buffer.from(stored).indexOf("the end"), 17 * MiB)
       }))
 
     it.scoped("discards what it cancels, also for the next page, and uploads it after all", () =>
       Effect.gen(function*() {
-        const world = yield* World.make({ faults: stuck })
+        const world = yield* World.make({ faults: World.stuck })
         yield* Queue.start(world.page, inParts)
         yield* Queue.add(world.page, yield* World.sparseFile(world, "a.bin", 18 * MiB))
         yield* untilStuck(world)
@@ -84,7 +72,7 @@ export const queue = (engine: Layer.Layer<Engine>, browser: string, lacks: Lacks
         assert.deepInclude(items[0], { sent: 0, confirmed: 0 })
         yield* Queue.act(world.page, "retry")
         yield* Queue.untilAll(world.page, "completed")
-        assert.strictEqual(yield* counted(world, "initiateLarge"), 2)
+        assert.strictEqual(yield* World.counted(world, "initiateLarge"), 2)
         assert.lengthOf(yield* World.unfinished(world.page), 0)
       }))
 
@@ -100,13 +88,13 @@ export const queue = (engine: Layer.Layer<Engine>, browser: string, lacks: Lacks
         assert.deepInclude(totals, { state: "failed", failed: 1 })
         yield* Queue.act(world.page, "retry")
         yield* Queue.untilAll(world.page, "completed")
-        assert.strictEqual(yield* counted(world, "initiateLarge"), 1)
-        assert.strictEqual(yield* counted(world, "putPart"), 5)
+        assert.strictEqual(yield* World.counted(world, "initiateLarge"), 1)
+        assert.strictEqual(yield* World.counted(world, "putPart"), 5)
       }))
 
     it.scoped("offers an unfinished upload after a reload, rejects another file, and resumes with the same one", () =>
       Effect.gen(function*() {
-        const world = yield* World.make({ faults: stuck })
+        const world = yield* World.make({ faults: World.stuck })
         const path = yield* World.sparseFile(world, "a.bin", 18 * MiB, [[17 * MiB, "the end"]])
         const other = yield* World.sparseFile(world, "b.bin", 18 * MiB)
         yield* Effect.promise(() => utimes(other, 1_000_000_000, 1_000_000_000))
@@ -131,7 +119,7 @@ export const queue = (engine: Layer.Layer<Engine>, browser: string, lacks: Lacks
         assert.strictEqual(unfinished[0]?.error?.tag, "SourceChanged")
         yield* Queue.give(world.page, left, path)
         const { items: [done] } = yield* Queue.untilAll(world.page, "completed")
-        assert.strictEqual(yield* counted(world, "initiateLarge"), 1)
+        assert.strictEqual(yield* World.counted(world, "initiateLarge"), 1)
         const stored = yield* world.sandbox.stored(done?.result?.id ?? "")
         assert.strictEqual(Buffer.from(stored).indexOf("the end"), 17 * MiB)
       }))
@@ -141,7 +129,7 @@ export const queue = (engine: Layer.Layer<Engine>, browser: string, lacks: Lacks
         "resumes a file of the page's own after a reload by its handle",
         () =>
           Effect.gen(function*() {
-            const world = yield* World.make({ faults: stuck })
+            const world = yield* World.make({ faults: World.stuck })
             yield* Queue.start(world.page, inParts)
             yield* Queue.addOwn(world.page, "own.bin")
             yield* untilStuck(world)
@@ -151,14 +139,14 @@ export const queue = (engine: Layer.Layer<Engine>, browser: string, lacks: Lacks
             assert.isTrue(left.kept)
             yield* Queue.allow(world.page, left)
             yield* Queue.untilAll(world.page, "completed")
-            assert.strictEqual(yield* counted(world, "initiateLarge"), 1)
+            assert.strictEqual(yield* World.counted(world, "initiateLarge"), 1)
           })
       )
     }
 
     it.scoped("leaves an upload to the tab that sends it, and takes it over once that tab is closed", () =>
       Effect.gen(function*() {
-        const world = yield* World.make({ faults: stuck })
+        const world = yield* World.make({ faults: World.stuck })
         const path = yield* World.sparseFile(world, "a.bin", 18 * MiB)
         yield* Queue.start(world.page, inParts)
         yield* Queue.add(world.page, path)
@@ -175,6 +163,6 @@ export const queue = (engine: Layer.Layer<Engine>, browser: string, lacks: Lacks
           Effect.zipRight(Queue.until(other, ({ totals: { completed, failed } }) => completed + failed === 1)),
           Effect.repeat({ until: ({ totals }) => totals.completed === 1 })
         )
-        assert.strictEqual(yield* counted(world, "initiateLarge"), 1)
+        assert.strictEqual(yield* World.counted(world, "initiateLarge"), 1)
       }))
   })

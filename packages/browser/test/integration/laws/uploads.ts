@@ -11,8 +11,7 @@ export const uploads = (engine: Layer.Layer<Engine>, browser: string) =>
     it.scoped("is stored completely at another origin, without a breach of the contract", () =>
       Effect.gen(function*() {
         const world = yield* World.make()
-        const outcome = yield* World.upload(world.page, { generate: { name: "a.txt", size: 100_000 } })
-        assert(outcome._tag === "Uploaded", JSON.stringify(outcome))
+        const outcome = World.uploaded(yield* World.upload(world.page, { generate: { name: "a.txt", size: 100_000 } }))
         const stored = yield* world.sandbox.stored(outcome.id)
         assert.strictEqual(stored.byteLength, 100_000)
         const report = yield* world.sandbox.report
@@ -23,11 +22,12 @@ export const uploads = (engine: Layer.Layer<Engine>, browser: string) =>
       Effect.gen(function*() {
         const world = yield* World.make()
         const size = 40 * MiB
-        const outcome = yield* World.upload(world.page, {
-          generate: { name: "a.bin", size },
-          options: { strategy: "multipart", parts: 5 }
-        })
-        assert(outcome._tag === "Uploaded", JSON.stringify(outcome))
+        const outcome = World.uploaded(
+          yield* World.upload(world.page, {
+            generate: { name: "a.bin", size },
+            options: { strategy: "multipart", parts: 5 }
+          })
+        )
         assert.strictEqual(outcome.sent.parts, 5)
         const points = yield* World.points(world.page)
         points.forEach((point, index) => {

@@ -1,7 +1,15 @@
 import { FileSystem, HttpRouter, type HttpServer, HttpServerResponse, Path } from "@effect/platform"
 import { NodeContext, NodeHttpServer } from "@effect/platform-node"
+import { assert } from "@effect/vitest"
 import { NodeStevedore, StevedoreHttpApp } from "@stevedore/node"
-import { type ObjectStore, ObjectStoreMemory, type Sandbox, SandboxHttp, type SandboxOptions } from "@stevedore/testing"
+import {
+  FaultScript,
+  type ObjectStore,
+  ObjectStoreMemory,
+  type Sandbox,
+  SandboxHttp,
+  type SandboxOptions
+} from "@stevedore/testing"
 import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { open } from "node:fs/promises"
 import { createServer } from "node:http"
@@ -171,3 +179,27 @@ export const until = (page: Tab, holds: () => boolean): Effect.Effect<void> =>
     Effect.timeout("20 seconds"),
     Effect.orDie
   )
+
+export const uploaded = (outcome: Outcome) => {
+  assert(outcome._tag === "Uploaded", JSON.stringify(outcome))
+  return outcome
+}
+
+export const failed = (outcome: Outcome) => {
+  assert(outcome._tag === "Failed", JSON.stringify(outcome))
+  return outcome
+}
+
+/** Storage has the first part, and the second does not move. */
+export const stuck = FaultScript.on("putPart").part(2).stall("connect")
+
+/** How many requests there were for an operation. */
+export const counted = ({ sandbox }: World, operation: string): Effect.Effect<number> =>
+  Effect.map(
+    sandbox.report,
+    ({ requests }) => requests.filter((request) => request.operation === operation).length
+  )
+
+/** Until the second part is on its way. */
+export const untilStuck = (world: World): Effect.Effect<void> =>
+  Effect.repeat(counted(world, "putPart"), { schedule: Schedule.spaced("20 millis"), until: (puts) => puts === 2 })
