@@ -8,6 +8,7 @@ import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceChanged } from "@stevedore/core/SourceError"
 import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import * as SourceLimits from "@stevedore/core/SourceLimits"
+import type { ByteRange } from "@stevedore/core/UploadPlan"
 import type { ChunkObserver, OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import { readFailure, readThrough } from "./internal/blobReader.js"
@@ -48,50 +49,47 @@ const sampled = (blob: Blob): ReadonlyArray<Blob> => {
   )
 }
 
-const sampleOf = (name: string, blob: Blob): Effect.Effect<string, SourceError> =>
+// WebKit says of a file with a new date that there is none
+const read = ({ isStill, name }: Content, slice: Blob, observe: ChunkObserver): Effect.Effect<void, SourceError> =>
+  Effect.tapError(readThrough(name, slice, observe), () => isStill)
+
+const sampleOf = (content: Content): Effect.Effect<string, SourceError> =>
   Effect.suspend(() => {
     const running = Checksum.crc32.begin()
     return Effect.map(
-      Effect.forEach(sampled(blob), (piece) => readThrough(name, piece, running.update), { discard: true }),
+      Effect.forEach(sampled(content.blob), (piece) => read(content, piece, running.update), { discard: true }),
       running.value
     )
   })
 
-const fingerprintOf = (
-  name: string,
-  blob: Blob,
-  modified: number | undefined
-): Effect.Effect<SourceFingerprint, SourceError> =>
-  Effect.map(sampleOf(name, blob), (sample) => ({
-    kind: "blob",
-    size: blob.size,
-    ...(modified === undefined ? {} : { modified }),
-    // A page cannot tell which file on disk it has been given, so the content identifies it.
-    identity: [blob.size, modified, sample].join("/"),
-    sample
-  }))
+const fingerprintOf = ({ blob: { size }, modified }: Content, sample: string): SourceFingerprint => ({
+  kind: "blob",
+  size,
+  ...(modified === undefined ? {} : { modified }),
+  // A page cannot tell which file on disk it has been given, so the content identifies it.
+  identity: [size, modified, sample].join("/"),
+  sample
+})
 
-// While a section is in flight, its bytes are being read anyway: reading more would only delay the next part.
-const opened = ({ blob, isStill, name }: Content, unchanged: Effect.Effect<void, SourceError>): OpenSource => {
+const opened = (content: Content, unchanged: Effect.Effect<void, SourceError>): OpenSource => {
   let onTheirWay = 0
   const onItsWay = Effect.acquireRelease(
     Effect.sync(() => onTheirWay += 1),
     () => Effect.sync(() => onTheirWay -= 1)
   )
-  // WebKit says of a file with a new date that there is none
-  const read = (slice: Blob, observe: ChunkObserver) =>
-    Effect.catchAll(readThrough(name, slice, observe), (error) => Effect.zipRight(isStill, Effect.fail(error)))
+  // without a type, so that the browser adds no header that is not signed
+  const sliceOf = (range: ByteRange) => content.blob.slice(range.offset, range.offset + range.length)
   return {
     section: (range) => {
-      // without a type, so that the browser adds no header that is not signed
-      const slice = blob.slice(range.offset, range.offset + range.length)
+      const blob = sliceOf(range)
       return Effect.succeed({
         range,
-        body: (observe) => Effect.as(onItsWay, { _tag: "BlobBody", blob: slice, observed: read(slice, observe) })
+        body: (observe) => Effect.as(onItsWay, { _tag: "BlobBody", blob, observed: read(content, blob, observe) })
       })
     },
-    readThrough: (range, observe) => read(blob.slice(range.offset, range.offset + range.length), observe),
-    unchanged: Effect.suspend(() => onTheirWay > 0 ? Effect.void : unchanged)
+    readThrough: (range, observe) => read(content, sliceOf(range), observe),
+    // While a section is in flight, its bytes are being read anyway: reading more would only delay the next part.
+    unchanged: Effect.suspend(() => onTheirWay > 0 ? content.isStill : unchanged)
   }
 }
 
@@ -106,14 +104,14 @@ interface Content {
 
 const make = (content: Content): Effect.Effect<RepeatableSource, SourceError> =>
   Effect.gen(function*() {
-    const { blob, isStill, mediaType, modified, name } = content
+    const { blob, isStill, mediaType, name } = content
     yield* SourceLimits.checkDescription(name, mediaType)
-    const fingerprint = yield* fingerprintOf(name, blob, modified)
+    const fingerprint = fingerprintOf(content, yield* sampleOf(content))
     // Firefox reads a file that has changed as if nothing had happened
     const unchanged = Effect.zipRight(
       isStill,
       Effect.filterOrFail(
-        sampleOf(name, blob),
+        sampleOf(content),
         (sample) => sample === fingerprint.sample,
         () => new SourceChanged({ name, what: "content" })
       )

@@ -156,6 +156,31 @@ describe("BlobSource", () => {
         assert.deepInclude(yield* Effect.flip(open.readThrough({ offset: 0, length: 10 }, () => {})), expected)
       }).pipe(Effect.scoped))
 
+    it.scoped("fails with SourceChanged if the file has another date while a section of it is being read", () =>
+      Effect.gen(function*() {
+        const chosen = file(bytes(10))
+        const source = yield* BlobSource.fromFile(chosen)
+        const open = yield* source.open
+        const section = yield* open.section({ offset: 0, length: 5 })
+        yield* section.body(() => {})
+        yield* open.unchanged
+        Object.defineProperty(chosen, "lastModified", { value: 6 })
+        assert.deepInclude(yield* Effect.flip(open.unchanged), { _tag: "SourceChanged", what: "modified" })
+      }))
+
+    it.effect("fails with SourceChanged if the file gets another date while its sample is read", () =>
+      Effect.gen(function*() {
+        const chosen = file(bytes(10))
+        const source = yield* BlobSource.fromFile(chosen)
+        const pull = () => {
+          Object.defineProperty(chosen, "lastModified", { value: 6 })
+          return Promise.reject(new DOMException("", "NotFoundError"))
+        }
+        Object.assign(chosen, { stream: () => new ReadableStream({ pull, type: "bytes" }) })
+        const error = yield* Effect.flip(Effect.scoped(source.open))
+        assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
+      }))
+
     it.effect("fails with SourceChanged if a file is shorter, although the browser fills up what it reads at once", () =>
       Effect.gen(function*() {
         const short = new Blob([bytes(9)])

@@ -213,6 +213,8 @@ const attempt = (
           ? accepted(transfer, put.value, { algorithm: algorithm.name, sent: hashing.checksum() }, number)
           : cut
       ),
+      // a source that changed while it was read may have said only that it could not be read
+      Effect.tapError((error) => error._tag === "SourceUnreadable" ? transfer.opened.unchanged : Effect.void),
       timed,
       Effect.flatMap(([took, receipt]) =>
         Effect.as(Metrics.measurePut({ bytes: section.range.length, took }), receipt)

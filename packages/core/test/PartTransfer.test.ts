@@ -249,6 +249,25 @@ describe("PartTransfer", () => {
     )))
   })
 
+  it.effect("a source that could not be read is asked whether it changed, after the attempt that read it has ended", () => {
+    let reading = 0
+    const unreadable = new SourceError.SourceUnreadable({ name: "a.bin", reason: "NotFound" })
+    const changed = new SourceError.SourceChanged({ name: "a.bin", what: "modified" })
+    const failing = storage(() =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => reading += 1),
+        () => Effect.fail(unreadable),
+        () => Effect.sync(() => reading -= 1)
+      )
+    )
+    let looks = 0
+    const unchanged = Effect.suspend(() => ++looks % 2 === 1 ? Effect.void : reading > 0 ? Effect.never : changed)
+    return Effect.gen(function*() {
+      assert.deepStrictEqual(yield* inTime(Effect.flip(transfer({ unchanged }))), changed)
+      assert.deepStrictEqual(yield* inTime(Effect.flip(transfer())), unreadable)
+    }).pipe(Effect.provide(failing))
+  })
+
   const storageTime = new Date(5 * 3_600_000)
 
   it.effect.each(

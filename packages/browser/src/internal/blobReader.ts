@@ -140,17 +140,6 @@ const isSaidToBeModified = (error: SourceError): boolean => error._tag === "Sour
 export const touch = (name: string, blob: Blob): Effect.Effect<void, SourceError> =>
   believed(Effect.tryPromise({ try: () => readByte(name, blob), catch: (cause) => readFailure(name, cause) }))
 
-// A stream reports a changed file, like any other failure, as a network failure (`TypeError`). A read without a stream
-// reveals the real cause.
-const explained = (name: string, blob: Blob) => (error: SourceError): Effect.Effect<never, SourceError> => {
-  const failed = isSaidToBeModified(error)
-    ? new SourceUnreadable({ name, reason: "Failed", code: "NotReadableError" })
-    : error
-  return failed._tag === "SourceUnreadable" && failed.reason === "Failed"
-    ? Effect.zipRight(touch(name, blob), Effect.fail(failed))
-    : Effect.fail(failed)
-}
-
 /**
  * Reads a Blob from front to back in chunks of up to 1 MiB, with one chunk in memory at a time. If the browser supports
  * it, the same buffer is reused, because browsers do not free discarded buffers until there are hundreds of MiB of
@@ -160,4 +149,13 @@ export const readThrough = (name: string, blob: Blob, observe: ChunkObserver): E
   Effect.tryPromise({
     try: (signal) => readAll(name, blob, observe, signal),
     catch: (cause) => readFailure(name, cause)
-  }).pipe(Effect.catchAll(explained(name, blob)))
+  }).pipe(
+    // A stream reports a changed file, like any other failure, as a network failure (`TypeError`). A read without a
+    // stream reveals the real cause.
+    Effect.mapError((error) =>
+      isSaidToBeModified(error) ? new SourceUnreadable({ name, reason: "Failed", code: "NotReadableError" }) : error
+    ),
+    Effect.tapError((error) =>
+      error._tag === "SourceUnreadable" && error.reason === "Failed" ? touch(name, blob) : Effect.void
+    )
+  )
