@@ -43,7 +43,11 @@ export interface Options {
   readonly keep?: boolean | undefined
   /** Called at the end of a download that failed or was interrupted and has left something to continue from. */
   readonly onKept?: (() => void) | undefined
-  /** The expected size in bytes, such as the record's: a different size fails with `DownloadIncomplete`. */
+  /**
+   * The expected size in bytes, such as the record's: a different size fails with `DownloadIncomplete`. Without it, a
+   * file from a server that declares no length ends where its connection does: one that was cut looks complete. Node
+   * cannot distinguish the two over TLS either.
+   */
   readonly size?: number | undefined
   /**
    * The checksum to compare the bytes with while they are written, such as the `sent.checksum` of the upload. A
