@@ -23,7 +23,6 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Checksums from "./Checksums.js"
-import { CommandWords, typed } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
 import * as ExitCode from "./ExitCode.js"
 import * as FinishedFiles from "./FinishedFiles.js"
@@ -31,6 +30,7 @@ import * as Description from "./internal/description.js"
 import * as FailedFiles from "./internal/failedFiles.js"
 import * as HeldLedger from "./internal/heldLedger.js"
 import * as LastingRefusals from "./internal/lastingRefusals.js"
+import * as Stopped from "./internal/stopped.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
 import { Output, type OutputFailed } from "./Output.js"
@@ -107,6 +107,8 @@ interface Run {
   /** What the service refuses for every file. */
   readonly refusal: Effect.Effect<Option.Option<UploadError>>
   readonly failed: FailedFiles.FailedFiles
+  /** The files that were reported as uploaded. */
+  readonly reported: Set<FileToUpload>
 }
 
 type Sent =
@@ -206,7 +208,10 @@ const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
     )
     yield* Effect.matchEffect(Effect.provideService(sending, UploadLedger.UploadLedger, ledger), {
       onSuccess: (sent) =>
-        Effect.zipRight(run.watch.settle(file, "done"), ignoreClosed(tellUp(sent, run.options.json))),
+        run.watch.settle(file, "done").pipe(
+          Effect.zipRight(ignoreClosed(tellUp(sent, run.options.json))),
+          Effect.tap(() => run.reported.add(file))
+        ),
       onFailure: (error) =>
         Effect.gen(function*() {
           yield* run.watch.settle(file, "failed")
@@ -270,18 +275,11 @@ const tellRepeated = ([first, ...more]: ReadonlyArray<FileToUpload>) =>
           : `${Printable.line(first.path)} and ${more.length} more are given more than once: uploading each once`
       ))
 
-const tellHowToGoOn = (files: number, { options, watch }: Run) =>
-  Effect.gen(function*() {
-    const output = yield* Output
-    const words = yield* CommandWords
-    const done = yield* watch.done
-    const standing = files === 1 ? "Stopped." : `Stopped: ${done} of ${files} files uploaded.`
-    yield* output.warn(
-      options.noResume
-        ? `${standing} With --no-resume, the rest cannot be resumed.`
-        : `${standing} To resume:\n  ${typed(words, process.platform)}`
-    )
-  })
+const tellStopped = (files: number, { options, reported, watch }: Run) =>
+  Effect.flatMap(
+    watch.done,
+    (uploaded) => Stopped.tell({ files, uploaded, reported: reported.size, resumable: !options.noResume })
+  )
 
 const finishedFiles = (options: Options, files: ReadonlyArray<FileToUpload>) =>
   Effect.gen(function*() {
@@ -315,10 +313,11 @@ export const run = (options: Options) =>
     const slots = yield* Effect.makeSemaphore(options.files)
     const turns = new Map<string, Effect.Semaphore>()
     const { ofAll: refusal, service } = LastingRefusals.make(yield* ServiceApi)
-    const run: Run = { options, watch, finished, slots, turns, refusal, failed: FailedFiles.make(options.json) }
+    const failed = FailedFiles.make(options.json)
+    const run: Run = { options, watch, finished, slots, turns, refusal, failed, reported: new Set() }
     yield* uploadAll(files, run).pipe(
       Effect.provideService(ServiceApi, service),
-      Effect.onInterrupt(() => tellHowToGoOn(files.length, run))
+      Effect.onInterrupt(() => tellStopped(files.length, run))
     )
   }).pipe(
     Effect.scoped,

@@ -10,7 +10,7 @@ import { createServer, type Server } from "node:http"
 import * as Arguments from "../../src/Arguments.js"
 import * as FinishedFiles from "../../src/FinishedFiles.js"
 import { summaries } from "../../src/internal/commands.js"
-import { invoke, jsonLines, Sandbox, sandbox, stoppedAt } from "./invoke.js"
+import { invoke, jsonLines, Sandbox, sandbox, stoppedAfter, stoppedAt } from "./invoke.js"
 
 const uploadReports = Schema.decodeUnknownSync(Schema.Array(Reports.UploadReport), { onExcessProperty: "preserve" })
 
@@ -286,6 +286,25 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.include(ended.stderr, `${folder}/notes/one.txt is given more than once: uploading it once\n`)
         const paths = ended.stdout.trimEnd().split("\n").map((line) => line.split("\t")[1])
         assert.sameMembers(paths, ["-two.txt", "one.txt", "three.txt"].map((name) => `${folder}/notes/${name}`))
+      }))
+
+    it.scoped("an upload that is stopped once every file is reported does not ask to be run again", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const { folder } = yield* fixtures
+        for (const [path, standing] of [["notes/one.txt", "the file was"], ["notes", "all 2 files were"]]) {
+          let reports = 0
+          const isLast = (text: string) => {
+            reports += text.split("\n").filter((line) => line.includes("\"completed\"")).length
+            return reports === (path === "notes" ? 2 : 1)
+          }
+          const ended = yield* stoppedAfter(isLast, ["upload", `${folder}/${path}`, "--json"], env)
+          assert.strictEqual(ended.code, 130)
+          assert.strictEqual(
+            ended.stderr,
+            `Stopped after ${standing} uploaded: nothing is left to resume.\nInterrupted.\n`
+          )
+        }
       }))
 
     it.scoped("uploads a file whose name is a word for true or false, after any option", () =>

@@ -1,5 +1,5 @@
 import { Listening } from "@stevedore/cli/Reports"
-import { ConfigProvider, Context, Deferred, Effect, Exit, Layer, Schema } from "effect"
+import { ConfigProvider, Context, Deferred, Effect, Exit, FiberId, Layer, Schema } from "effect"
 import * as ExitCode from "../../src/ExitCode.js"
 import type { Sink } from "../../src/Output.js"
 import * as Program from "../../src/Program.js"
@@ -24,7 +24,13 @@ export const sinkOf = (onText: (text: string) => void): Sink => ({
 })
 
 /** The whole program in this process, as far as it can be told from one of its own. */
-const execute = (words: ReadonlyArray<string>, env: Environment, onOut: (text: string) => void, out = sinkOf(onOut)) =>
+const execute = (
+  words: ReadonlyArray<string>,
+  env: Environment,
+  onOut: (text: string) => void,
+  out = sinkOf(onOut),
+  stop: Effect.Effect<never> = Effect.never
+) =>
   Effect.gen(function*() {
     let stderr = ""
     const console = yield* Effect.console
@@ -35,6 +41,7 @@ const execute = (words: ReadonlyArray<string>, env: Environment, onOut: (text: s
         stderr += text
       })
     }).pipe(
+      Effect.raceFirst(stop),
       Effect.withConsole({
         ...console,
         log: (...parts) => Effect.sync(() => onOut(`${parts.join(" ")}\n`)),
@@ -76,6 +83,23 @@ export const stoppedAt = (isSo: (text: string) => boolean, words: ReadonlyArray<
       Deferred.await(told),
       Effect.flatMap(ended, ({ stderr }) => Effect.dieMessage(stderr))
     )
+  })
+
+/** Runs the program, and interrupts it as soon as it does something else after it has written what is so. */
+export const stoppedAfter = (
+  isSo: (text: string) => boolean,
+  words: ReadonlyArray<string>,
+  env: Environment
+): Effect.Effect<Ended> =>
+  Effect.gen(function*() {
+    const stop = yield* Deferred.make<never>()
+    let stdout = ""
+    const onOut = (text: string) => {
+      stdout += text
+      if (isSo(text)) setImmediate(() => Deferred.unsafeDone(stop, Exit.interrupt(FiberId.none)))
+    }
+    const { code, stderr } = yield* execute(words, env, onOut, sinkOf(onOut), Deferred.await(stop))
+    return { code, stderr, stdout }
   })
 
 export const jsonLines = (text: string): ReadonlyArray<unknown> =>

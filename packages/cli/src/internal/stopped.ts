@@ -1,0 +1,34 @@
+import * as Effect from "effect/Effect"
+import { CommandWords, typed } from "../CommandWords.js"
+import { Output } from "../Output.js"
+
+/** How far an upload command had come when it was stopped, in files. */
+export interface Stopped {
+  readonly files: number
+  readonly uploaded: number
+  /** Those that were also reported as uploaded: nothing of them is known any more, or soon will be. */
+  readonly reported: number
+  readonly resumable: boolean
+}
+
+/**
+ * Tells whether the command has to be run again. If every file was reported, it would upload every file again.
+ *
+ * @internal
+ */
+export const tell = ({ files, reported, resumable, uploaded }: Stopped) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    if (reported === files) {
+      return yield* output.warn(
+        `Stopped after ${files === 1 ? "the file was" : `all ${files} files were`} uploaded: nothing is left to resume.`
+      )
+    }
+    const standing = files === 1 ? "Stopped." : `Stopped: ${uploaded} of ${files} files uploaded.`
+    const words = yield* CommandWords
+    yield* output.warn(
+      resumable
+        ? `${standing} To resume:\n  ${typed(words, process.platform)}`
+        : `${standing} With --no-resume, the rest cannot be resumed.`
+    )
+  })
