@@ -10,9 +10,10 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
 import { atLeastOne } from "./internal/atLeastOne.js"
+import { mapUnordered } from "./internal/mapUnordered.js"
 import { inOwnFiber } from "./internal/ownFiber.js"
 import * as Counts from "./internal/uploadCounts.js"
 import type { UploadState } from "./internal/uploadState.js"
@@ -256,10 +257,7 @@ export const uploadAll = <E, R>(
   sources: Stream.Stream<UploadSource, E, R>,
   options: UploadAllOptions = {}
 ): Stream.Stream<UploadOutcome, E, R | Requirements> =>
-  Stream.mapEffect(sources, (source) => outcomeOf(source, options), {
-    concurrency: atLeastOne(options.files, 3),
-    unordered: true
-  })
+  mapUnordered(sources, atLeastOne(options.files, 3), (source) => outcomeOf(source, options))
 
 /**
  * The pipeable form of {@link uploadAll}, with options.
