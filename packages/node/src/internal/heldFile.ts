@@ -1,6 +1,5 @@
 import { systemCode } from "@stevedore/core/ConnectionError"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
 
 // On other systems these say that this user may never do it.
 const ofWindows: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM"])
@@ -18,8 +17,20 @@ export const isHeld = (error: unknown, platform: NodeJS.Platform = process.platf
 // The process or the system has too many files open, or a network drive lost its connection.
 const passing: ReadonlySet<string | undefined> = new Set(["EMFILE", "ENFILE", "EAGAIN", "EIO"])
 
-// Together two and a half seconds
-const pauses = Schedule.intersect(Schedule.exponential("10 millis"), Schedule.recurs(8))
+// In milliseconds, each twice the one before: together two and a half seconds
+const firstPause = 10
+const lastPause = 1280
+
+// Not Effect.retry, which makes a driver of its schedule each time: nearly everything succeeds at the first attempt
+const retried = <A, E, R>(
+  run: Effect.Effect<A, E, R>,
+  isPassing: (error: E) => boolean,
+  pause = firstPause
+): Effect.Effect<A, E, R> =>
+  Effect.catchAll(run, (error) =>
+    isPassing(error) && pause <= lastPause
+      ? Effect.delay(retried(run, isPassing, pause * 2), pause)
+      : Effect.fail(error))
 
 /**
  * Tries again for a moment: Windows does not let a file be renamed, replaced or removed while another program has it
@@ -28,7 +39,7 @@ const pauses = Schedule.intersect(Schedule.exponential("10 millis"), Schedule.re
  * @internal
  */
 export const untilLetGo = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.retry(run, { schedule: pauses, while: (error) => isHeld(error) })
+  retried(run, (error) => isHeld(error))
 
 /**
  * Tries again for a moment to read a file: what cannot be read just now may be all that is known of an upload.
@@ -36,4 +47,4 @@ export const untilLetGo = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<
  * @internal
  */
 export const untilReadable = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.retry(read, { schedule: pauses, while: (error) => isHeld(error) || passing.has(systemCode(error)) })
+  retried(read, (error) => isHeld(error) || passing.has(systemCode(error)))
