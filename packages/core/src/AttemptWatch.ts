@@ -5,9 +5,9 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import type * as Option from "effect/Option"
 import { TimedOut } from "./ConnectionError.js"
+import { untilTimer } from "./internal/ownFiber.js"
 import type { ServerClock } from "./ServerClock.js"
 import type { Limits } from "./Timeouts.js"
 
@@ -72,36 +72,6 @@ export interface Watch<A, E, E2> {
   readonly onCut: (cut: () => void) => () => void
 }
 
-// Forked as an Exit, because Effect logs the failure of a forked fiber as unhandled.
-const started = <A, E>(runner: Effect.Effect<A, E>) => Effect.fork(Effect.exit(Effect.interruptible(runner)))
-
-// A hand-written race of three: Effect's races take two fibers and about a hundred steps per pair, for every part. The
-// losers are interruptible wherever this runs, so that an uninterruptible upload does not wait for its timer.
-const firstOf = <A, E>(
-  put: Effect.Effect<Option.Option<A>, E>,
-  timer: Effect.Effect<Option.Option<never>, E>,
-  onCut: (cut: () => void) => () => void
-): Effect.Effect<Option.Option<A>, E> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(
-      started(put),
-      (putting) =>
-        Effect.flatMap(started(timer), (timing) => {
-          let forget = () => {}
-          return restore(Effect.async<Option.Option<A>, E>((resume) => {
-            putting.addObserver((ended) => resume(Effect.flatten(ended)))
-            timing.addObserver((ended) => resume(Effect.flatten(ended)))
-            forget = onCut(() => resume(Effect.succeedNone))
-          })).pipe(
-            Effect.onExit(() => {
-              forget()
-              return Effect.zipRight(Fiber.interrupt(timing), Fiber.interrupt(putting))
-            })
-          )
-        })
-    )
-  )
-
 /**
  * Fails with `TimedOut` when an attempt makes no progress. Each phase has its own limit: until the first bytes are
  * taken, while the body is in transit, and from the last byte to the response. Succeeds with `None` when the attempt
@@ -165,5 +135,9 @@ export const watched = <A, E, E2>(
     const learn = Effect.sync(() => {
       if (sent > 0) timers.observe({ connect, stall: longestGap, answer: monotonic() - progressAt })
     })
-    return firstOf<A, E | E2 | TimedOut>(Effect.asSome(Effect.zipLeft(put, learn)), timer, watch.onCut)
+    return untilTimer(
+      Effect.asSome(Effect.zipLeft(put, learn)),
+      timer,
+      (cut) => watch.onCut(() => cut(Effect.succeedNone))
+    )
   })

@@ -20,7 +20,7 @@ import { SourceChanged } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
 import * as Timeouts from "../Timeouts.js"
 import { closedOnFailure } from "./closedOnFailure.js"
-import { cutWhenLate } from "./ownFiber.js"
+import { untilTimer } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
 import { tellRepeat } from "./tellRepeat.js"
 
@@ -135,17 +135,19 @@ const isDead = ({ receivedAt, url }: Link, now: number): boolean =>
 
 const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: Asked, attempt: number) =>
   Effect.flatMap(Timeouts.Timeouts, (limits) =>
-    Effect.zipRight(
-      Metrics.countAttempt("get"),
-      content.storage.get({ url, ...wireRequest(asked), attempt })
-    ).pipe(
-      Effect.map((answer): Answer => ({ ...answer, peer: "storage", attempt })),
-      cutWhenLate({
-        duration: limits.answer,
-        onTimeout: () => new TimedOut({ peer: "storage", phase: "answer", after: limits.answer, attempts: attempt })
-      }),
-      closedOnFailure
-    ))
+    untilTimer(
+      Effect.map(
+        Effect.zipRight(
+          Metrics.countAttempt("get"),
+          content.storage.get({ url, ...wireRequest(asked), attempt })
+        ),
+        (answer): Answer => ({ ...answer, peer: "storage", attempt })
+      ),
+      Effect.flatMap(
+        Effect.sleep(limits.answer),
+        () => new TimedOut({ peer: "storage", phase: "answer", after: limits.answer, attempts: attempt })
+      )
+    ).pipe(closedOnFailure))
 
 const again = (
   content: Content,

@@ -1,7 +1,11 @@
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+
+// As an Exit, because Effect logs the failure of a forked fiber as unhandled
+const started = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.forkDaemon(Effect.exit(Effect.interruptible(effect)))
 
 /**
  * Runs an effect in a fiber without a parent, waits for it as told, and leaves nothing of it running. It has no parent
@@ -16,11 +20,7 @@ export const inFiberWhile = <A, E, R, B, E2>(
   wait: (fiber: Fiber.RuntimeFiber<Exit.Exit<A, E>>) => Effect.Effect<B, E2>
 ): Effect.Effect<B, E2, R> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(
-      // as an Exit, because Effect logs the failure of a forked fiber as unhandled
-      Effect.forkDaemon(Effect.exit(Effect.interruptible(effect))),
-      (fiber) => Effect.onInterrupt(restore(wait(fiber)), () => Fiber.interrupt(fiber))
-    )
+    Effect.flatMap(started(effect), (fiber) => Effect.onInterrupt(restore(wait(fiber)), () => Fiber.interrupt(fiber)))
   )
 
 /**
@@ -34,11 +34,30 @@ export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effe
   inFiberWhile(effect, (fiber) => Effect.flatten(Fiber.join(fiber)))
 
 /**
- * Fails when the effect is late, and cuts it even in an uninterruptible region such as acquireRelease.
+ * The result of an effect, or of a timer if that ends first, or what `onCut` calls back with before. Like
+ * {@link inOwnFiber}, it leaves nothing running. Effect's races cost twice as many steps: their losers may be anything,
+ * but a timer only sleeps, so nobody waits for its end.
  *
  * @internal
  */
-export const cutWhenLate =
-  <E2>(limit: { readonly duration: Duration.Duration; readonly onTimeout: () => E2 }) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | E2, R> =>
-    inOwnFiber(Effect.timeoutFail(effect, limit))
+export const untilTimer = <A, E, R, B, E2, C = never>(
+  effect: Effect.Effect<A, E, R>,
+  timer: Effect.Effect<B, E2>,
+  onCut?: (cut: (result: Effect.Effect<C>) => void) => () => void
+): Effect.Effect<A | B | C, E | E2, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(started(effect), (running) =>
+      Effect.flatMap(started(timer), (timing) => {
+        let forget: (() => void) | undefined
+        const first = Effect.async<A | B | C, E | E2>((resume) => {
+          running.addObserver((exit) => resume(Effect.flatten(exit)))
+          timing.addObserver((exit) => resume(Effect.flatten(exit)))
+          forget = onCut?.(resume)
+        })
+        return Effect.onExit(restore(first), () => {
+          forget?.()
+          timing.unsafeInterruptAsFork(FiberId.none)
+          return running.unsafePoll() === null ? Fiber.interrupt(running) : Effect.void
+        })
+      }))
+  )

@@ -20,7 +20,7 @@ import { answerStart } from "./answerText.js"
 import { arrivalOf } from "./arrivalOf.js"
 import { awakeFor } from "./awakeFor.js"
 import type { makeDeprecations } from "./deprecations.js"
-import { inOwnFiber } from "./ownFiber.js"
+import { untilTimer } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
 import { tellRepeat } from "./tellRepeat.js"
 
@@ -160,17 +160,17 @@ export const repeatedly = <A, R>(
 ): Effect.Effect<A, ServiceError, R> =>
   Effect.flatMap(Timeouts.Timeouts, (limits) => {
     let last = 0
-    return RetryPolicy.retry(
+    const attempts = RetryPolicy.retry(
       (number) => {
         last = number
         return caller.rateLimit.pass(
           (answered) =>
-            Metrics.countAttempt(endpoint.operation).pipe(
-              Effect.zipRight(Effect.clock),
-              Effect.flatMap((clock) =>
-                attempt({ number, sentAt: sentNow(clock), execute: executing(caller, number, answered) })
+            untilTimer(
+              Effect.flatMap(
+                Effect.zipRight(Metrics.countAttempt(endpoint.operation), Effect.clock),
+                (clock) => attempt({ number, sentAt: sentNow(clock), execute: executing(caller, number, answered) })
               ),
-              Effect.timeoutFail({ duration: limits.call, onTimeout: () => timedOut("call", limits, number) })
+              Effect.flatMap(Effect.sleep(limits.call), () => timedOut("call", limits, number))
             ),
           { operation: endpoint.operation, attempt: number }
         )
@@ -180,10 +180,8 @@ export const repeatedly = <A, R>(
         onRetry: (error, wait) => tellRepeat(`of ${endpoint.operation}`, error, wait),
         budget: caller.budget
       }
-    ).pipe(
-      Effect.raceFirst(Effect.flatMap(awakeFor(limits.total), () => timedOut("total", limits, last))),
-      inOwnFiber
     )
+    return untilTimer(attempts, Effect.flatMap(awakeFor(limits.total), () => timedOut("total", limits, last)))
   }).pipe(span(endpoint.operation))
 
 export const call =

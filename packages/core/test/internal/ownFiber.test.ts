@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Uploads } from "@stevedore/core"
 import { FaultScript, Recorder } from "@stevedore/testing"
-import { Clock, Effect, Exit, Fiber, TestClock } from "effect"
-import { inOwnFiber } from "../../src/internal/ownFiber.js"
+import { Clock, Effect, Exit, Fiber, Option, TestClock } from "effect"
+import { inOwnFiber, untilTimer } from "../../src/internal/ownFiber.js"
 import { inTime, sourceOf, tiny } from "../fixtures/uploads.js"
 
 const failing = Effect.zipRight(Effect.sleep("1 second"), Effect.fail("beside it"))
@@ -48,4 +48,58 @@ describe("inOwnFiber", () => {
       assert.strictEqual(error._tag, "EmptySource")
       assert.isBelow((yield* Clock.currentTimeMillis) - began, 6000)
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("initiate").delay("25 seconds") }))))
+})
+
+describe("untilTimer", () => {
+  const late = Effect.zipRight(Effect.sleep("1 minute"), Effect.fail("late"))
+
+  /** What is said when an effect that never ends is interrupted, after a second. */
+  const endless = (heard: Array<string>) =>
+    Effect.onInterrupt(
+      Effect.never,
+      () => Effect.zipRight(Effect.sleep("1 second"), Effect.sync(() => void heard.push("interrupted")))
+    )
+
+  it.effect("gives what ends first, and its failure, even in an uninterruptible region", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* Effect.exit(untilTimer(Effect.succeed(1), late)), Exit.succeed(1))
+      assert.deepStrictEqual(yield* Effect.exit(untilTimer(Effect.fail("no"), late)), Exit.fail("no"))
+      const heard: Array<string> = []
+      const fiber = yield* Effect.fork(Effect.exit(Effect.uninterruptible(untilTimer(endless(heard), late))))
+      yield* TestClock.adjust("59 seconds")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)))
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(fiber), Exit.fail("late"))
+      assert.deepStrictEqual(heard, ["interrupted"])
+    }))
+
+  it.effect("stops the timer, but does not wait for it", () =>
+    Effect.gen(function*() {
+      const heard: Array<string> = []
+      assert.strictEqual(yield* untilTimer(Effect.as(Effect.yieldNow(), 1), endless(heard)), 1)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(heard, ["interrupted"])
+    }))
+
+  it.effect("ends when it is cut, or interrupted, once nothing of the effect is running", () =>
+    Effect.gen(function*() {
+      const heard: Array<string> = []
+      const cuts = new Set<() => void>()
+      const run = untilTimer(endless(heard), late, (cut: (result: Effect.Effect<string>) => void) => {
+        const one = () => cut(Effect.succeed("cut"))
+        cuts.add(one)
+        return () => cuts.delete(one)
+      })
+      const fibers = [yield* Effect.fork(run), yield* Effect.fork(run)] as const
+      yield* Effect.yieldNow()
+      const [first] = cuts
+      first?.()
+      const interrupting = yield* Effect.fork(Fiber.interrupt(fibers[1]))
+      yield* Effect.yieldNow()
+      assert.deepStrictEqual(yield* Effect.all(fibers.map(Fiber.poll)), [Option.none(), Option.none()])
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(fibers[0]), "cut")
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.join(interrupting)))
+      assert.deepStrictEqual([heard.length, cuts.size], [2, 0])
+    }))
 })
