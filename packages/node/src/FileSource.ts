@@ -66,12 +66,9 @@ export const fromPath = (
   Effect.gen(function*() {
     const name = options.name ?? basename(path)
     const mediaType = options.mediaType ?? mediaTypeOf(name) ?? mediaTypeOf(path) ?? "application/octet-stream"
-    // Inspected before it is opened, because opening a device can have side effects.
-    yield* Files.fingerprintAt(path, name)
+    yield* Files.inspect(path, name)
     yield* SourceLimits.checkDescription(name, mediaType)
-    const fingerprint = yield* Effect.scoped(
-      Effect.flatMap(Files.open(path, name), (handle) => Files.fingerprintOf(handle, name))
-    )
+    const fingerprint = yield* Files.inspectOpened(path, name)
     const file: SourceFile = { path, name, fingerprint }
     return {
       _tag: "RepeatableSource",
@@ -243,10 +240,6 @@ const opened = (file: SourceFile, handle: FileHandle): OpenSource => {
           },
           catch: (error) => isSourceError(error) ? error : new SourceUnreadable({ name: file.name, reason: "Failed" })
         }))),
-    // The handle reveals writes to the file; the path reveals another file in its place.
-    unchanged: Effect.flatMap(
-      Effect.zip(Files.fingerprintOf(handle, file.name), Files.fingerprintAt(file.path, file.name)),
-      ([byHandle, byPath]) => Effect.zipRight(Files.checkUnchanged(file, byHandle), Files.checkUnchanged(file, byPath))
-    )
+    unchanged: Files.unchanged(file, handle)
   }
 }

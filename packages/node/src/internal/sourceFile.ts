@@ -1,3 +1,4 @@
+import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import * as DateTime from "effect/DateTime"
@@ -52,19 +53,37 @@ const fingerprint = (name: string, stats: BigIntStats): SourceFingerprint => {
   }
 }
 
-/** @internal */
-export const fingerprintAt = (path: string, name: string): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
-  attempt(name, async () => fingerprint(name, await NodeFs.stat(path, { bigint: true })))
+const fingerprintOf = async (handle: NodeFs.FileHandle, name: string): Promise<SourceFingerprint> =>
+  fingerprint(name, await handle.stat({ bigint: true }))
 
-/** @internal */
-export const fingerprintOf = (
-  handle: NodeFs.FileHandle,
-  name: string
-): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
-  attempt(name, async () => fingerprint(name, await handle.stat({ bigint: true })))
+const fingerprintAt = async (path: string, name: string): Promise<SourceFingerprint> =>
+  fingerprint(name, await NodeFs.stat(path, { bigint: true }))
 
 // Opening a pipe that has replaced the file since it was inspected would block forever.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
+/**
+ * Before it is opened, because opening a device can have side effects.
+ *
+ * @internal
+ */
+export const inspect = (path: string, name: string): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
+  attempt(name, () => fingerprintAt(path, name))
+
+/**
+ * One step each, here and below: with several for each file, they would cost more than what they do.
+ *
+ * @internal
+ */
+export const inspectOpened = (path: string, name: string): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
+  attempt(name, async () => {
+    const handle = await NodeFs.open(path, flags)
+    try {
+      return await fingerprintOf(handle, name)
+    } finally {
+      await handle.close().catch(() => undefined)
+    }
+  })
 
 /** @internal */
 export const open = (path: string, name: string): Effect.Effect<NodeFs.FileHandle, SourceUnreadable, Scope.Scope> =>
@@ -102,11 +121,25 @@ export const checkUnchanged = (file: SourceFile, now: SourceFingerprint): Either
 }
 
 /**
- * For the byte path, which does not use Effect: throws what {@link checkUnchanged} fails with.
+ * The handle reveals writes to the file; the path reveals another file in its place.
+ *
+ * @internal
+ */
+export const unchanged = (file: SourceFile, handle: NodeFs.FileHandle): Effect.Effect<void, SourceError> =>
+  Effect.flatMap(
+    attempt(file.name, async () => ({
+      byHandle: await fingerprintOf(handle, file.name),
+      byPath: await fingerprintAt(file.path, file.name)
+    })),
+    ({ byHandle, byPath }) => Effect.zipRight(checkUnchanged(file, byHandle), checkUnchanged(file, byPath))
+  )
+
+/**
+ * For the byte path, which does not use Effect: throws what {@link checkUnchanged} fails with, and does not look at the path.
  *
  * @internal
  */
 export const assertUnchanged = async (file: SourceFile, handle: NodeFs.FileHandle): Promise<void> => {
-  const changed = difference(file, fingerprint(file.name, await handle.stat({ bigint: true })))
+  const changed = difference(file, await fingerprintOf(handle, file.name))
   if (changed !== undefined) throw changed
 }
