@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Downloads } from "@stevedore/core"
+import { Downloads, ObjectStorage, RetryPolicy, StorageError } from "@stevedore/core"
 import { Effect, Layer, Logger, LogLevel, Stream, TestClock } from "effect"
 import * as FakeContent from "../fixtures/fakeContent.js"
 
@@ -15,7 +15,11 @@ const expired = {
 }
 
 /** Reads sections one after the other, each so long after the one before. */
-const sections = (options: Omit<FakeContent.Options, "bytes">, pauses: ReadonlyArray<`${number} minutes`>) => {
+const sections = (
+  options: Omit<FakeContent.Options, "bytes">,
+  pauses: ReadonlyArray<`${number} minutes`>,
+  policy: Layer.Layer<never> = Layer.empty
+) => {
   const { got, layer } = FakeContent.make({ bytes, mode: "link", ...options })
   return Effect.gen(function*() {
     const download = yield* Downloads.open("f1")
@@ -25,7 +29,7 @@ const sections = (options: Omit<FakeContent.Options, "bytes">, pauses: ReadonlyA
       yield* Stream.runDrain(section.bytes)
     }
     return got.map(({ peer }) => peer)
-  }).pipe(Effect.scoped, Effect.provide(layer))
+  }).pipe(Effect.scoped, Effect.provide(policy), Effect.provide(layer))
 }
 
 describe("the link of a download", () => {
@@ -58,6 +62,42 @@ describe("the link of a download", () => {
         assert.deepStrictEqual(peers, ["service", "storage", "storage", "service", "storage"])
       }
     }))
+})
+
+describe("a link that storage finds to have ended", () => {
+  it.effect("is replaced even if no attempt is left, unless it was new", () =>
+    Effect.gen(function*() {
+      const peers = yield* sections(
+        { links: [signed("a")], mishaps: [{}, expired] },
+        ["0 minutes", "1 minutes"],
+        RetryPolicy.none
+      )
+      assert.deepStrictEqual(peers, ["service", "storage", "storage", "service", "storage"])
+      const error = yield* Effect.flip(
+        sections({ links: [signed("a")], mishaps: [expired] }, ["0 minutes"], RetryPolicy.none)
+      )
+      assert.strictEqual(error._tag, "UrlExpired")
+    }))
+})
+
+describe("an attempt that storage has refused", () => {
+  it.effect("holds nothing while the next one is made", () => {
+    const { layer } = FakeContent.make({ bytes, mode: "link" })
+    const held: Array<number> = []
+    let open = 0
+    const storage = Layer.succeed(ObjectStorage.ObjectStorage, {
+      put: () => Effect.die("not asked for"),
+      get: ({ attempt }) => {
+        held.push(open)
+        const connection = Effect.acquireRelease(Effect.sync(() => open++), () => Effect.sync(() => open--))
+        return Effect.zipRight(connection, new StorageError.StorageUnavailable({ status: 503, attempts: attempt }))
+      }
+    })
+    return Effect.gen(function*() {
+      yield* Effect.flip(Stream.runDrain(Downloads.stream("f1")))
+      assert.deepStrictEqual(held, [0, 0, 0])
+    }).pipe(Effect.provide(Layer.merge(layer, storage)))
+  })
 })
 
 describe("what a download asks the service for", () => {
