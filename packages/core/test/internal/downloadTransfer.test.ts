@@ -11,7 +11,11 @@ const run = (answer: (headers: Headers, index: number) => Response, options: Dow
     Stream.decodeText(),
     Stream.mkString,
     Effect.either,
-    Effect.map((result) => ({ result, ranges: received.map(({ range }) => range) })),
+    Effect.map((result) => ({
+      result,
+      ranges: received.map(({ range }) => range),
+      conditions: received.map((headers) => headers["if-match"])
+    })),
     Effect.provide(layer)
   )
 }
@@ -51,6 +55,17 @@ describe("what a transport has decoded", () => {
         assert.deepStrictEqual(Option.getRight(result), Option.some("123456"))
       }))
   }
+})
+
+describe("a range that a transport has decoded", () => {
+  it.effect("has no byte more than was asked for, however many it was decoded to", () =>
+    Effect.gen(function*() {
+      const headers = { etag: "\"one\"", "content-encoding": "gzip", "content-range": "bytes 0-3/10" }
+      const { result } = yield* run(() => new Response(text, { status: 206, headers }), {
+        range: { offset: 0, length: 4 }
+      })
+      assert.deepStrictEqual(Option.getRight(result), Option.some("0123"))
+    }))
 })
 
 describe("a range that has more bytes than it says", () => {
@@ -106,6 +121,27 @@ describe("what is taken up again", () => {
         )
         assert(result._tag === "Left" && result.left._tag === "SourceChanged")
       }
+    }))
+
+  it.effect("is asked for by its etag from the first byte on, but not by a weak one, which no file would match", () =>
+    Effect.gen(function*() {
+      for (const [etag, condition] of [["\"one\"", "\"one\""], ["W/\"one\"", undefined]] as const) {
+        const headers = { etag, "content-length": length }
+        const { conditions, result } = yield* run((_, index) => new Response(index === 0 ? cut("") : text, { headers }))
+        assert.deepStrictEqual(Option.getRight(result), Option.some(text))
+        assert.deepStrictEqual(conditions, [undefined, condition])
+      }
+    }))
+
+  it.effect("is no file of another size, even if it has the etag of the first", () =>
+    Effect.gen(function*() {
+      const { result } = yield* run((_, index) =>
+        index === 0
+          ? new Response(cut("0123"), { headers: whole })
+          : new Response("456789", { status: 206, headers: { etag, "content-range": "bytes 4-9/12" } })
+      )
+      assert(result._tag === "Left" && result.left._tag === "SourceChanged")
+      assert.deepInclude(result.left, { expected: "10 bytes", actual: "12 bytes" })
     }))
 
   it.effect("is a section of the file of an etag, or none", () => {
