@@ -144,6 +144,10 @@ describe("Downloads.stream", () => {
       assert(result._tag === "Left")
       assert.deepInclude(result.left, { _tag: "ConnectionFailed", attempts: 3, code: "ECONNRESET", hint: "cors" })
       assert.strictEqual(got.length, 3)
+      const short = yield* run({ bytes: file, mishaps: Array.from({ length: 9 }, () => ({ endAfter: 0 })) })
+      assert(short.result._tag === "Left")
+      assert.deepInclude(short.result.left, { _tag: "DownloadIncomplete", attempts: 3, expected: 1000, received: 0 })
+      assert.strictEqual(short.got.length, 3)
     }))
 
   it.effect("is twice as patient once bytes have come, for then the connection is what fails", () =>
@@ -154,6 +158,11 @@ describe("Downloads.stream", () => {
       const whole = yield* run({ bytes: file, mishaps: mishaps(4) })
       assert(whole.result._tag === "Right")
       assertBytes(whole.result.right, file)
+      const unavailable = yield* run({
+        bytes: file,
+        mishaps: [{ cutAfter: 333 }, ...Array.from({ length: 4 }, () => ({ status: 503 }))]
+      })
+      assert.strictEqual(unavailable.result._tag, "Right")
       const broken = yield* run({ bytes: file, mishaps: mishaps(9) })
       assert(broken.result._tag === "Left")
       assert.deepStrictEqual([broken.result.left.attempts, broken.got.length], [6, 6])
