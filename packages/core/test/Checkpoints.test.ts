@@ -305,6 +305,16 @@ describe("Checkpoints", () => {
     }).pipe(Effect.provide(list.layer))
   })
 
+  it.effect("a failure that is none of the cursor's ends the walk: nothing is asked for again", () => {
+    let requests = 0
+    const list = fakeService(({ query }) => ++requests === 3 ? refusal(403, "Forbidden") : keysetPage(items(40), query))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(marked({ pageSize: 10, onCursorRejected: "restart" }))
+      assert.strictEqual(error._tag, "Forbidden")
+      assert.strictEqual(requests, 3)
+    }).pipe(Effect.provide(list.layer))
+  })
+
   it.effect("a service that rejects every cursor is not asked forever", () => {
     const list = changingList(items(40))
     list.state.cursorsHold = false
