@@ -57,6 +57,8 @@ describe("held", () => {
       const [status, contentRange] of [
         [204, undefined],
         [304, undefined],
+        [304, "bytes 0-9/20"],
+        [416, "bytes 0-9/20"],
         [206, undefined],
         [206, "bytes */10"],
         [206, "bytes 0-10/20"],
@@ -70,6 +72,8 @@ describe("held", () => {
         none
       )
     }
+    const backwards = { status: 206, headers: { "content-range": "bytes 9-3/20" } }
+    assert.deepStrictEqual(RangedContent.held(backwards, { range: { start: 9 } }), none)
   })
 
   it("reads a range of content of unknown size", () => {
@@ -150,14 +154,14 @@ describe("isStrong", () => {
 })
 
 describe("checksums", () => {
-  const held = (headers: Record<string, string>, contentRange?: string) =>
+  const held = (headers: Record<string, string>, contentRange?: string, start = 0) =>
     Option.map(
       RangedContent.held(
         {
           status: contentRange === undefined ? 200 : 206,
           headers: { ...headers, ...(contentRange === undefined ? {} : { "content-range": contentRange }) }
         },
-        { range: { start: 0, end: 9 } }
+        { range: { start, end: 9 } }
       ),
       ({ checksums }) => checksums
     )
@@ -178,6 +182,7 @@ describe("checksums", () => {
     const crc32 = { "x-amz-checksum-crc32": "y/Q5Jg==" }
     assert.deepStrictEqual(held(crc32, "bytes 0-9/11"), Option.some({}))
     assert.deepStrictEqual(held(crc32, "bytes 0-9/*"), Option.some({}))
+    assert.deepStrictEqual(held(crc32, "bytes 1-9/10", 1), Option.some({}))
     assert.deepStrictEqual(held({ "x-amz-checksum-crc32": "y/Q5Jg==-2" }), Option.some({}))
     assert.deepStrictEqual(held({ ...crc32, "x-amz-checksum-type": "composite" }), Option.some({}))
   })
