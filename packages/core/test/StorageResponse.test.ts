@@ -157,10 +157,11 @@ const table: ReadonlyArray<Row> = [
   {
     what: "a URL that is too old, in another language",
     status: 403,
-    body: document("AccessDenied", "Anfrage abgelaufen", "<Expires>2030-01-01T03:00:00Z</Expires>"),
+    body: document("AccessDenied", "Anfrage abgelaufen", "<Expires>2030-01-01T02:59:00Z</Expires>"),
     error: "UrlExpired",
     recovery: "newSession",
-    fields: { reason: "Refused", serverTime: undefined }
+    // storage's own word for it, rather than what the URL says
+    fields: { reason: "Refused", deadline: new Date(deadline - 60_000), serverTime: undefined }
   },
   {
     what: "a URL that is too old, by its message alone",
@@ -555,6 +556,13 @@ describe("StorageResponse", () => {
         assert.isAbove(read.left.message.length, 0)
       }
     }, { fastCheck: { numRuns: 1000 } })
+  })
+
+  it("a 416 tells the size of the object, if storage does", () => {
+    const outside = (headers: Readonly<Record<string, string>>) =>
+      failure(answer(416, document("InvalidRange", "The requested range is not satisfiable"), headers))
+    assert.deepInclude(outside({ "content-range": "bytes */10" }), { _tag: "StorageRejected", totalLength: 10 })
+    assert.deepInclude(outside({}), { _tag: "StorageRejected", totalLength: undefined })
   })
 
   it("a status that is no success for this request is a refusal with that status", () => {
