@@ -12,6 +12,7 @@ import {
 } from "@stevedore/core"
 import type { OpenSource } from "@stevedore/core/UploadSource"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
+import { longestHeldWhole } from "../src/internal/sequentialReader.js"
 import { presigned } from "./fixtures/presignedUrls.js"
 import { inTime } from "./fixtures/uploads.js"
 
@@ -31,7 +32,8 @@ const taken: Put = (request) =>
 const transfer = (
   changes: Partial<OpenSource> = {},
   given?: UploadRun.UploadRun,
-  held = false
+  held = false,
+  changed: Partial<PartTransfer.PartTransfer> = {}
 ) =>
   Effect.gen(function*() {
     const source = UploadSources.fromBytes("a.bin", new TextEncoder().encode("123456789"))
@@ -47,7 +49,8 @@ const transfer = (
       range: { offset: 0, length: 9 },
       url: presigned({ part: 1 }),
       kind: "part",
-      encryptionHeaders: {}
+      encryptionHeaders: {},
+      ...changed
     })
   }).pipe(Effect.scoped)
 
@@ -183,6 +186,30 @@ describe("PartTransfer", () => {
       yield* inTime(Effect.provide(transfer({}, run, true), telling))
       assert.deepStrictEqual(told, [["hold", 9, true], ["pass", 9, true], ["pass", 9, true]])
     }).pipe(Effect.provide(storage((request) => request.attempt === 1 ? Effect.fail(reset(1)) : taken(request))))
+  })
+
+  it.effect.each<readonly [PartTransfer.PartTransfer["kind"], number, boolean]>([
+    ["single", longestHeldWhole, true],
+    ["single", longestHeldWhole + 1, false],
+    ["part", longestHeldWhole + 1, true]
+  ])("memory is claimed before a stream is read into it, and not for one that passes through: %s of %i bytes", ([
+    kind,
+    length,
+    isClaimed
+  ]) => {
+    const claimed: Array<number> = []
+    const unread = new SourceError.SourceUnreadable({ name: "a.bin", reason: "Failed" })
+    return Effect.gen(function*() {
+      const changed = { kind, range: { offset: 0, length } }
+      assert.strictEqual(
+        yield* Effect.flip(transfer({ section: () => Effect.fail(unread) }, undefined, true, changed)),
+        unread
+      )
+      assert.deepStrictEqual(claimed, isClaimed ? [length] : [])
+    }).pipe(
+      Effect.provide(TransferGate.layerNoop({ hold: (bytes) => Effect.sync(() => void claimed.push(bytes)) })),
+      Effect.provide(storage(taken))
+    )
   })
 
   it.effect("one event reports that the computer slept, however many parts it has cut off, and each is sent again", () => {
