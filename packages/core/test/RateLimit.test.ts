@@ -372,6 +372,15 @@ describe("RateLimit", () => {
         assert.strictEqual(millis, 5000)
       })).pipe(Effect.provide(RetryPolicy.layer({ longestRetryAfter: "10 seconds" }))))
 
+    it.effect("is not questioned once no more than a minute of it is left", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make()
+        yield* passAtOnce(gate, answerOf({ "retry-after": "100" }, 429))
+        yield* Effect.sleep("60 seconds")
+        const error = yield* Effect.flip(passAtOnce(gate, answerOf()))
+        assert.deepStrictEqual(error.retryAfter, Duration.seconds(40))
+      })).pipe(Effect.provide(RetryPolicy.layer({ longestRetryAfter: "10 seconds" }))))
+
     it.effect("is questioned again after that patience, because it may have been nonsense", () =>
       inTime(Effect.gen(function*() {
         const gate = yield* RateLimit.make()
