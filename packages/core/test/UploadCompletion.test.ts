@@ -137,6 +137,15 @@ describe("UploadCompletion", () => {
       assert.deepInclude(yield* completing(completions, file), { end: "StoredSizeDiffers" })
     }))
 
+  it.effect.each([["null", null], ["nothing", undefined]] as const)(
+    "a record that tells %s as its size is not one of another size",
+    ([_, size]) =>
+      Effect.gen(function*() {
+        const { end } = yield* completing([() => json({ data: { ...record("completed"), size } })], missing)
+        assert.strictEqual(end, "completed")
+      })
+  )
+
   it.effect("an unknown status is neither success nor failure: the file may be stored", () =>
     Effect.gen(function*() {
       const quarantined = () => json({ data: record("quarantined") })
