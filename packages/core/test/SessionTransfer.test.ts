@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   ServiceApi,
+  ServiceError,
+  SessionTransfer,
   SourceError,
   TransferGate,
   UploadLedger,
@@ -12,7 +14,29 @@ import { FaultScript, Sandbox } from "@stevedore/testing"
 import { Deferred, Effect, Layer, Stream, TestClock } from "effect"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
+const refusal = { operation: "completeLargeUpload", issues: [] }
+const invalidPart = { ...refusal, issues: [{ code: "InvalidPart", title: "An etag does not match", path: undefined }] }
+
 describe("SessionTransfer", () => {
+  it.each<readonly [refused: string, isForDoubt: boolean, error: ServiceError.ServiceError]>([
+    ["by a 502", true, new ServiceError.ServiceUnavailable({ ...refusal, status: 502 })],
+    ["for a part", true, new ServiceError.RequestRejected({ ...invalidPart, status: 400 })],
+    ["for a part, in a 200", true, new ServiceError.ServiceUnavailable({ ...invalidPart, status: 200 })],
+    ["by a 503", false, new ServiceError.ServiceUnavailable({ ...refusal, status: 503 })],
+    ["for something else", false, new ServiceError.RequestRejected({ ...refusal, status: 422 })],
+    ["for its token", false, new ServiceError.Unauthorized({ ...invalidPart, status: 401 })]
+  ])("parts that were sent twice are in doubt if Complete is refused %s: %s", (_, isForDoubt, error) => {
+    const receiptOf = (partNumber: number, attempts: number) => ({
+      partNumber,
+      etag: "\"e\"",
+      size: 1,
+      attempts,
+      checksum: undefined
+    })
+    assert.strictEqual(SessionTransfer.isRefusedForDoubt(error, [receiptOf(1, 1), receiptOf(2, 2)]), isForDoubt)
+    assert.isFalse(SessionTransfer.isRefusedForDoubt(error, [receiptOf(1, 1), receiptOf(2, 1)]))
+  })
+
   it.effect("a new session is opened only when no part of the last one is in flight or waiting", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.make({ limit: 3 })
