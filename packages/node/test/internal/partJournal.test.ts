@@ -37,7 +37,7 @@ describe("partJournal", () => {
       assert.deepStrictEqual(yield* PartJournal.read(file, "another"), Option.none())
     }))
 
-  it.scoped("trusts a journal with the last part, which is shorter, but only if the part holds all of it", () =>
+  it.scoped("trusts a journal with the last part, which is shorter, but only if the part holds all of it, and no more", () =>
     Effect.gen(function*() {
       const { file } = yield* opened
       const complete = { ...journal, size: 3, parts: [0, 1] }
@@ -45,6 +45,8 @@ describe("partJournal", () => {
       assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.none())
       yield* PartFile.write(file, Uint8Array.of(3), 2)
       assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.some(complete))
+      yield* PartFile.write(file, Uint8Array.of(4), 3)
+      assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.none())
     }))
 
   it.scopedLive.each(["open", "stat"])(
