@@ -39,9 +39,13 @@ describe("NodeDownloads.toFile", () => {
           const { directory, served } = yield* setting({ mode, ranges })
           const path = join(directory, "file")
           const progress: Array<number> = []
+          const sizes = new Set<number | undefined>()
           const file = yield* NodeDownloads.toFile("f1", path, {
             partSize: MiB,
-            onProgress: (received) => progress.push(received)
+            onProgress: (received, size) => {
+              progress.push(received)
+              sizes.add(Option.getOrUndefined(size))
+            }
           }).pipe(Effect.provide(served.layer))
           assert.deepStrictEqual(file, {
             fileId: "f1",
@@ -53,6 +57,7 @@ describe("NodeDownloads.toFile", () => {
           yield* assertWhole(path)
           assert.deepStrictEqual(yield* entries(directory), ["file"])
           assert.strictEqual(progress.at(-1), bytes.byteLength)
+          assert.deepStrictEqual([...sizes], [bytes.byteLength])
           assert.deepStrictEqual(progress, [...progress].sort((a, b) => a - b))
           assert.strictEqual(served.contents().length, ranges ? 6 : 1)
         }))
@@ -125,6 +130,17 @@ describe("NodeDownloads.toFile", () => {
       assert.strictEqual(error._tag, "ConnectionFailed")
       assert.isAbove(names.length, 3)
       for (const seen of names) assert.notInclude(seen, "file")
+      assert.deepStrictEqual(yield* entries(directory), [])
+    }))
+
+  it.scopedLive("fails if all ranges but the first lose their connections, however many could take over another's", () =>
+    Effect.gen(function*() {
+      const { directory, served } = yield* setting({
+        before: (answer, socket) => answer > 0 ? socket.destroy() : undefined
+      })
+      const download = NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB, concurrency: 4 })
+      const error = yield* Effect.flip(Effect.provide(download, served.layer))
+      assert.strictEqual(error._tag, "ConnectionFailed")
       assert.deepStrictEqual(yield* entries(directory), [])
     }))
 
@@ -646,18 +662,26 @@ describe("NodeDownloads.toFile with keep", () => {
       return { directory, download, part, path, served }
     })
 
-  it.scopedLive("requests only the missing ranges, with If-Match, when it resumes, and leaves only the file", () =>
+  it.scopedLive("requests only the missing ranges, with If-Match, when it resumes, counts what was kept, and leaves only the file", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({ cut: failing })
       const path = join(directory, "file")
-      const download = NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, concurrency: 1 }).pipe(
-        Effect.provide(served.layer)
-      )
+      const progress: Array<number> = []
+      const download = NodeDownloads.toFile("f1", path, {
+        partSize: MiB,
+        keep: true,
+        concurrency: 1,
+        onProgress: (received) => progress.push(received)
+      }).pipe(Effect.provide(served.layer))
       assert.strictEqual((yield* Effect.flip(download))._tag, "ConnectionFailed")
       assert.strictEqual((yield* entries(directory)).length, 2)
       served.settings.cut = () => undefined
       const before = served.contents().length
+      progress.length = 0
       yield* download
+      // what was kept counts from the start
+      assert.isAbove(progress[0] ?? 0, 2 * MiB)
+      assert.strictEqual(progress.at(-1), bytes.byteLength)
       yield* assertWhole(path)
       assert.deepStrictEqual(yield* entries(directory), ["file"])
       const ranges = served.contents().slice(before).map(({ headers }) => [headers.range, headers["if-match"]])
