@@ -136,7 +136,9 @@ describe("NodeDownloads.toFile", () => {
   it.scopedLive("fails if all ranges but the first lose their connections, however many could take over another's", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting({
-        before: (answer, socket) => answer > 0 ? socket.destroy() : undefined
+        before: (answer, socket) => {
+          if (answer > 0) socket.destroy()
+        }
       })
       const download = NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB, concurrency: 4 })
       const error = yield* Effect.flip(Effect.provide(download, served.layer))
@@ -986,6 +988,31 @@ describe("NodeDownloads.downloadAll", () => {
       yield* assertWhole(join(directory, "a"))
       yield* assertWhole(join(directory, "c"))
       yield* assertWhole(join(directory, "b"), Buffer.from("mine"))
+    }))
+
+  it.scopedLive("downloads each file as the options say, and as many at once", () =>
+    Effect.gen(function*() {
+      let here = 0
+      let most = 0
+      const { directory, served } = yield* setting({
+        ranges: false,
+        before: async () => {
+          most = Math.max(most, ++here)
+          while (most < 2) await setImmediate()
+          // time for another one, which is not to come
+          await sleep(50)
+          here--
+        }
+      })
+      const targets = ["a", "b", "c", "d"].map((name) => ({ fileId: name, path: join(directory, name) }))
+      yield* Effect.promise(() => Promise.all(targets.map(({ path }) => Fs.writeFile(path, "mine"))))
+      const outcomes = yield* Stream.fromIterable(targets).pipe(
+        NodeDownloads.downloadAllWith({ files: 2, overwrite: true }),
+        Stream.runCollect,
+        Effect.provide(served.layer)
+      )
+      assert.deepStrictEqual([...outcomes].map(({ _tag }) => _tag), Array(4).fill("Downloaded"))
+      assert.strictEqual(most, 2)
     }))
 
   it.scopedLive("emits an outcome for each file if the option files is Infinity", () =>
