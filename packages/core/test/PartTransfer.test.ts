@@ -319,6 +319,30 @@ describe("PartTransfer", () => {
       )
   )
 
+  it.effect.each<readonly [what: string, error: StorageError.StorageError, pauses: ReadonlyArray<number>]>([
+    [
+      "a SlowDown",
+      new StorageError.StorageUnavailable({ status: 503, code: "SlowDown", retryAfter: Duration.seconds(7) }),
+      [7000]
+    ],
+    ["a broken connection", reset(1), []]
+  ])("the gate is told to pause by a SlowDown, for the wait that the server asks for, and by nothing else: %s", ([
+    _,
+    error,
+    pauses
+  ]) => {
+    const told: Array<number> = []
+    return Effect.gen(function*() {
+      assert.strictEqual((yield* inTime(transfer())).attempts, 2)
+      assert.deepStrictEqual(told, pauses)
+    }).pipe(
+      Effect.provide(TransferGate.layerNoop({
+        pause: (duration) => Effect.sync(() => void told.push(Duration.toMillis(duration)))
+      })),
+      Effect.provide(storage((request) => request.attempt === 1 ? Effect.fail(error) : taken(request)))
+    )
+  })
+
   it.effect("one SlowDown holds back everybody's parts for as long as this one waits", () =>
     Effect.gen(function*() {
       const gate = yield* TransferGate.TransferGate
