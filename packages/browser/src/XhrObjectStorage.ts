@@ -92,10 +92,12 @@ const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, S
     yield* checkLength(request, body.blob)
     const href = PresignedUrl.reveal(request.url)
     const observing = yield* Effect.forkScoped(body.observed)
+    const touched = touch(request.name, body.blob)
     const answered = yield* Xhr.put({ href, headers: request.headers, body: body.blob, onSent: request.onSent }).pipe(
       Effect.mapError(() => unanswered(request, known)),
-      Effect.tapError(() => touch(request.name, body.blob)),
-      Effect.raceFirst(Effect.zipRight(Fiber.join(observing), Effect.never))
+      Effect.tapError(() => touched),
+      // In Firefox and WebKit, a request whose file was emptied waits for the bytes that there are no more
+      Effect.raceFirst(Effect.zipRight(Fiber.join(observing), Effect.forever(Effect.delay(touched, "5 seconds"))))
     )
     known.add(request.url.origin)
     const receipt = yield* receiptOf(answered, href, {

@@ -199,6 +199,7 @@ describe("BlobSource", () => {
       const pull = () => Promise.reject(new DOMException("", "NotReadableError"))
       let reads = 0
       const slice = () => ({
+        size: 1,
         arrayBuffer: () =>
           reads++ === 0
             ? Promise.reject(new DOMException("", "NotReadableError"))
@@ -215,8 +216,7 @@ describe("BlobSource", () => {
       const pull = () => Promise.reject(new TypeError("network error"))
       return Object.assign(chosen, {
         stream: () => new ReadableStream({ pull, type: "bytes" }),
-        arrayBuffer,
-        slice: () => chosen
+        slice: () => ({ size: 1, arrayBuffer })
       })
     }
 

@@ -295,6 +295,39 @@ describe("XhrObjectStorage", () => {
         assert.deepInclude(yield* Fiber.join(failing), { _tag: "SourceChanged", what: "modified" })
       }))
 
+    const wholeBlob = (blob: Blob): SourceSection => ({
+      range: { offset: 0, length: blob.size },
+      body: () => Effect.succeed({ _tag: "BlobBody", blob, observed: Effect.void })
+    })
+
+    it.scoped("aborts a request that waits if its file has become shorter, long before its timers would end it", () =>
+      Effect.gen(function*() {
+        const { requests, storage } = yield* world(() => {})
+        const emptied = Object.assign(new Blob([content]), {
+          slice: () => ({ size: 1, arrayBuffer: () => Promise.resolve(new ArrayBuffer(0)) })
+        })
+        const failing = yield* Effect.fork(Effect.flip(put(storage, { section: wholeBlob(emptied) })))
+        yield* FakePage.settled
+        yield* TestClock.adjust("5 seconds")
+        const expected = { _tag: "SourceChanged", what: "size", expected: "1 bytes", actual: "0 bytes" } as const
+        assert.deepInclude(yield* Fiber.join(failing), expected)
+        assert.isTrue(requests[0]?.aborted)
+      }))
+
+    it.scoped("lets a request wait for any time while its file is what it was", () =>
+      Effect.gen(function*() {
+        const { requests, storage } = yield* world(() => {})
+        const putting = yield* Effect.fork(put(storage, { section: wholeBlob(new Blob([content])) }))
+        for (let looks = 0; looks < 20; looks++) {
+          yield* FakePage.settled
+          yield* TestClock.adjust("5 seconds")
+        }
+        assert.isTrue(Option.isNone(yield* Fiber.poll(putting)))
+        assert.isFalse(requests[0]?.aborted)
+        requests.forEach(stored)
+        assert.strictEqual((yield* Fiber.join(putting)).etag, "\"e\"")
+      }))
+
     it.scoped("aborts the request if the body becomes unreadable while it is sent", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world(() => {})

@@ -33,13 +33,9 @@ const sliceSize = 1024 * 1024
 // The buffers of all parts in flight fit into the processor's cache. Chromium keeps several times as much in memory.
 const bufferSize = 256 * 1024
 
-const otherLength = (name: string, expected: string, actual: number): SourceChanged =>
-  new SourceChanged({ name, what: "size", expected, actual: `${actual} bytes` })
-
-const readByte = async (name: string, blob: Blob): Promise<void> => {
-  const length = Math.min(1, blob.size)
-  const { byteLength } = await blob.slice(0, length).arrayBuffer()
-  if (byteLength !== length) throw otherLength(name, `${length} bytes`, byteLength)
+const checkLength = (name: string, expected: number, actual: number): void => {
+  if (actual === expected) return
+  throw new SourceChanged({ name, what: "size", expected: `${expected} bytes`, actual: `${actual} bytes` })
 }
 
 interface Chunks {
@@ -126,7 +122,8 @@ const readAll = async (name: string, blob: Blob, observe: ChunkObserver, signal:
   const read = await (reader === undefined
     ? readSlices(blob, observe, signal)
     : readChunks(intoOneBuffer(reader), observe, signal))
-  if (read !== blob.size && !signal.aborted) throw otherLength(name, `${blob.size} bytes`, read)
+  // of a read that was interrupted, nobody hears
+  checkLength(name, blob.size, read)
 }
 
 // WebKit fails every read of a page that is being left in the words for a file that has changed. A second later that
@@ -136,9 +133,18 @@ const believed = (read: Effect.Effect<void, SourceError>): Effect.Effect<void, S
 
 const isSaidToBeModified = (error: SourceError): boolean => error._tag === "SourceChanged" && error.what === "modified"
 
-/** Reads one byte, if there is one. Chromium refuses even that if the file has changed. */
+/**
+ * Reads the last byte, if there is one. Chromium and WebKit refuse even that if the file has changed, and in Firefox, a
+ * file that has become shorter lacks it.
+ */
 export const touch = (name: string, blob: Blob): Effect.Effect<void, SourceError> =>
-  believed(Effect.tryPromise({ try: () => readByte(name, blob), catch: (cause) => readFailure(name, cause) }))
+  believed(Effect.tryPromise({
+    try: async () => {
+      const last = blob.slice(-1)
+      checkLength(name, last.size, (await last.arrayBuffer()).byteLength)
+    },
+    catch: (cause) => readFailure(name, cause)
+  }))
 
 /**
  * Reads a Blob from front to back in chunks of up to 1 MiB, with one chunk in memory at a time. If the browser supports

@@ -28,7 +28,7 @@ const anotherDate = new Date(2_000_000_000_000)
 const changes = {
   "that grows": (path: string) => appendFile(path, "more"),
   "that is truncated": (path: string) => truncate(path, 18 * MiB - 1),
-  // without being empty in between, when a request would wait for its bytes until its timers end it
+  "that is emptied": (path: string) => truncate(path),
   "that is overwritten": (path: string) => writeFile(path, Buffer.alloc(18 * MiB, 1), { flag: "r+" })
 }
 
