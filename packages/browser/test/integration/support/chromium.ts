@@ -2,8 +2,9 @@ import { Context, Effect, Layer } from "effect"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { chromiumPath } from "../../../../../.ci/optional-suites.mjs"
 import { Engine, script, type Tab } from "./engine.js"
+import { largest } from "./processes.js"
 
-/** Chromium itself, for what only it can tell. */
+/** Chromium itself, for what only it can do. */
 export class Chromium extends Context.Tag("test/Chromium")<Chromium, Browser>() {}
 
 const tabOf = (page: Page): Tab => {
@@ -19,6 +20,13 @@ const tabOf = (page: Page): Tab => {
   }
 }
 
+const memoryOf = async (browser: Browser): Promise<number> => {
+  const session = await browser.newBrowserCDPSession()
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo")
+  await session.detach()
+  return largest(processInfo.filter(({ type }) => type === "renderer").map(({ id }) => id))
+}
+
 const sessionIn = (browser: Browser): Engine["Type"]["session"] =>
   Effect.acquireRelease(
     Effect.promise(() => browser.newContext()),
@@ -30,7 +38,8 @@ const sessionIn = (browser: Browser): Engine["Type"]["session"] =>
       return tabOf(page)
     },
     clearCookies: () => context.clearCookies(),
-    setOffline: (offline) => context.setOffline(offline)
+    setOffline: (offline) => context.setOffline(offline),
+    memory: () => memoryOf(browser)
   })))
 
 const launched = Effect.acquireRelease(

@@ -23,6 +23,8 @@ export interface Session {
   readonly clearCookies: () => Promise<void>
   /** Absent if no tool can take this browser's network away. */
   readonly setOffline?: (offline: boolean) => Promise<void>
+  /** What the largest of the processes of pages has in memory beside mapped files, in bytes. */
+  readonly memory: () => Promise<number>
 }
 
 export class Engine extends Context.Tag("test/Engine")<Engine, {

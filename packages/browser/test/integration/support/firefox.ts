@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import puppeteer, { type Browser, type Page } from "puppeteer-core"
 import { firefoxPath } from "../../../../../.ci/optional-suites.mjs"
 import { Engine, script, type Tab } from "./engine.js"
+import { largestNamed } from "./processes.js"
 
 const tabOf = (page: Page): Tab => {
   const errors: Array<string> = []
@@ -30,7 +31,8 @@ const sessionIn = (browser: Browser): Engine["Type"]["session"] =>
       await page.goto(url)
       return tabOf(page)
     },
-    clearCookies: async () => context.deleteCookie(...await context.cookies())
+    clearCookies: async () => context.deleteCookie(...await context.cookies()),
+    memory: () => largestNamed(browser.process()?.pid, /^(?:Isolated Web Co|Web Content)$/)
   })))
 
 const launched = Effect.acquireRelease(

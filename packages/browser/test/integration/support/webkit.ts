@@ -4,6 +4,7 @@ import { createServer } from "node:net"
 import { Builder, By, Capabilities, type WebDriver } from "selenium-webdriver"
 import { webkitPaths } from "../../../../../.ci/optional-suites.mjs"
 import { Engine, script, type Session, type Tab } from "./engine.js"
+import { largestNamed } from "./processes.js"
 
 // Once nobody holds its standard input any more, the group ends: at the end of the scope, or when this process is gone
 const inGroup = `"$@" & cat; kill -$0 0`
@@ -55,10 +56,10 @@ const freePort: Effect.Effect<number> = Effect.async((resume) => {
 const answers = (url: string) =>
   Effect.tryPromise((signal) => fetch(`${url}/status`, { signal })).pipe(Effect.retry(Schedule.spaced("50 millis")))
 
-const driverUrl = (display: string) =>
+const driverOn = (display: string) =>
   Effect.gen(function*() {
     const port = yield* freePort
-    yield* running({
+    const { pid } = yield* running({
       words: [webkitPaths?.driver ?? "WebKitWebDriver", `--port=${port}`, "--host=127.0.0.1"],
       environment: {
         DISPLAY: display,
@@ -73,7 +74,7 @@ const driverUrl = (display: string) =>
     })
     const url = `http://127.0.0.1:${port}`
     yield* answers(url)
-    return url
+    return { url, group: pid }
   })
 
 interface Answer {
@@ -119,7 +120,7 @@ const driverAt = (url: string): Promise<WebDriver> =>
     })
   ).build()
 
-const sessionOf = (driver: WebDriver): Session => {
+const sessionOf = (driver: WebDriver, group: number | undefined): Session => {
   const tabOf = tabsOf(driver)
   let isFirst = true
   return {
@@ -129,16 +130,17 @@ const sessionOf = (driver: WebDriver): Session => {
       await driver.get(url)
       return tabOf(await driver.getWindowHandle())
     },
-    clearCookies: () => driver.manage().deleteAllCookies()
+    clearCookies: () => driver.manage().deleteAllCookies(),
+    memory: () => largestNamed(group, /^WebKitWebProces/)
   }
 }
 
 const attempt = (display: string) =>
   Effect.gen(function*() {
-    const url = yield* driverUrl(display)
+    const { group, url } = yield* driverOn(display)
     const driver = yield* Effect.tryPromise(() => driverAt(url))
     yield* Effect.tryPromise(() => driver.manage().setTimeouts({ script: 120_000 }))
-    return sessionOf(driver)
+    return sessionOf(driver, group)
   }).pipe(Effect.timeout("15 seconds"))
 
 /** Ends what a failed attempt has started before the next one begins. */

@@ -1,0 +1,42 @@
+import { assert, layer } from "@effect/vitest"
+import { ObjectStore } from "@stevedore/testing"
+import { Effect, Layer, Stream } from "effect"
+import type { Engine } from "../support/engine.js"
+import * as World from "../support/world.js"
+
+const MiB = 1024 * 1024
+
+// Bytes that are counted and thrown away.
+const nowhere = Layer.sync(ObjectStore.ObjectStore, () =>
+  ObjectStore.make({
+    write: (body) =>
+      Effect.map(Stream.runFold(body, 0, (size, chunk) => size + chunk.byteLength), (size) => ({
+        size,
+        read: () => Stream.empty,
+        remove: Effect.void
+      }))
+  }))
+
+/** What a page needs of the computer's memory, in any browser. */
+export const memory = (engine: Layer.Layer<Engine>, browser: string, file: { readonly MiB: number }) =>
+  layer(engine, { excludeTestServices: true, timeout: "60 seconds" })(`the memory of a page in ${browser}`, (it) => {
+    it.scoped(`grows by less than 64 MiB while a file of ${file.MiB} MiB is sent`, () =>
+      Effect.gen(function*() {
+        const world = yield* World.make({ store: nowhere })
+        const memory = Effect.promise(() => world.session.memory())
+        yield* World.choose(world.page, yield* World.sparseFile(world, "large.bin", file.MiB * MiB))
+        const before = yield* memory
+        assert.isAbove(before, 0)
+        const parts = file.MiB / 32
+        yield* World.start(world.page, { options: { parts } })
+        let most = 0
+        yield* Effect.gen(function*() {
+          most = Math.max(most, yield* memory)
+          yield* Effect.sleep("200 millis")
+        }).pipe(Effect.forever, Effect.forkScoped)
+        const { sent } = World.uploaded(yield* World.outcome(world.page))
+        assert.deepInclude(sent, { bytes: file.MiB * MiB, parts })
+        assert.isAbove(most, 0)
+        assert.isBelow((most - before) / MiB, 64)
+      }), 4 * 60_000)
+  })
