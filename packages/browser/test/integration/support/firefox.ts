@@ -32,6 +32,9 @@ const sessionIn = (browser: Browser): Engine["Type"]["session"] =>
       return tabOf(page)
     },
     clearCookies: async () => context.deleteCookie(...await context.cookies()),
+    setOffline: async (offline) => {
+      for (const page of await context.pages()) await page.setOfflineMode(offline)
+    },
     memory: () => largestNamed(browser.process()?.pid, /^(?:Isolated Web Co|Web Content)$/)
   })))
 

@@ -1,0 +1,4 @@
+import { offline } from "../laws/faults.js"
+import { FirefoxLive } from "../support/firefox.js"
+
+offline(FirefoxLive, "Firefox")
