@@ -206,10 +206,10 @@ describe("PartTransfer", () => {
         unread
       )
       assert.deepStrictEqual(claimed, isClaimed ? [length] : [])
-    }).pipe(
-      Effect.provide(TransferGate.layerNoop({ hold: (bytes) => Effect.sync(() => void claimed.push(bytes)) })),
-      Effect.provide(storage(taken))
-    )
+    }).pipe(Effect.provide([
+      storage(taken),
+      TransferGate.layerNoop({ hold: (bytes) => Effect.sync(() => void claimed.push(bytes)) })
+    ]))
   })
 
   it.effect("one event reports that the computer slept, however many parts it has cut off, and each is sent again", () => {
@@ -335,12 +335,12 @@ describe("PartTransfer", () => {
     return Effect.gen(function*() {
       assert.strictEqual((yield* inTime(transfer())).attempts, 2)
       assert.deepStrictEqual(told, pauses)
-    }).pipe(
-      Effect.provide(TransferGate.layerNoop({
+    }).pipe(Effect.provide([
+      storage((request) => request.attempt === 1 ? Effect.fail(error) : taken(request)),
+      TransferGate.layerNoop({
         pause: (duration) => Effect.sync(() => void told.push(Duration.toMillis(duration)))
-      })),
-      Effect.provide(storage((request) => request.attempt === 1 ? Effect.fail(error) : taken(request)))
-    )
+      })
+    ]))
   })
 
   it.effect("one SlowDown holds back everybody's parts for as long as this one waits", () =>
