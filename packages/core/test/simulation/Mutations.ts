@@ -17,9 +17,9 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   },
   3: {
     without: "closing the connection of an attempt that was given up",
-    module: "AttemptWatch",
-    from: "return Effect.zipRight(Fiber.interrupt(timing), Fiber.interrupt(putting))",
-    to: "return Effect.asVoid(Effect.forkDaemon(Effect.delay(Fiber.interrupt(putting), 60_000)))"
+    module: "internal/ownFiber",
+    from: "return running.unsafePoll() === null ? Fiber.interrupt(running) : Effect.void",
+    to: "return Effect.asVoid(Effect.forkDaemon(Effect.delay(Fiber.interrupt(running), 60_000)))"
   },
   4: {
     without: "asking for the file after a lost answer",
