@@ -3,26 +3,22 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { FaultScript, type SandboxOptions } from "@stevedore/testing"
 import axe from "axe-core"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 import type { FileChooser, Page } from "playwright-core"
 import * as BrowserDemo from "../../../../examples/browser/server/BrowserDemo.js"
 import { Chromium, ChromiumLive } from "../support/chromium.js"
+import { ExamplePage } from "../support/examplePage.js"
 
 const MiB = 1024 * 1024
 
 const text = (name: string, size = 1000) => ({ name, mimeType: "text/plain", buffer: Buffer.alloc(size, "a") })
 
-let files: Promise<Effect.Effect.Success<typeof BrowserDemo.built>> | undefined
-
-// built once for all tests
-const built = Effect.promise(() => files ??= Effect.runPromise(BrowserDemo.built))
-
 const opened = (behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}) =>
   Effect.gen(function*() {
     const browser = yield* Chromium
-    const demo = yield* BrowserDemo.start({ files: yield* built }, behaviour)
+    const demo = yield* BrowserDemo.start({ files: yield* ExamplePage }, behaviour)
     const context = yield* Effect.acquireRelease(
       Effect.promise(() => browser.newContext({ reducedMotion: "reduce" })),
       (context) => Effect.promise(() => context.close())
@@ -63,7 +59,10 @@ const listening = (page: Page) =>
     return { choose: (files: Parameters<FileChooser["setFiles"]>[0]) => chooser.then((it) => it.setFiles(files)) }
   })
 
-layer(ChromiumLive, { excludeTestServices: true })("the example page in Chromium", (it) => {
+layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("the example page in Chromium", (it) => {
   it.scoped("uploads chosen files and reports it, and axe finds no violation in the visited states", () =>
     Effect.gen(function*() {
       const { page, sandbox } = yield* opened({ faults: FaultScript.on("put").times(1).answer(403, "AccessDenied") })

@@ -2,21 +2,17 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { FaultScript, type SandboxOptions } from "@stevedore/testing"
 import axe from "axe-core"
-import { Effect, type Layer, Option, Schedule } from "effect"
+import { Effect, Layer, Option, Schedule } from "effect"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as BrowserDemo from "../../../../examples/browser/server/BrowserDemo.js"
 import { Engine, type Tab } from "../support/engine.js"
-
-let files: Promise<Effect.Effect.Success<typeof BrowserDemo.built>> | undefined
-
-// built once for all tests
-const built = Effect.promise(() => files ??= Effect.runPromise(BrowserDemo.built))
+import { ExamplePage } from "../support/examplePage.js"
 
 const opened = (behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}) =>
   Effect.gen(function*() {
-    const demo = yield* BrowserDemo.start({ files: yield* built }, behaviour)
+    const demo = yield* BrowserDemo.start({ files: yield* ExamplePage }, behaviour)
     const { open } = yield* Effect.flatMap(Engine, ({ session }) => session)
     return { ...demo, page: yield* Effect.promise(() => open(demo.origin)) }
   }).pipe(Effect.provide(NodeContext.layer))
@@ -84,7 +80,10 @@ const violations = (page: Tab) =>
 
 /** What of the example page could differ between browsers: all else is tested in Chromium. */
 export const page = (engine: Layer.Layer<Engine>, browser: string) =>
-  layer(engine, { excludeTestServices: true, timeout: "60 seconds" })(`the example page in ${browser}`, (it) => {
+  layer(Layer.merge(engine, ExamplePage.Live), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })(`the example page in ${browser}`, (it) => {
     it.scoped("uploads a chosen file without an error in the console", () =>
       Effect.gen(function*() {
         const { page, sandbox } = yield* opened()
