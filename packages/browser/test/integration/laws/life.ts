@@ -50,7 +50,6 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
         const world = yield* World.make({ faults: World.stuck })
         yield* World.start(world.page, generated)
         yield* untilFirstPart(world.page)
-        // what is paused is the request that does not move: one that begins later would wait for its timeout
         yield* World.untilStuck(world)
         yield* World.pause(world.page)
         yield* World.until(world.page, () => window.stevedore.points().at(-1)?.phase === "paused")
@@ -68,6 +67,7 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
         const world = yield* World.make({ faults: World.stuck })
         yield* World.start(world.page, generated)
         yield* untilFirstPart(world.page)
+        yield* World.untilStuck(world)
         yield* World.cancel(world.page)
         assert.strictEqual((yield* World.outcome(world.page))._tag, "Interrupted")
         const { requests } = yield* world.sandbox.report
@@ -84,6 +84,7 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
         yield* World.choose(world.page, path)
         yield* World.start(world.page, inParts)
         yield* untilFirstPart(world.page)
+        yield* World.untilStuck(world)
         yield* World.reload(world.page)
         const [left] = yield* World.unfinished(world.page)
         assert.deepInclude(left, { name: "a.bin", size: 18 * MiB, phase: "uploading", confirmed: 6 * MiB })
@@ -119,6 +120,7 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
           yield* World.choose(world.page, path)
           yield* World.start(world.page, inParts)
           yield* untilFirstPart(world.page)
+          yield* World.untilStuck(world)
           yield* World.reload(world.page)
           const [left] = yield* World.unfinished(world.page)
           yield* World.sparseFile(world, "a.bin", 18 * MiB, [[offset, "other"]])
@@ -140,6 +142,7 @@ export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =
         yield* World.choose(other, path)
         yield* World.start(world.page, inParts)
         yield* untilFirstPart(world.page)
+        yield* World.untilStuck(world)
         assert.strictEqual(World.failed(yield* World.upload(other, inParts)).error, "UploadLocked")
         // the tab that drives it goes, and the other one may as soon as the browser has noticed
         yield* World.close(world.page)

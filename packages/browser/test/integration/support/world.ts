@@ -200,6 +200,6 @@ export const counted = ({ sandbox }: World, operation: string): Effect.Effect<nu
     ({ requests }) => requests.filter((request) => request.operation === operation).length
   )
 
-/** Until the second part is on its way. */
+/** Until the second part is on its way. It would otherwise be a later attempt that does not move, until its timers end. */
 export const untilStuck = (world: World): Effect.Effect<void> =>
   Effect.repeat(counted(world, "putPart"), { schedule: Schedule.spaced("20 millis"), until: (puts) => puts === 2 })
