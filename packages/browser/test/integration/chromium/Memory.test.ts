@@ -6,7 +6,7 @@ import * as World from "../support/world.js"
 
 const MiB = 1024 * 1024
 
-memory(ChromiumLive, "Chromium", { MiB: 2048 })
+memory(ChromiumLive, "Chromium", { file: 2048, growth: 64 })
 
 layer(ChromiumLive, { excludeTestServices: true })("a page in Chromium", (it) => {
   it.scoped("completes an upload even if the browser collects garbage every 10 ms while the file is read", () =>

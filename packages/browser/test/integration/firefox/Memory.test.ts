@@ -1,4 +1,4 @@
 import { memory } from "../laws/memory.js"
 import { FirefoxLive } from "../support/firefox.js"
 
-memory(FirefoxLive, "Firefox", { MiB: 1024 })
+memory(FirefoxLive, "Firefox", { file: 1024, growth: 64 })

@@ -1,4 +1,4 @@
 import { memory } from "../laws/memory.js"
 import { WebKitLive } from "../support/webkit.js"
 
-memory(WebKitLive, "WebKit", { MiB: 1024 })
+memory(WebKitLive, "WebKit", { file: 1024, growth: 128 })
