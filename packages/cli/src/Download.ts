@@ -93,13 +93,16 @@ const tellHowToGoOn = Effect.gen(function*() {
   yield* output.warn(`The partial download is kept. To resume:\n  ${typed(words, process.platform)}`)
 })
 
+const tellSaved = (path: string) =>
+  Effect.flatMap(Output, (output) => output.warn(`${Printable.line(path)} is complete, and in its place.`))
+
 interface Target {
   readonly path: string
   /** In bytes, if the record has it. */
   readonly size: number | undefined
 }
 
-const withProgress = (target: Target, options: Options) =>
+const withProgress = (target: Target, options: Options, onSaved: () => void) =>
   Effect.gen(function*() {
     const output = yield* Output
     let received = 0
@@ -118,6 +121,7 @@ const withProgress = (target: Target, options: Options) =>
       onKept: () => {
         kept = true
       },
+      onSaved,
       onProgress: (bytes, of) => {
         received = bytes
         size = of
@@ -139,14 +143,21 @@ export const run = (options: Options) =>
     const output = yield* Output
     const startedAt = yield* Clock.currentTimeMillis
     const target = yield* targetOf(options)
-    const { fileId, path, size } = yield* withProgress(target, options)
-    const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
-    yield* options.json
-      ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])
-      : output.lines([Printable.columns([fileId, path])])
-    yield* output.note(
-      `Downloaded ${Printable.line(path)}: ${Measure.bytes(size)} in ${Measure.duration(took)}${
-        Measure.pace(size, took)
-      }`
-    )
+    let saved = false
+    const onSaved = () => {
+      saved = true
+    }
+    const report = Effect.gen(function*() {
+      const { fileId, path, size } = yield* withProgress(target, options, onSaved)
+      const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
+      yield* options.json
+        ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])
+        : output.lines([Printable.columns([fileId, path])])
+      yield* output.note(
+        `Downloaded ${Printable.line(path)}: ${Measure.bytes(size)} in ${Measure.duration(took)}${
+          Measure.pace(size, took)
+        }`
+      )
+    })
+    yield* Effect.onError(report, () => Effect.when(tellSaved(target.path), () => saved))
   }).pipe(Effect.provide(Configuration.layer(options)))

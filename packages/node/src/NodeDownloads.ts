@@ -43,6 +43,8 @@ export interface Options {
   readonly keep?: boolean | undefined
   /** Called at the end of a download that failed or was interrupted and has left something to continue from. */
   readonly onKept?: (() => void) | undefined
+  /** Called once the file has its name. An interruption as late as that comes too late to stop the download. */
+  readonly onSaved?: (() => void) | undefined
   /**
    * The expected size in bytes, such as the record's: a different size fails with `DownloadIncomplete`. Without it, a
    * file from a server that declares no length ends where its connection does: one that was cut looks complete. Node
@@ -126,7 +128,7 @@ export const toFile = (
     const keep = options.keep === true && (yield* PartLock.take(kept, path))
     const part = keep ? kept : yield* freshPath(path)
     const journal = PartJournal.pathOf(part)
-    const { concurrency, onKept, onProgress, partSize, size } = options
+    const { concurrency, onKept, onProgress, onSaved, partSize, size } = options
     const file = yield* PartFile.open(part, path, { keep, onKept, overwrite, worth: PartFile.exists(journal) })
     const whole = yield* FileTransfer.run({
       fileId,
@@ -140,8 +142,10 @@ export const toFile = (
       onProgress
     })
     // even if interrupted: a file that is in place has no kept bytes
-    yield* Effect.uninterruptible(
-      Effect.zipRight(PartFile.commit(file, { overwrite }), keep ? PartFile.remove(journal) : Effect.void)
+    yield* PartFile.commit(file, { overwrite }).pipe(
+      Effect.zipRight(keep ? PartFile.remove(journal) : Effect.void),
+      Effect.zipRight(Effect.sync(() => onSaved?.())),
+      Effect.uninterruptible
     )
     return { fileId, path, ...whole }
   }).pipe(
@@ -197,7 +201,7 @@ export type DownloadOutcome =
  * @since 0.1.0
  * @category models
  */
-export interface AllOptions extends Omit<Options, "size" | "checksum" | "onKept" | "onProgress"> {
+export interface AllOptions extends Omit<Options, "size" | "checksum" | "onKept" | "onSaved" | "onProgress"> {
   /** How many files to download at once. Defaults to 3. */
   readonly files?: number | undefined
 }

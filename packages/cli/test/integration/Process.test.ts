@@ -171,6 +171,32 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         assert.strictEqual(Number((yield* fs.stat(`${cwd}/down/copy`)).size), 600_000_000)
       }))
 
+    it.scoped("Ctrl-C while a download gets its name says that the file is complete", () =>
+      Effect.gen(function*() {
+        const { cwd, env, fs, id, names } = yield* stored(1_000_000)
+        yield* fs.writeFileString(
+          `${cwd}/late.cjs`,
+          `const { promises } = require("node:fs")
+          const link = promises.link
+          promises.link = async (from, to) => {
+            process.emit("SIGINT")
+            await new Promise((resolve) => setTimeout(resolve, 100))
+            await link(from, to)
+          }
+          require("node:module").syncBuiltinESMExports()`
+        )
+        const { code, stderr, stdout } = yield* run(["download", id, "-o", "down/copy", "--keep"], {
+          cwd,
+          env: { ...env, NODE_OPTIONS: `--require ${JSON.stringify(`${cwd}/late.cjs`)}` }
+        })
+        assert.deepStrictEqual([code, stdout, stderr], [
+          130,
+          "",
+          "down/copy is complete, and in its place.\nInterrupted.\n"
+        ])
+        assert.deepStrictEqual(yield* names, ["copy"])
+      }))
+
     it.scoped("a rejected token exits with 3", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox

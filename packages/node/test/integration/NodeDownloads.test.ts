@@ -918,22 +918,24 @@ describe("NodeDownloads.toFile with keep", () => {
       })
   )
 
-  it.scopedLive("keeps nothing and does not call onKept if it is interrupted once the file has its name", () =>
+  it.scopedLive("keeps nothing and calls onSaved, not onKept, if it is interrupted once the file has its name", () =>
     Effect.gen(function*() {
       const { directory, served } = yield* setting()
       const path = join(directory, "file")
-      let told = 0
-      const fiber = yield* NodeDownloads.toFile("f1", path, { partSize: MiB, keep: true, onKept: () => told++ }).pipe(
-        Effect.provide(served.layer),
-        Effect.fork
-      )
+      const told: Array<string> = []
+      const fiber = yield* NodeDownloads.toFile("f1", path, {
+        partSize: MiB,
+        keep: true,
+        onKept: () => told.push("kept"),
+        onSaved: () => told.push("saved")
+      }).pipe(Effect.provide(served.layer), Effect.fork)
       yield* Effect.promise(async () => {
         while (!existsSync(path)) await setImmediate()
       })
       yield* Fiber.interrupt(fiber)
       yield* assertWhole(path)
       assert.deepStrictEqual(yield* entries(directory), ["file"])
-      assert.strictEqual(told, 0)
+      assert.deepStrictEqual(told, ["saved"])
     }))
 
   it.scopedLive("keeps both the part and its journal if another range fails", () =>
