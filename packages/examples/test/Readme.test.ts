@@ -2,7 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { DownloadError, ListError, Recovery, ServiceProfile, UploadError, UploadPlan } from "@stevedore/core"
-import { DownloadTargetError } from "@stevedore/node"
+import { DownloadTargetError, SpoolError } from "@stevedore/node"
 import { Effect, Predicate, type Schema } from "effect"
 import { fileURLToPath } from "node:url"
 
@@ -35,6 +35,7 @@ const failures = [
   UploadError.UploadError,
   DownloadError.DownloadError,
   DownloadTargetError.DownloadTargetError,
+  SpoolError.SpoolUnwritable,
   ListError.ListError
 ].flatMap(failuresOf)
 

@@ -21,6 +21,7 @@ import { chunksOf, readSize } from "./internal/sourceChunks.js"
 import type { SourceFile } from "./internal/sourceFile.js"
 import * as Files from "./internal/sourceFile.js"
 import * as SpoolFile from "./internal/spoolFile.js"
+import type { SpoolUnwritable } from "./SpoolError.js"
 
 /**
  * What the service is told about the file, instead of what the path says.
@@ -179,7 +180,7 @@ export interface SpoolOptions {
 /**
  * A stream that can run only once, or whose size is unknown, as a source that can be read repeatedly: it is first
  * written to a temporary file. Only the owner can read that file, and it is removed with the scope. If spooling fails
- * or is interrupted, nothing is left behind. The file of a killed process is removed a week later, by the next stream
+ * (with `SpoolUnwritable` on a full disk) or is interrupted, nothing is left behind. The file of a killed process is removed a week later, by the next stream
  * that is written to the same directory.
  *
  * @example
@@ -200,7 +201,7 @@ export const spooled = <E>(
   name: string,
   stream: Stream.Stream<Uint8Array, E>,
   options: SpoolOptions = {}
-): Effect.Effect<RepeatableSource, SourceUnreadable | InvalidSource | SizeExceeded, Scope.Scope> =>
+): Effect.Effect<RepeatableSource, SourceUnreadable | InvalidSource | SizeExceeded | SpoolUnwritable, Scope.Scope> =>
   Effect.gen(function*() {
     const mediaType = options.mediaType ?? mediaTypeOf(name) ?? "application/octet-stream"
     yield* SourceLimits.checkDescription(name, mediaType)

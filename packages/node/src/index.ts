@@ -41,4 +41,9 @@ export * as SafeName from "./SafeName.js"
 /**
  * @since 0.1.0
  */
+export * as SpoolError from "./SpoolError.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as StevedoreHttpApp from "./StevedoreHttpApp.js"

@@ -532,8 +532,26 @@ describe("a spooled stream", () => {
       const noName = yield* Effect.flip(FileSource.spooled("", counted, { directory }))
       assert.strictEqual(noName._tag, "InvalidSource")
       const nowhere = yield* Effect.flip(FileSource.spooled("a", counted, { directory: join(directory, "none") }))
-      assert.strictEqual(nowhere._tag, "SourceUnreadable")
+      assert.deepInclude({ ...nowhere }, {
+        _tag: "SpoolUnwritable",
+        directory: join(directory, "none"),
+        code: "ENOENT"
+      })
       assert.strictEqual(runs, 0)
+    }))
+
+  it.scopedLive("blames the directory of its file, not the stream, if that is full, and leaves nothing there", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const { open } = Fs
+      yield* OtherDisk.answering({
+        open: async (...args: Parameters<typeof open>) =>
+          Object.assign(await open(...args), { writeFile: () => Promise.reject(OtherDisk.refusal("ENOSPC")) })
+      })
+      const full = yield* Effect.flip(FileSource.spooled("film.mp4", chunked(), { directory }))
+      assert.deepInclude({ ...full }, { _tag: "SpoolUnwritable", name: "film.mp4", directory, code: "ENOSPC" })
+      assert.include(full.message, `in ${JSON.stringify(directory)} (ENOSPC). Make room there`)
+      assert.deepStrictEqual(yield* entriesOf(directory), [])
     }))
 
   it.scopedLive("removes what killed processes left a week ago, but nothing of a running one", () =>

@@ -12,7 +12,7 @@ import {
   Uploads
 } from "@stevedore/core"
 import type { RepeatableSource } from "@stevedore/core/UploadSource"
-import type { DownloadTargetError } from "@stevedore/node"
+import type { DownloadTargetError, SpoolError } from "@stevedore/node"
 import {
   DiskLedger,
   FileSource,
@@ -85,7 +85,7 @@ describe("the types of file sources", () => {
       Stream.Stream<RepeatableSource, SourceError.SourceUnreadable>
     >()
     expectTypeOf(FileSource.spooled("a", Stream.empty)).toEqualTypeOf<
-      Effect.Effect<RepeatableSource, Refusal | PlanError.SizeExceeded, Scope.Scope>
+      Effect.Effect<RepeatableSource, Refusal | PlanError.SizeExceeded | SpoolError.SpoolUnwritable, Scope.Scope>
     >()
     // @ts-expect-error misspelt
     const refused = () => FileSource.fromPath("a", { type: "video/mp4" })

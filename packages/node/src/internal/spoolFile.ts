@@ -1,3 +1,4 @@
+import { systemCode } from "@stevedore/core/ConnectionError"
 import { SizeExceeded } from "@stevedore/core/PlanError"
 import type { SourceUnreadable } from "@stevedore/core/SourceError"
 import { readable } from "@stevedore/core/UploadSources"
@@ -8,8 +9,8 @@ import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
 import * as NodeFs from "node:fs/promises"
 import { join } from "node:path"
+import { SpoolUnwritable } from "../SpoolError.js"
 import * as Leftovers from "./leftovers.js"
-import { attempt } from "./sourceFile.js"
 
 interface Spool {
   readonly name: string
@@ -21,6 +22,12 @@ interface SpoolFile {
   readonly path: string
   readonly handle: NodeFs.FileHandle
 }
+
+const attempt = <A>({ directory, name }: Spool, run: () => Promise<A>): Effect.Effect<A, SpoolUnwritable> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) => new SpoolUnwritable({ name, directory, code: systemCode(cause) })
+  })
 
 const named = /^stevedore-(\d+)-[0-9a-f-]{36}\.spool$/
 
@@ -35,11 +42,11 @@ const sweep = (directory: string): Effect.Effect<void> =>
     })
   )
 
-const create = ({ directory, name }: Spool): Effect.Effect<SpoolFile, SourceUnreadable, Scope.Scope> =>
+const create = (spool: Spool): Effect.Effect<SpoolFile, SpoolUnwritable, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.suspend(() => {
-      const path = join(directory, `stevedore-${process.pid}-${randomUUID()}.spool`)
-      return Effect.map(attempt(name, () => NodeFs.open(path, "wx", 0o600)), (handle) => ({ path, handle }))
+      const path = join(spool.directory, `stevedore-${process.pid}-${randomUUID()}.spool`)
+      return Effect.map(attempt(spool, () => NodeFs.open(path, "wx", 0o600)), (handle) => ({ path, handle }))
     }),
     ({ handle, path }) =>
       Effect.promise(async () => {
@@ -52,15 +59,15 @@ const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array
   Effect.suspend(() => {
     const { atMost, name } = spool
     let size = 0
-    const write = (chunk: Uint8Array): Effect.Effect<void, SourceUnreadable | SizeExceeded> => {
+    const write = (chunk: Uint8Array): Effect.Effect<void, SpoolUnwritable | SizeExceeded> => {
       size += chunk.byteLength
       return size > atMost
         ? Effect.fail(new SizeExceeded({ name, size, limit: atMost, path: "multipart" }))
-        : attempt(name, () => file.handle.writeFile(chunk))
+        : attempt(spool, () => file.handle.writeFile(chunk))
     }
     return Effect.zipRight(
       Stream.runForEach(readable(name, stream), write),
-      attempt(name, () => file.handle.close())
+      attempt(spool, () => file.handle.close())
     )
   })
 
@@ -73,7 +80,7 @@ const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array
 export const write = <E>(
   spool: Spool,
   stream: Stream.Stream<Uint8Array, E>
-): Effect.Effect<string, SourceUnreadable | SizeExceeded, Scope.Scope> =>
+): Effect.Effect<string, SourceUnreadable | SpoolUnwritable | SizeExceeded, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const parent = yield* Effect.scope

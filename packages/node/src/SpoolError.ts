@@ -1,0 +1,38 @@
+/**
+ * The error of a stream's temporary copy on disk.
+ *
+ * @since 0.1.0
+ */
+import * as Recovery from "@stevedore/core/Recovery"
+import * as Schema from "effect/Schema"
+
+/**
+ * A stream cannot be written to its temporary file: there is no space, no permission or no such directory. Nothing of it
+ * is left there.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SpoolUnwritable extends Schema.TaggedError<SpoolUnwritable>("@stevedore/node/SpoolUnwritable")(
+  "SpoolUnwritable",
+  {
+    name: Schema.String,
+    /** Where the temporary file would be. */
+    directory: Schema.String,
+    /** The system's error code, such as `ENOSPC`, if there is one. */
+    code: Schema.optional(Schema.String),
+    attempts: Recovery.noAttempts
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return `${JSON.stringify(this.name)} cannot be written to a temporary file in ${JSON.stringify(this.directory)}${
+      this.code === undefined ? "" : ` (${this.code})`
+    }. Make room there, check that you can write to it, or choose another directory with directory.`
+  }
+}
