@@ -177,7 +177,8 @@ const isBegunBefore = ({ store }: Store, name: string, time: number): Effect.Eff
     Effect.orElseSucceed(() => false)
   )
 
-// The lock has the same name. If a killed process left it, it is removed at the end, even if nothing else is there.
+// The lock has the same name. If a killed process left it, it is removed at the end, even if nothing else is there: then
+// nobody else would come for it.
 const forgetOld = (ledger: UploadLedger.Service, store: Store, name: string, before: number): Effect.Effect<boolean> =>
   Effect.gen(function*() {
     if (!(yield* ledger.lock(name))) return false
@@ -194,7 +195,7 @@ const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger
     const before = now - longestKept
     if (now - lookedAt >= oneDay) {
       lookedAt = now
-      const locks = yield* store.untouchedSince(before, FileLock.folder)
+      const locks = yield* store.untouchedSince(now - oneDay, FileLock.folder)
       untouched = [...new Set([...(yield* store.untouchedSince(before)), ...locks])]
     }
     for (let forgotten = 0; forgotten < forgottenAtOnce;) {

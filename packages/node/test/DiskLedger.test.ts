@@ -530,17 +530,17 @@ describe("DiskLedger", () => {
       assert.notInclude(yield* Effect.promise(() => Fs.readdir(directory)), "lost")
     }))
 
-  it.scopedLive("removes locks that killed processes left behind 31 days ago, but none of a running one", () =>
+  it.scopedLive("removes locks that killed processes left behind a day ago, but none of a running one", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
-      const month = Date.now() / 1000 - 31 * 86_400
+      const daysAgo = Date.now() / 1000 - 2 * 86_400
       const before = yield* ledgerAt(directory)
       assert.isTrue(yield* before.lock("running"))
       const left = JSON.stringify({ pid: yield* deadProcess, taking: "x" })
       yield* Effect.forEach(["old", PrivateStore.nameOf("a/b"), "recent"], (name) => plant(directory, name, left))
       const locks = Effect.promise(() => Fs.readdir(join(directory, "locks")))
       for (const name of yield* locks) {
-        if (name !== "recent") yield* Effect.promise(() => Fs.utimes(join(directory, "locks", name), month, month))
+        if (name !== "recent") yield* Effect.promise(() => Fs.utimes(join(directory, "locks", name), daysAgo, daysAgo))
       }
       const ledger = yield* ledgerAt(directory)
       yield* ledger.begin(recordOf("new"))
