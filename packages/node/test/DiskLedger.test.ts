@@ -684,6 +684,25 @@ describe("PrivateStore", () => {
     { fastCheck: { numRuns: 20 } }
   )
 
+  for (const reason of ["Unknown", "NotFound"] as const) {
+    it.scopedLive(`has set what was moved into place, even if the system says that it failed: ${reason}`, () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const lost = new PlatformError.SystemError({ reason, module: "FileSystem", method: "rename" })
+        const moving = (moved: boolean): FileSystem.FileSystem => ({
+          ...fs,
+          rename: (from, to) => Effect.zipRight(Effect.when(fs.rename(from, to), () => moved), Effect.fail(lost))
+        })
+        const directory = yield* PrivateDirectory.make(fs, yield* fresh)
+        const setting = (moved: boolean, value: string) =>
+          Effect.isSuccess(PrivateStore.make(moving(moved), directory).store.set("a/b", value))
+        assert.isFalse(yield* setting(false, "one"))
+        assert.isTrue(yield* setting(true, "one"))
+        assert.isFalse(yield* setting(false, "two"))
+        assert.deepStrictEqual(yield* PrivateStore.make(fs, directory).store.get("a/b"), Option.some("one"))
+      }).pipe(Effect.provide(NodeContext.layer)))
+  }
+
   it.scopedLive("removeAll removes the keys of a prefix, and no others", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

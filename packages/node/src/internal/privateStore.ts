@@ -62,6 +62,15 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       Effect.catchIf(isMissing, () => Effect.succeedNone)
     )
 
+  const isAt = (path: string, value: string | Uint8Array): Effect.Effect<boolean> => {
+    const expected = typeof value === "string" ? Buffer.from(value) : value
+    return Effect.match(fs.readFile(path), {
+      onFailure: () => false,
+      onSuccess: (content) => Buffer.compare(content, expected) === 0
+    })
+  }
+
+  // If the response of a network drive is lost, the file has been moved although that failed.
   const set = (key: string, value: string | Uint8Array): Effect.Effect<void, PlatformError> =>
     Effect.gen(function*() {
       const { parent, path } = placeOf(key)
@@ -69,7 +78,8 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       const moved = untilLetGo(fs.rename(written, path))
       yield* moved.pipe(
         Effect.catchIf(isMissing, () => Effect.zipRight(directory.makeDirectory(parent), moved)),
-        Effect.tapError(() => Effect.ignore(fs.remove(written, { force: true })))
+        Effect.tapError(() => Effect.ignore(fs.remove(written, { force: true }))),
+        Effect.catchAll((error) => Effect.unlessEffect(Effect.fail(error), isAt(path, value)))
       )
     }).pipe(Effect.uninterruptible)
 
