@@ -85,19 +85,13 @@ export const row = (upload: Uploads.UnfinishedUpload, now: number, running: bool
     running ? "running" : "interrupted"
   ])
 
-const checkReadable = Effect.flatMap(
-  DiskLedger.unreadable,
-  Option.match({
-    onNone: () => Effect.void,
-    onSome: ({ message }) => Effect.fail(new UploadsUnreadable({ problem: message }))
-  })
-)
+type Checked = Effect.Effect<void, UploadsUnreadable>
 
-const forget = (id: string) =>
+const forget = (id: string, checkRead: Checked) =>
   Effect.gen(function*() {
     const output = yield* Output
     if (!(yield* Uploads.forget(id))) {
-      yield* checkReadable
+      yield* checkRead
       return yield* new InvalidInput({
         input: "--forget",
         problem: `no unfinished upload has the id ${JSON.stringify(id)}: run stevedore uploads to list them`
@@ -108,7 +102,7 @@ const forget = (id: string) =>
     yield* output.note(`Forgot ${id}: the next upload of its file starts over`)
   })
 
-const list = (json: boolean) =>
+const list = (json: boolean, checkRead: Checked) =>
   Effect.gen(function*() {
     const output = yield* Output
     const isRunning = yield* DiskLedger.isRunning
@@ -121,7 +115,7 @@ const list = (json: boolean) =>
       const now = yield* Clock.currentTimeMillis
       yield* output.lines(uploads.map(({ running, upload }) => row(upload, now, running)))
     }
-    yield* checkReadable
+    yield* checkRead
     if (json) return
     yield* output.note(
       uploads.length === 0 ? "No unfinished uploads" : "To resume an interrupted one, upload its file again"
@@ -136,6 +130,17 @@ const list = (json: boolean) =>
  */
 export const run = (options: Options) =>
   Effect.gen(function*() {
-    if (Option.isSome(options.forget)) yield* forget(options.forget.value)
-    else yield* list(options.json)
-  }).pipe(Effect.provide(DiskLedger.layer()))
+    const { ledger, unreadable } = yield* DiskLedger.makeWithUnreadable
+    const checkRead = Effect.flatMap(
+      unreadable,
+      Option.match({
+        onNone: () => Effect.void,
+        onSome: ({ message }) => Effect.fail(new UploadsUnreadable({ problem: message }))
+      })
+    )
+    const asked = Effect.gen(function*() {
+      if (Option.isSome(options.forget)) yield* forget(options.forget.value, checkRead)
+      else yield* list(options.json, checkRead)
+    })
+    yield* Effect.provideService(asked, UploadLedger, ledger)
+  })

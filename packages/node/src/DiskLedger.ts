@@ -111,26 +111,6 @@ export const isRunning: Effect.Effect<(id: string) => Effect.Effect<boolean>, ne
   })
 
 /**
- * Why an upload in {@link defaultDirectory} cannot be read, if there is one. To a ledger, whose operations do not fail, it
- * is not there: the command line would say so.
- *
- * @internal
- */
-export const unreadable: Effect.Effect<Option.Option<PlatformError>, never, FileSystem.FileSystem> = Effect.gen(
-  function*() {
-    const fs = yield* FileSystem.FileSystem
-    const directory = yield* privateDirectory
-    if (Option.isNone(directory)) return Option.none()
-    const { prefixes, store } = PrivateStore.make(fs, directory.value)
-    const reading = Effect.flatMap(
-      prefixes,
-      Effect.forEach((name) => store.get(UploadLedger.recordKey(name)), { discard: true })
-    )
-    return yield* Effect.option(Effect.flip(reading))
-  }
-)
-
-/**
  * For what the command line replaces on disk.
  *
  * @internal
@@ -207,6 +187,35 @@ const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger
   return { ...ledger, begin: (record) => Effect.zipRight(ledger.begin(record), forget) }
 }
 
+const makeWith = (
+  options: Options,
+  onUnreadable: (error: PlatformError) => void
+): Effect.Effect<UploadLedger.Service, never, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const given = Option.fromNullable(options.directory)
+    const chosen = Option.isSome(given) ? given : yield* defaultDirectory
+    if (Option.isNone(chosen)) {
+      yield* Effect.logWarning(
+        "No home directory for the upload ledger: uploads cannot be resumed after this process ends"
+      )
+      return yield* UploadLedger.UploadLedger.pipe(Effect.provide(UploadLedger.none))
+    }
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* PrivateDirectory.make(fs, Path.resolve(chosen.value))
+    const kept = PrivateStore.make(fs, directory)
+    const noted = <A>(read: Effect.Effect<A, PlatformError>) =>
+      Effect.tapError(read, (error) => Effect.sync(() => onUnreadable(error)))
+    const ledger = yield* UploadLedger.make({
+      ...kept,
+      store: { ...kept.store, get: (key) => noted(kept.store.get(key)) },
+      prefixes: noted(kept.prefixes),
+      receipts: ReceiptLines.make(kept),
+      lock: yield* FileLock.make(fs, directory),
+      keepUrls: options.keepUrls ?? true
+    })
+    return forgettingOld(ledger, kept)
+  })
+
 /**
  * A ledger on disk. Nothing is created before the first upload. Then the directory is created with mode 0700 and its
  * files with 0600. A directory that belongs to another user, or that others can enter, is not used, because a record
@@ -224,26 +233,25 @@ const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger
  * @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<UploadLedger.Service, never, FileSystem.FileSystem> =>
-  Effect.gen(function*() {
-    const given = Option.fromNullable(options.directory)
-    const chosen = Option.isSome(given) ? given : yield* defaultDirectory
-    if (Option.isNone(chosen)) {
-      yield* Effect.logWarning(
-        "No home directory for the upload ledger: uploads cannot be resumed after this process ends"
-      )
-      return yield* UploadLedger.UploadLedger.pipe(Effect.provide(UploadLedger.none))
-    }
-    const fs = yield* FileSystem.FileSystem
-    const directory = yield* PrivateDirectory.make(fs, Path.resolve(chosen.value))
-    const store = PrivateStore.make(fs, directory)
-    const ledger = yield* UploadLedger.make({
-      ...store,
-      receipts: ReceiptLines.make(store),
-      lock: yield* FileLock.make(fs, directory),
-      keepUrls: options.keepUrls ?? true
-    })
-    return forgettingOld(ledger, store)
-  })
+  makeWith(options, () => {})
+
+/**
+ * The ledger in {@link defaultDirectory}, and what it could not read so far, if anything. To its operations, which do not
+ * fail, such an upload is not there: the command line would say so.
+ *
+ * @internal
+ */
+export const makeWithUnreadable: Effect.Effect<
+  { readonly ledger: UploadLedger.Service; readonly unreadable: Effect.Effect<Option.Option<PlatformError>> },
+  never,
+  FileSystem.FileSystem
+> = Effect.suspend(() => {
+  let unreadable = Option.none<PlatformError>()
+  const noted = (error: PlatformError) => {
+    unreadable = Option.some(error)
+  }
+  return Effect.map(makeWith({}, noted), (ledger) => ({ ledger, unreadable: Effect.sync(() => unreadable) }))
+})
 
 /**
  * The ledger on disk, as a layer. `NodeStevedore.layer` already includes it.

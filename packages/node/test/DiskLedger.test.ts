@@ -597,6 +597,37 @@ describe("DiskLedger", () => {
       assert.strictEqual(looked, 2)
     }).pipe(Effect.provide(NodeContext.layer)))
 
+  it.scopedLive("says what it could not read, of each record that it has read once", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      yield* setVariable("XDG_STATE_HOME", yield* Temporary.directory)
+      const directory = Option.getOrThrow(yield* DiskLedger.defaultDirectory)
+      const read: Array<string> = []
+      const { ledger, unreadable } = yield* Effect.provideService(
+        DiskLedger.makeWithUnreadable,
+        FileSystem.FileSystem,
+        {
+          ...fs,
+          readFileString: (path, encoding) =>
+            Effect.suspend(() => {
+              read.push(path)
+              return fs.readFileString(path, encoding)
+            })
+        }
+      )
+      const names = ["a", "b", "c"]
+      yield* Effect.forEach(names, (id) => ledger.begin(recordOf(id)))
+      yield* ledger.unfinished
+      assert.deepStrictEqual(yield* unreadable, Option.none())
+      assert.sameMembers(
+        read.filter((path) => path.endsWith("record.json")),
+        names.map((name) => join(directory, name, "record.json"))
+      )
+      yield* fs.makeDirectory(join(directory, "d", "record.json"), { recursive: true })
+      assert.lengthOf(yield* ledger.unfinished, names.length)
+      assert.include(Option.getOrThrow(yield* unreadable).message, join(directory, "d", "record.json"))
+    }).pipe(Logger.withMinimumLogLevel(LogLevel.None), Effect.provide(NodeContext.layer)))
+
   it.scopedLive("has a default directory, which is below XDG_STATE_HOME on Linux", () =>
     Effect.gen(function*() {
       const state = yield* Temporary.directory
