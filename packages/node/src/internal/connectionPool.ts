@@ -9,6 +9,9 @@ import { Connection } from "./connection.js"
 // Less than servers, and the proxies in between, keep an idle connection open.
 const longestRest = 4000
 
+// A process that talks to ever new hosts would otherwise remember each of them
+const mostOrigins = 100
+
 interface Resting {
   readonly connection: Connection
   /** By the wall clock, in milliseconds. */
@@ -17,6 +20,7 @@ interface Resting {
 }
 
 interface Origin {
+  readonly name: string
   readonly peer: Peer
   readonly session: { tls: Buffer | undefined }
   /** The most recently used connection is reused first. */
@@ -59,24 +63,16 @@ export const giveBack = ({ connection, rest }: Loan): Effect.Effect<void> =>
   Effect.suspend(() => rest() ? Effect.void : connection.close)
 
 /** @internal */
-export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, never, Scope.Scope> =>
+export const make = (
+  tls: ConnectionOptions,
+  most = mostOrigins
+): Effect.Effect<ConnectionPool, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const now = () => clock.unsafeCurrentTimeMillis()
+    // The most recently used is the last
     const origins = new Map<string, Origin>()
-    const originOf = (href: string): Origin => {
-      const url = new URL(href)
-      const known = origins.get(url.origin)
-      if (known !== undefined) return known
-      const made: Origin = {
-        peer: peerOf(url, tls),
-        session: { tls: undefined },
-        resting: [],
-        distrustedUntil: -Infinity
-      }
-      origins.set(url.origin, made)
-      return made
-    }
+    const isKnown = (origin: Origin): boolean => origins.get(origin.name) === origin
     const close = (origin: Origin) =>
       Effect.suspend(() =>
         Effect.forEach(origin.resting.splice(0), ({ connection, timer }) => {
@@ -84,6 +80,27 @@ export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, neve
           return connection.close
         }, { concurrency: "unbounded", discard: true })
       )
+    const forgetOldest = () => {
+      for (const oldest of origins.values()) {
+        if (origins.size <= most) return
+        origins.delete(oldest.name)
+        Effect.runFork(close(oldest))
+      }
+    }
+    const originOf = (href: string): Origin => {
+      const url = new URL(href)
+      const origin: Origin = origins.get(url.origin) ?? {
+        name: url.origin,
+        peer: peerOf(url, tls),
+        session: { tls: undefined },
+        resting: [],
+        distrustedUntil: -Infinity
+      }
+      origins.delete(origin.name)
+      origins.set(origin.name, origin)
+      forgetOldest()
+      return origin
+    }
     yield* Effect.addFinalizer(() => Effect.forEach(origins.values(), close, { discard: true }))
     return {
       lend: (href, limit) =>
@@ -96,7 +113,7 @@ export const make = (tls: ConnectionOptions): Effect.Effect<ConnectionPool, neve
               connection,
               rest: () => {
                 if (rests === undefined) {
-                  rests = connection.release() && monotonicMillis(clock) >= origin.distrustedUntil
+                  rests = connection.release() && isKnown(origin) && monotonicMillis(clock) >= origin.distrustedUntil
                   if (rests) rest(origin, connection, now())
                 }
                 return rests
