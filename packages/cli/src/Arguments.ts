@@ -12,6 +12,15 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 
 /**
+ * What is said about an option that does not exist.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const unknownOption = (word: string): string =>
+  `Unknown option ${word}: see --help. Write a name that begins with a dash after --, or as ./${word}`
+
+/**
  * An argument for a path or an id. If it begins with a dash, it is taken for an option that does not exist.
  *
  * @since 0.1.0
@@ -22,9 +31,7 @@ export const text = (name: string, description: string): Args.Args<string> =>
     Args.withDescription(description),
     Args.mapEffect((value) =>
       value.startsWith("-")
-        ? Effect.fail(HelpDoc.p(
-          `Unknown option ${value}: see --help. Write a name that begins with a dash after --, or as ./${value}`
-        ))
+        ? Effect.fail(HelpDoc.p(unknownOption(value)))
         : value === ""
         ? Effect.fail(HelpDoc.p(`${name} is empty: is a variable not set?`))
         : Effect.succeed(value)

@@ -81,6 +81,9 @@ export const layer = (looks: { readonly out: Look; readonly error: Look }): Laye
     return Effect.succeed(Console.setConsole({
       ...console,
       log: (...parts) => console.log(...parts.map(tidy(looks.out))),
-      error: (...parts) => console.error(...parts.map(tidy(looks.error)))
+      error: (...parts) => {
+        const tidied = parts.map(tidy(looks.error))
+        return tidied.every((part) => part === "") ? Effect.void : console.error(...tidied)
+      }
     }))
   }))
