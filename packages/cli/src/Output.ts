@@ -134,7 +134,12 @@ const known = (count: number | undefined): number | undefined => count === 0 ? u
  */
 export const columnsOf = (sink: Sink): number | undefined => sink.isTTY === true ? known(sink.columns) : undefined
 
-const write = (sink: Sink, text: string): Effect.Effect<void, OutputFailed> =>
+/**
+ * Writes text as it is.
+ *
+ * @internal
+ */
+export const write = (sink: Sink, text: string): Effect.Effect<void, OutputFailed> =>
   Effect.async((resume) => {
     sink.write(text, (error) =>
       resume(

@@ -68,19 +68,29 @@ export interface Look {
 }
 
 /**
+ * How to format standard output, and how to write it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Out extends Look {
+  readonly print: (text: string) => Effect.Effect<void>
+}
+
+/**
  * A console that uses colours only where they are wanted, and wraps lines only on a terminal: in files and pipes, both
  * are noise.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer = (looks: { readonly out: Look; readonly error: Look }): Layer.Layer<never> =>
+export const layer = (looks: { readonly out: Out; readonly error: Look }): Layer.Layer<never> =>
   Layer.unwrapEffect(Effect.consoleWith((console) => {
     const tidy = ({ colours, columns }: Look) => (part: unknown) =>
       typeof part === "string" ? tidied(colours ? part : stripVTControlCharacters(part), columns) : part
     return Effect.succeed(Console.setConsole({
       ...console,
-      log: (...parts) => console.log(...parts.map(tidy(looks.out))),
+      log: (...parts) => looks.out.print(`${parts.map(tidy(looks.out)).join(" ")}\n`),
       error: (...parts) => {
         const tidied = parts.map(tidy(looks.error))
         return tidied.every((part) => part === "") ? Effect.void : console.error(...tidied)

@@ -43,11 +43,11 @@ const isDumb = Effect.map(Config.option(Config.string("TERM")), Option.contains(
 
 const isWithoutColours = Effect.map(Config.option(Config.nonEmptyString("NO_COLOR")), Option.isSome)
 
-const console = ({ error, out }: Process) =>
+const console = ({ error, out }: Process, print: PlainConsole.Out["print"]) =>
   Layer.unwrapEffect(
     Effect.map(Effect.all([isDumb, isWithoutColours]), (reasons) => {
       const isPlain = reasons.includes(true)
-      return PlainConsole.layer({ out: lookOf(out, isPlain), error: lookOf(error, isPlain) })
+      return PlainConsole.layer({ out: { ...lookOf(out, isPlain), print }, error: lookOf(error, isPlain) })
     })
   )
 
@@ -83,12 +83,22 @@ const checkAsking = ({ input, words }: Process): Effect.Effect<void, InvalidInpu
  * @category programs
  */
 export const run = (process: Process) =>
-  checkAsking(process).pipe(
-    Effect.zipRight(CommandLine.run(process.words)),
-    Complaint.tell,
-    Effect.provide(
-      Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer, console(process), logs).pipe(
-        Layer.provideMerge(output(process))
+  Effect.suspend(() => {
+    // a console cannot fail, but help that cannot be written is a failure
+    let unprinted: Effect.Effect<void, Output.OutputFailed> = Effect.void
+    const print = (text: string) =>
+      Effect.catchAll(Output.write(process.out, text), (failure) =>
+        Effect.sync(() => {
+          unprinted = Effect.fail(failure)
+        }))
+    return checkAsking(process).pipe(
+      Effect.zipRight(CommandLine.run(process.words)),
+      Effect.zipRight(Effect.suspend(() => unprinted)),
+      Complaint.tell,
+      Effect.provide(
+        Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer, console(process, print), logs).pipe(
+          Layer.provideMerge(output(process))
+        )
       )
     )
-  )
+  })

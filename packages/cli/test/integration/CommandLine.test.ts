@@ -10,7 +10,8 @@ import { createServer, type Server } from "node:http"
 import * as Arguments from "../../src/Arguments.js"
 import * as FinishedFiles from "../../src/FinishedFiles.js"
 import { summaries } from "../../src/internal/commands.js"
-import { invoke, jsonLines, Sandbox, sandbox, stoppedAfter, stoppedAt } from "./invoke.js"
+import type { Sink } from "../../src/Output.js"
+import { invoke, jsonLines, Sandbox, sandbox, sinkOf, stoppedAfter, stoppedAt } from "./invoke.js"
 
 const uploadReports = Schema.decodeUnknownSync(Schema.Array(Reports.UploadReport), { onExcessProperty: "preserve" })
 
@@ -126,6 +127,28 @@ describe("an invalid command line", () => {
       assert.strictEqual(code, 2)
       assert.match(stderr, /^STEVEDORE_BASE_URL: not set/)
     }))
+})
+
+describe("standard output that accepts nothing", () => {
+  const refusing = (code: string): Sink => ({
+    ...sinkOf(() => {}),
+    write: (_, written) => {
+      written(Object.assign(new Error(), { code }))
+      return false
+    }
+  })
+
+  it.live.each(["--help", "--version", "upload --help", "--completions bash", "uploads --help"])(
+    "is a failure of %s if its disk is full, and none if its reader went away",
+    (line) =>
+      Effect.gen(function*() {
+        const full = yield* invoke(line.split(" "), {}, refusing("ENOSPC"))
+        assert.deepStrictEqual(full.code, 1)
+        assert.match(full.stderr, /^Cannot write to standard output \(ENOSPC\)/)
+        const { code, stderr } = yield* invoke(line.split(" "), {}, refusing("EPIPE"))
+        assert.deepStrictEqual([code, stderr], [0, ""])
+      })
+  )
 })
 
 describe("an upload of several files", () => {

@@ -44,7 +44,6 @@ const execute = (
       Effect.raceFirst(stop),
       Effect.withConsole({
         ...console,
-        log: (...parts) => Effect.sync(() => onOut(`${parts.join(" ")}\n`)),
         error: (...parts) =>
           Effect.sync(() => {
             stderr += `${parts.join(" ")}\n`
@@ -56,13 +55,13 @@ const execute = (
     return { code: ExitCode.ofExit(exit), stderr, exit }
   })
 
-export const invoke = (words: ReadonlyArray<string>, env: Environment = {}): Effect.Effect<Ended> =>
+export const invoke = (words: ReadonlyArray<string>, env: Environment = {}, out?: Sink): Effect.Effect<Ended> =>
   Effect.suspend(() => {
     let stdout = ""
     return Effect.map(
       execute(words, env, (text) => {
         stdout += text
-      }),
+      }, out),
       ({ code, stderr }) => ({ code, stderr, stdout })
     )
   })
