@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 import type { SizeExceeded } from "@stevedore/core/PlanError"
-import type { InvalidSource, SourceError } from "@stevedore/core/SourceError"
-import { isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
+import type { SourceError } from "@stevedore/core/SourceError"
+import { InvalidSource, isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
 import * as SourceLimits from "@stevedore/core/SourceLimits"
 import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
@@ -67,7 +67,7 @@ export const fromPath = (
   Effect.gen(function*() {
     const name = options.name ?? basename(path)
     const mediaType = options.mediaType ?? mediaTypeOf(name) ?? mediaTypeOf(path) ?? "application/octet-stream"
-    yield* Files.inspect(path, name)
+    yield* Effect.mapError(Files.inspect(path, name), orMisnamed(path))
     yield* SourceLimits.checkDescription(name, mediaType)
     const fingerprint = yield* Files.inspectOpened(path, name)
     const file: SourceFile = { path, name, fingerprint }
@@ -147,9 +147,15 @@ export const fromEntry = (
   options: Options = {}
 ): Effect.Effect<RepeatableSource, SourceUnreadable | InvalidSource> =>
   Effect.zipRight(
-    FolderEntries.checkLinks(entry),
+    Effect.mapError(FolderEntries.checkLinks(entry), orMisnamed(entry.path)),
     fromPath(entry.path, { ...options, name: options.name ?? entry.name })
   )
+
+// Node reads a name that is not valid UTF-8 with this character in it, and then finds no file that is named so.
+const orMisnamed = (path: string) => (error: SourceUnreadable): SourceUnreadable | InvalidSource =>
+  error.reason === "NotFound" && path.includes("\ufffd")
+    ? new InvalidSource({ name: error.name, field: "name", expected: "valid UTF-8: rename the file" })
+    : error
 
 // A plan needs a size before it inspects anything else; this one is never sent.
 const refused = (name: string, error: SourceError): RepeatableSource => ({

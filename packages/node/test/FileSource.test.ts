@@ -461,6 +461,26 @@ describe("a folder", () => {
     }))
 })
 
+// other systems have no such names
+describe.runIf(process.platform === "linux")("a file whose name is not valid UTF-8", () => {
+  it.scopedLive("is refused for its name, alone and in a folder, instead of being missing", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const misnamed = Buffer.concat([Buffer.from(`${directory}/a`), Buffer.of(0xff), Buffer.from("b.txt")])
+      yield* Effect.promise(() => Fs.writeFile(misnamed, "content"))
+      const alone = yield* Effect.flip(FileSource.fromPath(`${directory}/a\ufffdb.txt`))
+      const [source] = yield* Stream.runCollect(FileSource.fromDirectory(directory))
+      assert(source !== undefined)
+      const among = yield* Effect.flip(Effect.scoped(source.open))
+      for (const error of [alone, among]) {
+        assert.strictEqual(
+          error.message,
+          "The name of \"a\ufffdb.txt\" is invalid: expected valid UTF-8: rename the file."
+        )
+      }
+    }))
+})
+
 describe("a spooled stream", () => {
   const bytes = Temporary.distinct(3_000_001)
 
