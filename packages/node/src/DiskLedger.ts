@@ -187,6 +187,17 @@ const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger
   return { ...ledger, begin: (record) => Effect.zipRight(ledger.begin(record), forget) }
 }
 
+// A program that uploads nothing need not know of it
+const withoutHome = Effect.map(
+  Effect.provide(UploadLedger.UploadLedger, UploadLedger.none),
+  ({ lock, unfinished, ...ledger }): UploadLedger.Service => {
+    const warn = WarnOnce.make()(
+      "No home directory for the upload ledger: uploads cannot be resumed after this process ends"
+    )
+    return { ...ledger, lock: (id) => Effect.zipRight(warn, lock(id)), unfinished: Effect.zipRight(warn, unfinished) }
+  }
+)
+
 const makeWith = (
   options: Options,
   onUnreadable: (error: PlatformError) => void
@@ -194,12 +205,7 @@ const makeWith = (
   Effect.gen(function*() {
     const given = Option.fromNullable(options.directory)
     const chosen = Option.isSome(given) ? given : yield* defaultDirectory
-    if (Option.isNone(chosen)) {
-      yield* Effect.logWarning(
-        "No home directory for the upload ledger: uploads cannot be resumed after this process ends"
-      )
-      return yield* UploadLedger.UploadLedger.pipe(Effect.provide(UploadLedger.none))
-    }
+    if (Option.isNone(chosen)) return yield* withoutHome
     const fs = yield* FileSystem.FileSystem
     const directory = yield* PrivateDirectory.make(fs, Path.resolve(chosen.value))
     const kept = PrivateStore.make(fs, directory)

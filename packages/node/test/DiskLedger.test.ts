@@ -648,6 +648,24 @@ describe("DiskLedger", () => {
           assert.deepStrictEqual(yield* DiskLedger.defaultDirectory, Option.none())
         })))
   )
+
+  it.scopedLive.skipIf(process.platform === "win32")(
+    "warns once that there is no home directory, and only a program that uploads or lists its uploads",
+    () =>
+      Effect.gen(function*() {
+        yield* setVariable("XDG_STATE_HOME", undefined)
+        yield* setVariable("HOME", "")
+        const { layer, messages } = listening()
+        const ledger = yield* Effect.provide(DiskLedger.make(), layer)
+        yield* Effect.provide(ledger.find("a"), layer)
+        assert.deepStrictEqual(messages, [])
+        assert.isTrue(yield* Effect.provide(ledger.lock("a"), layer))
+        assert.deepStrictEqual(yield* Effect.provide(ledger.unfinished, layer), [])
+        assert.deepStrictEqual(messages, [
+          "WARN No home directory for the upload ledger: uploads cannot be resumed after this process ends"
+        ])
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
 })
 
 const mounted = (options: string) =>
