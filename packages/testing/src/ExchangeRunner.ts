@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as Headers from "@effect/platform/Headers"
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as RetryAfter from "@stevedore/core/RetryAfter"
@@ -160,6 +161,10 @@ const landLate = (tools: Tools, handler: Handler, { duration }: Fault.LandLate) 
     )
   )
 
+// HTTP gives these no body, whatever was written: a server over sockets leaves it out
+const withoutBodyOf = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
+  response.status === 204 || response.status === 304 ? HttpServerResponse.setBody(response, HttpBody.empty) : response
+
 const withoutEtag = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setBody(
     HttpServerResponse.empty({ status: response.status, headers: Headers.remove(response.headers, "etag") }),
@@ -296,7 +301,7 @@ export const make = (
     if (wait !== undefined) {
       recording.retryAfter(response.status, now + Duration.toMillis(wait))
     }
-    return HttpServerResponse.setHeaders(response, {
+    return HttpServerResponse.setHeaders(withoutBodyOf(response), {
       date: new Date(now).toUTCString(),
       [server.requestIdHeader]: requestId
     })

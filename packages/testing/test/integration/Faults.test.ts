@@ -73,6 +73,12 @@ const asking = Effect.map(
   ({ headers, status }) => `${status} ${headers["content-type"]} ${headers["retry-after"] ?? ""}`.trim()
 )
 
+const telling = Effect.flatMap(
+  Calls.api("GET", "/v1/token/info"),
+  ({ headers, status, text }) =>
+    Effect.map(text, (body) => [status, body, headers["content-length"] ?? "no length"].join(", "))
+)
+
 // the head comes first, and then something happens to the body
 const paging = Effect.flatMap(seen(Calls.api("GET", "/v1/projects")), (response) =>
   typeof response === "string"
@@ -133,6 +139,8 @@ const cases: ReadonlyArray<
   [FaultScript.on("list").stall("body"), paging, "200, silence"],
   [on("complete").resetAfter(0), completing, "broken then 200"],
   [on("complete").stall("body"), completing, "silence then 200"],
+  [on("tokenInfo").answer(204), telling, "204, , no length"],
+  [on("tokenInfo").html(304), telling, "304, , no length"],
   [on("tokenInfo").html(502), asking, "502 text/html"],
   [on("tokenInfo").retryAfter(3), asking, "429 application/json 3"],
   [on("complete").loseAnswer(), completing, "broken then 200"],
