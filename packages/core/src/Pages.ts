@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { fetchedAhead } from "./internal/fetchedAhead.js"
 import { UsedCursors } from "./internal/usedCursors.js"
+import { wholeNumber } from "./internal/wholeNumber.js"
 import { CursorRejected, PaginationBroken } from "./ListError.js"
 import type { Page, PageInfo } from "./Page.js"
 import type { PagePosition } from "./PagePosition.js"
@@ -157,7 +158,8 @@ const stepOf =
           Option.flatMap(next, (one) => "problem" in one ? Option.none() : Option.fromNullable(one.cursor))
         ),
         isLast: Option.isNone(next),
-        totalCount: raw.page.total_count ?? undefined
+        // -1, for instance, says that it is unknown
+        totalCount: Option.getOrUndefined(wholeNumber(String(raw.page.total_count)))
       }
       yield* Effect.annotateCurrentSpan("items", page.items.length)
       return [page, next] as const

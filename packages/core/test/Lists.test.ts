@@ -465,6 +465,14 @@ describe("Lists", () => {
         assert.deepStrictEqual(list.received.map(({ query }) => query.get("filter[title][contains]")), ["a", "a", "a"])
       }).pipe(Effect.provide(list.layer))
     })
+
+    it.effect.each([-1, 2.5, 1e300])("a total that is no number of items is none: %d", (total_count) => {
+      const list = scriptedList([{ data: items(3), next_cursor: "a", total_count }, { data: items(2), total_count }])
+      return Effect.gen(function*() {
+        assert.strictEqual(yield* things.count(), 5)
+        assert.deepInclude(yield* things.collect({ atMost: 9 }), { firstTotal: undefined, lastTotal: undefined })
+      }).pipe(Effect.provide(list.layer))
+    })
   })
 
   describe("collect", () => {
