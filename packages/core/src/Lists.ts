@@ -201,7 +201,8 @@ export const folderContents = (
   folderId: string
 ): List<Records.FolderContent, typeof Filters.None.Type, "created_at" | "title"> =>
   make({
-    path: `/v1/folders/${encodeURIComponent(folderId)}/contents`,
+    // an id that cannot be encoded is refused with its path, when the list is walked
+    path: `/v1/folders/${/\p{Surrogate}/u.test(folderId) ? folderId : encodeURIComponent(folderId)}/contents`,
     item: Records.FolderContent,
     sorts: ["created_at", "title"]
   })

@@ -201,7 +201,8 @@ describe("Lists", () => {
       untyped("a position of another type", Lists.projects.untyped, { from: "2024" }),
       untyped("a position that is null", Lists.projects.untyped, { from: null }),
       untyped("an id that leads elsewhere", Lists.folderContents("..").untyped, {}),
-      untyped("an empty id in the path", Lists.folderContents("").untyped, {})
+      untyped("an empty id in the path", Lists.folderContents("").untyped, {}),
+      untyped("an id that no URL can hold", Lists.folderContents("\ud800").untyped, {})
     ])("%s", ([_, list, options]) =>
       Effect.gen(function*() {
         const { error, requests } = yield* refused(list(options))
@@ -220,7 +221,7 @@ describe("Lists", () => {
 
     it.effect("a path that a URL would make another of", () =>
       Effect.gen(function*() {
-        for (const part of ["..", ".", "%2e%2e", "%2E.", ".%2e", "%2e", "a\\..\\..", "\\..", ""]) {
+        for (const part of ["..", ".", "%2e%2e", "%2E.", ".%2e", "%2e", "a\\..\\..", "\\..", "\ud800", ""]) {
           for (const path of [`/v1/folders/${part}/token`, `/v1/folders/${part}`]) {
             const { error, requests } = yield* refused(Lists.make({ path, item: Item })())
             assert.deepInclude(error, { _tag: "InvalidListOption", option: "path" })

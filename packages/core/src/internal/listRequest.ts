@@ -116,9 +116,9 @@ const checkFilters = (
   )
 
 // A path is appended to the base URL and normalized: `..` would lead to another call, also when written as `%2e%2e` or
-// between backslashes, which count as slashes
+// between backslashes, which count as slashes. What is no character becomes another in a URL.
 const checkPath = (path: string): Either.Either<string, InvalidListOption> =>
-  /^(\/[^/?#\\\s]+)+$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path)
+  /^(\/[^/?#\\\s\p{Surrogate}]+)+$/u.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path)
     ? Either.right(path)
     : refuse(path, "path", "expected a path such as /v1/projects, without empty segments")
 
