@@ -9,10 +9,12 @@ import type { Marked } from "@stevedore/core/Checkpoints"
 import * as Checkpoints from "@stevedore/core/Checkpoints"
 import type * as List from "@stevedore/core/List"
 import * as Lists from "@stevedore/core/Lists"
+import * as Metrics from "@stevedore/core/Metrics"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -206,6 +208,24 @@ const printMarked = (chunk: Chunk.Chunk<Marked<object>>, options: Options) =>
     })
   )
 
+const skippedSoFar = Effect.map(Metric.value(Metrics.itemsSkipped), ({ count }) => count)
+
+// Whoever skips items wants to know whether any were missing; after a failure too
+const tellingSkipped = <A, E, R>(walk: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(skippedSoFar, (before) =>
+    Effect.ensuring(
+      walk,
+      Effect.gen(function*() {
+        const output = yield* Output
+        const skipped = (yield* skippedSoFar) - before
+        if (skipped > 0) {
+          yield* output.note(
+            `Skipped ${skipped} invalid ${skipped === 1 ? "item" : "items"} on the pages that were read`
+          )
+        }
+      })
+    ))
+
 /**
  * Prints the items of a list. If the reader goes away (`| head`), the walk ends: no page is fetched that nobody reads.
  *
@@ -230,7 +250,7 @@ export const run = (options: Options) =>
       onSome: (limit) => Stream.take(items, limit)
     })
     yield* Effect.provide(
-      Stream.runForEachChunk(wanted, (chunk) => printMarked(chunk, options)),
+      tellingSkipped(Stream.runForEachChunk(wanted, (chunk) => printMarked(chunk, options))),
       Configuration.layer(options)
     )
   })

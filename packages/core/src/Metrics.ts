@@ -1,10 +1,9 @@
 /**
- * What is counted and measured about transfers. Any registry that reads Effect's metrics can use any name here. No tag
- * contains a file's name, an address or an id.
+ * What is counted and measured about transfers and lists. Any registry that reads Effect's metrics can use any name
+ * here. No tag contains a file's name, an address or an id.
  *
  * Besides these, `TransferGate` has the gauges `stevedore_transfers_in_flight`, `_waiting`, `_width` and
- * `_buffered_bytes`, `RateLimit` the histogram `stevedore_rate_limit_wait`, and lists the counter
- * `stevedore_items_skipped`.
+ * `_buffered_bytes`, and `RateLimit` the histogram `stevedore_rate_limit_wait`.
  *
  * @since 0.1.0
  */
@@ -57,6 +56,17 @@ export const bytesConfirmed = Metric.counter("stevedore_bytes_confirmed", {
  */
 export const bytesReceived = Metric.counter("stevedore_bytes_received", {
   description: "Bytes received in downloads",
+  incremental: true
+})
+
+/**
+ * List items that did not match their Schema and were skipped.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const itemsSkipped = /* #__PURE__ */ Metric.counter("stevedore_items_skipped", {
+  description: "List items skipped because they do not match their Schema",
   incremental: true
 })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type List, type ListError, ListRecords, Lists, ServiceApi } from "@stevedore/core"
+import { type List, type ListError, ListRecords, Lists, Metrics, ServiceApi } from "@stevedore/core"
 import { Chunk, DateTime, Effect, Either, FastCheck as fc, Metric, Option, Schema, Stream } from "effect"
 import { type FakePage, item, items, keysetList, pageAnswer, scriptedList } from "./fixtures/fakeLists.js"
 import { fakeService } from "./fixtures/fakeService.js"
@@ -9,13 +9,7 @@ const things = Lists.make({ path: "/v1/things", item: Item, sorts: ["title"] })
 
 const empty = () => fakeService(() => pageAnswer({ data: [] }))
 
-const skippedSoFar = Effect.map(
-  Metric.value(Metric.counter("stevedore_items_skipped", {
-    description: "List items skipped because they do not match their Schema",
-    incremental: true
-  })),
-  ({ count }) => count
-)
+const skippedSoFar = Effect.map(Metric.value(Metrics.itemsSkipped), ({ count }) => count)
 
 /** What a walk sends, beside the page. */
 const sent = <E>(walk: Effect.Effect<unknown, E, ServiceApi.ServiceApi>) =>

@@ -5,7 +5,7 @@ import { ConfigProvider, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import * as ExitCode from "../../src/ExitCode.js"
 import * as ListItems from "../../src/ListItems.js"
 import * as Output from "../../src/Output.js"
-import { Sandbox, sandbox, sinkOf } from "./invoke.js"
+import { invoke, jsonLines, Sandbox, sandbox, sinkOf } from "./invoke.js"
 
 const silent = sinkOf(() => {})
 
@@ -107,4 +107,24 @@ describe("list --resume", () => {
       assert.strictEqual(JSON.parse(yield* fs.readFileString(place)).position, 2)
       assert.deepStrictEqual(yield* fs.readDirectory(folder), ["place"])
     }).pipe(Effect.provide(live)))
+})
+
+const oneCorrupted = Layer.unwrapScoped(Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const faults = `${yield* fs.makeTempDirectoryScoped()}/faults`
+  yield* fs.writeFileString(faults, "on(\"list\").corruptPage()\n")
+  return sandbox("--projects", "3", "--faults", faults)
+})).pipe(Layer.provide(NodeContext.layer))
+
+describe("list --skip-invalid", () => {
+  it.scopedLive("says how many items it skipped, unless it skipped none", () =>
+    Effect.gen(function*() {
+      const { env } = yield* Sandbox
+      const words = ["list", "projects", "--skip-invalid", "--json"]
+      const ended = [yield* invoke(words, env), yield* invoke(words, env)]
+      assert.deepStrictEqual(
+        ended.map(({ code, stderr, stdout }) => [code, jsonLines(stdout).length, stderr]),
+        [[0, 2, "Skipped 1 invalid item on the pages that were read\n"], [0, 3, ""]]
+      )
+    }).pipe(Effect.provide(oneCorrupted)))
 })

@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import type { Checkpoint, Marked } from "../Checkpoints.js"
 import * as Checkpoints from "../Checkpoints.js"
 import type { ItemInvalid, ListError } from "../ListError.js"
+import * as Metrics from "../Metrics.js"
 import type { Page } from "../Page.js"
 import * as Pages from "../Pages.js"
 import { ServiceApi } from "../ServiceApi.js"
@@ -15,11 +16,6 @@ import type { ListShape, Prepared, Wishes } from "./listRequest.js"
 import { checkWhole, prepare, refuse } from "./listRequest.js"
 import type { Entry, EntryPage } from "./listWalk.js"
 import { walkEntries } from "./listWalk.js"
-
-const skippedItems = Metric.counter("stevedore_items_skipped", {
-  description: "List items skipped because they do not match their Schema",
-  incremental: true
-})
 
 const prepared = <A>(shape: ListShape<A>, wishes: Wishes): Effect.Effect<Prepared<A>, ListError, ServiceApi> =>
   Effect.flatMap(ServiceApi, (api) => prepare(shape, wishes, api.profile.limits.pageSize))
@@ -47,7 +43,7 @@ const keep = <A>({ entries }: EntryPage<A>, onInvalid: "fail" | "skip"): Effect.
     }
   }
   return Effect.as(
-    skipped === 0 ? Effect.void : Metric.incrementBy(skippedItems, skipped),
+    skipped === 0 ? Effect.void : Metric.incrementBy(Metrics.itemsSkipped, skipped),
     { entries: kept, skipped, failure: Option.none() }
   )
 }
@@ -168,7 +164,7 @@ const collect =
           return Effect.void
         }
         skipped++
-        return Metric.increment(skippedItems)
+        return Metric.increment(Metrics.itemsSkipped)
       }
 
       const addPage = ({ entries, page }: EntryPage<A>): Effect.Effect<boolean, ItemInvalid> =>
