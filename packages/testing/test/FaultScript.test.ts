@@ -159,13 +159,18 @@ describe("FaultScript", () => {
 
     it.effect.prop(
       "a random script is the same for the same seed, keeps to its options, and has no endless rule",
-      { seed: FastCheck.integer() },
-      ({ seed }) =>
+      { seed: FastCheck.integer(), longest: FastCheck.oneof(FastCheck.nat(1100), FastCheck.nat(60_000)) },
+      ({ longest, seed }) =>
         Effect.sync(() => {
-          const script = FaultScript.random(seed, { rules: 6, targets: ["put", "list"] })
-          assert.deepStrictEqual(FaultScript.random(seed, { rules: 6, targets: ["put", "list"] }), script)
+          const options = { rules: 6, targets: ["put", "list"], bytes: 9, longest } as const
+          const script = FaultScript.random(seed, options)
+          assert.deepStrictEqual(FaultScript.random(seed, options), script)
           assert.isAtMost(script.rules.length, 6)
           assert.isTrue(script.rules.every(({ target, times }) => times !== null && /^(?:put|list)$/.test(target)))
+          for (const { fault } of script.rules) {
+            if ("duration" in fault) assert.isAtMost(Duration.toMillis(fault.duration), longest)
+            if ("afterBytes" in fault && fault.afterBytes !== undefined) assert.isAtMost(fault.afterBytes, 9)
+          }
         })
     )
 

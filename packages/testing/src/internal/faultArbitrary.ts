@@ -84,9 +84,14 @@ const pageFaults = [
   FastCheck.integer({ min: 1, max: 20 }).map((items) => new Fault.ShortPage({ items }))
 ]
 
+// whole seconds, which read better, if there is room for one
+const durationUpTo = (millis: number): FastCheck.Arbitrary<Duration.Duration> =>
+  millis < 1000
+    ? FastCheck.integer({ min: Math.min(1, millis), max: millis }).map(Duration.millis)
+    : FastCheck.integer({ min: 1, max: Math.floor(millis / 1000) }).map(Duration.seconds)
+
 const faultOf = (target: FaultRule.Target, options: Options): FastCheck.Arbitrary<Fault.Fault> => {
-  const longest = Math.max(1, Math.floor(Duration.toMillis(options.longest ?? "30 seconds") / 1000))
-  const duration = FastCheck.integer({ min: 1, max: longest }).map(Duration.seconds)
+  const duration = durationUpTo(Math.floor(Duration.toMillis(options.longest ?? "30 seconds")))
   const atStorage = FaultRule.isAtStorage(target)
   return FastCheck.oneof<Array<FastCheck.Arbitrary<Fault.Fault>>>(
     ...anyFault(options, duration),
