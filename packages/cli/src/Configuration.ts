@@ -47,6 +47,9 @@ const decodeProfile = Schema.decode(Schema.parseJson(ServiceProfile.ServiceProfi
 const expected = ({ message, path }: ParseResult.ArrayFormatterIssue): string =>
   path.length === 0 ? "not a JSON object" : `${path.join(".")}: ${message.replace(/, actual [^]*$/, "")}`
 
+// An optional field might be left out as well, which is no help to whoever gave it
+const isHelpful = ({ message }: ParseResult.ArrayFormatterIssue): boolean => !message.startsWith("Expected undefined,")
+
 /**
  * The profile with this name, or from a file, decoded with the profile's Schema: fields that the file omits are as in
  * `standard`.
@@ -59,9 +62,12 @@ export const profile = (
 ): Effect.Effect<ServiceProfile.ServiceProfile, InvalidInput, FileSystem.FileSystem> => {
   const found = Object.hasOwn(known, nameOrFile) ? known[nameOrFile] : undefined
   return found !== undefined ? Effect.succeed(found) : readFile("profile", nameOrFile).pipe(
+    Effect.mapError(({ input, problem }) =>
+      new InvalidInput({ input, problem: `${problem}: expected ${Object.keys(known).join(", ")} or a JSON file` })
+    ),
     Effect.flatMap((text) =>
       Effect.mapError(decodeProfile(text), (error) => {
-        const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(expected)
+        const issues = ParseResult.ArrayFormatter.formatErrorSync(error).filter(isHelpful).map(expected)
         return new InvalidInput({ input: "profile", problem: `${nameOrFile} is not a profile: ${issues.join("; ")}` })
       })
     )

@@ -131,14 +131,16 @@ describe("Configuration", () => {
       )
       assert.match(yield* refusal({ profile: Option.some("wrong.json") }), /wrong\.json is not a profile: download:/)
       assert.match(yield* refusal({ profile: Option.some("cut.json") }), /cut\.json is not a profile:/)
-      assert.match(yield* refusal({ profile: Option.some("constructor") }), /cannot read constructor/)
+      assert.strictEqual(
+        yield* refusal({ profile: Option.some("constructor") }),
+        "profile: cannot read constructor (NotFound): expected standard, dovetail or a JSON file"
+      )
     }))
 
   it.effect("does not show the contents of an invalid profile file, which may be secret", () =>
     Effect.gen(function*() {
       const key = yield* refusal({ profile: Option.some("key.json") })
-      assert.match(key, /key\.json is not a profile: encryptionHeaders\.x-key: Expected string;/)
-      assert.notInclude(key, "secret")
+      assert.strictEqual(key, "profile: key.json is not a profile: encryptionHeaders.x-key: Expected string")
       assert.strictEqual(
         yield* refusal({ profile: Option.some("token") }),
         "profile: token is not a profile: not a JSON object"

@@ -21,6 +21,7 @@ const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new
   ]],
   ["PaginationBroken", [", or allow more with emptyPages", ""]],
   ["SizeExceeded", ["strategy: \"multipart\"", "--strategy multipart"]],
+  ["SourceUnreadable", [", or upload it as a stream", ""]],
   ["TargetExists", ["allow overwriting with overwrite: true", "give --overwrite"]],
   ["TimedOut", [
     "On a slow connection, allow more time with Timeouts, or lower the concurrency.",

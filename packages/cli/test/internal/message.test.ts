@@ -33,6 +33,7 @@ const errors: ReadonlyArray<readonly [ours: string, error: Error]> = [
   ["walk again later", new ListError.PaginationBroken({ page, problem: "tooManyEmptyPages" })],
   ["--strategy multipart", new PlanError.SizeExceeded({ name: "a", size: 2, limit: 1, path: "single" })],
   ["--media-type", new SourceError.InvalidSource({ name: "a", field: "mediaType", expected: "1 to 255 characters" })],
+  ["copy its content into one.", new SourceError.SourceUnreadable({ name: "a", reason: "NotAFile" })],
   ["--any-size", new DownloadError.DownloadIncomplete({ fileId: "f1", expected: 10, received: 5 })],
   ["--overwrite", new DownloadTargetError.TargetExists({ path: "a.mp4" })],
   ["--concurrency", new ConnectionError.TimedOut({ peer: "storage", phase: "body", after: Duration.minutes(1) })],
@@ -42,7 +43,7 @@ const errors: ReadonlyArray<readonly [ours: string, error: Error]> = [
 describe("message", () => {
   it.each(errors)("names %s, and nothing of the library's API", (ours, error) => {
     assert.include(messageOf(error), ours)
-    assert.notMatch(messageOf(error), /[a-z][A-Z]|[a-z]: (?:"|false|true)|Timeouts|your own Schema|overwriting/)
+    assert.notMatch(messageOf(error), /[a-z][A-Z]|[a-z]: (?:"|false|true)|Timeouts|stream|your own Schema|overwriting/)
   })
 
   it("names the option that allows a pre-signed http URL in a response of the service", () => {
