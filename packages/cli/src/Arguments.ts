@@ -10,6 +10,7 @@ import * as ValidationError from "@effect/cli/ValidationError"
 import type { Sort } from "@stevedore/core/List"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import { flags, withValues } from "./internal/optionKinds.js"
 
 /**
  * What is said about an option that does not exist.
@@ -89,25 +90,6 @@ export const asks = (words: ReadonlyArray<string>): boolean => {
   const options = optionsOf(words)
   return options.includes("--wizard") && !isForHelp(options)
 }
-
-// Those that all commands take, or almost all: the word after one is never a command, whatever it says.
-const withValues = new Set(["--base-url", "--token-file", "--profile", "--config"])
-
-// Those that take no value. The library reads a word such as 1, y or no after one as its value.
-const flags = new Set([
-  "--quiet",
-  "-q",
-  "--verbose",
-  "-v",
-  "--json",
-  "--allow-insecure-http",
-  "--no-resume",
-  "--overwrite",
-  "--force",
-  "--any-size",
-  "--keep",
-  "--skip-invalid"
-])
 
 const isFlag = (word: string): boolean => flags.has(word.toLowerCase())
 

@@ -7,6 +7,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { stripVTControlCharacters } from "node:util"
+import * as Completions from "./internal/completions.js"
 import * as Printable from "./Printable.js"
 
 // What the library says about every option, whatever it is
@@ -27,11 +28,6 @@ const broken = (line: string, columns: number): string => {
   return Printable.wrapped(line.trimStart(), columns - indent.length).map((words) => indent + words).join("\n")
 }
 
-// The library separates the choices of an option with commas, where bash expects spaces: bash would complete all of
-// them as one.
-const mended = (script: string): string =>
-  script.replace(/(?<=compgen -W ")[^"$]+/g, (choices) => choices.replaceAll(",", " "))
-
 /**
  * Help text made readable: what is obvious is left out, what belongs together stays together, and lines break between
  * words.
@@ -40,8 +36,9 @@ const mended = (script: string): string =>
  * @category formatting
  */
 export const tidied = (text: string, columns = Infinity): string => {
-  // a completion script is for the shell, not for readers
-  if (/^\s*(?:#|complete |function )/.test(text)) return mended(text.trimEnd())
+  // for a shell, not for readers
+  const script = Completions.mended(text)
+  if (script !== undefined) return script
   const kept: Array<string> = []
   for (const line of text.split("\n")) {
     const bare = stripVTControlCharacters(line)

@@ -1,0 +1,35 @@
+/**
+ * What the word after an option is.
+ */
+
+/** The options that take no value. The library reads a word such as 1, y or no after one as its value. */
+export const flags: ReadonlySet<string> = new Set([
+  "--quiet",
+  "-q",
+  "--verbose",
+  "-v",
+  "--json",
+  "--allow-insecure-http",
+  "--no-resume",
+  "--overwrite",
+  "--force",
+  "--any-size",
+  "--keep",
+  "--skip-invalid"
+])
+
+/** Those that all commands take, or almost all: the word after one is never a command, whatever it says. */
+export const withValues: ReadonlySet<string> = new Set(["--base-url", "--token-file", "--profile", "--config"])
+
+/** The options whose value names a file or a directory. */
+export const paths: ReadonlySet<string> = new Set([
+  "--token-file",
+  "--profile",
+  "--config",
+  "--output",
+  "-o",
+  "--resume",
+  "--file",
+  "--directory",
+  "--faults"
+])

@@ -1,0 +1,81 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
+import { summaries } from "../../src/internal/commands.js"
+import { paths } from "../../src/internal/optionKinds.js"
+import { invoke } from "../integration/invoke.js"
+
+const scriptFor = (shell: string) => Effect.map(invoke(["--completions", shell]), ({ stdout }) => stdout)
+
+describe("a completion script", () => {
+  it.live.skipIf(process.platform === "win32")(
+    "for bash leaves the names of files to bash, spaces and all",
+    () =>
+      Effect.gen(function*() {
+        const script = yield* scriptFor("bash")
+        const completed = (...words: ReadonlyArray<string>) =>
+          execFileSync("bash", [
+            "-c",
+            `${script}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n_stevedore_bash_completions "$1"\necho "\${COMPREPLY[@]}"`,
+            "bash",
+            "stevedore",
+            ...words
+          ], { encoding: "utf8" }).trim()
+        for (const line of ["upload ", "upload a ", "upload --json ", "upload --token-file ", "list a --resume "]) {
+          assert.strictEqual(completed(...line.split(" ")), "", line)
+        }
+        assert.include(completed("upload", "--"), "--token-file")
+        assert.strictEqual(completed("upload", "--verify", ""), "sample all download")
+        assert.match(script, /^complete -F \w+ .*-o default stevedore$/m)
+      })
+  )
+
+  it.live("for zsh says of each option whether it has a value, and whether that is a path", () =>
+    Effect.gen(function*() {
+      const script = yield* scriptFor("zsh")
+      for (const name of Object.keys(summaries)) {
+        const { stdout } = yield* invoke([name, "--help"])
+        const listed = /\nOPTIONS\n([^]*)/.exec(stdout)?.[1] ?? ""
+        const ours = new RegExp(`\\(${name}\\)\\n *_arguments ([^]*?)&& ret=0`).exec(script)?.[1] ?? ""
+        for (const [, names = "", value = ""] of listed.matchAll(/^\(?((?:--?[\w-]+(?:, )?)+)(?: (\S.*?))?\)?$/gm)) {
+          for (const option of names.split(", ")) {
+            const expected = value === ""
+              ? "'"
+              : value.includes(" | ")
+              ? ":CHOICE:("
+              : paths.has(option)
+              ? ":PATH:_files'"
+              : ":VALUE: '"
+            assert.include(ours, `'${option}[`, `${name} ${option}`)
+            const given = ours.slice(ours.indexOf(`'${option}[`)).split("\n")[0] ?? ""
+            assert.isTrue(given.includes(`]${expected}`), `${given} for ${value}`)
+          }
+        }
+      }
+    }))
+
+  it.live("for zsh and fish completes what upload takes with files, and an id with nothing", () =>
+    Effect.gen(function*() {
+      const zsh = yield* scriptFor("zsh")
+      assert.match(zsh, /\(upload\)\n *_arguments (?:.*\n)+? +'\*:PATH:_files' \\\n +&& ret=0/)
+      assert.match(zsh, /\(download\)\n *_arguments (?:.*\n)+? +':FILE_ID: ' \\\n +&& ret=0/)
+      const fish = yield* scriptFor("fish")
+      assert.match(fish, /_from upload" -r -F -d 'A file/)
+      assert.match(fish, /_from download" -r -f -d 'Id of a file/)
+      for (const [, option, way] of fish.matchAll(/ -l ([\w-]+) -r -([fF])(?= -d)/g)) {
+        assert.strictEqual(way, paths.has(`--${option}`) ? "F" : "f", option)
+      }
+    }))
+
+  it.live("takes each option whose value the help calls a file or a path for one", () =>
+    Effect.gen(function*() {
+      const found = new Set(["--directory", "-o"])
+      for (const name of Object.keys(summaries)) {
+        const { stdout } = yield* invoke([name, "--help"])
+        for (const [, option = ""] of stdout.matchAll(/^\(?(?:-\w, )?(--[\w-]+) \S*(?:FILE|PATH)\b/gm)) {
+          found.add(option)
+        }
+      }
+      assert.deepStrictEqual([...paths].sort(), [...found].sort())
+    }))
+})
