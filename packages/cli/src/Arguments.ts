@@ -91,6 +91,46 @@ export const asks = (words: ReadonlyArray<string>): boolean => {
   return options.includes("--wizard") && !isForHelp(options)
 }
 
+// The choices of the library's own options. Of a wrong one it says that the command does not exist.
+const choices: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["--completions", ["sh", "bash", "fish", "zsh"]],
+  ["--log-level", ["all", "trace", "debug", "info", "warning", "error", "fatal", "none"]]
+])
+
+const isKnownAlone = (word: string): boolean => ["-h", "--help", "--version", "--wizard"].includes(word)
+
+/**
+ * What is wrong with a command line where the library would not say so: a value of one of its own options, an option
+ * that does not exist and has no command, or a token, for which there is no option. Undefined if nothing is.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const mistake = (
+  words: ReadonlyArray<string>,
+  commands: ReadonlyArray<string>
+): { readonly input: string; readonly problem: string } | undefined => {
+  const options = optionsOf(words)
+  if (isForHelp(options)) return undefined
+  for (const [index, word] of options.entries()) {
+    const [input = "", value = options[index + 1] ?? ""] = word.split("=")
+    const expected = choices.get(input)
+    if (expected?.includes(value) === false) return { input, problem: `expected one of ${expected.join(", ")}` }
+  }
+  const command = options.find(isCommandIn(options, commands))
+  if (command !== "sandbox" && options.some((word) => word === "--token" || word.startsWith("--token="))) {
+    return {
+      input: "--token",
+      problem: "a token is never an argument, because the process list shows arguments: set STEVEDORE_TOKEN, or give " +
+        "--token-file with a file that holds it"
+    }
+  }
+  const [first = ""] = options[0]?.split("=") ?? []
+  return command === undefined && first.startsWith("-") && !isKnownAlone(first) && !choices.has(first)
+    ? { input: first, problem: "no such option: see --help" }
+    : undefined
+}
+
 const isFlag = (word: string): boolean => flags.has(word.toLowerCase())
 
 const mayTakeNext = (word = ""): boolean => word.startsWith("-") && !word.includes("=") && !isFlag(word)
@@ -140,7 +180,7 @@ const isSort = (text: string): text is Sort<string> => /^[^:]+:(?:asc|desc)$/.te
  * @since 0.1.0
  * @category options
  */
-export const sort: Options.Options<Array<Sort<string>>> = Options.text("sort").pipe(
+export const sort: Options.Options<ReadonlyArray<Sort<string>>> = Options.text("sort").pipe(
   Options.withPseudoName("FIELD:asc|desc"),
   Options.withDescription("Sort order, such as title:asc. Repeat for a second field. Default: created_at:desc"),
   Options.repeated,
@@ -150,7 +190,8 @@ export const sort: Options.Options<Array<Sort<string>>> = Options.text("sort").p
       : Effect.fail(ValidationError.invalidValue(
         HelpDoc.p(`--sort takes a field and a direction, such as title:asc, not ${JSON.stringify(given)}`)
       ))
-  ))
+  )),
+  Options.withDefault([])
 )
 
 /**

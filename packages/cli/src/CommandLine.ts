@@ -177,7 +177,8 @@ const list = Command.make(
     filter: Options.text("filter").pipe(
       Options.withPseudoName("NAME=VALUE"),
       Options.withDescription("Filter, such as title.contains=interview. Can be repeated"),
-      Options.repeated
+      Options.repeated,
+      Options.withDefault([])
     ),
     sort: Arguments.sort,
     resume: Options.text("resume").pipe(

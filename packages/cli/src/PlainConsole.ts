@@ -21,6 +21,9 @@ const obvious: ReadonlySet<string> = new Set([
 
 const isObvious = (line: string): boolean => obvious.has(line) || line.startsWith("One of the following: ")
 
+// The library names a command without the program that it is a part of.
+const typed = (usage: string): string => usage.replace(/^\$ (?!stevedore\b)/, "$ stevedore ")
+
 const indentOf = (line: string): string => /^ */.exec(stripVTControlCharacters(line))?.[0] ?? ""
 
 const broken = (line: string, columns: number): string => {
@@ -47,7 +50,7 @@ export const tidied = (text: string, columns = Infinity): string => {
     if (isObvious(bare.trim()) || (bare.trim() === "" && isBlankBefore)) continue
     // a description belongs to the name above it
     if (bare.startsWith("  ") && isBlankBefore && before !== "" && !before.startsWith("  ")) kept.pop()
-    kept.push(bare.trim() === "" ? "" : broken(line.trimEnd(), columns))
+    kept.push(bare.trim() === "" ? "" : broken((before === "USAGE" ? typed(line) : line).trimEnd(), columns))
   }
   return kept.join("\n").trimEnd()
 }

@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Arguments from "./Arguments.js"
 import * as CommandLine from "./CommandLine.js"
 import * as Complaint from "./Complaint.js"
+import { summaries } from "./internal/commands.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Output from "./Output.js"
 import * as PlainConsole from "./PlainConsole.js"
@@ -64,9 +65,11 @@ const logs = Layer.merge(
   Logger.minimumLogLevel(LogLevel.Warning)
 )
 
-// Without a keyboard, a wizard would wait forever for its first answer, and draw its questions all the same.
-const checkAsking = ({ input, words }: Process): Effect.Effect<void, InvalidInput> =>
-  input?.isTTY !== true && Arguments.asks(words)
+const checkWords = ({ input, words }: Process): Effect.Effect<void, InvalidInput> => {
+  const mistake = Arguments.mistake(words, Object.keys(summaries))
+  if (mistake !== undefined) return Effect.fail(new InvalidInput(mistake))
+  // Without a keyboard, a wizard would wait forever for its first answer, and draw its questions all the same.
+  return input?.isTTY !== true && Arguments.asks(words)
     ? Effect.fail(
       new InvalidInput({
         input: "--wizard",
@@ -74,6 +77,7 @@ const checkAsking = ({ input, words }: Process): Effect.Effect<void, InvalidInpu
       })
     )
     : Effect.void
+}
 
 /**
  * Runs the command line, and prints to standard error why it failed, if it did. The environment is read through the
@@ -91,7 +95,7 @@ export const run = (process: Process) =>
         Effect.sync(() => {
           unprinted = Effect.fail(failure)
         }))
-    return checkAsking(process).pipe(
+    return checkWords(process).pipe(
       Effect.zipRight(CommandLine.run(process.words)),
       Effect.zipRight(Effect.suspend(() => unprinted)),
       Complaint.tell,

@@ -55,6 +55,33 @@ describe("Arguments", () => {
     }
   })
 
+  it.each<readonly [string, string | undefined]>([
+    ["--completions fsh", "--completions: expected one of sh, bash, fish, zsh"],
+    ["--completions", "--completions: expected one of sh, bash, fish, zsh"],
+    ["--completions=zsh", undefined],
+    ["whoami --log-level loud", "--log-level: expected one of all, trace, "],
+    ["upload a --log-level=all", undefined],
+    ["--versoin", "--versoin: no such option"],
+    ["--quiet", "--quiet: no such option"],
+    ["--quiet whoami", undefined],
+    ["--version", undefined],
+    ["-h", undefined],
+    ["--log-level debug --version", undefined],
+    ["whoami --token api.secret", "--token: a token is never an argument"],
+    ["upload --token=api.secret a", "--token: a token is never an argument"],
+    ["upload --token-file t a", undefined],
+    ["upload a -- --token", undefined],
+    ["sandbox --token api.mine", undefined],
+    ["whoami --token api.secret --help", undefined],
+    ["nothing", undefined],
+    ["", undefined]
+  ])("finds what is wrong with the words \"%s\", and never repeats a token", (line, words) => {
+    const found = Arguments.mistake(line.split(" ").filter((word) => word !== ""), ["whoami", "upload", "sandbox"])
+    if (words === undefined) return assert.isUndefined(found)
+    assert.include(`${found?.input}: ${found?.problem}`, words)
+    assert.notInclude(JSON.stringify(found), "secret")
+  })
+
   it.each([
     ["upload --wizard", true],
     ["--wizard upload", true],

@@ -44,6 +44,16 @@ describe("the command", () => {
       }
     }))
 
+  it.live("the usage of every command can be typed as it is, and marks every option as one that can be left out", () =>
+    Effect.gen(function*() {
+      for (const name of Object.keys(summaries)) {
+        const { stdout } = yield* invoke([name, "--help"])
+        const [, usage = ""] = /\nUSAGE\n\n\$ (.*)\n/.exec(stdout) ?? []
+        assert.isTrue(usage.startsWith(`stevedore ${name} [`), usage)
+        assert.notInclude(usage.replaceAll(/\[[^\]]*\]/g, ""), "--")
+      }
+    }))
+
   it.live("no option without a value takes the word after it, whatever the word", () =>
     Effect.gen(function*() {
       const commands = Object.keys(summaries)
@@ -76,7 +86,10 @@ describe("an invalid command line", () => {
     ["upload -dash.txt", /^Unknown option -dash\.txt: see --help\. Write a name .* as \.\/-dash\.txt\n$/],
     ["upload -v -qx a", /^Unknown option -qx: see --help/],
     ["download -id", /^Unknown option -id: see --help/],
-    ["upload a --token api.secret", /--token/],
+    ["upload a --token api.secret", /^--token: a token is never an argument.*STEVEDORE_TOKEN/],
+    ["--versoin", /^--versoin: no such option: see --help/],
+    ["whoami --log-level=loud", /^--log-level: expected one of all, trace/],
+    ["--completions fsh", /^--completions: expected one of sh, bash/],
     ["upload a --concurrency 33", /--concurrency takes a whole number, 1 to 32, not "33"/],
     ["upload a --parts 0", /--parts/],
     ["upload a --strategy fast", /auto, single, multipart/],
