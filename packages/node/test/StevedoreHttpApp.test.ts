@@ -222,6 +222,15 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.effect("says in a 400 what was expected of the field, and does not repeat what was sent", () =>
+    Effect.gen(function*() {
+      const messageOf = (body: unknown) => Effect.map(ask(initiate, { body }), ({ json }) => json.errors[0].message)
+      assert.strictEqual(yield* messageOf({ ...small, size: 0 }), "Expected a number between 1 and 5000000000")
+      assert.strictEqual(yield* messageOf({ ...small, type: { sent: "b" } }), "Expected string")
+      assert.strictEqual(yield* messageOf({ ...small, name: "n".repeat(1025) }), "expected at most 1024 characters")
+      assert.strictEqual(yield* messageOf({ name: "a.txt", size: 5 }), "is missing")
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it.effect("reads at most 4 MiB of a web request's body without a length, and decodes it as any other", () =>
     Effect.gen(function*() {
       let read = 0

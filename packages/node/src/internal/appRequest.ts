@@ -52,9 +52,15 @@ const longestBody = 4 * 1024 * 1024
 // Throws on a value that it cannot format, such as a deeply nested one.
 const issuesOf = Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)
 
+// What was sent instead is left out: it may be as long as a whole body.
 const invalid = (error: ParseResult.ParseError): Refused => {
   const [first] = Option.getOrElse(issuesOf(error), () => [])
-  return refused(400, first === undefined ? {} : { message: first._tag, path: first.path.map(String).join(".") })
+  return refused(
+    400,
+    first === undefined
+      ? {}
+      : { message: first.message.replace(/, actual [^]*$/, ""), path: first.path.map(String).join(".") }
+  )
 }
 
 // A Node stream that has ended emits nothing more: if its body was not cached, waiting for it would never end.
