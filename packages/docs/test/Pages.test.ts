@@ -73,13 +73,17 @@ describe("what a reader types", () => {
   const Versions = Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), {
     default: () => ({})
   })
-  const Manifest = Schema.parseJson(Schema.Struct({ devDependencies: Versions, peerDependencies: Versions }))
+  const Manifest = Schema.parseJson(
+    Schema.Struct({ dependencies: Versions, devDependencies: Versions, peerDependencies: Versions })
+  )
 
-  // of the root come those that only tests need
+  // of the root come those that only tests need, of the examples those that only some applications do
   const needed = new Map(
     [`${root}package.json`, ...packages.map(({ path }) => `${path}/package.json`)]
       .map((path) => Schema.decodeSync(Manifest)(readFileSync(path, "utf8")))
-      .flatMap(({ devDependencies, peerDependencies }) => [devDependencies, peerDependencies])
+      .flatMap((
+        { dependencies, devDependencies, peerDependencies }
+      ) => [dependencies, devDependencies, peerDependencies])
       .flatMap((versions) => Object.entries(versions))
   )
 
@@ -93,6 +97,23 @@ describe("what a reader types", () => {
       return needed.get(name)?.replace("^", "").startsWith(`${version}.`) === true
     }
     assert.deepStrictEqual(installed.filter(({ word }) => !isOfTheLine(word)), [])
+  })
+
+  it("says what to install for each package that an example imports", () => {
+    const said = new Set(
+      lines.filter(({ line }) => /^npm (?:i|install) /.test(line)).flatMap(({ line }) =>
+        [...line.matchAll(/ ((?:@[\w-]+\/)?[\w-]+)(?:@\S+)?/g)].map(([, name]) => name)
+      )
+    )
+    // whoever reads about a queue for one of these has it
+    const theirs = ["react", "svelte", "vue", "solid-js"]
+    const imported = pages.flatMap((page) =>
+      blocksOf(page).filter(({ language }) => /^tsx?$/.test(language ?? "")).flatMap(({ code }) =>
+        [...code.matchAll(/ from "(?!node:)((?:@[\w-]+\/)?[\w-]+)/g)].map(([, name = ""]) => name)
+      )
+    )
+    assert.isAbove(imported.length, 100)
+    assert.deepStrictEqual([...new Set(imported)].filter((name) => !said.has(name) && !theirs.includes(name)), [])
   })
 
   it("has npx fetch the command by its package: what is called stevedore in the registry is somebody else's", () => {
