@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { Recoverable } from "../Recovery.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import { ServiceApi } from "../ServiceApi.js"
 import type { ServiceError } from "../ServiceError.js"
@@ -8,6 +9,7 @@ import type { CheckedOptions } from "../UploadOptions.js"
 import * as UploadPlan from "../UploadPlan.js"
 import type { UploadSession } from "../UploadSession.js"
 import type { UploadSource } from "../UploadSource.js"
+import { wasNotCarriedOut } from "./serviceCall.js"
 import { tellRepeat } from "./tellRepeat.js"
 
 interface PlannedUpload {
@@ -41,10 +43,6 @@ const openOnce = (
       : yield* service.initiateLargeUpload({ name, mediaType, size, parts: yield* partsOf(upload, plan.parts) })
   })
 
-// What was not carried out was repeated by the call itself, which has used up its attempts by then
-const wasRepeated = (error: ServiceError): boolean =>
-  error.recovery === "slowDown" || (error._tag === "ConnectionFailed" && error.arrived === "no")
-
 /**
  * Opens a session for a planned upload. After a 5xx it is tried again like any other call. If the response is lost, or is
  * a page of something in between, nobody uses that session and the service cleans it up, so another one may be opened, but
@@ -57,15 +55,19 @@ export const openSession = (
 ): Effect.Effect<UploadSession, ServiceError, ServiceApi | TransferGate.TransferGate> =>
   Effect.suspend(() => {
     let lost = 0
+    let made = 0
     const asAttempt = (error: ServiceError, attempts: number) => {
+      const { recovery, retryAfter }: Recoverable = error
+      made += error.attempts
       if (error._tag !== "ServiceUnavailable") lost += 1
-      const isFinal = wasRepeated(error) || lost === upload.options.maxSessions
+      // what was not carried out was repeated by the call itself, which has used up its attempts by then
+      const isFinal = wasNotCarriedOut(error) || lost === upload.options.maxSessions
       return {
         error,
         // each call counts its own attempts only, and the waits between sessions are to grow like any others
         attempts,
-        recovery: isFinal ? "none" : error.recovery,
-        retryAfter: "retryAfter" in error ? error.retryAfter : undefined
+        recovery: isFinal ? "none" : recovery,
+        retryAfter
       } as const
     }
     return RetryPolicy.retry(
@@ -74,7 +76,7 @@ export const openSession = (
         onRetry: ({ attempts, error }, wait) =>
           tellRepeat(`to open a session for ${upload.source.name}`, error, wait, attempts)
       }
-    ).pipe(Effect.mapError(({ error }) => error))
+    ).pipe(Effect.mapError(({ error }) => Object.assign(error, { attempts: made })))
   })
 
 /** @internal */

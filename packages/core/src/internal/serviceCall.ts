@@ -122,8 +122,8 @@ export const longestLink = 262_144
 /** The same for what may be as large as a file: anything beyond {@link longestLink} is not read. */
 export const readStart: Reading = reading((response, mapError) => answerStart(response, longestLink, mapError))
 
-// A call that is not safe to repeat is retried only if the first attempt is known not to have been carried out.
-const wasNotCarriedOut = (error: ServiceError): boolean =>
+/** A call that is not safe to repeat is retried only if the first attempt is known not to have been carried out. */
+export const wasNotCarriedOut = (error: ServiceError): boolean =>
   error._tag === "RateLimited" || (error._tag === "ConnectionFailed" && error.arrived === "no")
 
 const span = (operation: string) =>

@@ -85,25 +85,27 @@ describe("openSession", () => {
   const failed = { operation: "initiateUpload", status: 503, issues: [] }
   const broken = { peer: "service", origin: "https://service.test" } as const
 
-  const timesOf = (error: ServiceError.ServiceError) =>
+  const failureOf = (errorOf: (call: number) => ServiceError.ServiceError) =>
     Effect.gen(function*() {
       const times: Array<number> = []
       const api = ServiceApi.layerNoop({
         initiateUpload: () =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
             times.push(now)
-            return Effect.fail(error)
+            return Effect.fail(errorOf(times.length))
           })
       })
       const plan: UploadPlan.UploadPlan = { _tag: "SinglePlan", size }
-      yield* openSession({ source: repeatable, options: { plan, maxSessions: 3 } }).pipe(
+      const error = yield* openSession({ source: repeatable, options: { plan, maxSessions: 3 } }).pipe(
         Effect.flip,
         inTime,
         Effect.withRandom(Random.fixed([1])),
         Effect.provide(Layer.merge(api, gate(Option.none())))
       )
-      return times
+      return { error, times }
     })
+
+  const timesOf = (error: ServiceError.ServiceError) => Effect.map(failureOf(() => error), ({ times }) => times)
 
   it.effect.each<readonly [number, string, ServiceError.ServiceError]>([
     [3, "was lost", new ConnectionError.ConnectionFailed({ ...broken, arrived: "unknown" })],
@@ -119,6 +121,18 @@ describe("openSession", () => {
     "asks %d times when the answer %s: the call itself has repeated what was not carried out",
     ([times, _, error]) => Effect.map(timesOf(error), (asked) => assert.lengthOf(asked, times))
   )
+
+  it.effect("counts the attempts of every call that it made, whatever the last one failed with", () =>
+    Effect.gen(function*() {
+      const outage = yield* failureOf(() => new ServiceError.ServiceUnavailable({ ...failed, attempts: 1 }))
+      assert.strictEqual(outage.error.attempts, 5)
+      const errors = [
+        new ConnectionError.ConnectionFailed({ ...broken, arrived: "unknown", attempts: 3 }),
+        new ServiceError.Unauthorized({ ...failed, status: 401, attempts: 1 })
+      ] as const
+      const refused = yield* failureOf((call) => errors[call === 1 ? 0 : 1])
+      assert.deepInclude(refused.error, { _tag: "Unauthorized", attempts: 4 })
+    }))
 
   it.effect("waits between sessions as between the attempts of a call, so that a gateway's outage of seconds passes", () =>
     Effect.map(
