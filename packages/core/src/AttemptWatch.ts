@@ -112,12 +112,12 @@ export const watched = <A, E, E2>(
       if (left <= 0) {
         timers.timedOut(phase)
         return Effect.fail(
-          new TimedOut({ peer: "storage", phase, after: Duration.millis(limit), attempts: watch.attempts })
+          new TimedOut({ peer: "storage", phase, after: Duration.millis(Math.ceil(limit)), attempts: watch.attempts })
         )
       }
       const wait = Math.min(left, lookMillis)
       const dueAt = monotonic() + wait
-      return Effect.sleep(Duration.millis(wait)).pipe(
+      return Effect.sleep(wait).pipe(
         Effect.map(() => fired(dueAt)),
         Effect.zipRight(watch.look),
         Effect.zipRight(timer)
