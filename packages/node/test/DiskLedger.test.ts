@@ -4,7 +4,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Checksum, PresignedUrl, UploadLedger } from "@stevedore/core"
 import type { UploadRecord } from "@stevedore/core/UploadRecord"
 import { DiskLedger, NodeChecksum, NodeStevedore } from "@stevedore/node"
-import { Array as Arr, Effect, FastCheck, Layer, Logger, LogLevel, Option, Redacted, Scope, TestClock } from "effect"
+import {
+  Array as Arr,
+  Effect,
+  Exit,
+  FastCheck,
+  Layer,
+  Logger,
+  LogLevel,
+  Option,
+  Redacted,
+  Scope,
+  TestClock
+} from "effect"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs/promises"
@@ -547,18 +559,20 @@ describe("DiskLedger", () => {
       assert.sameMembers(yield* locks, ["recent", "running"])
     }))
 
-  it.scopedLive("forgets old uploads in batches without logging, and keeps an invalid record", () =>
+  it.scopedLive("forgets old uploads in batches without logging, and keeps an invalid record and that of another upload", () =>
     Effect.gen(function*() {
       const directory = yield* fresh
       const month = Date.now() / 1000 - 31 * 86_400
       const before = yield* ledgerAt(directory)
       const ids = Arr.makeBy(100, (index) => `old-${index}`)
-      yield* Effect.forEach([...ids, "damaged"], (id) =>
+      yield* Effect.forEach([...ids, "damaged", "copied"], (id) =>
         Effect.zipRight(
           before.begin({ ...recordOf(id), startedAt: month * 1000 }),
           Effect.promise(() => Fs.utimes(join(directory, id), month, month))
         ))
       yield* Effect.promise(() => Fs.writeFile(join(directory, "damaged", "record.json"), "{}"))
+      const ofAnother = JSON.stringify({ ...recordOf("another"), startedAt: month * 1000 })
+      yield* Effect.promise(() => Fs.writeFile(join(directory, "copied", "record.json"), ofAnother))
 
       const { layer, messages } = listening()
       const ledger = yield* ledgerAt(directory)
@@ -571,7 +585,7 @@ describe("DiskLedger", () => {
       assert.deepStrictEqual(messages, [])
       yield* Effect.replicateEffect(begin, 10)
       assert.strictEqual(yield* left, 0)
-      assert.include(yield* Effect.promise(() => Fs.readdir(directory)), "damaged")
+      assert.includeMembers(yield* Effect.promise(() => Fs.readdir(directory)), ["damaged", "copied"])
     }))
 
   it.scopedLive("looks for old uploads once a day, however many uploads begin", () =>
@@ -1037,6 +1051,27 @@ describe("the lock of an upload", () => {
       yield* plant(directory, "a", JSON.stringify({ pid: yield* deadProcess, taking: "t" }))
       assert.isFalse(yield* second("a"))
       assert.isTrue(isOvertaken)
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("is acquired, and kept from others, if it was released just after it was found", () =>
+    Effect.gen(function*() {
+      const { layer, messages } = listening()
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fresh
+      const holding = yield* Scope.make()
+      const releasing: FileSystem.FileSystem = {
+        ...fs,
+        stat: (path) =>
+          path === join(directory, "locks", "a")
+            ? Effect.zipRight(Scope.close(holding, Exit.void), fs.stat(path))
+            : fs.stat(path)
+      }
+      const first = yield* locksAt(directory)
+      const second = yield* FileLock.make(releasing, yield* PrivateDirectory.make(releasing, directory))
+      assert.isTrue(yield* Scope.extend(first("a"), holding))
+      assert.isTrue(yield* Effect.provide(second("a"), layer))
+      assert.isFalse(yield* first("a"))
+      assert.deepStrictEqual(messages, [])
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scopedLive("is left to its new holder if it was taken from this process all the same", () =>
