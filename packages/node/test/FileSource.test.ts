@@ -262,6 +262,16 @@ describe("a file that changes", () => {
       }))
 
     if (what === "identity") continue
+    it.scopedLive(`fails \`readThrough\` with \`SourceChanged\` if it is ${change} meanwhile`, () =>
+      Effect.gen(function*() {
+        const path = yield* Temporary.file("changing", Temporary.distinct(5_000_000))
+        const open = yield* Effect.flatMap(FileSource.fromPath(path), (source) => source.open)
+        yield* Effect.promise(() => apply(path))
+        const error = yield* Effect.flip(open.readThrough({ offset: 0, length: 5_000_000 }, () => undefined))
+        assert(error._tag === "SourceChanged")
+        assert.strictEqual(error.what, what)
+      }))
+
     it.scopedLive(`fails a read with \`SourceChanged\` before all bytes are given if it is ${change} meanwhile`, () =>
       Effect.gen(function*() {
         const path = yield* Temporary.file("changing", Temporary.distinct(3_000_000))
@@ -340,6 +350,26 @@ describe("an open file", () => {
         assert.strictEqual(yield* handles, 1)
       }))
       assert.strictEqual(yield* handles, 0)
+    }))
+
+  it.scopedLive("is read no further once a `readThrough` is interrupted", () =>
+    Effect.gen(function*() {
+      const path = yield* Temporary.sparse("long", 64 * 1024 * 1024)
+      const open = yield* Effect.flatMap(FileSource.fromPath(path), (source) => source.open)
+      const begun = yield* Deferred.make<void>()
+      let chunks = 0
+      const reading = yield* Effect.fork(
+        open.readThrough({ offset: 0, length: 64 * 1024 * 1024 }, () => {
+          chunks += 1
+          Deferred.unsafeDone(begun, Effect.void)
+        })
+      )
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(reading)
+      const then = chunks
+      yield* Effect.sleep(200)
+      // the one that the disk was already asked for
+      assert.isAtMost(chunks, then + 1)
     }))
 })
 
