@@ -767,6 +767,21 @@ describe("NodeDownloads.toFile with keep", () => {
       )
     }))
 
+  it.scopedLive("requests the whole only once if storage has no ranges any more, after a single sign-in page", () =>
+    Effect.gen(function*() {
+      const { directory, download, path, served } = yield* cutInTheMiddle()
+      const before = served.contents().length
+      Object.assign(served.settings, {
+        cut: () => undefined,
+        ranges: false,
+        page: (answer: number) => answer === before
+      })
+      yield* download
+      yield* assertWhole(path)
+      assert.deepStrictEqual(yield* entries(directory), ["file"])
+      assert.lengthOf(served.contents(), before + 2)
+    }))
+
   it.scopedLive("writes the correct file if the etag changed, the journal is invalid or the part's size is wrong", () =>
     Effect.gen(function*() {
       for (const spoil of ["etag", "journal", "less", "more"] as const) {
