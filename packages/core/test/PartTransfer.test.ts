@@ -7,6 +7,7 @@ import {
   SourceError,
   StorageError,
   TransferGate,
+  UploadError,
   UploadRun,
   UploadSources
 } from "@stevedore/core"
@@ -166,6 +167,31 @@ describe("PartTransfer", () => {
     )))
   })
 
+  it.effect("no attempt of an upload that cannot finish in time is started, not even for a moment", () => {
+    let puts = 0
+    const tooLate = new UploadError.DeadlineUnreachable({
+      name: "a.bin",
+      size: 9,
+      needs: 2,
+      has: 1,
+      deadline: new Date(0)
+    })
+    return Effect.gen(function*() {
+      const run = yield* UploadRun.make(9, 4)
+      const look = Effect.suspend(() => puts === 0 ? Effect.void : tooLate)
+      assert.strictEqual(yield* inTime(Effect.flip(transfer({}, run, false, { look }))), tooLate)
+      assert.strictEqual(puts, 1)
+      yield* run.monitor.publish({ _tag: "Cancelled" })
+      const told = [...yield* Stream.runCollect(run.monitor.events)].map(({ _tag }) => _tag)
+      assert.deepStrictEqual(told, ["PartStarted", "PartFailed", "Cancelled"])
+    }).pipe(Effect.provide(storage((request) =>
+      Effect.suspend(() => {
+        puts += 1
+        return Effect.fail(reset(request.attempt))
+      })
+    )))
+  })
+
   it.effect("a storage that begins the body anew by itself gets the checksum of what it has sent last", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* transfer()).checksum, "y/Q5Jg==")
@@ -299,13 +325,15 @@ describe("PartTransfer", () => {
 
   it.effect.each(
     [
-      ["Refused", storageTime.getTime()],
+      ["Refused", storageTime, storageTime.getTime()],
+      // a storage that does not say what time it is
+      ["Refused", undefined, 60_000],
       // our own estimate: that the service said something else when the session was opened still counts
-      ["Deadline", 60_000]
+      ["Deadline", storageTime, 60_000]
     ] as const
   )(
-    "the time of a URL that ended (%s) is learned only from storage itself",
-    ([reason, time]) =>
+    "the time of a URL that ended (%s at %s) is learned only from storage itself",
+    ([reason, serverTime, time]) =>
       Effect.gen(function*() {
         const run = yield* UploadRun.make(9, 4)
         const error = yield* inTime(Effect.flip(transfer({}, run)))
@@ -314,7 +342,7 @@ describe("PartTransfer", () => {
         assert.closeTo(run.serverClock.now(), time + (yield* Clock.currentTimeMillis), 10_000)
       }).pipe(
         Effect.provide(
-          storage(() => Effect.fail(new StorageError.UrlExpired({ reason, serverTime: storageTime, attempts: 1 })))
+          storage(() => Effect.fail(new StorageError.UrlExpired({ reason, serverTime, attempts: 1 })))
         )
       )
   )
