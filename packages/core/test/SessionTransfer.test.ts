@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   ServiceApi,
   ServiceError,
+  ServiceProfile,
   SessionTransfer,
   SourceError,
   TransferGate,
@@ -11,7 +12,8 @@ import {
   UploadSources
 } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
-import { Deferred, Effect, Layer, Stream, TestClock } from "effect"
+import { Deferred, Effect, Either, FastCheck, Layer, Option, Stream, TestClock } from "effect"
+import { parse, presigned } from "./fixtures/presignedUrls.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
 const refusal = { operation: "completeLargeUpload", issues: [] }
@@ -35,6 +37,29 @@ describe("SessionTransfer", () => {
     })
     assert.strictEqual(SessionTransfer.isRefusedForDoubt(error, [receiptOf(1, 1), receiptOf(2, 2)]), isForDoubt)
     assert.isFalse(SessionTransfer.isRefusedForDoubt(error, [receiptOf(1, 1), receiptOf(2, 1)]))
+  })
+
+  it.prop(
+    "the deadline is when the first of the URLs ends, whichever it is; one that does not say counts for nothing",
+    [FastCheck.uniqueArray(FastCheck.integer({ min: 1, max: 600 }), { minLength: 1, maxLength: 5 }), FastCheck.nat(5)],
+    ([seconds, silent]) => {
+      const lasting = seconds.map((seconds) => presigned({ seconds }))
+      const urls = [
+        ...lasting.slice(0, silent),
+        parse("https://storage.test/key?X-Amz-Signature=a"),
+        ...lasting.slice(silent)
+      ]
+      const parts = urls.map((url, index) => ({ partNumber: index + 1, range: { offset: 0, length: 1 }, url }))
+      const ends = lasting.map(({ deadline }) => Option.getOrThrow(deadline).getTime())
+      assert.strictEqual(SessionTransfer.deadlineOf(parts).getTime(), Math.min(...ends))
+    }
+  )
+
+  it("a single PUT takes all bytes, even if they are more than one part may have", () => {
+    const limits = { ...ServiceProfile.standard.limits, maximumPartSize: 10 }
+    const ranges = SessionTransfer.rangesOf({ parts: 1 }, 95, limits)
+    assert.deepStrictEqual(ranges, Either.right([{ offset: 0, length: 95 }]))
+    assert.isTrue(Either.isLeft(SessionTransfer.rangesOf({ parts: 1, uploadId: "u" }, 95, limits)))
   })
 
   it.effect("a new session is opened only when no part of the last one is in flight or waiting", () =>
