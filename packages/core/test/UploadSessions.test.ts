@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RetryPolicy, ServiceApi, ServiceError, ServiceProfile, Uploads, UploadSources } from "@stevedore/core"
+import {
+  RetryPolicy,
+  ServiceApi,
+  ServiceError,
+  ServiceProfile,
+  TransferGate,
+  Uploads,
+  UploadSources
+} from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Effect, Fiber, Layer, Stream } from "effect"
@@ -134,6 +142,52 @@ describe("UploadSessions", () => {
           .and(FaultScript.on("complete").times(status === 400 ? 1 : 5).answer(status, code))
       })))
   )
+
+  it.effect("doubtful parts are put again as many at once as the upload may send", () => {
+    let inFlight = 0
+    let most = 0
+    return Effect.gen(function*() {
+      const gate = yield* TransferGate.TransferGate
+      const api = yield* ServiceApi.ServiceApi
+      const counting = TransferGate.TransferGate.of({
+        ...gate,
+        pass: (transfer, passage) =>
+          gate.pass(
+            Effect.acquireUseRelease(
+              Effect.sync(() => {
+                inFlight += 1
+                most = Math.max(most, inFlight)
+              }),
+              () => transfer,
+              () => Effect.sync(() => inFlight -= 1)
+            ),
+            passage
+          )
+      })
+      const mostBefore: Array<number> = []
+      const counted = ServiceApi.ServiceApi.of({
+        ...api,
+        completeLargeUpload: (upload) =>
+          Effect.suspend(() => {
+            mostBefore.push(most)
+            most = 0
+            return api.completeLargeUpload(upload)
+          })
+      })
+      const upload = multipart({ concurrency: 4 }).pipe(
+        Effect.provideService(TransferGate.TransferGate, counting),
+        Effect.provideService(ServiceApi.ServiceApi, counted)
+      )
+      yield* inTime(upload)
+      assert.deepStrictEqual(mostBefore, [4, 4])
+    }).pipe(Effect.provide(tiny({
+      faults: FaultScript.all([
+        FaultScript.on("putPart").times(10).loseAnswer(),
+        FaultScript.on("putPart").always().delay("10 seconds"),
+        FaultScript.on("complete").times(5).answer(502)
+      ])
+    })))
+  })
 
   it.effect("while a doubtful part is put again, the upload is uploading: it can be paused, may stall, and lacks a part", () =>
     Effect.gen(function*() {
