@@ -107,7 +107,8 @@ const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, S
       attempts: request.attempt
     })
     yield* Fiber.join(observing)
-    return receipt
+    // of a request that a browser repeats, it tells nobody, and the first may still arrive after the second
+    return { ...receipt, perhapsRepeated: true }
   }).pipe(Effect.scoped, StorageAttempt.tracedPut(request))
 
 const failedOn = (request: GetRequest, known: Known) => () => unanswered(request, known)

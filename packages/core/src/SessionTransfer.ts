@@ -180,11 +180,11 @@ const put = (upload: Parts, part: Part): Effect.Effect<PartReceipt, UploadError,
           upload.hasFailed = true
         })
       ),
-      Effect.map(({ attempts, checksum, etag }): PartReceipt => ({
+      Effect.map(({ attempts, checksum, etag, perhapsRepeated }): PartReceipt => ({
         partNumber: part.partNumber,
         etag,
         size: part.range.length,
-        attempts: upload.goesOn ? attempts + 1 : attempts,
+        attempts: upload.goesOn || perhapsRepeated ? attempts + 1 : attempts,
         checksum
       })),
       Effect.tap(upload.journal.received)

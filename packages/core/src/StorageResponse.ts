@@ -52,6 +52,8 @@ export interface PutReceipt {
   readonly requestId: string | undefined
   /** The `x-amz-checksum-*` headers, by algorithm such as `crc32`. */
   readonly checksums: Readonly<Record<string, string>>
+  /** Whether the request may have been sent more than once, because browsers repeat one whose connection broke. */
+  readonly perhapsRepeated?: boolean | undefined
 }
 
 /**

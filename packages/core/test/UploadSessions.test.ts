@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  ObjectStorage,
   RetryPolicy,
   ServiceApi,
   ServiceError,
@@ -188,6 +189,19 @@ describe("UploadSessions", () => {
       ])
     })))
   })
+
+  it.effect("every part is put again if storage refuses the etags of a client that may have repeated requests", () =>
+    Effect.gen(function*() {
+      const storage = yield* ObjectStorage.ObjectStorage
+      const file = yield* inTime(Effect.provideService(multipart(), ObjectStorage.ObjectStorage, {
+        ...storage,
+        put: (request) => Effect.map(storage.put(request), (receipt) => ({ ...receipt, perhapsRepeated: true }))
+      }))
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+      const report = yield* Sandbox.report
+      assert.lengthOf(requestsOf(report, "putPart"), 18)
+      assert.lengthOf(requestsOf(report, "initiateLarge"), 1)
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("complete").times(5).answer(502) }))))
 
   it.effect("while a doubtful part is put again, the upload is uploading: it can be paused, may stall, and lacks a part", () =>
     Effect.gen(function*() {

@@ -17,7 +17,7 @@ const untilOnline: Effect.Effect<void> = Effect.async<void>((resume) => {
 
 // A service worker that has no connection often responds by itself, with a 503
 const isFromServiceWorker = (error: unknown): boolean =>
-  Predicate.isNotNullable(navigator.serviceWorker?.controller) &&
+  navigator.serviceWorker?.controller != null &&
   (Predicate.isTagged(error, "ServiceUnavailable") || Predicate.isTagged(error, "StorageUnavailable"))
 
 // Checked only after a failure: a browser that is offline can still reach this machine.

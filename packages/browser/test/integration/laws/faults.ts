@@ -122,6 +122,21 @@ export const faults = (engine: Layer.Layer<Engine>, browser: string) =>
         assert.lengthOf(yield* puts(world), 1)
       }))
 
+    it.scoped("a PUT that lands after the browser has repeated it by itself is sent again once Complete is refused", () =>
+      Effect.gen(function*() {
+        const faults = FaultScript.on("putPart").part(2).landLate("1 second")
+          .and(FaultScript.on("putPart").part(3).delay("3 seconds"))
+        const world = yield* World.make({ faults })
+        const { id } = World.uploaded(
+          yield* World.upload(world.page, {
+            generate: { name: "a.bin", size: 18 * MiB },
+            options: { strategy: "multipart", parts: 3, concurrency: 1 }
+          })
+        )
+        assert.strictEqual((yield* world.sandbox.stored(id)).byteLength, 18 * MiB)
+        assert.strictEqual(yield* World.counted(world, "initiateLarge"), 1)
+      }))
+
     it.scoped("expired URLs lead to a new session", () =>
       Effect.gen(function*() {
         const world = yield* World.make({ faults: FaultScript.on("putPart").expire() })
