@@ -24,7 +24,7 @@ const deceiving = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
 /** A name as it is shown. A very long one loses its middle: files of a folder differ at the ends of their names. */
 export const name = (whole: string): string => {
-  const characters = Array.from(whole.replace(deceiving, "\ufffd"))
+  const characters = Array.from(whole.trim() === "" ? "(no name)" : whole.replace(deceiving, "\ufffd"))
   return characters.length <= 100
     ? characters.join("")
     : [...characters.slice(0, 59), "…", ...characters.slice(-40)].join("")
@@ -35,8 +35,8 @@ export const timeLeft = (seconds: number): string => {
   if (seconds < 60) return `${plural(Math.ceil(seconds / 5) * 5, "second")} left`
   const minutes = Math.ceil(seconds / 60)
   if (minutes < 60) return `${plural(minutes, "minute")} left`
-  const hours = Math.floor(minutes / 60)
-  return `${plural(hours, "hour")} ${minutes % 60 === 0 ? "" : `${plural(minutes % 60, "minute")} `}left`
+  // in full, it would need another line on a narrow screen, and the row would become higher
+  return `${Math.floor(minutes / 60)} h ${minutes % 60 === 0 ? "" : `${minutes % 60} min `}left`
 }
 
 export const percent = ({ sent, size }: Pick<Item, "sent" | "size">): number =>

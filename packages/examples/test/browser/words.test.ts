@@ -52,6 +52,7 @@ describe("the words of the page", () => {
     assert.match(long, /^Interviews\/with .*….*\/take 17\.mp4$/)
     assert.strictEqual(Array.from(long).length, 100)
     assert.strictEqual(Words.name("🎉".repeat(100)), "🎉".repeat(100))
+    assert.deepStrictEqual([" ", "\u3000\n"].map(Words.name), ["(no name)", "(no name)"])
     assert.strictEqual(Words.name("notes_\u202efdp.exe\n"), "notes_\ufffdfdp.exe\ufffd")
   })
 
@@ -59,6 +60,21 @@ describe("the words of the page", () => {
     assert.deepStrictEqual(
       Words.unbroken("420 kB of 1.0 MB · 3.0 kB/s · waiting for the connection").split(" "),
       ["420\u00a0kB\u00a0of\u00a01.0\u00a0MB\u00a0·", "3.0\u00a0kB/s\u00a0·", "waiting", "for", "the", "connection"]
+    )
+  })
+
+  it("the time left has two numbers at most, however long it is", () => {
+    assert.deepStrictEqual(
+      [3, 31, 60, 3599, 3601, 7200, 86_000].map(Words.timeLeft),
+      [
+        "seconds left",
+        "35 seconds left",
+        "1 minute left",
+        "1 h left",
+        "1 h 1 min left",
+        "2 h left",
+        "23 h 54 min left"
+      ]
     )
   })
 

@@ -7,6 +7,7 @@ import { Effect, Layer } from "effect"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 import type { FileChooser, Page } from "playwright-core"
+import * as Words from "../../../../examples/browser/page/words.js"
 import * as BrowserDemo from "../../../../examples/browser/server/BrowserDemo.js"
 import { Chromium, ChromiumLive } from "../support/chromium.js"
 import { ExamplePage } from "../support/examplePage.js"
@@ -281,6 +282,44 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
         yield* shows(page, "4 files uploaded.")
         assert.deepStrictEqual(yield* heights, before)
         yield* click(page, "Clear finished")
+      }
+    }))
+
+  it.scoped("keeps each row as high whatever its speed and the time left are, on narrow screens too", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("20 seconds") })
+      yield* choose(page, [text("a.txt")])
+      yield* hasButton(page, "Pause a.txt")
+      const moving = {
+        id: "1",
+        name: "a.txt",
+        size: 9_600_000_000,
+        mediaType: "",
+        state: "uploading",
+        sent: 120_000_000,
+        confirmed: 0,
+        stalled: false,
+        kept: false,
+        error: undefined,
+        result: undefined
+      } as const
+      const lines = [
+        { speed: undefined, secondsLeft: undefined },
+        { speed: 1_300_000, secondsLeft: 86_300 },
+        { speed: 130_000_000, secondsLeft: 35 },
+        { speed: 130_000_000, secondsLeft: 590 },
+        { speed: undefined, secondsLeft: undefined, stalled: true }
+      ].map((more) => Words.unbroken(Words.state({ ...moving, ...more })))
+      for (const width of [320, 360, 1280]) {
+        yield* Effect.promise(() => page.setViewportSize({ width, height: 800 }))
+        const heights = yield* Effect.promise(() =>
+          page.locator("#queue li").evaluate((row, lines) =>
+            lines.map((line) => {
+              row.querySelector(".state")?.replaceChildren(line)
+              return Math.round(row.getBoundingClientRect().height)
+            }), lines)
+        )
+        assert.lengthOf(new Set(heights), 1, `${heights} at ${width}`)
       }
     }))
 
