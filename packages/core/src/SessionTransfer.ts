@@ -184,7 +184,8 @@ const put = (upload: Parts, part: Part): Effect.Effect<PartReceipt, UploadError,
         partNumber: part.partNumber,
         etag,
         size: part.range.length,
-        attempts: upload.goesOn || perhapsRepeated ? attempts + 1 : attempts,
+        attempts: upload.goesOn ? attempts + 1 : attempts,
+        perhapsRepeated,
         checksum
       })),
       Effect.tap(upload.journal.received)
@@ -210,26 +211,29 @@ const putAll = (upload: Parts): Effect.Effect<Receipts, UploadError, Requirement
   return upload.parts.length > 1 ? inOwnFiber(all) : all
 }
 
-const isDoubtful = (receipt: PartReceipt): boolean => receipt.attempts > 1
-
 // The service responds like this if storage rejected the etags.
 const isRefusedFinalization = (error: UploadError): boolean =>
   (error._tag === "ServiceUnavailable" || error._tag === "RequestRejected") &&
   (error.status === 502 || namesInvalidPart(error))
 
+// A gateway's 502 has no issues. It is no reason to send again what a browser may have repeated, which is every part.
+const isDoubtfulAfter = (refusal: UploadError) => ({ attempts, perhapsRepeated = false }: PartReceipt): boolean =>
+  attempts > 1 || (perhapsRepeated && "issues" in refusal && refusal.issues.length > 0)
+
 /**
- * Whether a rejected Complete may be due to a part with several attempts: a late attempt may have replaced the one that
- * the receipt belongs to.
+ * Whether a rejected Complete may be due to a part that was sent several times: a late request may have replaced the one
+ * that the receipt belongs to.
  *
  * @since 0.1.0
  * @category predicates
  */
 export const isRefusedForDoubt = (error: UploadError, receipts: ReadonlyArray<PartReceipt>): boolean =>
-  isRefusedFinalization(error) && receipts.some(isDoubtful)
+  isRefusedFinalization(error) && receipts.some(isDoubtfulAfter(error))
 
 const putDoubtfulAgain = (
   upload: Parts,
-  receipts: Receipts
+  receipts: Receipts,
+  isDoubtful: (receipt: PartReceipt) => boolean
 ): Effect.Effect<Receipts, UploadError, Requirements> =>
   inOwnFiber(Effect.forEach(
     Arr.zip(upload.parts, receipts),
@@ -275,7 +279,7 @@ const completeWithRepair = (
         printable(`Storage refused the parts of ${upload.source.name}: resending those that were sent twice`)
       ).pipe(
         Effect.zipRight(upload.run.monitor.enter("uploading")),
-        Effect.zipRight(putDoubtfulAgain(upload, receipts)),
+        Effect.zipRight(putDoubtfulAgain(upload, receipts, isDoubtfulAfter(error))),
         Effect.matchEffect({
           onSuccess: (repaired) => completed(upload, repaired),
           onFailure: (failure) =>

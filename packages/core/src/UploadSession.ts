@@ -104,6 +104,8 @@ export const PartReceipt = Schema.Struct({
   size: Schema.Int.pipe(Schema.positive()),
   /** How many attempts were made. A part that took more than one may have been stored twice. */
   attempts: Schema.Int.pipe(Schema.positive()),
+  /** Whether the client may have sent it more than once by itself, as browsers do. */
+  perhapsRepeated: Schema.optional(Schema.Boolean),
   /** The part's checksum in base64, by the algorithm of the upload; absent if it was not computed. */
   checksum: Schema.optional(Schema.NonEmptyString)
 }).annotations({ identifier: "PartReceipt" })

@@ -17,9 +17,20 @@ import { parse, presigned } from "./fixtures/presignedUrls.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 
 const refusal = { operation: "completeLargeUpload", issues: [] }
+const otherIssue = { ...refusal, issues: [{ code: "BadGateway", title: "Storage refused", path: undefined }] }
 const invalidPart = { ...refusal, issues: [{ code: "InvalidPart", title: "An etag does not match", path: undefined }] }
 
 describe("SessionTransfer", () => {
+  it.each<readonly [by: string, isForDoubt: boolean, error: ServiceError.ServiceError]>([
+    ["the service's 502", true, new ServiceError.ServiceUnavailable({ ...otherIssue, status: 502 })],
+    ["a gateway's 502", false, new ServiceError.ServiceUnavailable({ ...refusal, status: 502 })],
+    ["the name of a part", true, new ServiceError.RequestRejected({ ...invalidPart, status: 400 })]
+  ])("parts that a browser may have repeated are in doubt if Complete is refused by %s: %s", (_, isForDoubt, error) => {
+    const receipt = { partNumber: 1, etag: "\"e\"", size: 1, attempts: 1, perhapsRepeated: true }
+    assert.strictEqual(SessionTransfer.isRefusedForDoubt(error, [receipt]), isForDoubt)
+    assert.isFalse(SessionTransfer.isRefusedForDoubt(error, [{ ...receipt, perhapsRepeated: false }]))
+  })
+
   it.each<readonly [refused: string, isForDoubt: boolean, error: ServiceError.ServiceError]>([
     ["by a 502", true, new ServiceError.ServiceUnavailable({ ...refusal, status: 502 })],
     ["for a part", true, new ServiceError.RequestRejected({ ...invalidPart, status: 400 })],

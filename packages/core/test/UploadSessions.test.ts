@@ -190,18 +190,42 @@ describe("UploadSessions", () => {
     })))
   })
 
-  it.effect("every part is put again if storage refuses the etags of a client that may have repeated requests", () =>
-    Effect.gen(function*() {
-      const storage = yield* ObjectStorage.ObjectStorage
-      const file = yield* inTime(Effect.provideService(multipart(), ObjectStorage.ObjectStorage, {
+  const perhapsRepeating = Effect.map(
+    ObjectStorage.ObjectStorage,
+    (storage) =>
+      ObjectStorage.ObjectStorage.of({
         ...storage,
         put: (request) => Effect.map(storage.put(request), (receipt) => ({ ...receipt, perhapsRepeated: true }))
-      }))
+      })
+  )
+
+  it.effect("every part is put again if storage refuses the etags of a client that may have repeated requests", () =>
+    Effect.gen(function*() {
+      const file = yield* inTime(
+        Effect.provideServiceEffect(multipart(), ObjectStorage.ObjectStorage, perhapsRepeating)
+      )
       assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
       const report = yield* Sandbox.report
       assert.lengthOf(requestsOf(report, "putPart"), 18)
       assert.lengthOf(requestsOf(report, "initiateLarge"), 1)
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("complete").times(5).answer(502) }))))
+
+  it.effect("no part of such a client is put again because a gateway failed, and the upload can be resumed", () =>
+    Effect.gen(function*() {
+      const source = recognizable(bytes(95))
+      const { ledger } = yield* openLedger()
+      const upload = Effect.provideServiceEffect(
+        Uploads.upload(source, { strategy: "multipart" }),
+        ObjectStorage.ObjectStorage,
+        perhapsRepeating
+      ).pipe(Effect.provideService(UploadLedger.UploadLedger, ledger))
+      assert.strictEqual((yield* Effect.flip(inTime(upload)))._tag, "ServiceUnavailable")
+      const file = yield* inTime(upload)
+      assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(95))
+      const report = yield* Sandbox.report
+      assert.lengthOf(requestsOf(report, "putPart"), 9)
+      assert.lengthOf(requestsOf(report, "initiateLarge"), 1)
+    }).pipe(Effect.provide(tiny({ faults: FaultScript.on("complete").times(5).html(502) }))))
 
   it.effect("while a doubtful part is put again, the upload is uploading: it can be paused, may stall, and lacks a part", () =>
     Effect.gen(function*() {

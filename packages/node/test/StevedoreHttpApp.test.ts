@@ -478,6 +478,21 @@ describe("StevedoreHttpApp", () => {
       )
     }))))
 
+  it.effect("passes on a 502 to Complete as it came: only with issues it says that storage refused the parts", () =>
+    Effect.gen(function*() {
+      const { id, upload_id } = (yield* ask("/v2/files/large-upload", { body: small })).json.data
+      const complete = ask(`/v2/files/${id}/large-upload/complete`, {
+        body: { upload_id, parts: [{ part_number: 1, etag: "\"e\"" }] }
+      })
+      const answers = yield* Effect.replicateEffect(complete, 2)
+      assert.deepStrictEqual(
+        answers.map(({ json, status }) => [status, json.errors.map(({ code }: { readonly code: string }) => code)]),
+        [[502, []], [502, ["BadGateway"]]]
+      )
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      faults: FaultScript.on("complete").html(502).and(FaultScript.on("complete").answer(502))
+    }))))
+
   it.effect("responds 429 at once if the service's rate limit would take longer than ten seconds", () =>
     Effect.gen(function*() {
       yield* ask(initiate, { body: small })

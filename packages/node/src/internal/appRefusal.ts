@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 /** A response that is not a success, in the service's own envelope. */
 export class Refused extends Data.TaggedError("Refused")<{
   readonly status: number
-  readonly issues: readonly [Issue, ...ReadonlyArray<Issue>]
+  readonly issues: ReadonlyArray<Issue>
   readonly retryAfter?: Duration.Duration | undefined
 }> {}
 
@@ -73,12 +73,17 @@ export const fromService = (error: ServiceError): Effect.Effect<never, Refused> 
     case "RequestRejected":
       return error.status >= 400 && error.status < 500
         ? Effect.fail(passedOn(error.status, error.issues))
-        : logged(error, refused(502))
+        : logged(error, refused(503))
     case "RateLimited":
       return Effect.fail(passedOn(429, error.issues, error.retryAfter))
     case "ServiceUnavailable":
-      // a 502 from Complete says that storage refused the parts: the page must be able to distinguish it
-      return Effect.fail(passedOn(error.status === 502 ? 502 : 503, error.issues, error.retryAfter))
+      // a 502 with issues from Complete says that storage refused the parts, and one without, that a gateway failed: the
+      // page must be able to distinguish them
+      return Effect.fail(
+        error.status === 502
+          ? new Refused({ status: 502, issues: error.issues, retryAfter: error.retryAfter })
+          : passedOn(503, error.issues, error.retryAfter)
+      )
     case "ConnectionFailed":
     case "TimedOut":
       return logged(error, refused(503))
