@@ -6,6 +6,7 @@
  */
 import * as Either from "effect/Either"
 import { standardProfile } from "./internal/standardProfile.js"
+import type { ServiceProfile } from "./ServiceProfile.js"
 import { InvalidSource } from "./SourceError.js"
 
 const { limits } = standardProfile
@@ -51,8 +52,9 @@ export const mediaTypeLength: number = limits.mediaTypeLength
 const upTo = (longest: number): string => `1 to ${longest} characters`
 
 /**
- * Checks what the service will be told about a source. For sources of your own: a name or a media type that is empty or
- * too long then fails where the source is made, not when its upload starts.
+ * Checks what the service will be told about a source. For sources of your own: a name that is empty or too long, or a
+ * media type that cannot be sent, then fails where the source is made, not when its upload starts. The limits default
+ * to those of the standard profile.
  *
  * @example
  * import { SourceLimits } from "@stevedore/core"
@@ -64,11 +66,14 @@ const upTo = (longest: number): string => `1 to ${longest} characters`
  * @since 0.1.0
  * @category validation
  */
-export const checkDescription = (name: string, mediaType: string): Either.Either<void, InvalidSource> => {
-  if (name === "" || charactersIn(name) > nameLength) {
-    return Either.left(new InvalidSource({ name, field: "name", expected: upTo(nameLength) }))
-  }
-  return mediaType === "" || mediaType.length > mediaTypeLength
-    ? Either.left(new InvalidSource({ name, field: "mediaType", expected: upTo(mediaTypeLength) }))
-    : Either.void
+export const checkDescription = (
+  name: string,
+  mediaType: string,
+  { mediaTypeLength, nameLength }: Pick<ServiceProfile["limits"], "mediaTypeLength" | "nameLength"> = limits
+): Either.Either<void, InvalidSource> => {
+  const invalid = (field: InvalidSource["field"], expected: string) =>
+    Either.left(new InvalidSource({ name, field, expected }))
+  if (name === "" || charactersIn(name) > nameLength) return invalid("name", upTo(nameLength))
+  if (mediaType === "" || mediaType.length > mediaTypeLength) return invalid("mediaType", upTo(mediaTypeLength))
+  return /^[\x20-\x7e]+$/.test(mediaType) ? Either.void : invalid("mediaType", "visible ASCII characters")
 }

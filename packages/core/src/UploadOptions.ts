@@ -11,7 +11,7 @@ import { AnyNumber } from "./Recovery.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 import { InvalidSource } from "./SourceError.js"
 import { SourceFingerprint } from "./SourceFingerprint.js"
-import { charactersIn } from "./SourceLimits.js"
+import { checkDescription } from "./SourceLimits.js"
 import { InvalidUploadOption } from "./UploadError.js"
 import type { Strategy, UploadPlan } from "./UploadPlan.js"
 import * as Plan from "./UploadPlan.js"
@@ -170,25 +170,11 @@ const checkThreshold = (threshold: number | undefined): Either.Either<void, Inva
       new InvalidUploadOption({ option: "threshold", expected: `a number of bytes from 0, not ${threshold}` })
     )
 
-const checkSource = (
-  { fingerprint, mediaType, name }: UploadSource,
-  limits: ServiceProfile.ServiceProfile["limits"]
-): Either.Either<void, InvalidSource> => {
-  const invalid = (field: InvalidSource["field"], expected: string) =>
-    Either.left(new InvalidSource({ name, field, expected }))
-  const characters = charactersIn(name)
-  if (characters < 1 || characters > limits.nameLength) {
-    return invalid("name", `1 to ${limits.nameLength} characters, not ${characters}`)
-  }
-  if (mediaType.length < 1 || mediaType.length > limits.mediaTypeLength) {
-    return invalid("mediaType", `1 to ${limits.mediaTypeLength} characters, not ${mediaType.length}`)
-  }
-  if (!/^[\x20-\x7e]+$/.test(mediaType)) return invalid("mediaType", "visible ASCII characters")
-  // Otherwise no later process would find the record
-  return Schema.is(SourceFingerprint)(fingerprint)
+// Otherwise no later process would find the record
+const checkFingerprint = ({ fingerprint, name }: UploadSource): Either.Either<void, InvalidSource> =>
+  Schema.is(SourceFingerprint)(fingerprint)
     ? Either.void
-    : invalid("fingerprint", "a kind, a size and a finite date")
-}
+    : Either.left(new InvalidSource({ name, field: "fingerprint", expected: "a kind, a size and a finite date" }))
 
 /**
  * Checks a source and its options against the limits of the service. Returns the plan, or the first problem.
@@ -208,7 +194,8 @@ export const check = (
     yield* checkWord("onImpossible", options.onImpossible, OnImpossible)
     yield* checkThreshold(threshold)
     const plan = yield* Plan.make({ name: source.name, size: source.size, strategy, threshold, parts }, limits)
-    yield* checkSource(source, limits)
+    yield* checkDescription(source.name, source.mediaType, limits)
+    yield* checkFingerprint(source)
     return {
       plan,
       concurrency: yield* whole("concurrency", options.concurrency, {

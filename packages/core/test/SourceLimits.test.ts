@@ -40,4 +40,13 @@ describe("SourceLimits", () => {
     },
     { fastCheck: { examples: [[0], [255], [256]] } }
   )
+
+  it.prop(
+    "a media type that no header can carry is refused where the source is made",
+    [fc.string(), fc.string({ unit: fc.constantFrom("\r", "\n", "\0", "\u007f", "ü", "🚢"), minLength: 1 })],
+    ([start, rest]) => {
+      const invalid = { field: "mediaType", expected: "visible ASCII characters" }
+      assert.deepStrictEqual(refused("name", `${start}${rest}`), invalid)
+    }
+  )
 })
