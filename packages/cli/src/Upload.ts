@@ -200,7 +200,7 @@ const tellUp = (sent: Sent, json: boolean) =>
 
 const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
   Effect.gen(function*() {
-    const { ledger, settle } = yield* HeldLedger.make
+    const { keep, ledger, settle } = yield* HeldLedger.make
     // an upload that continues an earlier session makes no call to the service before its end
     const sending = Effect.flatMap(
       run.refusal,
@@ -216,6 +216,8 @@ const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
         Effect.gen(function*() {
           yield* run.watch.settle(file, "failed")
           yield* ignoreClosed(run.failed.add(file.path, error))
+          // the file is up: when the command runs again, it is found and read back, and not sent again
+          if (error._tag === "ContentUnverified") yield* keep
         })
     })
     // if interrupted before it was reported, the file is found again when the command runs again

@@ -17,6 +17,8 @@ export interface HeldLedger {
   readonly ledger: UploadLedger.Service
   /** Forgets what the upload no longer needs. */
   readonly settle: Effect.Effect<void>
+  /** Keeps what the upload no longer needs: nothing is left to settle. */
+  readonly keep: Effect.Effect<void>
 }
 
 /** @internal */
@@ -40,7 +42,10 @@ export const make: Effect.Effect<HeldLedger, never, Scope.Scope> = Effect.gen(fu
           done = Option.some(record)
         })
     },
-    settle
+    settle,
+    keep: Effect.sync(() => {
+      done = Option.none()
+    })
   }
 })
 

@@ -4,6 +4,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
 import { DiskLedger } from "@stevedore/node"
+import { FaultScript } from "@stevedore/testing"
 import { Effect, Layer, Option, Schema } from "effect"
 import { execFileSync } from "node:child_process"
 import { createServer, type Server } from "node:http"
@@ -504,6 +505,32 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.isEmpty(left.filter(({ service }) => service === env["STEVEDORE_BASE_URL"]))
         const third = idsOf((yield* invoke(upload, env)).stdout)
         assert.isTrue(third.every((id) => !second.includes(id)))
+      }))
+
+    it.scoped("a repeated upload reads back a file that could not be read back, and sends nothing", () =>
+      Effect.gen(function*() {
+        const { folder } = yield* fixtures
+        const token = "api.of-this-test"
+        const { baseUrl, report } = yield* SandboxServer.start({
+          port: 0,
+          storagePort: 0,
+          directory: Option.none(),
+          token: Option.some(token),
+          projects: 0
+        }, { faults: FaultScript.on("download").answer(403, "Forbidden") })
+        const env = { STEVEDORE_BASE_URL: baseUrl, STEVEDORE_TOKEN: token }
+        const upload = ["upload", `${folder}/interview.mp4`, "--verify", "download", "--json"]
+        const first = yield* invoke(upload, env)
+        assert.strictEqual(first.code, 1)
+        const second = yield* invoke(upload, env)
+        assert.strictEqual(second.code, 0, second.stderr)
+        const told = uploadReports(jsonLines(first.stdout + second.stdout)).flatMap((report) =>
+          report.type === "failed" ? [report.error._tag] : report.type === "completed" ? [report.type] : []
+        )
+        assert.deepStrictEqual(told, ["ContentUnverified", "completed"])
+        const operations = (yield* report).requests.map(({ operation }) => operation)
+        assert.deepStrictEqual(operations, ["initiate", "put", "complete", "download", "complete", "download"])
+        assert.notInclude((yield* invoke(["uploads", "--json"], env)).stdout, baseUrl)
       }))
 
     it.scoped("a repeated upload skips completed files, but sends those that the service no longer has", () =>
