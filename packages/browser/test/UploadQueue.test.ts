@@ -235,7 +235,7 @@ describe("UploadQueue", () => {
       assert.isAtMost(Math.max(...seconds.values()), 5)
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
-  it.scoped("starts another file when one is paused, and resumes the paused file when there is room", () =>
+  it.scoped("starts another file when one is paused, and resumes the paused file when there is room, which shows at once", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
       const { ids: [a, b] } = queue.add([file("a", 10), file("bb", 10)])
@@ -245,6 +245,9 @@ describe("UploadQueue", () => {
       yield* until(queue, (snapshot) => states(snapshot)[1] === "uploading")
       queue.resume(a)
       assert.deepStrictEqual(states(queue.getSnapshot()), ["queued", "uploading"])
+      queue.pause(b)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["uploading", "paused"])
+      queue.resume(b)
       yield* until(queue, isDone)
       assert.deepStrictEqual(queue.getSnapshot().items.map(({ id }) => id), [a, b])
       assert.deepStrictEqual(states(queue.getSnapshot()), ["completed", "completed"])
@@ -262,6 +265,62 @@ describe("UploadQueue", () => {
       queue.resume()
       yield* until(queue, isDone)
       assert.strictEqual(queue.getSnapshot().totals.completed, 2)
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.scoped("sends nothing of a paused file, however long it is paused", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      queue.add([file("a", 10)])
+      yield* until(queue, (snapshot) => states(snapshot)[0] === "uploading")
+      queue.pause()
+      for (let minutes = 0; minutes < 5; minutes++) yield* Effect.zipRight(TestClock.adjust("1 minute"), turns(2))
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["paused"])
+      const puts = Effect.map(Sandbox.report, ({ requests }) =>
+        requests.filter(({ operation }) => operation === "put").map(({ outcome }) => outcome))
+      assert.deepStrictEqual(yield* puts, ["aborted"])
+      queue.resume()
+      yield* until(queue, isDone)
+      assert.deepStrictEqual(yield* puts, ["aborted", "answered"])
+    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
+
+  it.scoped("pauses, resumes and cancels nothing that has ended or needs a file, and takes no file for what is completed", () =>
+    Effect.gen(function*() {
+      yield* leftUnfinished(file("large.bin", 20 * MiB))
+      const queue = yield* UploadQueue.scoped(quiet)
+      yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const gone = handle(() => Promise.reject(new DOMException("gone", "NotFoundError")))
+      queue.add([{ file: file("a", 10), handle: gone }, file("bb", 10)])
+      yield* until(queue, isDone)
+      const { ids: [c] } = queue.add([file("ccc", 10)])
+      queue.cancel(c)
+      const before = queue.getSnapshot()
+      assert.deepStrictEqual(states(before), ["failed", "completed", "cancelled"])
+      for (const act of [queue.pause, queue.resume, queue.cancel]) {
+        act()
+        for (const { id } of [...before.items, ...before.unfinished]) act(id)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(queue.getSnapshot(), before)
+      }
+      for (const { id, state } of before.items) if (state !== "failed") queue.giveFile(id, file("dddd", 10))
+      assert.strictEqual(queue.getSnapshot(), before)
+      assert.lengthOf(yield* Uploads.unfinished, 1)
+    }).pipe(Effect.provide(interrupted)))
+
+  it.scoped("goes on with a file that was paused and resumed while it was prepared", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped(quiet)
+      let give = () => {}
+      const asked = new Promise<File>((resolve) => {
+        give = () => resolve(file("a", 10))
+      })
+      queue.add([{ file: file("a", 10), handle: handle(() => asked) }])
+      queue.pause()
+      yield* turns(2)
+      queue.resume()
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["preparing"])
+      give()
+      yield* until(queue, isDone)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["completed"])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
   it.scoped("stops a cancelled file immediately, leaves it out of the totals, and can retry it", () =>
@@ -414,7 +473,7 @@ describe("UploadQueue", () => {
         queue.giveFile(left?.id ?? "", file("another.bin", size))
         const { unfinished: [refused] } = yield* until(queue, ({ totals }) => totals.state !== "uploading")
         assert.strictEqual(refused?.error?.tag, "SourceChanged", `${size} bytes`)
-        assert.strictEqual(refused?.state, "needs-file")
+        assert.deepInclude(refused, { state: "needs-file", kept: false })
       }
       queue.giveFile(left?.id ?? "", original)
       const { items, unfinished } = yield* until(queue, ({ totals }) => totals.completed === 1)
@@ -422,6 +481,59 @@ describe("UploadQueue", () => {
       assert.strictEqual(items[0]?.result?.sent.sessions, 1)
       const { requests } = yield* Sandbox.report
       assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+    }).pipe(Effect.provide(interrupted)))
+
+  it.scoped("fails an unfinished upload whose connection breaks, and resumes it on a retry", () =>
+    Effect.gen(function*() {
+      const original = file("large.bin", 20 * MiB)
+      yield* leftUnfinished(original)
+      const queue = yield* UploadQueue.scoped(inParts)
+      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      assert.isTrue(left?.kept)
+      queue.giveFile(left?.id ?? "", original)
+      const { items: [failed], unfinished } = yield* until(queue, isDone)
+      // what needs no file has none to restore
+      assert.deepInclude(failed, { state: "failed", kept: false })
+      assert.strictEqual(failed?.error?.tag, "ConnectionFailed")
+      assert.deepStrictEqual(unfinished, [])
+      queue.retry()
+      const { items: [completed] } = yield* until(queue, isDone)
+      assert.strictEqual(completed?.result?.sent.sessions, 1)
+      const { requests } = yield* Sandbox.report
+      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+    }).pipe(Effect.provide(Layer.mergeAll(
+      Layer.provideMerge(
+        onDisk,
+        SandboxLayer.memory({
+          minimumPartSize: MiB,
+          faults: FaultScript.on("putPart").part(3).stall("connect")
+            .and(FaultScript.on("putPart").part(4).loseAnswer())
+        })
+      ),
+      Layer.succeed(FileHandles.FileHandles, {
+        keep: () => Effect.void,
+        find: () => Effect.succeedSome(handle(() => Promise.reject(new Error("not asked for")))),
+        forget: () => Effect.void
+      }),
+      RetryPolicy.layer({ attempts: 1 })
+    ))))
+
+  it.scoped("offers an unfinished upload once although a wrong file was given, and forgets it when it is removed", () =>
+    Effect.gen(function*() {
+      yield* leftUnfinished(file("large.bin", 20 * MiB))
+      const queue = yield* UploadQueue.scoped(inParts)
+      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const wrong = new File([new Uint8Array(20 * MiB)], "large.bin", { type: "text/plain", lastModified: 2 })
+      queue.giveFile(left?.id ?? "", wrong)
+      const { unfinished: [refused] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      assert.strictEqual(refused?.error?.tag, "SourceChanged")
+      // it looks a second time
+      yield* TestClock.adjust("1 second")
+      yield* turns(5)
+      assert.lengthOf(queue.getSnapshot().unfinished, 1)
+      queue.remove(refused?.id ?? "")
+      yield* turns(5)
+      assert.deepStrictEqual(yield* Uploads.unfinished, [])
     }).pipe(Effect.provide(interrupted)))
 
   const keptFiles = [
@@ -609,6 +721,27 @@ describe("UploadQueue", () => {
       const { items, unfinished } = yield* until(queue, ({ totals }) => totals.completed === 1)
       assert.lengthOf(items, 1)
       assert.deepStrictEqual(unfinished, [])
+    }).pipe(Effect.provide(interrupted)))
+
+  it.scoped("turns an unfinished upload into one item at once, even if its file is paused as soon as it is added", () =>
+    Effect.gen(function*() {
+      const original = file("large.bin", 20 * MiB)
+      yield* leftUnfinished(original)
+      const queue = yield* UploadQueue.scoped(inParts)
+      yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      yield* TestClock.adjust("2 seconds")
+      let give = () => {}
+      const asked = new Promise<File>((resolve) => {
+        give = () => resolve(original)
+      })
+      queue.add([{ file: original, handle: handle(() => asked) }])
+      queue.pause()
+      // from here on, nothing is published by the clock
+      yield* TestClock.adjust("1 second")
+      give()
+      yield* turns(20)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["paused"])
+      assert.deepStrictEqual(queue.getSnapshot().unfinished, [])
     }).pipe(Effect.provide(interrupted)))
 
   it.scoped("resumes an unfinished upload with a renamed file", () =>
