@@ -92,7 +92,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   const claim = (entry: Entry, ledgerId: string | undefined): void => {
     entry.ledgerId = ledgerId
     for (const [id, other] of entries) {
-      if (other !== entry && other.item.state === "needs-file" && other.unfinished === ledgerId) entries.delete(id)
+      if (other.item.state === "needs-file" && other.unfinished === ledgerId) entries.delete(id)
     }
     publishSoon()
   }
@@ -198,7 +198,6 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     stopping.add(fiber)
     fiber.addObserver(() => stopping.delete(fiber))
     Object.assign(entry, { fiber: undefined, handle: undefined, unfinished: undefined, ledgerId: undefined })
-    entry.waits = false
   }
 
   type Action = (entry: Entry) => void
