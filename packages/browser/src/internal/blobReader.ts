@@ -97,7 +97,7 @@ const readChunks = async (
 // WebKit that a file has become shorter: they fill up what it lacks.
 const readSlices = async (blob: Blob, observe: ChunkObserver, signal: AbortSignal): Promise<number> => {
   let position = 0
-  while (position < blob.size && !signal.aborted) {
+  while (position < blob.size) {
     const slice = blob.slice(position, position + sliceSize)
     const read = await readChunks(asTheyCome(slice.stream().getReader()), observe, signal)
     position += read

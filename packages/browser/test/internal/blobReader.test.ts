@@ -68,4 +68,13 @@ describe("blobReader", () => {
       yield* readThrough("a.txt", file, (chunk) => seen.push(new TextDecoder().decode(chunk)))
       assert.deepStrictEqual(seen, ["let go", "01234", "01234 freed to 0", "56789", "56789 freed to 0"])
     }))
+
+  it.effect("without reads into a buffer, reads a long file from its first byte to its last", () =>
+    Effect.gen(function*() {
+      const bytes = Uint8Array.from({ length: 2_500_000 }, (_, index) => (index * 31) % 251)
+      const file = Object.assign(new Blob([bytes]), { stream: () => new ReadableStream() })
+      const seen: Array<Uint8Array> = []
+      yield* readThrough("a.bin", file, (chunk) => seen.push(Uint8Array.from(chunk)))
+      assert.isTrue(Buffer.concat(seen).equals(bytes))
+    }))
 })
