@@ -211,6 +211,16 @@ describe("XhrObjectStorage", () => {
         assert.deepInclude(yield* Effect.flip(Fiber.join(fiber)), { _tag: "UrlExpired" })
       }))
 
+    it.scoped("names every header that it sent if storage finds another signature", () =>
+      Effect.gen(function*() {
+        const { storage } = yield* world((xhr) =>
+          xhr.answer(403, {}, "<Error><Code>SignatureDoesNotMatch</Code></Error>")
+        )
+        const error = yield* Effect.flip(put(storage, { headers: { "x-a": "1" } }))
+        assert(error._tag === "SignatureMismatch403")
+        assert.sameMembers([...error.sentHeaders], ["content-length", "x-a"])
+      }))
+
     it.scoped("fails with SourceChanged if the body is shorter than its section, and sends nothing", () =>
       Effect.gen(function*() {
         const { requests, storage } = yield* world()
@@ -244,6 +254,7 @@ describe("XhrObjectStorage", () => {
         const { storage } = yield* world((xhr) => online ? stored(xhr) : xhr.fail())
         const before = yield* Effect.flip(put(storage))
         assert.deepInclude(before, { _tag: "ConnectionFailed", hint: "cors", arrived: "unknown", attempts: 1 })
+        assert.notProperty(before, "code")
         online = true
         yield* put(storage)
         online = false
@@ -409,6 +420,16 @@ describe("XhrObjectStorage", () => {
         })
         const { get } = yield* fetching(opaque)
         assert.deepInclude(yield* Effect.flip(get), { _tag: "StorageRejected", status: 302 })
+      }))
+
+    it.scoped("takes the reason of a refusal from its text, and does without one that cannot be read", () =>
+      Effect.gen(function*() {
+        const document = "<Error><Code>AccessDenied</Code></Error>"
+        const told = yield* fetching(new Response(document, { status: 403 }))
+        assert.deepInclude(yield* Effect.flip(told.get), { _tag: "StorageForbidden", code: "AccessDenied" })
+        const broken = new ReadableStream({ pull: (controller) => controller.error(new TypeError("network error")) })
+        const untold = yield* fetching(new Response(broken, { status: 503 }))
+        assert.deepInclude(yield* Effect.flip(untold.get), { _tag: "StorageUnavailable", status: 503 })
       }))
 
     it.scoped("rejects a response with a range that was not requested, and does not read its bytes", () =>
