@@ -9,6 +9,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 
 /**
  * The connection is broken, so no response is sent. `code` is the operating system's name for it; `cause` is set if it
@@ -41,6 +42,12 @@ const call = (target: unknown, method: string): boolean => {
   return true
 }
 
+const socketOf = ({ source }: HttpServerRequest.HttpServerRequest): unknown =>
+  Predicate.hasProperty(source, "socket") ? source.socket : undefined
+
+const isDestroyed = (socket: unknown): boolean =>
+  Predicate.hasProperty(socket, "destroyed") && socket.destroyed === true
+
 /**
  * Breaks the connection of a request, if the platform allows it. It uses the request's own socket, which it recognizes
  * by its methods, so this module also runs where there are no sockets. Returns whether the connection was broken.
@@ -55,11 +62,9 @@ export const destroy = (
   request: HttpServerRequest.HttpServerRequest,
   how: "reset" | "flush"
 ): Effect.Effect<boolean> =>
-  Effect.sync(() => {
-    const source = request.source
-    const socket = Predicate.hasProperty(source, "socket") ? source.socket : undefined
-    return call(socket, how === "reset" ? "resetAndDestroy" : "destroySoon") || call(source, "destroy")
-  })
+  Effect.sync(() =>
+    call(socketOf(request), how === "reset" ? "resetAndDestroy" : "destroySoon") || call(request.source, "destroy")
+  )
 
 /**
  * Turns an app that breaks connections into one that a socket server can serve. The handler stays interruptible, so it
@@ -79,3 +84,25 @@ export const overSockets = <R>(
         broken ? Effect.interruptible(Effect.never) : HttpServerResponse.empty({ status: 502 })
       )
     ))
+
+/**
+ * An app whose connections break when the scope closes. A server's shutdown waits for them, and a stalled request would
+ * keep its own forever: a server that does not read does not notice that its client has gone away.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const endedByScope = <E, R>(
+  app: HttpApp.Default<E, R>
+): Effect.Effect<HttpApp.Default<E, R>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const requests = new Map<unknown, HttpServerRequest.HttpServerRequest>()
+    yield* Effect.addFinalizer(() =>
+      Effect.forEach(requests.values(), (request) => destroy(request, "reset"), { discard: true })
+    )
+    return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      for (const socket of requests.keys()) if (isDestroyed(socket)) requests.delete(socket)
+      requests.set(socketOf(request), request)
+      return app
+    })
+  })

@@ -43,8 +43,8 @@ const originOf = (address: HttpServer.Address): string | undefined => {
 }
 
 /**
- * Makes a sandbox and serves it on two servers that are already listening, until the scope closes. Its origins are the
- * servers' addresses, unless the options name others (such as behind a proxy).
+ * Makes a sandbox and serves it on two servers that are already listening, until the scope closes, which breaks their
+ * connections. Its origins are the servers' addresses, unless the options name others (such as behind a proxy).
  *
  * By default, a Node server ends every request after five minutes: set `requestTimeout: 0`, or large uploads break.
  *
@@ -62,8 +62,8 @@ export const serve = (
       storageOrigin: options?.storageOrigin ?? originOf(servers.storage.address)
     })
     const { api, storage } = apps(sandbox)
-    yield* servers.api.serve(api)
-    yield* servers.storage.serve(storage)
+    yield* servers.api.serve(yield* Connection.endedByScope(api))
+    yield* servers.storage.serve(yield* Connection.endedByScope(storage))
     return sandbox
   })
 

@@ -1,7 +1,7 @@
 import { FileSystem, HttpClient, HttpClientRequest } from "@effect/platform"
 import { NodeContext, NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Layer, Schedule, Stream } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer, Schedule, Stream } from "effect"
 import { createServer } from "node:http"
 import { connect } from "node:net"
 import {
@@ -181,6 +181,29 @@ describe("a sandbox over sockets", () => {
       const seen = yield* eventually(outcomes, (requests) => requests.at(-1)?.[1] !== "open")
       assert.deepStrictEqual(seen.at(-1), ["put", "aborted"])
     }).pipe(Effect.provide(inMemory({ faults: FaultScript.on("put").stall("answer") }))))
+
+  it.scopedLive.each(["connect", "body", "answer"] as const)(
+    "ends with its scope during a stall (%s), whether the client waits or has gone away",
+    (phase) =>
+      Effect.gen(function*() {
+        for (const waits of [true, false]) {
+          const size = 8 * 1024 * 1024
+          const stalled = Effect.gen(function*() {
+            const { url } = yield* Calls.initiate(size)
+            const put = yield* Effect.forkDaemon(Effect.exit(Calls.put(url, new Uint8Array(size))))
+            yield* eventually(outcomes, (seen) => seen.length === 2)
+            if (!waits) yield* Fiber.interrupt(put)
+            return put
+          })
+          const put = yield* stalled.pipe(
+            Effect.provide(inMemory({ faults: FaultScript.on("put").stall(phase) })),
+            Effect.disconnect,
+            Effect.timeout("10 seconds")
+          )
+          assert.isTrue(Exit.isSuccess(yield* Fiber.await(put)) === waits)
+        }
+      })
+  )
 
   it.scopedLive("receives and serves 384 MiB with less than 192 MiB of additional memory", () =>
     Effect.gen(function*() {
