@@ -45,6 +45,14 @@ const call = (target: unknown, method: string): boolean => {
 const socketOf = ({ source }: HttpServerRequest.HttpServerRequest): unknown =>
   Predicate.hasProperty(source, "socket") ? source.socket : undefined
 
+/**
+ * Whether a request came over a socket, rather than within the process.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isOverSocket = (request: HttpServerRequest.HttpServerRequest): boolean => socketOf(request) !== undefined
+
 const isDestroyed = (socket: unknown): boolean =>
   Predicate.hasProperty(socket, "destroyed") && socket.destroyed === true
 

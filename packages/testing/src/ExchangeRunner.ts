@@ -205,8 +205,13 @@ export const make = (
       Effect.zipRight(Connection.destroy(request, how), Effect.failSync(() => broken()))
     const breakConnection = destroyed(isReading(operation) ? "flush" : "reset")
 
+    const notReading = Effect.suspend(() => {
+      if (Connection.isOverSocket(request)) recording.unheard()
+      return Effect.never
+    })
+
     const interrupted = (body: Bytes, { bytes, happens }: BodyFault.BodyFault) =>
-      BodyFault.interruptAfter(body, bytes, happens === "silence" ? Effect.never : breakConnection)
+      BodyFault.interruptAfter(body, bytes, happens === "silence" ? notReading : breakConnection)
 
     // a handler that responds met no fault in the request's body: there is none, or it has no more bytes, or it was not
     // read
@@ -255,7 +260,7 @@ export const make = (
           break
         case "Stall":
           if (found.phase === "connect") {
-            return yield* Effect.never
+            return yield* notReading
           }
           break
         case "Delay":

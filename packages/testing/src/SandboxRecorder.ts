@@ -58,6 +58,8 @@ export interface Recording {
   readonly finalized: () => void
   /** A response with this status told the client not to ask again before `until`, in milliseconds of the server's clock. */
   readonly retryAfter: (status: number, until: number) => void
+  /** The server does not read on, so it does not notice when the client leaves: what follows is not held against it. */
+  readonly unheard: () => void
   readonly finish: (outcome: typeof SandboxReport.Outcome.Type, answered?: Answered | undefined) => void
 }
 
@@ -222,6 +224,14 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
         breaches.push(new SandboxReport.Breach({ rule, message, request: index }))
       }
 
+      let isCounted = isPut(arrival)
+      const leave = () => {
+        if (!isCounted) return
+        isCounted = false
+        inFlight -= 1
+        openPuts.set(key, (openPuts.get(key) ?? 1) - 1)
+      }
+
       attempts.set(key, attempt)
       entries.push(entry)
       inItself(arrival).forEach(([rule, message]) => breach(rule, message))
@@ -262,6 +272,7 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
           const key = arrival.server === "api" && status === 429 ? "api" : arrival.target
           waits.set(key, Math.max(waitOf(key), until))
         },
+        unheard: leave,
         finish: (outcome, answered) => {
           const wasOpen = entry.outcome === "open"
           entry.outcome = outcome
@@ -273,8 +284,7 @@ export const make = (options?: { readonly inFlightLimit?: number | undefined }):
           if (!isPut(arrival) || !wasOpen) {
             return
           }
-          inFlight -= 1
-          openPuts.set(key, (openPuts.get(key) ?? 1) - 1)
+          leave()
           const told = partKey(arrival.fileId, arrival.part)
           const before = etags.get(told)
           if (answered?.etag !== undefined && (before === undefined || before.request < index)) {
