@@ -1,4 +1,3 @@
-import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import type * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type { PageRequest } from "@stevedore/core/ServiceEndpoints"
@@ -67,29 +66,26 @@ const invalid = (error: ParseResult.ParseError): Refused => {
 const hasEnded = (source: unknown): boolean =>
   Predicate.hasProperty(source, "readableEnded") && source.readableEnded === true
 
-// The platform limits only the bodies of Node's requests, not those of web requests. If the body was read before, its
-// text is cached.
-const isUnlimited = (source: unknown): boolean => Predicate.hasProperty(source, "bodyUsed") && source.bodyUsed === false
+// The platform keeps what it has read for whoever asks again.
+const isRead = (source: unknown): boolean =>
+  source instanceof Readable
+    ? source.readableDidRead
+    : Predicate.hasProperty(source, "bodyUsed") && source.bodyUsed === true
 
+// The platform does not limit the bodies of web requests, and breaks the connection of a Node request that turns out too
+// long, and with it the response.
 const limitedText = (
-  request: HttpServerRequest.HttpServerRequest
-): Effect.Effect<string, Refused | HttpServerError.RequestError> =>
-  request.stream.pipe(
-    Stream.mapAccumEffect(0, (length, chunk) =>
-      length + chunk.byteLength > longestBody
-        ? Effect.fail(refused(413))
-        : Effect.succeed([length + chunk.byteLength, chunk])),
-    Stream.decodeText(),
-    Stream.mkString
-  )
-
-// The platform breaks the connection of a Node request that turns out too long, and with it the response.
-const limitedTextOfNode = (source: Readable): Effect.Effect<string, Refused> =>
-  Effect.tryPromise({
+  { source, stream }: HttpServerRequest.HttpServerRequest
+): Effect.Effect<string, Refused> => {
+  const isOfNode = source instanceof Readable
+  return Effect.tryPromise({
     try: async () => {
       const chunks: Array<Buffer> = []
       let length = 0
-      for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+      const all: AsyncIterable<Uint8Array> = isOfNode
+        ? source.iterator({ destroyOnReturn: false })
+        : Stream.toAsyncIterable(stream)
+      for await (const chunk of all) {
         const bytes = Buffer.from(chunk)
         length += bytes.byteLength
         if (length > longestBody) return undefined
@@ -100,24 +96,10 @@ const limitedTextOfNode = (source: Readable): Effect.Effect<string, Refused> =>
     catch: () => refused(400)
   }).pipe(
     // discards the rest, which is before the next request on the connection
-    Effect.tap(() => Effect.sync(() => source.resume())),
+    Effect.tap(() => Effect.sync(() => isOfNode && source.resume())),
     Effect.flatMap((text) => text === undefined ? Effect.fail(refused(413)) : Effect.succeed(text))
   )
-
-// A body whose length is known is already checked; one that was read before is cached.
-const ofUnknownLength = (
-  { headers, source }: HttpServerRequest.HttpServerRequest
-): Option.Option<Readable> =>
-  source instanceof Readable && !source.readableDidRead && headers["content-length"] === undefined
-    ? Option.some(source)
-    : Option.none()
-
-const limited = (
-  request: HttpServerRequest.HttpServerRequest
-): Option.Option<Effect.Effect<string, Refused | HttpServerError.RequestError>> =>
-  isUnlimited(request.source)
-    ? Option.some(limitedText(request))
-    : Option.map(ofUnknownLength(request), limitedTextOfNode)
+}
 
 export const body = <A, I>(
   schema: Schema.Schema<A, I>
@@ -128,11 +110,10 @@ export const body = <A, I>(
     // a form on another site cannot send this type
     if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return yield* refused(415)
     if (Number(headers["content-length"] ?? 0) > longestBody) return yield* refused(413)
-    const decoded = Option.match(limited(request), {
-      onNone: () =>
-        HttpIncomingMessage.withMaxBodySize(HttpServerRequest.schemaBodyJson(schema), Option.some(longestBody)),
-      onSome: Effect.flatMap(Schema.decode(Schema.parseJson(schema)))
-    })
+    const text: Effect.Effect<string, Refused | HttpServerError.RequestError> = isRead(source)
+      ? request.text
+      : limitedText(request)
+    const decoded = Effect.flatMap(text, Schema.decode(Schema.parseJson(schema)))
     const read = Effect.catchTags(decoded, {
       ParseError: (error) => Effect.fail(invalid(error)),
       RequestError: () => Effect.fail(refused(400))
