@@ -4,19 +4,12 @@ import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Net from "node:net"
+import type * as Net from "node:net"
 import * as Tls from "node:tls"
 import type { AnswerHead } from "./answerParser.js"
 import { AnswerParser } from "./answerParser.js"
+import * as PeerSocket from "./peerSocket.js"
 import { ReceiveBuffers } from "./receiveBuffers.js"
-
-/** Where a connection leads. */
-export interface Peer {
-  readonly host: string
-  readonly port: number
-  /** Absent without TLS. */
-  readonly tls: Tls.ConnectionOptions | undefined
-}
 
 /** Why an exchange cannot continue. The cause may contain anything: only its code may be used. */
 export class Broken {
@@ -30,9 +23,6 @@ const large = { count: 2, size: 2_097_152 }
 
 // How long to wait for a response after the other side has stopped reading, in milliseconds.
 const answerAfterWriteError = 1000
-
-// Node's timers fire at once if they are set to more than this.
-const longestTimer = 2 ** 31 - 1
 
 interface Exchange {
   readonly parser: AnswerParser
@@ -62,21 +52,16 @@ export class Connection {
   #endWrite: ((broken: Broken) => void) | undefined
   #onIdleEnd: (() => void) | undefined
 
-  constructor(peer: Peer, session: { tls: Buffer | undefined }, limit = Duration.infinity) {
-    const { host, port } = peer
+  constructor(peer: PeerSocket.Peer, session: { tls: Buffer | undefined }, limit = Duration.infinity) {
     const onread = { buffer: () => this.#buffers.room, callback: (length: number) => this.#onRead(length) }
-    const socket = peer.tls === undefined
-      ? Net.connect({ host, port, noDelay: true, onread })
-      : connectSecurely(peer.tls, { host, port, onread, session: session.tls })
+    const socket = PeerSocket.open(peer, session, onread)
     this.#socket = socket
-    if (socket instanceof Tls.TLSSocket) socket.on("session", (ticket) => session.tls = ticket)
-    holdWriteErrors(socket, (error) => {
+    PeerSocket.holdWriteErrors(socket, (error) => {
       this.#writeError ??= error
       setTimeout(() => socket.destroy(), answerAfterWriteError).unref()
     })
-    socket.setNoDelay(true)
-    socket.once(established(socket), () => this.#established = true)
-    endUnlessConnected(socket, limit)
+    socket.once(PeerSocket.established(socket), () => this.#established = true)
+    PeerSocket.endUnlessConnected(socket, limit)
     socket.on("error", (error) => this.#end(error))
     socket.on("end", () => {
       this.#exchange?.parser.close()
@@ -270,53 +255,3 @@ export class Connection {
 }
 
 const hangUp = (): Error => Object.assign(new Error("The peer closed the connection"), { code: "ECONNRESET" })
-
-// Node's code for a single address that took too long to connect.
-const notConnected = (): Error =>
-  Object.assign(new Error("Connecting took too long"), { code: "ERR_SOCKET_CONNECTION_TIMEOUT" })
-
-// Until this event, Node keeps what is written to itself.
-const established = (socket: Net.Socket) => socket instanceof Tls.TLSSocket ? "secureConnect" : "connect"
-
-const endUnlessConnected = (socket: Net.Socket, limit: Duration.Duration): void => {
-  if (!Duration.isFinite(limit)) return
-  const timer = setTimeout(() => socket.destroy(notConnected()), Math.min(Duration.toMillis(limit), longestTimer))
-  const settle = () => clearTimeout(timer)
-  socket.once(established(socket), settle)
-  socket.once("close", settle)
-}
-
-const connectSecurely = (
-  options: Tls.ConnectionOptions,
-  more: {
-    readonly host: string
-    readonly port: number
-    readonly onread: Net.OnReadOpts
-    readonly session: Buffer | undefined
-  }
-): Tls.TLSSocket => {
-  const { host, onread, port, session } = more
-  return Tls.connect({
-    ALPNProtocols: ["http/1.1"],
-    ...options,
-    ...(Net.isIP(host) === 0 ? { servername: host } : {}),
-    ...(session === undefined ? {} : { session }),
-    ...{ onread },
-    host,
-    port
-  })
-}
-
-/**
- * A Node socket destroys itself when a write fails, and with it any response that has arrived but was not read, which
- * would say why storage stopped reading the body. So a failed write never completes; the response or the end of the
- * connection comes next.
- */
-const holdWriteErrors = (socket: Net.Socket, onError: (error: Error) => void): void => {
-  type Done = (error?: Error | null) => void
-  const held = (done: Done): Done => (error) => error === undefined || error === null ? done() : onError(error)
-  const write = socket._write.bind(socket)
-  socket._write = (chunk, encoding, done) => write(chunk, encoding, held(done))
-  const writeAll = socket._writev?.bind(socket)
-  if (writeAll !== undefined) socket._writev = (chunks, done) => writeAll(chunks, held(done))
-}

@@ -3,8 +3,8 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { ConnectionOptions } from "node:tls"
-import type { Peer } from "./connection.js"
 import { Connection } from "./connection.js"
+import type { Peer } from "./peerSocket.js"
 
 // Less than servers, and the proxies in between, keep an idle connection open.
 const longestRest = 4000
