@@ -402,6 +402,32 @@ describe("UploadQueue", () => {
       Layer.provideMerge(RetryPolicy.none)
     ))))
 
+  it.scoped("forgets the uploads of all files that an item has had when it is cancelled", () =>
+    Effect.gen(function*() {
+      const { handles, kept } = yield* keeping
+      const queue = yield* Effect.provide(UploadQueue.scoped(inParts), handles)
+      const original = file("large.bin", 20 * MiB)
+      queue.add([{ file: original, handle: handle(() => Promise.resolve(original)) }])
+      for (const version of ["second", "third version"]) {
+        const { items: [item] } = yield* until(queue, ({ totals }) => totals.state === "failed")
+        queue.giveFile(item?.id ?? "", file(version, 20 * MiB))
+      }
+      yield* until(queue, ({ totals }) => totals.confirmed > 0)
+      assert.lengthOf(yield* Uploads.unfinished, 3)
+      queue.cancel()
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* Uploads.unfinished, [])
+      assert.strictEqual(kept.size, 0)
+    }).pipe(Effect.provide(onDisk.pipe(
+      Layer.provideMerge(SandboxLayer.memory({
+        minimumPartSize: MiB,
+        faults: FaultScript.on("putPart").part(3).times(2).reset().and(
+          FaultScript.on("putPart").part(3).delay("10 seconds")
+        )
+      })),
+      Layer.provideMerge(RetryPolicy.none)
+    ))))
+
   it.scoped("refuses empty, duplicate and over-limit files with a reason, and accepts the rest", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({

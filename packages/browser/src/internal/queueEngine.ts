@@ -90,7 +90,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
 
   // The file of an upload that an earlier page left was added like any other: the two become one item.
   const claim = (entry: Entry, ledgerId: string | undefined): void => {
-    entry.ledgerId = ledgerId
+    if (ledgerId !== undefined) entry.ledgerIds.add(ledgerId)
     for (const [id, other] of entries) {
       if (other.item.state === "needs-file" && other.unfinished === ledgerId) entries.delete(id)
     }
@@ -100,7 +100,6 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   const program = (entry: Entry, addition: Addition) =>
     Effect.gen(function*() {
       yield* Fiber.awaitAll(stopping)
-      const { ledgerId: earlier } = entry
       if (entry.unfinished !== undefined) yield* Entries.checkSize(entry.item, addition)
       const source = yield* Entries.sourceOf(addition)
       const { baseUrl } = yield* ServiceApi
@@ -112,9 +111,8 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       if (entry.waits) yield* upload.pause
       entry.handle = upload
       const uploaded = yield* Effect.tapError(upload.await, () => Entries.dropEnded(entry))
-      if (ledgerId !== undefined) yield* Entries.ofHandles((handles) => handles.forget(ledgerId))
-      // this file has replaced the one that failed
-      if (earlier !== ledgerId) yield* Entries.forget(earlier)
+      // and of those that this file has replaced
+      yield* Entries.forget(entry.ledgerIds)
       return uploaded
     }).pipe(Effect.scoped)
 
@@ -187,17 +185,20 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     })
   ))
 
-  const stopped = ({ fiber, ledgerId }: Entry): Effect.Effect<unknown> =>
-    Effect.zipRight(
+  const stopped = ({ fiber, ledgerIds }: Entry): Effect.Effect<unknown> => {
+    const ids = Array.from(ledgerIds)
+    ledgerIds.clear()
+    return Effect.zipRight(
       fiber === undefined ? Effect.void : Fiber.interrupt(fiber),
-      Effect.exit(provided(Entries.forget(ledgerId)))
+      Effect.exit(provided(Entries.forget(ids)))
     )
+  }
 
   const stop = (entry: Entry): void => {
     const fiber = fork(stopped(entry))
     stopping.add(fiber)
     fiber.addObserver(() => stopping.delete(fiber))
-    Object.assign(entry, { fiber: undefined, handle: undefined, unfinished: undefined, ledgerId: undefined })
+    Object.assign(entry, { fiber: undefined, handle: undefined, unfinished: undefined })
   }
 
   type Action = (entry: Entry) => void
@@ -256,7 +257,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   const offer = (upload: Uploads.UnfinishedUpload, kept: boolean) =>
     Effect.gen(function*() {
       yield* Fiber.awaitAll(stopping)
-      if (Array.from(entries.values()).some(({ ledgerId }) => ledgerId === upload.id)) return
+      if (Array.from(entries.values()).some(({ ledgerIds }) => ledgerIds.has(upload.id))) return
       if (yield* Entries.isLeft(upload.id)) enter(View.leftOver(nextId(), upload, kept), undefined, upload.id)
     })
 

@@ -20,8 +20,8 @@ export interface Entry {
   addition: Addition | undefined
   /** The upload in the ledger that this item must resume. */
   unfinished: string | undefined
-  /** Its id in the ledger, once that is known. */
-  ledgerId: string | undefined
+  /** The ids in the ledger of all files that it has had, as far as they are known. */
+  readonly ledgerIds: Set<string>
   fiber: Fiber.RuntimeFiber<void> | undefined
   handle: UploadHandle | undefined
   /** Paused by the user, or waiting for its turn to resume. */
@@ -32,7 +32,7 @@ export const entryOf = (item: Item, addition: Addition | undefined, unfinished: 
   item,
   addition,
   unfinished,
-  ledgerId: unfinished,
+  ledgerIds: new Set(unfinished === undefined ? [] : [unfinished]),
   fiber: undefined,
   handle: undefined,
   waits: false
@@ -81,10 +81,12 @@ export const ofHandles = <A>(
   Effect.flatMap(Effect.serviceOption(FileHandles.FileHandles), Effect.transposeMapOption(use))
 
 /** An upload that another tab is sending stays with that tab, and so does its file. */
-export const forget = (ledgerId: string | undefined): Effect.Effect<void, never, ServiceApi> =>
-  ledgerId === undefined
-    ? Effect.void
-    : Effect.ignore(Effect.zipRight(Uploads.forget(ledgerId), ofHandles((handles) => handles.forget(ledgerId))))
+export const forget = (ledgerIds: Iterable<string>): Effect.Effect<void, never, ServiceApi> =>
+  Effect.forEach(
+    ledgerIds,
+    (id) => Effect.ignore(Effect.zipRight(Uploads.forget(id), ofHandles((handles) => handles.forget(id)))),
+    { discard: true }
+  )
 
 /** Whether an upload that was listed as unfinished has not ended since, and nobody is sending it. */
 export const isLeft = (ledgerId: string): Effect.Effect<boolean> =>
