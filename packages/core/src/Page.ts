@@ -26,14 +26,16 @@ export const PageInfo = Schema.Struct({
 export type PageInfo = typeof PageInfo.Type
 
 /**
- * A page whose items are not decoded yet: each is decoded on its own, so that an invalid item can be named.
+ * A page whose items are not decoded yet: each is decoded on its own, so that an invalid item can be named. What comes
+ * with an error may lack items, or the cursor of the next page: it is no page.
  *
  * @since 0.1.0
  * @category models
  */
 export const RawPage = Schema.Struct({
   data: Schema.Array(Schema.Unknown),
-  page: PageInfo
+  page: PageInfo,
+  errors: Schema.optional(Schema.Unknown.pipe(Schema.filter((errors) => !Array.isArray(errors) || errors.length === 0)))
 }).annotations({ identifier: "RawPage" })
 
 /**

@@ -225,6 +225,29 @@ describe("Pages", () => {
     { fastCheck: { numRuns: 30 } }
   )
 
+  const issue = { code: "InternalError", title: "A shard did not respond" }
+
+  it.effect.each([
+    ["an error", [issue], "ServiceUnavailable"],
+    ["an error of no known form", ["late"], "InvalidResponse"]
+  ])("what comes with %s is no page, even if it looks like the last one", ([, errors, tag]) => {
+    const list = fakeService(({ query }) =>
+      query.has("page[start_cursor]")
+        ? json({ data: [2], page: { next_cursor: null }, errors })
+        : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
+    )
+    return Effect.gen(function*() {
+      const { end, given } = yield* withoutWaiting(walked())
+      assert.deepStrictEqual(given, [1])
+      assert.strictEqual((yield* Either.flip(end))._tag, tag)
+    }).pipe(Effect.provide(list.layer))
+  })
+
+  it.effect.each([null, [], "none"])("a page may say that it has no errors: %j", (errors) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* walked()).given, [1])
+    }).pipe(Effect.provide(fakeService(() => json({ data: [1], page: {}, errors })).layer)))
+
   it.effect("a rejected cursor is distinguished from other refusals, with its age since the page that gave it", () => {
     const list = fakeService(({ query }) =>
       query.get("page[start_cursor]") === "b"
