@@ -69,7 +69,7 @@ export class CursorRejected extends TaggedError<CursorRejected>()("CursorRejecte
     return `The service rejected the cursor of ${
       PagePosition.describe(this.page)
     }${age}. Walk again from the start; with onCursorRejected: "restart" the walk does so itself and skips what it ` +
-      "already returned, if its checkpoints were taken with the same option."
+      "already returned, if its checkpoints were taken with it."
   }
 }
 
@@ -182,8 +182,7 @@ export class CheckpointMismatch extends TaggedError<CheckpointMismatch>()("Check
   override get message(): string {
     return this.what === "list"
       ? `The checkpoint belongs to ${this.checkpointPath}, not ${this.path}. Keep one checkpoint per list.`
-      : `The checkpoint of ${this.path} was taken with other filters or another sort. Use the same as then, or walk ` +
-        "from the start without a checkpoint."
+      : `The checkpoint of ${this.path} was taken with other filters or another sort. Use these, or walk from the start.`
   }
 }
 

@@ -201,8 +201,8 @@ export const folderContents = (
   folderId: string
 ): List<Records.FolderContent, typeof Filters.None.Type, "created_at" | "title"> =>
   make({
-    // an id that cannot be encoded is refused with its path, when the list is walked
-    path: `/v1/folders/${/\p{Surrogate}/u.test(folderId) ? folderId : encodeURIComponent(folderId)}/contents`,
+    // what cannot be encoded stays, and its path is refused when the list is walked
+    path: `/v1/folders/${folderId.replace(/\P{Surrogate}+/gu, encodeURIComponent)}/contents`,
     item: Records.FolderContent,
     sorts: ["created_at", "title"]
   })

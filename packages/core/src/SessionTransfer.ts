@@ -263,10 +263,9 @@ const completed = (upload: SessionTransfer, receipts: Receipts) =>
   Effect.map(complete(upload, receipts), (file) => ({ file, receipts }))
 
 // Complete may have been received after all: the parts could then not be sent again because the file is already there
-const fileIfThere = (upload: SessionTransfer): Effect.Effect<Option.Option<FileRecord>, never, ServiceApi> =>
+const fileIfThere = (upload: SessionTransfer) =>
   Effect.flatMap(ServiceApi, (service) => service.file(upload.session.fileId)).pipe(
-    Effect.option,
-    Effect.map(Option.filter((file) => isThere(file, upload.source.size)))
+    Effect.filterOrFail((file) => isThere(file, upload.source.size))
   )
 
 const completeWithRepair = (
@@ -283,13 +282,10 @@ const completeWithRepair = (
         Effect.matchEffect({
           onSuccess: (repaired) => completed(upload, repaired),
           onFailure: (failure) =>
-            Effect.flatMap(
-              fileIfThere(upload),
-              Option.match({
-                onNone: () => Effect.fail(failure),
-                onSome: (file) => Effect.succeed({ file, receipts })
-              })
-            )
+            Effect.mapBoth(fileIfThere(upload), {
+              onFailure: () => failure,
+              onSuccess: (file) => ({ file, receipts })
+            })
         })
       )
       : Effect.fail(error))

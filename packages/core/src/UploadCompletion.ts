@@ -9,6 +9,7 @@ import type { FileRecord } from "./FileRecord.js"
 import { namesInvalidPart } from "./internal/invalidPart.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { ServiceError } from "./ServiceError.js"
+import { UploadConflict } from "./ServiceError.js"
 import { CompletionUnknown, StoredSizeDiffers } from "./UploadError.js"
 import type { PartReceipt } from "./UploadSession.js"
 
@@ -42,9 +43,7 @@ const leavesOpen = (error: ServiceError, goesOn = false): boolean =>
   error.recovery === "retry" || error._tag === "InvalidResponse" || error._tag === "UploadConflict" ||
   ((goesOn || error.attempts > 1) && followsSuccess(error))
 
-const wasAnswered = (error: ServiceError): boolean =>
-  error._tag === "NotFound" || error._tag === "RequestRejected" || error._tag === "ServiceUnavailable" ||
-  error._tag === "UploadConflict"
+const wasAnswered = (error: ServiceError): boolean => "issues" in error && error._tag !== "InvalidResponse"
 
 const askForTheFile = (
   { fileId }: Target,
@@ -74,6 +73,11 @@ export const run = (completion: {
   readonly goesOn?: boolean | undefined
 }): Effect.Effect<FileRecord, ServiceError | CompletionUnknown | StoredSizeDiffers, ServiceApi> =>
   tell(completion.target, completion.receipts).pipe(
+    Effect.filterOrFail(
+      (record) => record.status !== "failed",
+      // A success that says so contradicts itself, so the file itself decides, as after a 409
+      () => new UploadConflict({ operation: "complete", status: 200, issues: [] })
+    ),
     Effect.catchAll((error) =>
       leavesOpen(error, completion.goesOn) ? askForTheFile(completion.target, error) : Effect.fail(error)
     ),

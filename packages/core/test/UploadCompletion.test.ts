@@ -14,6 +14,7 @@ const record = (status: string, size = 100) => ({
 })
 
 const there = () => json({ data: record("completed") })
+const failed = () => json({ data: record("failed") })
 const lost = () => Effect.fail("reset" as const)
 const answers = (status: number, code: string) => () => refusal(status, code)
 const page = () => new Response("<html>Sign in</html>")
@@ -66,6 +67,7 @@ describe("UploadCompletion", () => {
       ["pages only", [page], 2],
       ["another shape", [() => json({ data: { done: true } })], 1],
       ["409", [answers(409, "Conflict")], 1],
+      ["a file that has failed", [failed], 1],
       ["409 after a lost answer", [lost, answers(409, "Conflict")], 2],
       ["404 after a lost answer", [lost, missing], 2],
       ["400 after a lost answer", [lost, answers(400, "InvalidOperation")], 2]
@@ -98,11 +100,12 @@ describe("UploadCompletion", () => {
     [
       ["502 for ever", [answers(502, "BadGateway")], "ServiceUnavailable"],
       ["409", [answers(409, "Conflict")], "UploadConflict"],
+      ["a success with that very file", [failed], "UploadConflict"],
       ["answers that are all lost", [lost], "ConnectionFailed"]
     ] as const
   )("a file that has failed is no success after %s", ([_, completions, end]) =>
     Effect.gen(function*() {
-      assert.deepInclude(yield* completing(completions, () => json({ data: record("failed") })), { end })
+      assert.deepInclude(yield* completing(completions, failed), { end })
     }))
 
   it.effect.each(

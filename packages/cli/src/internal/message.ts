@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new Map([
   ["CursorRejected", [
     "with onCursorRejected: \"restart\" the walk does so itself and skips what it already returned, if its " +
-    "checkpoints were taken with the same option.",
+    "checkpoints were taken with it.",
     "remove the file that --resume names, if you gave one."
   ]],
   ["DeadlineUnreachable", ["onImpossible: \"continue\"", "--on-impossible continue"]],

@@ -77,7 +77,7 @@ const filterRefusal = (path: string) => (error: ParseResult.ParseError): Invalid
 
 const empty = "expected at least one value: without any, the whole list would be requested"
 
-const unsendable = "expected text, a number, a boolean, null, an array or an object: its Schema must encode it"
+const unsendable = "expected what JSON can hold: its Schema must encode it"
 
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -104,16 +104,13 @@ const problemOf = (option: string, value: unknown): Option.Option<readonly [opti
 const checkFilters = (
   path: string,
   filters: Readonly<Record<string, unknown>>
-): Either.Either<void, InvalidListOption> =>
-  Option.match(
-    Arr.findFirst(Object.entries(filters), ([name, value]) =>
-      value === undefined ? Option.none() : problemOf(name, value)),
-    {
-      onNone: () =>
-        Either.void,
-      onSome: ([option, problem]) => refuse(path, option, problem)
-    }
+): Either.Either<void, InvalidListOption> => {
+  const found = Arr.findFirst(
+    Object.entries(filters),
+    ([name, value]) => value === undefined ? Option.none() : problemOf(name, value)
   )
+  return Option.isSome(found) ? refuse(path, ...found.value) : Either.void
+}
 
 // A path is appended to the base URL and normalized: `..` would lead to another call, also when written as `%2e%2e` or
 // between backslashes, which count as slashes. What is no character becomes another in a URL.
@@ -144,7 +141,7 @@ export const checkWhole = (
   maximum: number
 ): Either.Either<void, InvalidListOption> =>
   value === undefined || (Number.isInteger(value) && value >= 0 && value <= maximum)
-    ? Either.right(undefined)
+    ? Either.void
     : refuse(path, option, `expected a whole number${maximum === Infinity ? "" : ` up to ${maximum}`}`)
 
 const checkFrom = (
