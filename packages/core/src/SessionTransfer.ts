@@ -275,7 +275,7 @@ const completeWithRepair = (
   Effect.catchAll(completed(upload, receipts), (error) =>
     isRefusedForDoubt(error, receipts)
       ? Effect.logInfo(
-        printable(`Storage refused the parts of ${upload.source.name}: resending those that were sent twice`)
+        printable(`Storage refused the parts of ${upload.source.name}: resending those in doubt`)
       ).pipe(
         Effect.zipRight(upload.run.monitor.enter("uploading")),
         Effect.zipRight(putDoubtfulAgain(upload, receipts, isDoubtfulAfter(error))),

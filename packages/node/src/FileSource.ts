@@ -186,8 +186,8 @@ export interface SpoolOptions {
 /**
  * A stream that can run only once, or whose size is unknown, as a source that can be read repeatedly: it is first
  * written to a temporary file. Only the owner can read that file, and it is removed with the scope. If spooling fails
- * (with `SpoolUnwritable` on a full disk) or is interrupted, nothing is left behind. The file of a killed process is removed a week later, by the next stream
- * that is written to the same directory.
+ * (with `SpoolUnwritable` on a full disk) or is interrupted, nothing is left behind. The file of a killed process is
+ * removed a week later, by the next stream that is written to the same directory.
  *
  * @example
  * import { Uploads } from "@stevedore/core"

@@ -68,6 +68,7 @@ export const make = (
   most = mostOrigins
 ): Effect.Effect<ConnectionPool, never, Scope.Scope> =>
   Effect.gen(function*() {
+    const scope = yield* Effect.scope
     const clock = yield* Effect.clock
     const now = () => clock.unsafeCurrentTimeMillis()
     // The most recently used is the last
@@ -80,13 +81,12 @@ export const make = (
           return connection.close
         }, { concurrency: "unbounded", discard: true })
       )
-    const forgetOldest = () => {
-      for (const oldest of origins.values()) {
-        if (origins.size <= most) return
-        origins.delete(oldest.name)
-        Effect.runFork(close(oldest))
-      }
-    }
+    const forgetOldest = Effect.suspend(() => {
+      const [oldest] = origins.values()
+      if (oldest === undefined) return Effect.void
+      origins.delete(oldest.name)
+      return Effect.forkIn(close(oldest), scope)
+    })
     const originOf = (href: string): Origin => {
       const url = new URL(href)
       const origin: Origin = origins.get(url.origin) ?? {
@@ -98,7 +98,6 @@ export const make = (
       }
       origins.delete(origin.name)
       origins.set(origin.name, origin)
-      forgetOldest()
       return origin
     }
     yield* Effect.addFinalizer(() => Effect.forEach(origins.values(), close, { discard: true }))
@@ -120,7 +119,8 @@ export const make = (
               }
             }
           })
-          return origin.resting.length === 0 ? lent : Effect.zipRight(arrivalsRead, lent)
+          const ready = origin.resting.length === 0 ? lent : Effect.zipRight(arrivalsRead, lent)
+          return origins.size <= most ? ready : Effect.zipRight(forgetOldest, ready)
         }),
       distrust: (href) =>
         Effect.suspend(() => {
