@@ -380,12 +380,29 @@ describe("UploadQueue", () => {
       assert.deepInclude(totals, { completed: 1, size: 10, sent: 10, confirmed: 10 })
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: FaultScript.on("complete").answer(403) }))))
 
+  // A queue with one file of a kept handle
+  const withKeptFile = Effect.gen(function*() {
+    const { handles, kept } = yield* keeping
+    const queue = yield* Effect.provide(UploadQueue.scoped(inParts), handles)
+    const original = file("large.bin", 20 * MiB)
+    queue.add([{ file: original, handle: handle(() => Promise.resolve(original)) }])
+    return { queue, kept }
+  })
+
+  const failing = (times: number) =>
+    onDisk.pipe(
+      Layer.provideMerge(SandboxLayer.memory({
+        minimumPartSize: MiB,
+        faults: FaultScript.on("putPart").part(3).times(times).reset().and(
+          FaultScript.on("putPart").part(3).delay("10 seconds")
+        )
+      })),
+      Layer.provideMerge(RetryPolicy.none)
+    )
+
   it.scoped("forgets the upload of a failed file once the file that replaces it is uploaded, and not before", () =>
     Effect.gen(function*() {
-      const { handles, kept } = yield* keeping
-      const queue = yield* Effect.provide(UploadQueue.scoped(inParts), handles)
-      const original = file("large.bin", 20 * MiB)
-      queue.add([{ file: original, handle: handle(() => Promise.resolve(original)) }])
+      const { kept, queue } = yield* withKeptFile
       const { items: [item] } = yield* until(queue, ({ totals }) => totals.state === "failed")
       assert.strictEqual(item?.error?.tag, "ConnectionFailed")
       queue.giveFile(item?.id ?? "", file("another version", 20 * MiB))
@@ -394,20 +411,11 @@ describe("UploadQueue", () => {
       yield* until(queue, ({ totals }) => totals.completed === 1)
       assert.deepStrictEqual(yield* Uploads.unfinished, [])
       assert.strictEqual(kept.size, 0)
-    }).pipe(Effect.provide(onDisk.pipe(
-      Layer.provideMerge(SandboxLayer.memory({
-        minimumPartSize: MiB,
-        faults: FaultScript.on("putPart").part(3).reset().and(FaultScript.on("putPart").part(3).delay("10 seconds"))
-      })),
-      Layer.provideMerge(RetryPolicy.none)
-    ))))
+    }).pipe(Effect.provide(failing(1))))
 
   it.scoped("forgets the uploads of all files that an item has had when it is cancelled", () =>
     Effect.gen(function*() {
-      const { handles, kept } = yield* keeping
-      const queue = yield* Effect.provide(UploadQueue.scoped(inParts), handles)
-      const original = file("large.bin", 20 * MiB)
-      queue.add([{ file: original, handle: handle(() => Promise.resolve(original)) }])
+      const { kept, queue } = yield* withKeptFile
       for (const version of ["second", "third version"]) {
         const { items: [item] } = yield* until(queue, ({ totals }) => totals.state === "failed")
         queue.giveFile(item?.id ?? "", file(version, 20 * MiB))
@@ -418,15 +426,7 @@ describe("UploadQueue", () => {
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* Uploads.unfinished, [])
       assert.strictEqual(kept.size, 0)
-    }).pipe(Effect.provide(onDisk.pipe(
-      Layer.provideMerge(SandboxLayer.memory({
-        minimumPartSize: MiB,
-        faults: FaultScript.on("putPart").part(3).times(2).reset().and(
-          FaultScript.on("putPart").part(3).delay("10 seconds")
-        )
-      })),
-      Layer.provideMerge(RetryPolicy.none)
-    ))))
+    }).pipe(Effect.provide(failing(2))))
 
   it.scoped("refuses empty, duplicate and over-limit files with a reason, and accepts the rest", () =>
     Effect.gen(function*() {
