@@ -62,6 +62,15 @@ const leftUnfinished = (original: File) =>
     yield* until(earlier, ({ totals }) => totals.confirmed >= 10 * MiB)
   }))
 
+/** A queue that offers the upload of this file, which an earlier page has left. */
+const offering = (original: File, options: UploadQueue.Options = inParts) =>
+  Effect.gen(function*() {
+    yield* leftUnfinished(original)
+    const queue = yield* UploadQueue.scoped(options)
+    const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+    return { left, queue }
+  })
+
 /** The third part does not move the first time. */
 const interrupted = Layer.provideMerge(
   onDisk,
@@ -285,9 +294,7 @@ describe("UploadQueue", () => {
 
   it.scoped("pauses, resumes and cancels nothing that has ended or needs a file, and takes no file for what is completed", () =>
     Effect.gen(function*() {
-      yield* leftUnfinished(file("large.bin", 20 * MiB))
-      const queue = yield* UploadQueue.scoped(quiet)
-      yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const { queue } = yield* offering(file("large.bin", 20 * MiB), quiet)
       const gone = handle(() => Promise.reject(new DOMException("gone", "NotFoundError")))
       queue.add([{ file: file("a", 10), handle: gone }, file("bb", 10)])
       yield* until(queue, isDone)
@@ -490,9 +497,7 @@ describe("UploadQueue", () => {
   it.scoped("offers an earlier page's unfinished upload, rejects other files for it, and resumes with its own", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
-      yield* leftUnfinished(original)
-      const queue = yield* UploadQueue.scoped(inParts)
-      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const { left, queue } = yield* offering(original)
       assert.deepInclude(left, { name: "large.bin", size: 20 * MiB, state: "needs-file", kept: false })
       assert.isAtLeast(left?.confirmed ?? 0, 10 * MiB)
       for (const size of [20 * MiB, 1, 0]) {
@@ -512,9 +517,7 @@ describe("UploadQueue", () => {
   it.scoped("fails an unfinished upload whose connection breaks, and resumes it on a retry", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
-      yield* leftUnfinished(original)
-      const queue = yield* UploadQueue.scoped(inParts)
-      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const { left, queue } = yield* offering(original)
       assert.isTrue(left?.kept)
       queue.giveFile(left?.id ?? "", original)
       const { items: [failed], unfinished } = yield* until(queue, isDone)
@@ -546,9 +549,7 @@ describe("UploadQueue", () => {
 
   it.scoped("offers an unfinished upload once although a wrong file was given, and forgets it when it is removed", () =>
     Effect.gen(function*() {
-      yield* leftUnfinished(file("large.bin", 20 * MiB))
-      const queue = yield* UploadQueue.scoped(inParts)
-      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const { left, queue } = yield* offering(file("large.bin", 20 * MiB))
       const wrong = new File([new Uint8Array(20 * MiB)], "large.bin", { type: "text/plain", lastModified: 2 })
       queue.giveFile(left?.id ?? "", wrong)
       const { unfinished: [refused] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
@@ -580,9 +581,7 @@ describe("UploadQueue", () => {
     it.scoped(`shows an error and needs the file again if ${what}, and resumes with the given file`, () =>
       Effect.gen(function*() {
         const original = file("large.bin", 20 * MiB)
-        yield* leftUnfinished(original)
-        const queue = yield* UploadQueue.scoped(inParts)
-        const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+        const { left, queue } = yield* offering(original)
         assert.isTrue(left?.kept)
         queue.allow(left?.id ?? "")
         const { unfinished: [again] } = yield* until(queue, ({ unfinished }) => unfinished[0]?.kept === false)
@@ -740,9 +739,7 @@ describe("UploadQueue", () => {
   it.scoped("turns an unfinished upload into one item when its file is added, and completes it", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
-      yield* leftUnfinished(original)
-      const queue = yield* UploadQueue.scoped(inParts)
-      yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const { queue } = yield* offering(original)
       queue.add([original])
       const { items, unfinished } = yield* until(queue, ({ totals }) => totals.completed === 1)
       assert.lengthOf(items, 1)
@@ -752,9 +749,7 @@ describe("UploadQueue", () => {
   it.scoped("turns an unfinished upload into one item at once, even if its file is paused as soon as it is added", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
-      yield* leftUnfinished(original)
-      const queue = yield* UploadQueue.scoped(inParts)
-      yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const { queue } = yield* offering(original)
       yield* TestClock.adjust("2 seconds")
       let give = () => {}
       const asked = new Promise<File>((resolve) => {
@@ -773,9 +768,7 @@ describe("UploadQueue", () => {
   it.scoped("resumes an unfinished upload with a renamed file", () =>
     Effect.gen(function*() {
       const original = file("large.bin", 20 * MiB)
-      yield* leftUnfinished(original)
-      const queue = yield* UploadQueue.scoped(inParts)
-      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const { left, queue } = yield* offering(original)
       queue.giveFile(left?.id ?? "", new File([original], "renamed.bin", { type: "text/plain", lastModified: 1 }))
       const { items: [item] } = yield* until(queue, ({ totals }) => totals.completed === 1)
       assert.deepInclude(item, { name: "large.bin" })
@@ -786,9 +779,7 @@ describe("UploadQueue", () => {
 
   it.scoped("forgets a removed unfinished upload and a cancelled running upload", () =>
     Effect.gen(function*() {
-      yield* leftUnfinished(file("large.bin", 20 * MiB))
-      const queue = yield* UploadQueue.scoped(inParts)
-      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const { left, queue } = yield* offering(file("large.bin", 20 * MiB))
       queue.remove(left?.id ?? "")
       assert.deepStrictEqual(queue.getSnapshot().unfinished, [])
       queue.add([file("another.bin", 20 * MiB)])
@@ -913,9 +904,7 @@ describe("UploadQueue", () => {
   it.scoped("fails an unfinished upload whose file changes while it is sent, and uploads what it is now on a retry", () =>
     Effect.gen(function*() {
       const original = file("a", 20 * MiB)
-      yield* leftUnfinished(original)
-      const queue = yield* UploadQueue.scoped(inParts)
-      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const { left, queue } = yield* offering(original)
       const changed = new File([new Uint8Array(20 * MiB)], "a", { type: "text/plain", lastModified: 2 })
       let looks = 0
       // until its upload has begun, it is the original
@@ -931,9 +920,7 @@ describe("UploadQueue", () => {
 
   it.scoped("accepts a file that was rejected for an unfinished upload, and does not count it against the limits", () =>
     Effect.gen(function*() {
-      yield* leftUnfinished(file("a", 20 * MiB))
-      const queue = yield* UploadQueue.scoped({ ...inParts, limits: { files: 1 } })
-      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      const { left, queue } = yield* offering(file("a", 20 * MiB), { ...inParts, limits: { files: 1 } })
       const changed = file("a", 17 * MiB)
       queue.giveFile(left?.id ?? "", changed)
       yield* until(queue, ({ unfinished }) => unfinished[0]?.error?.tag === "SourceChanged")
