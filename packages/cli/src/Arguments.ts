@@ -10,7 +10,7 @@ import * as ValidationError from "@effect/cli/ValidationError"
 import type { Sort } from "@stevedore/core/List"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import { flags, withValues } from "./internal/optionKinds.js"
+import { alone, flags, withValues } from "./internal/optionKinds.js"
 
 /**
  * What is said about an option that does not exist.
@@ -97,8 +97,6 @@ const choices: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["--log-level", ["all", "trace", "debug", "info", "warning", "error", "fatal", "none"]]
 ])
 
-const isKnownAlone = (word: string): boolean => ["-h", "--help", "--version", "--wizard"].includes(word)
-
 /**
  * What is wrong with a command line where the library would not say so: a value of one of its own options, an option
  * that does not exist and has no command, or a token, for which there is no option. Undefined if nothing is.
@@ -126,7 +124,7 @@ export const mistake = (
     }
   }
   const [first = ""] = options[0]?.split("=") ?? []
-  return command === undefined && first.startsWith("-") && !isKnownAlone(first) && !choices.has(first)
+  return command === undefined && first.startsWith("-") && !alone.has(first) && !choices.has(first)
     ? { input: first, problem: "no such option: see --help" }
     : undefined
 }

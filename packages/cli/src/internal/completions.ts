@@ -2,10 +2,7 @@
  * Completion scripts, mended: the library takes an argument and the value of an option for text, which no shell then
  * completes with a file's name, although the shell would do so without any script.
  */
-import { flags, paths } from "./optionKinds.js"
-
-// The whole line, and an option without a value of its own such as --help
-const withoutValue = new Set([...flags, "-h", "--help", "--wizard", "--version"])
+import { alone, flags, paths } from "./optionKinds.js"
 
 // Where nothing matches, bash completes a file's name by itself, whatever characters are in it. The library separates the
 // choices of an option with commas, where bash expects spaces: bash would complete all of them as one.
@@ -29,7 +26,7 @@ const inZsh: ReadonlyMap<string, string> = new Map([
 const zsh = (script: string): string =>
   script
     .replace(/^( +'(--?[\w-]+)\[.*\])(?=' \\$)/gm, (line, given, name: string) =>
-      withoutValue.has(name) ? line : `${given}:${paths.has(name) ? "PATH:_files" : "VALUE: "}`)
+      flags.has(name) || alone.has(name) ? line : `${given}:${paths.has(name) ? "PATH:_files" : "VALUE: "}`)
     .replace(/(?<= \((\w+)\)\n *_arguments (?:.*\\\n)+)( +)(?=&& ret=0)/g, (indent, command: string) => {
       const argument = inZsh.get(command)
       return argument === undefined ? indent : `${indent}'${argument}' \\\n${indent}`

@@ -18,6 +18,9 @@ export const flags: ReadonlySet<string> = new Set([
   "--skip-invalid"
 ])
 
+/** The library's own options that stand for themselves, and take no value either. */
+export const alone: ReadonlySet<string> = new Set(["-h", "--help", "--version", "--wizard"])
+
 /** Those that all commands take, or almost all: the word after one is never a command, whatever it says. */
 export const withValues: ReadonlySet<string> = new Set(["--base-url", "--token-file", "--profile", "--config"])
 
