@@ -31,7 +31,18 @@ const tell = (
   Effect.flatMap(ServiceApi, (service) =>
     uploadId === undefined
       ? service.completeUpload({ fileId })
-      : service.completeLargeUpload({ fileId, uploadId, parts: receipts }))
+      : service.completeLargeUpload({ fileId, uploadId, parts: receipts })).pipe(
+      Effect.filterOrFail(
+        (record) => record.status !== "failed",
+        // A success that says so contradicts itself, so the file itself decides, as after a 409
+        () =>
+          new UploadConflict({
+            operation: uploadId === undefined ? "completeUpload" : "completeLargeUpload",
+            status: 200,
+            issues: []
+          })
+      )
+    )
 
 // The service reports rejected etags only for an upload that was not completed before.
 const followsSuccess = (error: ServiceError): boolean =>
@@ -73,11 +84,6 @@ export const run = (completion: {
   readonly goesOn?: boolean | undefined
 }): Effect.Effect<FileRecord, ServiceError | CompletionUnknown | StoredSizeDiffers, ServiceApi> =>
   tell(completion.target, completion.receipts).pipe(
-    Effect.filterOrFail(
-      (record) => record.status !== "failed",
-      // A success that says so contradicts itself, so the file itself decides, as after a 409
-      () => new UploadConflict({ operation: "complete", status: 200, issues: [] })
-    ),
     Effect.catchAll((error) =>
       leavesOpen(error, completion.goesOn) ? askForTheFile(completion.target, error) : Effect.fail(error)
     ),

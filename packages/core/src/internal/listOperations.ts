@@ -99,11 +99,10 @@ const page = <A>(shape: ListShape<A>) =>
   Effect.gen(function*() {
     const walk = yield* prepared(shape, wishes)
     if (!Predicate.isString(given)) return yield* refuse(walk.path, "cursor", "expected text")
-    const cursor = given === "" ? undefined : given
     const now = yield* Clock.currentTimeMillis
-    const from = cursor === undefined
+    const from = given === ""
       ? undefined
-      : { ...Checkpoints.start({ ...walk, now, remembers: "page" }), cursor }
+      : { ...Checkpoints.start({ ...walk, now, remembers: "page" }), cursor: given }
     // a page that leads nowhere is followed by its error, without a request
     const found = yield* walkEntries({ ...walk, from, ahead: 0 }).pipe(
       Stream.filter(({ page }) => page.isLast || page.nextCursor !== undefined),

@@ -33,7 +33,7 @@ export interface EntryPage<A> {
 }
 
 const idOf = (item: unknown): string | undefined =>
-  Predicate.hasProperty(item, "id") && ["string", "number"].includes(typeof item.id)
+  Predicate.hasProperty(item, "id") && (typeof item.id === "string" || typeof item.id === "number")
     ? String(item.id)
     : undefined
 
