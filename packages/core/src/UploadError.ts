@@ -36,7 +36,7 @@ export class InvalidUploadOption extends TaggedError<InvalidUploadOption>()("Inv
 }
 
 /**
- * Complete was sent, but whether it took effect is unknown: its responses were lost, and the file could not be looked
+ * Complete was sent, but whether it took effect is unknown: no response says so, and the file could not be looked
  * up either. The bytes are in storage; do not send anything again before this is known.
  *
  * @since 0.1.0
@@ -55,7 +55,7 @@ export class CompletionUnknown extends TaggedError<CompletionUnknown>()("Complet
     return "none"
   }
   override get message(): string {
-    return `All bytes of ${this.fileId} are in storage and Complete was sent, but no response came (${this.because}, ${
+    return `All bytes of ${this.fileId} are in storage and Complete was sent, but no response confirmed it (${this.because}, ${
       Recovery.describeAttempts(this)
     }). Look up the file ${this.fileId} later: if it is there, the upload succeeded.`
   }
