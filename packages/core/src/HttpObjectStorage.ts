@@ -95,6 +95,9 @@ const failureOf = (
 ): ConnectionFailed | SourceError =>
   StorageAttempt.failure(error, { url, attempt, answered: error._tag !== "RequestError" })
 
+// Whatever client this is, it can send such a body again by itself when its connection broke, as those of browsers do.
+const isRepeatable = ({ _tag }: SourceBody): boolean => _tag === "BytesBody" || _tag === "BlobBody"
+
 const put =
   (client: HttpClient.HttpClient) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
     Effect.gen(function*() {
@@ -127,7 +130,8 @@ const put =
         Effect.flatMap((response) => answerOf(response, mapError)),
         (sending) => body._tag === "BlobBody" ? Effect.zipLeft(sending, body.observed, { concurrent: true }) : sending
       )
-      return yield* StorageAttempt.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
+      const receipt = yield* StorageAttempt.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
+      return { ...receipt, perhapsRepeated: isRepeatable(body) }
     }).pipe(
       Effect.scoped,
       StorageAttempt.tracedPut(request)

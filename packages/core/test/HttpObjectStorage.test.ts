@@ -1,6 +1,13 @@
 import type { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { HttpObjectStorage, ObjectStorage, SourceError, type StorageError, UploadSources } from "@stevedore/core"
+import {
+  HttpObjectStorage,
+  ObjectStorage,
+  SourceError,
+  type StorageError,
+  type StorageResponse,
+  UploadSources
+} from "@stevedore/core"
 import {
   Cause,
   Chunk,
@@ -71,7 +78,7 @@ const put = (
   answer: FakeHttp.Answer,
   changes: Partial<ObjectStorage.PutRequest> = {}
 ): Effect.Effect<{
-  readonly result: Either.Either<unknown, StorageError.StorageError | SourceError.SourceError>
+  readonly result: Either.Either<StorageResponse.PutReceipt, StorageError.StorageError | SourceError.SourceError>
   readonly seen: ReadonlyArray<FakeHttp.Seen>
 }> => {
   const { client, seen } = FakeHttp.make(answer)
@@ -156,7 +163,7 @@ describe("HttpObjectStorage", () => {
         )
         assert.deepStrictEqual(
           result,
-          Either.right({ etag: "\"e-1\"", requestId: "REQ7", checksums: { crc32: "c==" } })
+          Either.right({ etag: "\"e-1\"", requestId: "REQ7", checksums: { crc32: "c==" }, perhapsRepeated: true })
         )
       }))
 
@@ -197,6 +204,23 @@ describe("HttpObjectStorage", () => {
         assert.strictEqual(observed, "hello")
         const short = yield* put(stored, { section: section(text("hello"), blob, 6) })
         assert.include({ ...errorOf(short.result) }, { _tag: "SourceChanged", what: "size" })
+      }))
+
+    it.effect("what a client can send again by itself, as browsers do, may have been sent more than once", () =>
+      Effect.gen(function*() {
+        const blob: Form = (bytes, observe) => {
+          observe(bytes)
+          return { _tag: "BlobBody", blob: new Blob(["hello"]), observed: Effect.void }
+        }
+        const repeated = yield* Effect.forEach(
+          [bytesBody, blob, streamBody, nativeBody],
+          (form) =>
+            Effect.map(
+              put(stored, { section: section(text("hello"), form) }),
+              ({ result }) => Either.getOrThrow(result)
+            )
+        )
+        assert.deepStrictEqual(repeated.map(({ perhapsRepeated }) => perhapsRepeated), [true, true, false, false])
       }))
 
     it.effect("an error in the body of a 200 is a failure", () =>
