@@ -175,14 +175,13 @@ export const make = (options: Options): Effect.Effect<Service> =>
     const records = jsonStore(store, RecordJson)
     const receipts = options.receipts ?? receiptsByKey(store)
     const index = jsonStore(store, IndexJson)
-
     const tell = makeTell()
 
-    const written = <A>(effect: Effect.Effect<A, StoreFailure>): Effect.Effect<void> =>
-      Effect.catchAll(orThrown(Effect.asVoid(effect)), tell("written"))
+    const written = (write: () => Effect.Effect<void, StoreFailure>): Effect.Effect<void> =>
+      Effect.catchAll(orThrown(write), tell("written"))
 
     const readIndex = Effect.map(
-      store.get(indexKey),
+      Effect.suspend(() => store.get(indexKey)),
       (text) => Option.getOrElse(Option.flatMap(text, decodeIndex), (): ReadonlyArray<string> => [])
     )
 
@@ -198,14 +197,16 @@ export const make = (options: Options): Effect.Effect<Service> =>
       prefix: string,
       isWanted: (record: UploadRecord) => boolean
     ): Effect.Effect<Option.Option<Unfinished>> =>
-      Effect.flatMap(records.get(recordKey(prefix)), (found) =>
-        Effect.transposeMapOption(
-          Option.filter(found, isWanted),
-          (record) => Effect.map(receipts.all(record), (receipts) => ({ record, receipts }))
-        )).pipe(
-          orThrown,
-          Effect.catchAll((error) => Effect.as(tell("read")(error), Option.none()))
-        )
+      Effect.catchAll(
+        orThrown(() =>
+          Effect.flatMap(records.get(recordKey(prefix)), (found) =>
+            Effect.transposeMapOption(
+              Option.filter(found, isWanted),
+              (record) => Effect.map(receipts.all(record), (receipts) => ({ record, receipts }))
+            ))
+        ),
+        (error) => Effect.as(tell("read")(error), Option.none())
+      )
 
     // The record is removed last: as long as it is there, the next run finds what is left and removes it.
     const remove = (record: UploadRecord) =>
@@ -216,19 +217,18 @@ export const make = (options: Options): Effect.Effect<Service> =>
       lock: options.lock,
       find: (id) => foundAt(id, (record) => record.id === id),
       begin: (record) =>
-        changeIndex((ids) => Arr.dedupe([...ids, record.id])).pipe(
-          Effect.zipRight(records.set(recordKey(record.id), options.keepUrls ? record : withoutUrls(record))),
-          written
+        written(() =>
+          Effect.zipRight(
+            changeIndex((ids) => Arr.dedupe([...ids, record.id])),
+            records.set(recordKey(record.id), options.keepUrls ? record : withoutUrls(record))
+          )
         ),
-      receive: (record, receipt) => written(receipts.add(record, receipt)),
+      receive: (record, receipt) => written(() => receipts.add(record, receipt)),
       completing: (record) =>
-        written(records.set(recordKey(record.id), { ...withoutUrls(record), phase: "completing" })),
+        written(() => records.set(recordKey(record.id), { ...withoutUrls(record), phase: "completing" })),
       forget: (record) =>
-        remove(record).pipe(
-          Effect.zipRight(changeIndex(Arr.filter((id) => id !== record.id))),
-          written
-        ),
-      unfinished: orThrown(options.prefixes ?? readIndex).pipe(
+        written(() => Effect.zipRight(remove(record), changeIndex(Arr.filter((id) => id !== record.id)))),
+      unfinished: orThrown(() => options.prefixes ?? readIndex).pipe(
         Effect.catchAll((error) => Effect.as(tell("read")(error), Arr.empty<string>())),
         Effect.flatMap(Effect.forEach((prefix) => foundAt(prefix, () => true))),
         Effect.map((found) => Arr.getSomes(found).sort((one, other) => one.record.startedAt - other.record.startedAt))

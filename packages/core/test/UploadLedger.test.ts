@@ -1,4 +1,3 @@
-import { KeyValueStore } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { PresignedUrl } from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
@@ -270,17 +269,15 @@ describe("UploadLedger", () => {
       assert.lengthOf(others, 0)
     }).pipe(Effect.provide(Recorder.layer)))
 
-  it.effect("survives a store that throws, and shows nothing of what was thrown", () =>
+  it.effect.each<readonly [string, (error: Error) => Effect.Effect<never>]>([
+    ["promises reject", (error) => Effect.die(error)],
+    ["calls throw", (error) => {
+      throw error
+    }]
+  ])("survives a store whose %s, and shows nothing of what was thrown", ([_, raise]) =>
     Effect.gen(function*() {
-      const thrown = Effect.die(new Error(`SET failed for ${PresignedUrl.reveal(url(1))}`))
-      const store = KeyValueStore.make({
-        get: () => thrown,
-        getUint8Array: () => thrown,
-        set: () => thrown,
-        remove: () => thrown,
-        clear: thrown,
-        size: thrown
-      })
+      const thrown = () => raise(new Error(`SET failed for ${PresignedUrl.reveal(url(1))}`))
+      const store = { get: thrown, set: thrown, remove: thrown }
       const ledger = yield* UploadLedger.make({ store, lock: openLock().lock, keepUrls: true })
       const record = recordOf("a")
       yield* ledger.begin(record)

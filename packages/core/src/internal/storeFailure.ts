@@ -1,5 +1,6 @@
 import type { PlatformError } from "@effect/platform/Error"
 import * as Effect from "effect/Effect"
+import type { LazyArg } from "effect/Function"
 import type * as ParseResult from "effect/ParseResult"
 
 /** How a read or a write of the ledger's store can fail. */
@@ -12,8 +13,8 @@ interface Thrown {
 /**
  * A store may be anybody's code, with promises that reject or calls that throw: an upload must not die of its ledger.
  */
-export const orThrown = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | Thrown> =>
-  Effect.catchAllDefect(effect, () => Effect.fail<Thrown>({ _tag: "Thrown" }))
+export const orThrown = <A, E>(use: LazyArg<Effect.Effect<A, E>>): Effect.Effect<A, E | Thrown> =>
+  Effect.catchAllDefect(Effect.suspend(use), () => Effect.fail<Thrown>({ _tag: "Thrown" }))
 
 // What could not be decoded, or was thrown, is not shown: it may be a URL.
 const describe = (failure: StoreFailure): string => {
