@@ -38,8 +38,8 @@ const shortestRest = Duration.seconds(60)
 
 const comparedFields = ["kind", "size", "modified", "identity", "sample"] as const
 
-const sameFingerprint = (one: SourceFingerprint, other: SourceFingerprint): boolean =>
-  comparedFields.every((field) => one[field] === other[field])
+const differingField = (one: SourceFingerprint, other: SourceFingerprint) =>
+  comparedFields.find((field) => one[field] !== other[field])
 
 /**
  * Whether a record belongs to this very source and service: size, date and identity are unchanged.
@@ -49,15 +49,7 @@ const sameFingerprint = (one: SourceFingerprint, other: SourceFingerprint): bool
  */
 export const isOf = (record: UploadRecord, source: UploadSource, service: string): boolean =>
   record.service === service && record.name === source.name && record.mediaType === source.mediaType &&
-  sameFingerprint(record.fingerprint, source.fingerprint)
-
-const whatDiffers = {
-  kind: "identity",
-  size: "size",
-  modified: "modified",
-  identity: "identity",
-  sample: "content"
-} as const
+  differingField(record.fingerprint, source.fingerprint) === undefined
 
 /**
  * Fails with `SourceChanged` if a source is not the one in the record: its size, date, identity or content differs.
@@ -69,10 +61,10 @@ export const checkSame = (
   record: UploadRecord,
   { fingerprint, name }: Pick<UploadSource, "fingerprint" | "name">
 ): Effect.Effect<void, SourceChanged> => {
-  const field = comparedFields.find((one) => record.fingerprint[one] !== fingerprint[one])
+  const field = differingField(record.fingerprint, fingerprint)
   return field === undefined ? Effect.void : new SourceChanged({
     name,
-    what: whatDiffers[field],
+    what: field === "kind" ? "identity" : field === "sample" ? "content" : field,
     ...(field === "size"
       ? { expected: `${record.fingerprint.size} bytes`, actual: `${fingerprint.size} bytes` }
       : {})
