@@ -63,6 +63,26 @@ describe("UploadSessions", () => {
       assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 2)
     }).pipe(Effect.provide(tiny({ faults: FaultScript.on("putPart").always().answer(403, "InvalidAccessKeyId") }))))
 
+  it.effect("calls a ledger when there is something to record, and not before: it may be anybody's code", () => {
+    const calls: Array<string> = []
+    const called = (operation: string) => () => {
+      calls.push(operation)
+      return Effect.void
+    }
+    return Uploads.upload(recognizable(distinct(20)), { strategy: "multipart", parts: 2, concurrency: 1 }).pipe(
+      Effect.tap(() =>
+        Effect.sync(() => assert.deepStrictEqual(calls, ["begin", "receive", "receive", "completing", "forget"]))
+      ),
+      Effect.provide(UploadLedger.layerNoop({
+        begin: called("begin"),
+        receive: called("receive"),
+        completing: called("completing"),
+        forget: called("forget")
+      })),
+      Effect.provide(tiny())
+    )
+  })
+
   it.effect("a source that can be read only once has one session", () =>
     Effect.gen(function*() {
       const source = UploadSources.fromStreamOnce("s.bin", Stream.succeed(bytes(95)), { size: 95 })
