@@ -24,11 +24,13 @@ export const mapUnordered = <A, E, R, B, R2>(
     const scope = yield* Effect.scope
     const places = yield* Effect.makeSemaphore(atOnce)
     const results = yield* Effect.acquireRelease(Queue.bounded<Exit.Exit<B, Option.Option<E>>>(held), Queue.shutdown)
+    // Interruptible also in an uninterruptible region such as acquireRelease: all wait for a place, or for a consumer
+    const forkHere = <A, R>(effect: Effect.Effect<A, never, R>) => Effect.forkIn(Effect.interruptible(effect), scope)
     const told = (result: Exit.Exit<B, Option.Option<E>>) => Queue.offer(results, result)
     const start = (element: A) =>
       Effect.zipRight(
         places.take(1),
-        Effect.forkIn(Effect.zipRight(Effect.flatMap(Effect.exit(run(element)), told), places.release(1)), scope)
+        forkHere(Effect.zipRight(Effect.flatMap(Effect.exit(run(element)), told), places.release(1)))
       )
     yield* Stream.runForEach(elements, start).pipe(
       Effect.zipRight(places.take(atOnce)),
@@ -36,7 +38,7 @@ export const mapUnordered = <A, E, R, B, R2>(
         onFailure: (cause) => told(Exit.failCause(Cause.map(cause, Option.some))),
         onSuccess: () => told(Exit.fail(Option.none()))
       }),
-      Effect.forkIn(scope)
+      forkHere
     )
     return Stream.repeatEffectOption(Effect.flatten(Queue.take(results)))
   }))

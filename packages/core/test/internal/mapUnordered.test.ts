@@ -93,4 +93,15 @@ describe("mapUnordered", () => {
       yield* Fiber.interrupt(reading)
       assert.strictEqual(running, 0)
     }))
+
+  it.effect("ends with its consumer, also in an uninterruptible region such as acquireRelease", () =>
+    Effect.gen(function*() {
+      const endless = mapUnordered(
+        Stream.iterate(1, (before) => before + 1),
+        3,
+        (element) => element === 2 ? Effect.never : Effect.succeed(element)
+      )
+      const first = yield* Effect.acquireRelease(Stream.runHead(endless), () => Effect.void)
+      assert.deepStrictEqual(first, Option.some(1))
+    }).pipe(Effect.scoped))
 })
