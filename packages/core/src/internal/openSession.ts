@@ -76,7 +76,10 @@ export const openSession = (
         onRetry: ({ attempts, error }, wait) =>
           tellRepeat(`to open a session for ${upload.source.name}`, error, wait, attempts)
       }
-    ).pipe(Effect.mapError(({ error }) => Object.assign(error, { attempts: made })))
+    ).pipe(Effect.mapError(({ error }): ServiceError =>
+      // a copy, because a fake service may fail with one and the same error each time
+      made === error.attempts ? error : Reflect.construct(error.constructor, [{ ...error, attempts: made }])
+    ))
   })
 
 /** @internal */

@@ -8,7 +8,7 @@ import {
   type UploadPlan,
   UploadSources
 } from "@stevedore/core"
-import { Clock, Duration, Effect, Layer, Logger, LogLevel, Option, Random, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, Logger, LogLevel, Option, Random, Schema, Stream } from "effect"
 import { openSession } from "../../src/internal/openSession.js"
 import { href } from "../fixtures/presignedUrls.js"
 import { inTime } from "../fixtures/uploads.js"
@@ -132,6 +132,23 @@ describe("openSession", () => {
       ] as const
       const refused = yield* failureOf((call) => errors[call === 1 ? 0 : 1])
       assert.deepInclude(refused.error, { _tag: "Unauthorized", attempts: 4 })
+    }))
+
+  it.effect("counts them in an error of its own: a fake service may fail with the same instance again", () =>
+    Effect.gen(function*() {
+      const shared = new ServiceError.ServiceUnavailable({ ...failed, requestId: "r-1", attempts: 2 })
+      for (let round = 0; round < 2; round++) {
+        const { error } = yield* failureOf(() => shared)
+        assert.strictEqual(shared.attempts, 2)
+        assert.instanceOf(error, ServiceError.ServiceUnavailable)
+        assert.deepStrictEqual(
+          yield* Schema.encode(ServiceError.ServiceError)(error),
+          yield* Schema.encode(ServiceError.ServiceError)(
+            new ServiceError.ServiceUnavailable({ ...failed, requestId: "r-1", attempts: 10 })
+          )
+        )
+        assert.match(error.message, /after 10 attempts/)
+      }
     }))
 
   it.effect("waits between sessions as between the attempts of a call, so that a gateway's outage of seconds passes", () =>
