@@ -73,11 +73,34 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
       assert.deepStrictEqual([again.has("/a"), again.has("/b")], [true, false])
       assert.deepStrictEqual(again.find("/a", finished.fingerprint), Option.some(report))
       assert.deepStrictEqual(again.find("/a", { kind: "file", size: 4 }), Option.none())
-      const others = [{ ...command, paths: ["/a"] }, { ...command, mediaType: Option.some("video/mp4") }]
+      const others = [
+        { ...command, service: "http://localhost" },
+        { ...command, paths: ["/a"] },
+        { ...command, mediaType: Option.some("video/mp4") }
+      ]
       for (const other of others) assert.isFalse((yield* FinishedFiles.make(other)).has("/a"))
       assert.strictEqual((yield* fs.stat(`${directory}/finished`)).mode & 0o777, 0o700)
       yield* again.clear
       assert.isFalse((yield* FinishedFiles.make(command)).has("/a"))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("a file is found by any path to it, however it was recorded", () =>
+    Effect.gen(function*() {
+      yield* state
+      yield* Effect.flatMap(FinishedFiles.make(command), ({ add }) => add({ ...finished, path: relative("", "/a") }))
+      assert.isTrue((yield* FinishedFiles.make(command)).has("/a"))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("nothing is logged about a command that has never run, or whose directory is something else", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* state
+      const { layer, told } = listening()
+      yield* Effect.provide(FinishedFiles.make(command), layer)
+      yield* fs.makeDirectory(directory, { mode: 0o700 })
+      yield* fs.writeFileString(`${directory}/finished`, "in the way")
+      yield* Effect.provide(FinishedFiles.make(command), layer)
+      assert.deepStrictEqual(told, [])
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.scoped("finds what is recorded after an incomplete line", () =>
