@@ -106,6 +106,26 @@ describe("BlobSource", () => {
       assert.strictEqual(yield* identity(file(changed(80 * KiB))), own)
     }))
 
+  it.effect("the fingerprint has size and date by themselves, so that a changed file can be told what has changed", () =>
+    Effect.gen(function*() {
+      const chosen = yield* BlobSource.fromFile(file(bytes(10)))
+      assert.deepInclude(chosen.fingerprint, { kind: "blob", size: 10, modified: 5 })
+      const made = yield* BlobSource.fromBlob(new Blob(["abc"]), { name: "a" })
+      assert.deepInclude(made.fingerprint, { kind: "blob", size: 3 })
+      assert.notProperty(made.fingerprint, "modified")
+    }))
+
+  it.effect("a handle's file has the handle's name, unless another is given", () =>
+    Effect.gen(function*() {
+      const handle = {
+        name: "b.bin",
+        kind: "file",
+        getFile: () => Promise.resolve(file(bytes(10)))
+      } as FileSystemFileHandle
+      assert.strictEqual((yield* BlobSource.fromHandle(handle)).name, "b.bin")
+      assert.strictEqual((yield* BlobSource.fromHandle(handle, { name: "folder/b.bin" })).name, "folder/b.bin")
+    }))
+
   it.effect("opening fails with SourceChanged when the browser reports NotReadableError", () =>
     Effect.gen(function*() {
       const gone = file(bytes(10))

@@ -77,6 +77,18 @@ describe("ProgressBar", () => {
     assert.match(line, /^[\x20-\x7e]*$/)
   })
 
+  it("shows of a download how much of it has been received", () => {
+    const now = { received: 450_000_000, size: Option.some(1_000_000_000) }
+    assert.strictEqual(ProgressBar.renderBytes(now, 50), "[##########-------------]  45%  450.0 MB of 1.0 GB")
+    assert.strictEqual(ProgressBar.renderBytes({ ...now, size: Option.none() }, 50), "450.0 MB")
+  })
+
+  it("says that an upload has stalled instead of the time that is left, and never that no time is left", () => {
+    const stalled = { ...at(450_000_000), stalledSince: Option.some(0), speed: Option.none() }
+    assert.strictEqual(ProgressBar.plain(stalled), "45%, 450.0 MB of 1.0 GB, stalled")
+    assert.include(ProgressBar.plain({ ...at(999_999_999), timeLeft: Option.some(Duration.millis(80)) }), "1s left")
+  })
+
   it("has a plain form for a log line", () => {
     assert.strictEqual(ProgressBar.plain(at(450_000_000)), "45%, 450.0 MB of 1.0 GB, 12.5 MB/s, 44s left")
     assert.strictEqual(
