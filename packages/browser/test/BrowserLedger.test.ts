@@ -110,6 +110,21 @@ describe("BrowserLedger", () => {
       assert.strictEqual(yield* written("unhurried"), JSON.stringify([["uploads"], ["[]"]]))
     }))
 
+  it.scoped("that an upload is being completed is written once its receipts are", () =>
+    Effect.gen(function*() {
+      yield* FakePage.make()
+      const ledger = yield* BrowserLedger.make({ database: "completing" })
+      yield* ledger.begin(record)
+      const put = vi.spyOn(IDBObjectStore.prototype, "put")
+      yield* ledger.receive(record, receipt)
+      yield* ledger.completing(record)
+      const texts = put.mock.calls.map(([value]) => String(value))
+      put.mockRestore()
+      assert.deepStrictEqual(texts.map((text) => text.includes("completing")), [false, true])
+      const found = Option.getOrThrow(yield* ledger.find(record.id))
+      assert.deepStrictEqual([found.record.phase, found.receipts], ["completing", [receipt]])
+    }))
+
   it.scoped("writes no signature if keepUrls is false", () =>
     Effect.gen(function*() {
       yield* FakePage.make()

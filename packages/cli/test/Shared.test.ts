@@ -8,6 +8,7 @@ const files: Readonly<Record<string, string>> = {
   "/settings/stevedore.json":
     `{ "baseUrl": "https://file.example/api", "tokenFile": "token", "profile": "profiles/archive.json" }`,
   "/settings/token.json": `{ "token": "api.file", "profile": "dovetail" }`,
+  "/settings/standard.json": `{ "profile": "standard" }`,
   "/settings/typo.json": `{ "baseURL": "https://file.example", "token": 1 }`,
   "/settings/empty.json": `{ "baseUrl": "" }`,
   "/settings/secret.json": `api.very-secret`
@@ -64,6 +65,7 @@ describe("Shared", () => {
         "/settings/profiles/archive.json"
       ])
       assert.deepStrictEqual((yield* run("/settings/token.json")).slice(1), ["api.file", undefined, "dovetail"])
+      assert.strictEqual((yield* run("/settings/standard.json")).at(-1), "standard")
     }))
 
   it.effect("the environment takes precedence over the file, and its token file replaces the file's token", () =>

@@ -100,6 +100,20 @@ describe("UploadPaths", () => {
       }).pipe(Effect.provide(NodeContext.layer))
   )
 
+  it.scoped("reports a directory that cannot be read itself, and not as an empty one", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const directory = yield* fs.stat(folder)
+      const gone = `${folder}/gone`
+      const found = yield* filesOf(gone).pipe(
+        Effect.provideService(FileSystem.FileSystem, { ...fs, stat: () => Effect.succeed(directory) })
+      )
+      assert.deepStrictEqual(found.map(({ path, refused }) => [path, Option.map(refused, ({ _tag }) => _tag)]), [
+        [gone, Option.some("SourceUnreadable")]
+      ])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
   it.scoped("lists a file once, under its first path, and reports its other paths as repeated", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
