@@ -52,11 +52,15 @@ const originLocks = (answersAfter = 0) => {
     locks: {
       request: async (
         name: string,
-        _: { readonly ifAvailable: true },
+        { ifAvailable = false }: { readonly ifAvailable?: boolean },
         use: (lock: object | null) => Promise<void> | void
       ) => {
         await setTimeout(answersAfter)
-        if (held.has(name)) return use(null)
+        if (held.has(name)) {
+          // a browser that is not asked for a free lock waits until it is one
+          assert.isTrue(ifAvailable)
+          return use(null)
+        }
         held.add(name)
         await use({ name })
         // another process has to be told

@@ -47,10 +47,13 @@ describe("Connectivity", () => {
       page.setOnline(false)
       page.setVisible(false)
       page.window.dispatchEvent(new Event("pageshow"))
+      // as in a tab that was frozen
+      page.document.dispatchEvent(new Event("resume"))
       yield* FakePage.settled
       assert.deepStrictEqual(seen, [
         { online: true, visible: true },
         { online: false, visible: true },
+        { online: false, visible: false },
         { online: false, visible: false },
         { online: false, visible: false }
       ])

@@ -68,10 +68,40 @@ describe("IndexedDbKeyValueStore", () => {
       yield* store.set("bytes", new TextEncoder().encode("hello"))
       yield* store.set("text", "hello")
       assert.deepStrictEqual(yield* store.get("bytes"), Option.some("hello"))
-      assert.deepStrictEqual(yield* store.getUint8Array("text"), Option.some(new TextEncoder().encode("hello")))
+      for (const key of ["bytes", "text"]) {
+        assert.deepStrictEqual(yield* store.getUint8Array(key), Option.some(new TextEncoder().encode("hello")))
+      }
       yield* store.clear
       assert.isTrue(yield* store.isEmpty)
     }).pipe(Effect.provide(named("kinds"))))
+
+  it.scoped.each([
+    { name: "SecurityError", reason: "PermissionDenied" },
+    { name: "NotAllowedError", reason: "PermissionDenied" },
+    { name: "QuotaExceededError", reason: "Unknown" }
+  ])("a failure names the key, the operation and what the browser said: %o", ({ name, reason }) =>
+    Effect.gen(function*() {
+      yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          vi.spyOn(indexedDB, "open").mockImplementation(() => {
+            throw new DOMException("", name)
+          })
+        ),
+        (spy) => Effect.sync(() => spy.mockRestore())
+      )
+      const error = yield* Effect.flip(Effect.flatMap(
+        KeyValueStore.KeyValueStore,
+        (store) => store.remove("theme")
+      ))
+      assert.deepInclude(error, {
+        _tag: "SystemError",
+        reason,
+        module: "KeyValueStore",
+        method: "remove",
+        pathOrDescriptor: "theme",
+        description: name
+      })
+    }).pipe(Effect.provide(named("denied"))))
 
   it.scoped("removeAll removes the keys below a prefix, and no others", () =>
     Effect.gen(function*() {
