@@ -79,29 +79,27 @@ describe("IndexedDbKeyValueStore", () => {
     { name: "SecurityError", reason: "PermissionDenied" },
     { name: "NotAllowedError", reason: "PermissionDenied" },
     { name: "QuotaExceededError", reason: "Unknown" }
-  ])("a failure names the key, the operation and what the browser said: %o", ({ name, reason }) =>
-    Effect.gen(function*() {
-      yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          vi.spyOn(indexedDB, "open").mockImplementation(() => {
-            throw new DOMException("", name)
-          })
-        ),
-        (spy) => Effect.sync(() => spy.mockRestore())
-      )
-      const error = yield* Effect.flip(Effect.flatMap(
-        KeyValueStore.KeyValueStore,
-        (store) => store.remove("theme")
-      ))
-      assert.deepInclude(error, {
-        _tag: "SystemError",
-        reason,
-        module: "KeyValueStore",
-        method: "remove",
-        pathOrDescriptor: "theme",
-        description: name
-      })
-    }).pipe(Effect.provide(named("denied"))))
+  ])(
+    "a failure names the key, the operation and what the browser said: %o",
+    ({ name, reason }) =>
+      Effect.gen(function*() {
+        yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            vi.spyOn(indexedDB, "open").mockImplementation(() => {
+              throw new DOMException("", name)
+            })
+          ),
+          (spy) => Effect.sync(() => spy.mockRestore())
+        )
+        const store = yield* KeyValueStore.KeyValueStore
+        const error = yield* Effect.flip(store.remove("theme"))
+        assert(error._tag === "SystemError")
+        assert.deepStrictEqual(
+          [error.reason, error.module, error.method, error.pathOrDescriptor, error.description],
+          [reason, "KeyValueStore", "remove", "theme", name]
+        )
+      }).pipe(Effect.provide(named("denied")))
+  )
 
   it.scoped("removeAll removes the keys below a prefix, and no others", () =>
     Effect.gen(function*() {

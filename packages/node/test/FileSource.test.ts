@@ -524,6 +524,13 @@ describe("a spooled stream", () => {
 
   const entriesOf = (directory: string) => Effect.promise(() => Fs.readdir(directory))
 
+  const handlesIn = (directory: string) =>
+    Effect.promise(async () => {
+      const handles = await Fs.readdir("/proc/self/fd")
+      const links = await Promise.all(handles.map((fd) => Fs.readlink(`/proc/self/fd/${fd}`).catch(() => "")))
+      return links.filter((link) => link.startsWith(directory)).length
+    })
+
   it.scopedLive("becomes a private file that can be read repeatedly and is deleted when its scope closes", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
@@ -547,7 +554,7 @@ describe("a spooled stream", () => {
       assert.deepStrictEqual(yield* entriesOf(directory), [])
     }))
 
-  it.scopedLive("leaves no file when it fails, is too long or is interrupted, even before its scope closes", () =>
+  it.scopedLive("leaves neither a file nor a handle when it fails, is too long or is interrupted, even before its scope closes", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
       const failed = yield* Effect.flip(
@@ -569,6 +576,14 @@ describe("a spooled stream", () => {
       assert.lengthOf(yield* entriesOf(directory), 1)
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(yield* entriesOf(directory), [])
+      assert.strictEqual(yield* handlesIn(directory), 0)
+    }))
+
+  it.scopedLive("may have as many bytes as are accepted at most", () =>
+    Effect.gen(function*() {
+      const directory = yield* Temporary.directory
+      const source = yield* FileSource.spooled("a", chunked(), { directory, atMost: 3_000_001 })
+      assert.strictEqual(source.size, 3_000_001)
     }))
 
   it.scopedLive("rejects an empty name and a missing directory before the stream runs", () =>

@@ -95,6 +95,19 @@ describe("StevedoreHttpApp", () => {
       assert.notInclude(text, Redacted.value(token))
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.effect("dates a session by the service's clock, by which the page tells when its URL ends", () =>
+    Effect.gen(function*() {
+      const ahead = 3_600_000
+      const { headers } = yield* ask(initiate, { body: small }).pipe(
+        Effect.updateService(ServiceApi.ServiceApi, (api) => ({
+          ...api,
+          initiateUpload: (file) =>
+            Effect.map(api.initiateUpload(file), (session) => ({ ...session, clockOffset: ahead }))
+        }))
+      )
+      assert.strictEqual(Date.parse(headers.get("date") ?? ""), ahead)
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
   it.effect("lets a page of another origin read the date of a session and the wait of a 429, where CORS allows it", () =>
     Effect.gen(function*() {
       const exposed = (answer: { readonly headers: Headers }) => answer.headers.get("access-control-expose-headers")
