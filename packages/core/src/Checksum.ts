@@ -160,7 +160,8 @@ export class Algorithm extends Context.Reference<Algorithm>()<"@stevedore/core/C
 ) {}
 
 /**
- * Uses another algorithm, for an application or for a single effect.
+ * Uses another algorithm, for an application (provided to its layer) or for a single effect. Merged with a ready-made
+ * layer, it counts only if it comes after it, because that layer has captured the algorithm in force.
  *
  * @since 0.1.0
  * @category layers

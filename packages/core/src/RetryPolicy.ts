@@ -81,7 +81,8 @@ export class RetryPolicy extends Context.Reference<RetryPolicy>()<"@stevedore/co
 ) {}
 
 /**
- * Replaces the policy, for an application (provided to its layer) or for a single effect.
+ * Replaces the policy, for an application (provided to its layer) or for a single effect. Merged with a ready-made
+ * layer, it counts only if it comes after it, because that layer has captured the policy in force.
  *
  * @example
  * import { RetryPolicy, Uploads, UploadSources } from "@stevedore/core"

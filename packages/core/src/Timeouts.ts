@@ -71,7 +71,8 @@ export class Timeouts extends Context.Reference<Timeouts>()<"@stevedore/core/Tim
 ) {}
 
 /**
- * Replaces the timeouts, for an application (provided to its layer) or for a single effect.
+ * Replaces the timeouts, for an application (provided to its layer) or for a single effect. Merged with a ready-made
+ * layer, they count only if they come after it, because that layer has captured the timeouts in force.
  *
  * @since 0.1.0
  * @category layers
