@@ -118,7 +118,10 @@ export class UploadLedger extends Context.Reference<UploadLedger>()<"@stevedore/
  * @category models
  */
 export interface Options {
-  /** Such as a `KeyValueStore`, of which nothing else is used. */
+  /**
+   * Such as a `KeyValueStore`, of which nothing else is used. An upload goes on without an operation that fails or
+   * throws, but waits for each to end: limit the time of a store that may hang.
+   */
   readonly store: Pick<KeyValueStore.KeyValueStore, "get" | "set" | "remove">
   readonly lock: Lock
   /** Whether part URLs are kept. Only for a store that nobody else can read. */
