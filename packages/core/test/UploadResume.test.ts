@@ -485,6 +485,19 @@ describe("an upload that was interrupted while completing", () => {
       Effect.provide(sandbox({ faults: FaultScript.on("completeLarge").times(5).answer(502) })),
       recorded
     ))
+
+  it.effect("starts over if the service says again that storage rejects the etags: it would say so every time", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const error = yield* Effect.flip(patiently(uploadWith(ledger)))
+      assert.deepInclude(error, { _tag: "ServiceUnavailable", status: 502 })
+      assert.lengthOf(yield* ledger.unfinished, 1)
+      yield* succeeds(ledger)
+      yield* startedOver
+    }).pipe(
+      Effect.provide(sandbox({ faults: FaultScript.on("completeLarge").times(10).answer(502, "InvalidPart") })),
+      recorded
+    ))
 })
 
 describe("a fresh session is opened, and the old one forgotten, when", () => {
