@@ -44,7 +44,8 @@ const withRefusals = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
       return status === undefined ? error : new HttpClientError.RequestError({
         request,
         reason: "Transport",
-        cause: { code: `PROXY_ANSWERED_${status}`, cause: error }
+        // without a tunnel, the request went nowhere
+        cause: { code: `PROXY_ANSWERED_${status}`, arrived: "no", cause: error }
       })
     }))
 

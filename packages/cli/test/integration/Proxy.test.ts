@@ -99,6 +99,21 @@ layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestS
         keepsSecrets(forbidden)
       }))
 
+    it.scoped("asks a proxy that leads nowhere only once for all files of a directory: no request got past it", () =>
+      Effect.gen(function*() {
+        const { asked, run } = yield* behindProxy
+        const fileSystem = yield* FileSystem.FileSystem
+        const directory = yield* fileSystem.makeTempDirectoryScoped()
+        yield* Effect.forEach(["a", "b", "c"], (name) => fileSystem.writeFileString(`${directory}/${name}.txt`, name))
+        const ended = yield* Effect.provide(
+          run(["upload", directory], { STEVEDORE_BASE_URL: "http://elsewhere.test" }),
+          RetryPolicy.none
+        )
+        assert.strictEqual(ended.code, 1)
+        assert.lengthOf(asked, 1)
+        assert.lengthOf(ended.stderr.match(/PROXY_ANSWERED_403/g) ?? [], 1)
+      }))
+
     it.scoped("rejects an invalid proxy variable before it sends a request", () =>
       Effect.gen(function*() {
         const { asked, port, run } = yield* behindProxy
