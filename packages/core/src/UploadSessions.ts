@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Checksum from "./Checksum.js"
 import type { FileRecord } from "./FileRecord.js"
 import { isThere } from "./FileRecord.js"
-import { isOfInvalidPart } from "./internal/invalidPart.js"
+import { namesInvalidPart } from "./internal/invalidPart.js"
 import { type Opening, openingOf } from "./internal/openSession.js"
 import { endsEarlierSession, isOtherKey, isPassing, isReadOnce } from "./internal/passing.js"
 import { printable } from "./internal/printable.js"
@@ -256,7 +256,7 @@ const completeEarlier = (
   const { run: { monitor }, source } = upload
   // Whoever sent a part twice, such as a proxy, need not be this client: etags that storage rejects stay rejected
   const mayStillEndWell = (error: UploadError) =>
-    isPassing(error) && !SessionTransfer.isRefusedForDoubt(error, receipts) && !isOfInvalidPart(error)
+    isPassing(error) && !SessionTransfer.isRefusedForDoubt(error, receipts) && !namesInvalidPart(error)
   const completed = monitor.beginSession(record.session.parts, receipts.map((receipt) => receipt.size)).pipe(
     Effect.zipRight(monitor.enter("completing")),
     Effect.zipRight(completionOf(unfinished, source.size)),

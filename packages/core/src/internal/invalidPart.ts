@@ -1,4 +1,3 @@
-import type { Issue } from "../ServiceError.js"
 import type { UploadError } from "../UploadError.js"
 
 /**
@@ -6,12 +5,5 @@ import type { UploadError } from "../UploadError.js"
  *
  * @internal
  */
-export const namesInvalidPart = ({ issues }: { readonly issues: ReadonlyArray<Issue> }): boolean =>
-  issues.some(({ code }) => code === "InvalidPart")
-
-/**
- * The same for any error of an upload.
- *
- * @internal
- */
-export const isOfInvalidPart = (error: UploadError): boolean => "issues" in error && namesInvalidPart(error)
+export const namesInvalidPart = (error: UploadError): boolean =>
+  "issues" in error && error.issues.some(({ code }) => code === "InvalidPart")
