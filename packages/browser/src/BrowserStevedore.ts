@@ -72,7 +72,8 @@ const withOwnRequestInit = (
       })
   )
 
-const isOfThisPage = (url: string): boolean => new URL(url, location.href).origin === location.origin
+// Not the location's: a sandboxed page has another origin than the server that it came from
+const isOfThisPage = (url: string): boolean => new URL(url).origin === globalThis.origin
 
 // A browser does not say why there is no response. If it was offline before the request began, the request cannot have
 // been sent. If no response from another origin has ever been readable, CORS may be the reason.

@@ -1,6 +1,6 @@
 import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it, vi } from "@effect/vitest"
-import { BrowserStevedore } from "@stevedore/browser"
+import { BrowserStevedore, UploadQueue } from "@stevedore/browser"
 import { Checksum, RetryPolicy, ServiceApi, TransferGate, UploadLedger } from "@stevedore/core"
 import { Effect, Fiber, Layer, Redacted, TestClock } from "effect"
 import "fake-indexeddb/auto"
@@ -57,6 +57,17 @@ const initiate = Effect.flatMap(
 )
 
 describe("BrowserStevedore", () => {
+  it.effect("leaves a queue empty that a server makes to render a page, and says nothing", () =>
+    Effect.gen(function*() {
+      const queue = UploadQueue.make({ layer: layerOf({ ledger: {} }) })
+      let told = 0
+      queue.subscribe(() => told++)
+      yield* FakePage.settled
+      assert.deepStrictEqual(queue.getSnapshot().items, [])
+      assert.strictEqual(told, 0)
+      yield* Effect.promise(queue.dispose)
+    }))
+
   it.scoped("resolves a base path against the page's origin, and sends no token if none is given", () =>
     Effect.gen(function*() {
       const { asked } = yield* world()
@@ -197,6 +208,15 @@ describe("BrowserStevedore", () => {
       assert.notProperty(later, "hint")
       // the page's own origin is never forbidden
       assert.notProperty((yield* failures("/api"))[0], "hint")
+    }))
+
+  it.scoped("hints at CORS in a sandboxed page, of which its own server is another origin", () =>
+    Effect.gen(function*() {
+      yield* world(down)
+      vi.stubGlobal("origin", "null")
+      const error = yield* Effect.flip(Effect.provide(file, Layer.provide(layerOf(), RetryPolicy.none)))
+      assert.strictEqual(error._tag, "ConnectionFailed")
+      assert.include(error.message, "CORS")
     }))
 
   it.scoped("retries opening a session only if the failed request cannot have arrived", () =>
