@@ -36,9 +36,10 @@ type Body = Stream.Stream<Uint8Array, unknown>
 const isAsyncIterable = (body: unknown): body is AsyncIterable<unknown> =>
   Predicate.hasProperty(body, Symbol.asyncIterator)
 
+// Not by their class: a test in jsdom has a Uint8Array of its own, and its TextEncoder makes those of Node
 const toBytes = (chunk: unknown): Effect.Effect<Uint8Array, BodyRefused> =>
-  chunk instanceof Uint8Array
-    ? Effect.succeed(chunk)
+  ArrayBuffer.isView(chunk)
+    ? Effect.succeed(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
     : Predicate.isString(chunk)
     ? Effect.succeed(new TextEncoder().encode(chunk))
     : Effect.fail(new BodyRefused({ message: "A chunk of the body is neither bytes nor text" }))

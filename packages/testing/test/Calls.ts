@@ -1,5 +1,6 @@
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Redacted, Schema, Stream } from "effect"
+import { runInNewContext } from "node:vm"
 import { Sandbox } from "../src/index.js"
 
 // The calls that a client makes, written by hand: the sandbox is tested against the contract, not against the SDK.
@@ -118,6 +119,8 @@ export const rawBodies = (text: string): ReadonlyArray<HttpBody.HttpBody> => {
   return [
     HttpBody.raw(text, options),
     HttpBody.raw(bytes, options),
+    // as in jsdom, whose Uint8Array is not that of Node
+    HttpBody.raw(runInNewContext("Uint8Array.from(bytes)", { bytes }), options),
     HttpBody.raw(bytes.slice().buffer, options),
     HttpBody.raw(new Blob([text]), options),
     HttpBody.raw(chunks(), options),
