@@ -43,7 +43,8 @@ export const percent = ({ sent, size }: Pick<Item, "sent" | "size">): number =>
   size === 0 ? 0 : Math.floor((100 * sent) / size)
 
 const reasons: Readonly<Record<string, string>> = {
-  ConnectionFailed: "The connection was lost. Try again when you are back online.",
+  // while the browser is offline, nothing fails
+  ConnectionFailed: "The connection failed. Check your network and any ad blocker, then try again.",
   TimedOut: "The connection is too slow or was lost. Try again.",
   SourceChanged: "The file has changed. Choose it again to upload the current version.",
   SourceUnreadable: "The file cannot be read. It may have been moved or deleted. Choose it again.",

@@ -121,6 +121,13 @@ describe("the words of the page", () => {
     assert.notInclude(Words.failure(item({ state: "failed", error: { tag, message } })), "00e77c")
   })
 
+  it("nobody whose connection fails is told to be offline, which an upload waits for the end of", () => {
+    const error = { tag: "ConnectionFailed", message: "The connection to the storage failed" }
+    const told = Words.failure(item({ state: "failed", error }))
+    assert.notInclude(told, "online")
+    assert.include(told, "ad blocker")
+  })
+
   it("an error that only a developer can understand is told in other words", () => {
     const answer = { operation: "initiateUpload", issues: [], attempts: 2 }
     for (
