@@ -65,7 +65,7 @@ export interface Item {
   readonly stalled: boolean
   /** Whether `allow` can restore the file of an item that needs one. If it has failed to, the file has to be chosen. */
   readonly kept: boolean
-  /** Why the item failed, why the last file given is not the one it needs, or why the kept file is not available. */
+  /** Why the item failed, why the last file given was not taken, or why the kept file is not available. */
   readonly error: Failure | undefined
   /** The file's record, once the item is completed. */
   readonly result: UploadedFile | undefined
@@ -210,7 +210,10 @@ export interface UploadQueue {
    * that storage already has are not sent again, unless storage or the service refused the session.
    */
   readonly retry: (id?: string) => void
-  /** Gives an item the file that it needs, or gives a failed item another file. */
+  /**
+   * Gives an item the file that it needs, or gives a failed item another file. A failed item does not take a file that
+   * `add` would refuse: its `error` then has the `reason` and the `message` of the refusal.
+   */
   readonly giveFile: (id: string, file: File | Addition) => void
   /**
    * Asks the user to allow access to a kept file again. Call it within a click or a key press. If the user denies it,

@@ -463,6 +463,32 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(queue.add(null), { ids: [], refused: [] })
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.scoped("refuses to give a failed file what it would refuse to add, and says why", () =>
+    Effect.gen(function*() {
+      const queue = yield* UploadQueue.scoped({ ...quiet, limits: { files: 3, size: 100, accept: ["text/plain"] } })
+      const { ids: [id = ""] } = queue.add([file("a", 10)])
+      const { items: [failed] } = yield* until(queue, isDone)
+      const newVersion = file("a", 20)
+      queue.add([newVersion])
+      const refused = {
+        Duplicate: newVersion,
+        WrongType: file("a", 30, "image/png"),
+        TooLarge: file("a", 101),
+        Empty: file("a", 0)
+      }
+      for (const [tag, given] of Object.entries(refused)) {
+        queue.giveFile(id, given)
+        const { items: [item] } = queue.getSnapshot()
+        assert.strictEqual(item?.error?.tag, tag)
+        assert.deepStrictEqual({ ...item, error: undefined }, { ...failed, error: undefined })
+      }
+      queue.giveFile(id, file("a", 30))
+      const { items } = yield* until(queue, isDone)
+      assert.deepStrictEqual(items.map(({ size, state }) => [size, state]), [[30, "completed"], [20, "completed"]])
+    }).pipe(Effect.provide(SandboxLayer.memory({
+      faults: FaultScript.on("put").answer(403, "AccessDenied").and(slowly)
+    }))))
+
   it.scoped("accepts files of every type, and those without one, if `accept` is `*/*`", () =>
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, limits: { accept: [".txt", "*/*"] } })

@@ -2,7 +2,7 @@ import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as SourceLimits from "@stevedore/core/SourceLimits"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { atLeastOne } from "@stevedore/core/UploadOptions"
-import type { Requirements, UploadedFile } from "@stevedore/core/Uploads"
+import type { UploadedFile } from "@stevedore/core/Uploads"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -11,18 +11,12 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as UnloadWarning from "../UnloadWarning.js"
-import type { Addition, Failure, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
+import type { Addition, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
 import type { Entry } from "./queueEntry.js"
 import * as Entries from "./queueEntry.js"
 import * as Limits from "./queueLimits.js"
 import * as Listeners from "./queueListeners.js"
 import * as View from "./queueView.js"
-
-/** What a queue runs on. Its fibers end with it. */
-export interface Ground<E> {
-  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
-  readonly provided: <A, E2>(effect: Effect.Effect<A, E2, Requirements>) => Effect.Effect<A, E | E2>
-}
 
 /** A queue, and a function to call before its ground goes away. */
 export type Engine = readonly [queue: UploadQueue, end: () => void]
@@ -31,7 +25,7 @@ const tickMillis = 200
 
 const secondLookMillis = 1000
 
-export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine => {
+export const make = <E>({ fork, provided }: Entries.Ground<E>, options: Options): Engine => {
   const entries = new Map<string, Entry>()
   const listeners = Listeners.make()
   const atOnce = atLeastOne(options.files, 3)
@@ -57,7 +51,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     if (!ticking) publish()
   }
 
-  const enter = (item: Item, addition: Addition | undefined, unfinished: string | undefined) =>
+  const enter = (item: Item, addition: Entries.NamedAddition | undefined, unfinished: string | undefined) =>
     entries.set(item.id, Entries.entryOf(item, addition, unfinished))
 
   const nextId = () => `${++made}`
@@ -97,7 +91,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     publishSoon()
   }
 
-  const program = (entry: Entry, addition: Addition) =>
+  const program = (entry: Entry, addition: Entries.NamedAddition) =>
     Effect.gen(function*() {
       yield* Fiber.awaitAll(stopping)
       if (entry.unfinished !== undefined) yield* Entries.checkSize(entry.item, addition)
@@ -116,7 +110,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       return uploaded
     }).pipe(Effect.scoped)
 
-  const begin = (entry: Entry, addition: Addition): void => {
+  const begin = (entry: Entry, addition: Entries.NamedAddition): void => {
     entry.waits = false
     entry.item = View.settled(entry.item, { state: "preparing", error: undefined })
     // not before the entry knows its fiber
@@ -244,14 +238,19 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     acting((entry) => {
       if (entry.item.state !== "needs-file" && entry.item.state !== "failed") return
       // under the name that the upload started with
-      entry.addition = { ...Entries.additionOf(file), name: entry.item.name }
-      const item = entry.unfinished === undefined ? View.given(entry.item, entry.addition) : entry.item
+      const addition = { ...Entries.additionOf(file), name: entry.item.name }
+      let { item } = entry
+      // an unfinished upload takes only its own file, and says so itself
+      if (entry.unfinished === undefined) {
+        const refusal = Limits.refusalOf(addition, Limits.presentOf(entries.values()), limits)
+        if (refusal !== undefined) {
+          entry.item = View.changed(item, { error: { tag: refusal.reason, message: refusal.message } })
+          return
+        }
+        item = View.given(item, addition)
+      }
+      entry.addition = addition
       entry.item = View.changed(item, { state: "queued", error: undefined })
-    })(id)
-
-  const askFor = (id: string, error: Failure): void =>
-    acting((entry) => {
-      if (entry.item.state === "needs-file") entry.item = View.changed(entry.item, { kept: false, error })
     })(id)
 
   const offer = (upload: Uploads.UnfinishedUpload, kept: boolean) =>
@@ -319,7 +318,11 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       const ledgerId = entry?.unfinished
       if (entry === undefined || ledgerId === undefined) return
       fork(Effect.matchCause(provided(Entries.keptFile(ledgerId, entry.item.name)), {
-        onFailure: (cause) => askFor(id, Entries.failureOf(cause)),
+        onFailure: (cause) =>
+          acting((entry) => {
+            if (entry.item.state !== "needs-file") return
+            entry.item = View.changed(entry.item, { kept: false, error: Entries.failureOf(cause) })
+          })(id),
         onSuccess: (addition) => giveFile(id, addition)
       }))
     }

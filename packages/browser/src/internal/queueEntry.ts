@@ -14,10 +14,21 @@ import type { Addition, Failure, Item } from "../UploadQueueModel.js"
 import { readFailure } from "./blobReader.js"
 import { textOf } from "./thrown.js"
 
+/** What a queue runs on. Its fibers end with it. */
+export interface Ground<E> {
+  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
+  readonly provided: <A, E2>(effect: Effect.Effect<A, E2, Uploads.Requirements>) => Effect.Effect<A, E | E2>
+}
+
+/** Every file in a queue has the name that it is uploaded under. */
+export interface NamedAddition extends Addition {
+  readonly name: string
+}
+
 /** What the engine knows about an item. */
 export interface Entry {
   item: Item
-  addition: Addition | undefined
+  addition: NamedAddition | undefined
   /** The upload in the ledger that this item must resume. */
   unfinished: string | undefined
   /** The ids in the ledger of all files that it has had, as far as they are known. */
@@ -28,7 +39,7 @@ export interface Entry {
   waits: boolean
 }
 
-export const entryOf = (item: Item, addition: Addition | undefined, unfinished: string | undefined): Entry => ({
+export const entryOf = (item: Item, addition: NamedAddition | undefined, unfinished: string | undefined): Entry => ({
   item,
   addition,
   unfinished,
@@ -47,7 +58,7 @@ export const isQueued = ({ item }: Entry): boolean => item.state === "queued"
 export const isToClear = ({ state }: Item): boolean => state === "completed" || state === "cancelled"
 
 /** Named by its path if it comes from a chosen folder: a folder can hold files of the same name, size and date. */
-export const additionOf = (given: File | Addition): Addition & { readonly name: string } => {
+export const additionOf = (given: File | Addition): NamedAddition => {
   const addition = "file" in given ? given : { file: given }
   const { file: { name, webkitRelativePath } } = addition
   return { ...addition, name: addition.name ?? (webkitRelativePath || name) }
@@ -61,10 +72,8 @@ export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
   }
 }
 
-export const sourceOf = ({ file, handle, name }: Addition) => {
-  const options = name === undefined ? {} : { name }
-  return handle === undefined ? BlobSource.fromFile(file, options) : BlobSource.fromHandle(handle, options)
-}
+export const sourceOf = ({ file, handle, name }: NamedAddition) =>
+  handle === undefined ? BlobSource.fromFile(file, { name }) : BlobSource.fromHandle(handle, { name })
 
 /**
  * A file of another size is not the one the upload started with. This is reported first, whatever else is wrong with

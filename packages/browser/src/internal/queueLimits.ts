@@ -1,5 +1,5 @@
-import type { Addition, Limits, Refusal } from "../UploadQueueModel.js"
-import type { Entry } from "./queueEntry.js"
+import type { Limits, Refusal } from "../UploadQueueModel.js"
+import type { Entry, NamedAddition } from "./queueEntry.js"
 import { isOver } from "./queueView.js"
 
 const megabyte = 1_000_000
@@ -21,7 +21,7 @@ const isAccepted = ({ name, type }: File, accept: ReadonlyArray<string>): boolea
       : type.toLowerCase() === wanted
   })
 
-const identityOf = ({ file: { lastModified, name: own, size }, name = own }: Addition): string =>
+const identityOf = ({ file: { lastModified, size }, name }: NamedAddition): string =>
   JSON.stringify([name, size, lastModified])
 
 // Built once per call, however many files are added.
@@ -30,13 +30,13 @@ class Present {
   bytes = 0
   readonly #identities = new Set<string>()
 
-  add(addition: Addition): void {
+  add(addition: NamedAddition): void {
     this.files += 1
     this.bytes += addition.file.size
     this.#identities.add(identityOf(addition))
   }
 
-  has(addition: Addition): boolean {
+  has(addition: NamedAddition): boolean {
     return this.#identities.has(identityOf(addition))
   }
 }
@@ -64,11 +64,11 @@ export const toRetry = (entries: ReadonlyArray<Entry>, id: string | undefined): 
 
 /** Why a file is refused, or `undefined`. */
 export const refusalOf = (
-  addition: Addition,
+  addition: NamedAddition,
   present: Present,
   limits: Limits & { readonly size: number }
 ): Refusal | undefined => {
-  const { file, name = file.name } = addition
+  const { file, name } = addition
   const refused = (reason: Refusal["reason"], message: string): Refusal => ({ name, size: file.size, reason, message })
   if (file.size === 0) return refused("Empty", "It is empty.")
   if (file.size > limits.size) {

@@ -3,12 +3,13 @@ import type { UnfinishedUpload } from "@stevedore/core/Uploads"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { Addition, Item, ItemState, Snapshot, Totals } from "../UploadQueueModel.js"
+import type { NamedAddition } from "./queueEntry.js"
 
 const still = { speed: undefined, secondsLeft: undefined, stalled: false }
 
 const untouched = { ...still, confirmed: 0, kept: false, error: undefined, result: undefined }
 
-export const added = (id: string, { file, name = file.name }: Addition): Item => ({
+export const added = (id: string, { file, name }: NamedAddition): Item => ({
   ...untouched,
   id,
   name,

@@ -4,7 +4,7 @@ import { Duration, Option } from "effect"
 import * as View from "../../src/internal/queueView.js"
 import type { Item } from "../../src/UploadQueueModel.js"
 
-const added = (id: string, size: number) => View.added(id, { file: new File([new Uint8Array(size)], id) })
+const added = (id: string, size: number) => View.added(id, { file: new File([new Uint8Array(size)], id), name: id })
 
 const uploading = (size: number, sent: number, speed: number): UploadProgress.UploadProgress => ({
   ...UploadProgress.initial(size),
