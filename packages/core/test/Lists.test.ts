@@ -188,6 +188,8 @@ describe("Lists", () => {
       untyped("an empty id", Lists.projects.untyped, { folder_id: "" }),
       untyped("an unknown sort", Lists.tags.untyped, { sort: "title:asc" }),
       untyped("too far ahead", Lists.tags.untyped, { ahead: 3 }),
+      untyped("no number of empty pages", Lists.tags.untyped, { emptyPages: Number.NaN }),
+      untyped("fewer empty pages than none", Lists.tags.untyped, { emptyPages: -1 }),
       untyped("the cursor of a page", Lists.projects.untyped, { cursor: "abc" }),
       untyped("the maximum of a collection", Lists.projects.untyped, { atMost: 5 }),
       untyped("a sort of another type", Lists.projects.untyped, { sort: { title: "asc" } }),
@@ -443,6 +445,16 @@ describe("Lists", () => {
       }).pipe(Effect.provide(list.layer))
     })
 
+    it.effect("first asks with the filters, the sort and the page size that it is given", () => {
+      const list = empty()
+      return Effect.gen(function*() {
+        yield* Lists.projects.first({ title: { contains: "a" }, sort: "title:asc", pageSize: 7 })
+        assert.deepStrictEqual(list.received.map(({ query }) => [...query]), [
+          [["page[limit]", "7"], ["sort", "title:asc"], ["filter[title][contains]", "a"]]
+        ])
+      }).pipe(Effect.provide(list.layer))
+    })
+
     it.effect("count is the service's own for these filters, by one small request", () => {
       const list = keysetList(items(250))
       return Effect.gen(function*() {
@@ -471,6 +483,13 @@ describe("Lists", () => {
   })
 
   describe("collect", () => {
+    it.effect.each([Number.NaN, -1, 1.5])("takes no maximum that is no number of items: %d", (atMost) =>
+      Effect.gen(function*() {
+        const { error, requests } = yield* refused(Stream.fromEffect(things.collect({ atMost })))
+        assert.deepInclude({ ...error }, { _tag: "InvalidListOption", option: "atMost" })
+        assert.strictEqual(requests, 0)
+      }))
+
     it.effect("a whole list is complete, without a request too many", () => {
       const list = keysetList(items(250))
       return Effect.gen(function*() {

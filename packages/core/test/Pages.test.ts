@@ -289,6 +289,28 @@ describe("Pages", () => {
     }
   )
 
+  const about = (code: string, path: string | ReadonlyArray<string>) => ({ code, title: code, path })
+
+  const blames = [
+    ["one of several issues", 400, [about("TooSmall", "page.limit"), about("TooOld", "page.start_cursor")], true],
+    ["the place is a list", 422, [about("ValidationError", ["page", "start_cursor"])], true],
+    ["only the code names it", 400, [about("InvalidCursor", "page")], true],
+    ["another place is named", 400, [about("ValidationError", "filter.title")], false],
+    ["it is another status", 405, [], false]
+  ] as const
+
+  it.effect.each(blames)("a refusal blames the cursor only if it is about it: %s", ([_, status, errors, blamed]) =>
+    Effect.gen(function*() {
+      const { end } = yield* walked(projects)
+      assert.strictEqual((yield* Either.flip(end))._tag, blamed ? "CursorRejected" : "RequestRejected")
+    }).pipe(Effect.provide(
+      fakeService(({ query }) =>
+        query.has("page[start_cursor]")
+          ? json({ errors }, { status })
+          : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
+      ).layer
+    )))
+
   it.effect.each(refusals)(
     "but not for the first page, which has no cursor: %s",
     ([, refused]) =>
