@@ -84,7 +84,7 @@ describe("ProgressBar", () => {
   })
 
   it("says that an upload has stalled instead of the time that is left, and never that no time is left", () => {
-    const stalled = { ...at(450_000_000), stalledSince: Option.some(0), speed: Option.none() }
+    const stalled = { ...at(450_000_000), stalledSince: Option.some(new Date(0)), speed: Option.none() }
     assert.strictEqual(ProgressBar.plain(stalled), "45%, 450.0 MB of 1.0 GB, stalled")
     assert.include(ProgressBar.plain({ ...at(999_999_999), timeLeft: Option.some(Duration.millis(80)) }), "1s left")
   })
