@@ -118,10 +118,7 @@ export class UploadLedger extends Context.Reference<UploadLedger>()<"@stevedore/
  * @category models
  */
 export interface Options {
-  /**
-   * Such as a `KeyValueStore`, of which nothing else is used. An upload goes on without an operation that fails or
-   * throws, but waits for each to end: limit the time of a store that may hang.
-   */
+  /** Such as a `KeyValueStore`. An upload waits for each operation to end: limit the time of those that may hang. */
   readonly store: Pick<KeyValueStore.KeyValueStore, "get" | "set" | "remove">
   readonly lock: Lock
   /** Whether part URLs are kept. Only for a store that nobody else can read. */

@@ -483,12 +483,15 @@ describe("Lists", () => {
   })
 
   describe("collect", () => {
-    it.effect.each([Number.NaN, -1, 1.5])("takes no maximum that is no number of items: %d", (atMost) =>
-      Effect.gen(function*() {
-        const { error, requests } = yield* refused(Stream.fromEffect(things.collect({ atMost })))
-        assert.deepInclude({ ...error }, { _tag: "InvalidListOption", option: "atMost" })
-        assert.strictEqual(requests, 0)
-      }))
+    it.effect.each([Number.NaN, -1, 1.5])(
+      "takes no maximum that is no number of items: %d",
+      (atMost) =>
+        Effect.gen(function*() {
+          const { error, requests } = yield* refused(Stream.fromEffect(things.collect({ atMost })))
+          assert.deepInclude({ ...error }, { _tag: "InvalidListOption", option: "atMost" })
+          assert.strictEqual(requests, 0)
+        })
+    )
 
     it.effect("a whole list is complete, without a request too many", () => {
       const list = keysetList(items(250))

@@ -299,17 +299,20 @@ describe("Pages", () => {
     ["it is another status", 405, [], false]
   ] as const
 
-  it.effect.each(blames)("a refusal blames the cursor only if it is about it: %s", ([_, status, errors, blamed]) =>
-    Effect.gen(function*() {
-      const { end } = yield* walked(projects)
-      assert.strictEqual((yield* Either.flip(end))._tag, blamed ? "CursorRejected" : "RequestRejected")
-    }).pipe(Effect.provide(
-      fakeService(({ query }) =>
-        query.has("page[start_cursor]")
-          ? json({ errors }, { status })
-          : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
-      ).layer
-    )))
+  it.effect.each(blames)(
+    "a refusal blames the cursor only if it is about it: %s",
+    ([_, status, errors, blamed]) =>
+      Effect.gen(function*() {
+        const { end } = yield* walked(projects)
+        assert.strictEqual((yield* Either.flip(end))._tag, blamed ? "CursorRejected" : "RequestRejected")
+      }).pipe(Effect.provide(
+        fakeService(({ query }) =>
+          query.has("page[start_cursor]")
+            ? json({ errors }, { status })
+            : pageAnswer(page([1], { has_more: true, next_cursor: "a" }))
+        ).layer
+      ))
+  )
 
   it.effect.each(refusals)(
     "but not for the first page, which has no cursor: %s",
