@@ -95,8 +95,8 @@ const failureOf = (
 ): ConnectionFailed | SourceError =>
   StorageAttempt.failure(error, { url, attempt, answered: error._tag !== "RequestError" })
 
-// Whatever client this is, it can send such a body again by itself when its connection broke, as those of browsers do.
-const isRepeatable = ({ _tag }: SourceBody): boolean => _tag === "BytesBody" || _tag === "BlobBody"
+// A Blob is a page's: `fetch` sends it again by itself when its connection broke
+const isRepeatable = ({ _tag }: SourceBody): boolean => _tag === "BlobBody"
 
 const put =
   (client: HttpClient.HttpClient) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>

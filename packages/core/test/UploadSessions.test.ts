@@ -73,13 +73,15 @@ describe("UploadSessions", () => {
       Effect.tap(() =>
         Effect.sync(() => assert.deepStrictEqual(calls, ["begin", "receive", "receive", "completing", "forget"]))
       ),
-      Effect.provide(UploadLedger.layerNoop({
-        begin: called("begin"),
-        receive: called("receive"),
-        completing: called("completing"),
-        forget: called("forget")
-      })),
-      Effect.provide(tiny())
+      Effect.provide(Layer.merge(
+        UploadLedger.layerNoop({
+          begin: called("begin"),
+          receive: called("receive"),
+          completing: called("completing"),
+          forget: called("forget")
+        }),
+        tiny()
+      ))
     )
   })
 
