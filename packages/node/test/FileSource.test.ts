@@ -321,17 +321,19 @@ describe("a file that changes", () => {
     }))
 })
 
+const handlesOn = (isWanted: (path: string) => boolean) =>
+  Effect.promise(async () => {
+    const handles = await Fs.readdir("/proc/self/fd")
+    const paths = await Promise.all(handles.map((handle) => Fs.readlink(`/proc/self/fd/${handle}`).catch(() => "")))
+    return paths.filter(isWanted).length
+  })
+
 describe("an open file", () => {
   it.scopedLive("shares one handle among its sections, and closes it with its scope even during a read", () =>
     Effect.gen(function*() {
       const path = yield* Temporary.sparse("handled", 16 * 1024 * 1024)
       const source = yield* FileSource.fromPath(path)
-      const handles = Effect.promise(async () => {
-        const links = await Promise.all(
-          (await Fs.readdir("/proc/self/fd")).map((fd) => Fs.readlink(`/proc/self/fd/${fd}`).catch(() => ""))
-        )
-        return links.filter((link) => link === path).length
-      })
+      const handles = handlesOn((opened) => opened === path)
       assert.strictEqual(yield* handles, 0)
       yield* Effect.scoped(Effect.gen(function*() {
         const open = yield* source.open
@@ -524,13 +526,6 @@ describe("a spooled stream", () => {
 
   const entriesOf = (directory: string) => Effect.promise(() => Fs.readdir(directory))
 
-  const handlesIn = (directory: string) =>
-    Effect.promise(async () => {
-      const handles = await Fs.readdir("/proc/self/fd")
-      const links = await Promise.all(handles.map((fd) => Fs.readlink(`/proc/self/fd/${fd}`).catch(() => "")))
-      return links.filter((link) => link.startsWith(directory)).length
-    })
-
   it.scopedLive("becomes a private file that can be read repeatedly and is deleted when its scope closes", () =>
     Effect.gen(function*() {
       const directory = yield* Temporary.directory
@@ -576,7 +571,7 @@ describe("a spooled stream", () => {
       assert.lengthOf(yield* entriesOf(directory), 1)
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(yield* entriesOf(directory), [])
-      assert.strictEqual(yield* handlesIn(directory), 0)
+      assert.strictEqual(yield* handlesOn((path) => path.startsWith(directory)), 0)
     }))
 
   it.scopedLive("may have as many bytes as are accepted at most", () =>
