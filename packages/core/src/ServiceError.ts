@@ -7,6 +7,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
 import { printable } from "./internal/printable.js"
+import { signIn } from "./internal/signIn.js"
 import { TaggedError } from "./internal/taggedError.js"
 import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
@@ -208,7 +209,7 @@ export class ServiceUnavailable extends TaggedError<ServiceUnavailable>()("Servi
   override get message(): string {
     return `The service is unavailable for ${this.operation}: ${this.status} (${describe(this)}${
       Recovery.describeWait(this)
-    }). Try again later.`
+    }). ${this.status === 511 ? signIn : "Try again later."}`
   }
 }
 

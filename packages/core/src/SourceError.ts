@@ -88,7 +88,7 @@ export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged",
       : `: it was ${printable(this.expected)}, now it is ${printable(this.actual)}`
     return `${JSON.stringify(this.name)} changed while it was ${this.transfer}ed (${this.what}${difference}). ` +
       (this.transfer === "upload"
-        ? "Nothing was completed. Upload it again when nothing writes to it any more."
+        ? "Nothing was completed. Upload it again when nothing writes to it."
         : "The earlier bytes are of another version. Download it again from the start.")
   }
 }

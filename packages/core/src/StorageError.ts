@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
 import { printable } from "./internal/printable.js"
+import { signIn } from "./internal/signIn.js"
 import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
@@ -168,7 +169,7 @@ export class StorageForbidden extends TaggedError<StorageForbidden>()("StorageFo
   }
   override get message(): string {
     return `Storage forbids ${of(this)}${coded(" (", this.code, ")")} (${trace(this)}). ` +
-      "Ask whoever runs the service: its bucket policy or the permission of its encryption key refuses it."
+      "Ask whoever runs the service: its bucket policy or encryption key refuses it."
   }
 }
 
@@ -196,13 +197,11 @@ export class StorageRejected extends TaggedError<StorageRejected>()("StorageReje
   override get message(): string {
     return `Storage refused ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)}). ${
       this.status >= 300 && this.status < 400
-        ? "It redirects, and a signed URL is never sent elsewhere: the service must sign for the right endpoint."
+        ? "It redirects, perhaps to a sign-in page, which is not followed: the service must sign for the right endpoint."
         : "Report it to whoever runs the service, with the request id."
     }`
   }
 }
-
-const signIn = "A page came instead: sign in to the network, or check the proxy, then try again."
 
 /**
  * Storage could not serve the request for now: 5xx, 429, 409, a body that stopped coming, or an error or page in a 200.
@@ -226,7 +225,11 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
   override get message(): string {
     return `Storage is unavailable for ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)}${
       Recovery.describeWait(this)
-    }). ${this.status < 300 && !this.code ? signIn : "Try again later; after SlowDown, lower the concurrency."}`
+    }). ${
+      (this.status < 300 || this.status === 511) && !this.code
+        ? signIn
+        : "Try again later; after SlowDown, lower the concurrency."
+    }`
   }
 }
 

@@ -194,7 +194,7 @@ export class UnfinishedUploadNotFound extends TaggedError<UnfinishedUploadNotFou
     return `There is no unfinished upload ${
       JSON.stringify(this.id)
     }: it finished, was forgotten, or belongs to another ` +
-      "service. Upload the file again, or see the list of unfinished uploads."
+      "service. Upload it again, or list the unfinished uploads."
   }
 }
 

@@ -63,6 +63,12 @@ describe("ServiceError", () => {
     assert.deepStrictEqual([204, 299, 300, 302, 399, 400, 422].filter(isRedirect), [300, 302, 399])
   })
 
+  it("a network that wants a sign-in is not taken for a service that is unavailable", () => {
+    const message = (status: number) => new ServiceError.ServiceUnavailable({ ...answer, status }).message
+    assert.include(message(511), "sign in to the network")
+    assert.include(message(503), "Try again later")
+  })
+
   it("a rate limit says how long to wait", () => {
     const error = new ServiceError.RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(30) })
     assert.include(error.message, "asks to wait 30s")

@@ -122,6 +122,14 @@ describe("StorageError", () => {
     assert.notInclude(new StorageError.StorageRejected({ status: 400 }).message, "sign for the right endpoint")
   })
 
+  it.each([[200, true], [511, true], [500, false], [503, false]])(
+    "whoever gets a network's page instead (%d) is told to sign in: %s",
+    (status, told) => {
+      assert.strictEqual(unavailable(status).message.includes("sign in to the network"), told)
+      assert.notInclude(unavailable(status, "InternalError").message, "sign in")
+    }
+  )
+
   it("a wait that storage asks for is mentioned", () => {
     const error = new StorageError.StorageUnavailable({ status: 503, retryAfter: Duration.seconds(7) })
     assert.include(error.message, "asks to wait 7s")

@@ -1,0 +1,6 @@
+/**
+ * What helps if a network's page stands in for a response.
+ *
+ * @internal
+ */
+export const signIn = "A page came instead: sign in to the network, or check the proxy, then try again."
