@@ -191,8 +191,8 @@ const runSession = (
       onSome: (record) => journalOf(book.ledger, record)
     })
     return yield* SessionTransfer.run({ ...upload, ...beginning, deadline, opened, journal }).pipe(
-      Effect.tapError((error) => isPassing(error) || isTooSlow(error, beginning) ? Effect.void : forget()),
-      Effect.tap(forget),
+      Effect.tapError((error) => isPassing(error) || isTooSlow(error, beginning) ? Effect.void : forget),
+      Effect.tap(() => forget),
       Effect.flatMap(({ file, receipts }) => uploaded(file, receipts)),
       Effect.catchAll((error) =>
         beginning.goesOn && endsEarlierSession(error)

@@ -11,18 +11,14 @@ export interface Book {
 }
 
 export interface SessionJournal extends Journal {
-  readonly forget: () => Effect.Effect<void>
+  readonly forget: Effect.Effect<void>
 }
 
-export const noJournal: SessionJournal = {
-  received: () => Effect.void,
-  completing: Effect.void,
-  forget: () => Effect.void
-}
+export const noJournal: SessionJournal = { received: () => Effect.void, completing: Effect.void, forget: Effect.void }
 
 export const journalOf = (ledger: UploadLedger.Service, record: UploadRecord): SessionJournal => ({
   received: (receipt) => ledger.receive(record, receipt),
   // a ledger may be anybody's code: what it does when it is called must not be done before
   completing: Effect.suspend(() => ledger.completing(record)),
-  forget: () => ledger.forget(record)
+  forget: Effect.suspend(() => ledger.forget(record))
 })
