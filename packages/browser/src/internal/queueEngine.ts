@@ -14,6 +14,7 @@ import * as UnloadWarning from "../UnloadWarning.js"
 import type { Addition, Item, Options, Refusal, UploadQueue } from "../UploadQueueModel.js"
 import type { Entry } from "./queueEntry.js"
 import * as Entries from "./queueEntry.js"
+import type { Ground } from "./queueGround.js"
 import * as Limits from "./queueLimits.js"
 import * as Listeners from "./queueListeners.js"
 import * as View from "./queueView.js"
@@ -25,7 +26,7 @@ const tickMillis = 200
 
 const secondLookMillis = 1000
 
-export const make = <E>({ fork, provided }: Entries.Ground<E>, options: Options): Engine => {
+export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine => {
   const entries = new Map<string, Entry>()
   const listeners = Listeners.make()
   const atOnce = atLeastOne(options.files, 3)
@@ -239,17 +240,15 @@ export const make = <E>({ fork, provided }: Entries.Ground<E>, options: Options)
       if (entry.item.state !== "needs-file" && entry.item.state !== "failed") return
       // under the name that the upload started with
       const addition = { ...Entries.additionOf(file), name: entry.item.name }
-      let { item } = entry
       // an unfinished upload takes only its own file, and says so itself
-      if (entry.unfinished === undefined) {
-        const refusal = Limits.refusalOf(addition, Limits.presentOf(entries.values()), limits)
-        if (refusal !== undefined) {
-          entry.item = View.changed(item, { error: { tag: refusal.reason, message: refusal.message } })
-          return
-        }
-        item = View.given(item, addition)
+      const takesAny = entry.unfinished === undefined
+      const refusal = takesAny && Limits.refusalOf(addition, Limits.presentOf(entries.values()), limits)
+      if (refusal) {
+        entry.item = View.changed(entry.item, { error: { tag: refusal.reason, message: refusal.message } })
+        return
       }
       entry.addition = addition
+      const item = takesAny ? View.given(entry.item, addition) : entry.item
       entry.item = View.changed(item, { state: "queued", error: undefined })
     })(id)
 

@@ -14,12 +14,6 @@ import type { Addition, Failure, Item } from "../UploadQueueModel.js"
 import { readFailure } from "./blobReader.js"
 import { textOf } from "./thrown.js"
 
-/** What a queue runs on. Its fibers end with it. */
-export interface Ground<E> {
-  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
-  readonly provided: <A, E2>(effect: Effect.Effect<A, E2, Uploads.Requirements>) => Effect.Effect<A, E | E2>
-}
-
 /** Every file in a queue has the name that it is uploaded under. */
 export interface NamedAddition extends Addition {
   readonly name: string
