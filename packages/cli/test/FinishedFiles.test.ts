@@ -44,6 +44,14 @@ const state = Effect.gen(function*() {
   return `${folder}/stevedore`
 })
 
+/** A file where the finished files of all commands have their directory. */
+const somethingElseAt = (directory: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.makeDirectory(directory, { mode: 0o700 })
+    yield* fs.writeFileString(`${directory}/finished`, "in the way")
+  })
+
 const exhausted = (path: string) =>
   new PlatformError.SystemError({
     reason: "Unknown",
@@ -93,12 +101,10 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
 
   it.scoped("nothing is logged about a command that has never run, or whose directory is something else", () =>
     Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
       const directory = yield* state
       const { layer, told } = listening()
       yield* Effect.provide(FinishedFiles.make(command), layer)
-      yield* fs.makeDirectory(directory, { mode: 0o700 })
-      yield* fs.writeFileString(`${directory}/finished`, "in the way")
+      yield* somethingElseAt(directory)
       yield* Effect.provide(FinishedFiles.make(command), layer)
       assert.deepStrictEqual(told, [])
     }).pipe(Effect.provide(NodeContext.layer)))
@@ -201,10 +207,7 @@ describe.skipIf(process.platform !== "linux")("FinishedFiles", () => {
 
   it.scoped("warns once if uploaded files cannot be recorded", () =>
     Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* state
-      yield* fs.makeDirectory(directory, { mode: 0o700 })
-      yield* fs.writeFileString(`${directory}/finished`, "in the way")
+      yield* Effect.flatMap(state, somethingElseAt)
       const { layer, told } = listening()
       yield* Effect.flatMap(FinishedFiles.make(command), ({ add }) =>
         Effect.forEach(["/a", "/b", "/c"], (path) => add({ ...finished, path }))).pipe(Effect.provide(layer))
