@@ -131,6 +131,11 @@ export * as Shared from "./Shared.js"
 /**
  * @since 0.1.0
  */
+export * as TransferCommands from "./TransferCommands.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as UnfinishedUploads from "./UnfinishedUploads.js"
 
 /**

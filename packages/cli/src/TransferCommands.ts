@@ -1,0 +1,133 @@
+/**
+ * What the commands that upload and download accept, and the help about them.
+ *
+ * @since 0.1.0
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import * as Arguments from "./Arguments.js"
+import * as Checksums from "./Checksums.js"
+import { describe, fileId, runs } from "./internal/command.js"
+
+/**
+ * `stevedore upload`.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const upload = Command.make(
+  "upload",
+  {
+    paths: Arguments.text("PATH", "A file, or a directory to upload with everything in it").pipe(Args.atLeast(1)),
+    strategy: Options.choice("strategy", ["auto", "single", "multipart"]).pipe(
+      Options.withDescription("Send each file in one request, in parts, or as suits its size"),
+      Options.withDefault("auto" as const)
+    ),
+    parts: Arguments.wholeNumber("parts", { from: 1, to: 10_000 }).pipe(
+      Options.withDescription("Number of parts. Default: suited to the connection, or chosen by the service"),
+      Options.optional
+    ),
+    concurrency: Arguments.wholeNumber("concurrency", { from: 1, to: 32 }).pipe(
+      Options.withDescription("Maximum parts of a file in flight. Default: adapted to the measured throughput"),
+      Options.optional
+    ),
+    files: Arguments.wholeNumber("files", { from: 1, to: 64 }).pipe(
+      Options.withDescription("Maximum number of files to upload at once. Default: 3"),
+      Options.withDefault(3)
+    ),
+    verify: Options.choice("verify", ["sample", "all", "download"]).pipe(
+      Options.withDescription(
+        "Before resuming, compare a sample of the stored parts, or all; download: also read the file back at the end"
+      ),
+      Options.withDefault("sample" as const)
+    ),
+    onImpossible: Arguments.onImpossible,
+    checksum: Options.choice("checksum", Checksums.names).pipe(
+      Options.withDescription("Checksum algorithm to verify each part with"),
+      Options.withDefault("crc32" as const)
+    ),
+    mediaType: Options.text("media-type").pipe(
+      Options.withDescription("Media type, such as video/mp4. Default: by the file's extension"),
+      Options.optional
+    ),
+    name: Options.text("name").pipe(
+      Options.withDescription("Name of the file at the service. Default: its own"),
+      Options.optional
+    ),
+    noResume: Options.boolean("no-resume").pipe(
+      Options.withDescription("Start over instead of resuming interrupted uploads")
+    ),
+    json: Arguments.json,
+    ...Arguments.connection,
+    ...Arguments.shared
+  },
+  runs(() => import("./Upload.js").then(({ run }) => run))
+).pipe(Command.withDescription(describe(
+  "Upload files, and directories with everything in them. Ctrl-C stops; the same command resumes",
+  "stevedore upload interview.mp4",
+  "stevedore upload interviews/ --concurrency 8",
+  "stevedore upload *.mp4 --verify download --checksum sha256",
+  "stevedore upload interview.mp4 --json | jq 'select(.type == \"completed\").file.id'"
+)))
+
+/**
+ * `stevedore uploads`.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const uploads = Command.make(
+  "uploads",
+  {
+    forget: Options.text("forget").pipe(
+      Options.withPseudoName("ID"),
+      Options.withDescription("Forget this upload: its file then starts over"),
+      Options.optional
+    ),
+    json: Arguments.json,
+    ...Arguments.shared
+  },
+  runs(() => import("./UnfinishedUploads.js").then(({ run }) => run))
+).pipe(Command.withDescription(describe(
+  "List unfinished uploads, one per line: id, name, size, stored parts, phase, age, running or interrupted. Upload the " +
+    "file of an interrupted one again to resume it",
+  "stevedore uploads",
+  "stevedore uploads --forget 5f0c2a9be1d04477"
+)))
+
+/**
+ * `stevedore download`.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const download = Command.make(
+  "download",
+  {
+    fileId,
+    output: Options.text("output").pipe(
+      Options.withAlias("o"),
+      Options.withPseudoName("PATH"),
+      Options.withDescription("File to write, or a directory for it. Default: the current directory"),
+      Options.optional
+    ),
+    overwrite: Options.boolean("overwrite", { aliases: ["force"] }).pipe(
+      Options.withDescription("Replace an existing file")
+    ),
+    anySize: Options.boolean("any-size").pipe(
+      Options.withDescription("Accept a file whose size differs from the one in its record")
+    ),
+    keep: Options.boolean("keep").pipe(
+      Options.withDescription("Keep a partial download if it fails or is stopped: the same command resumes it")
+    ),
+    json: Arguments.json,
+    ...Arguments.connection,
+    ...Arguments.shared
+  },
+  runs(() => import("./Download.js").then(({ run }) => run))
+).pipe(Command.withDescription(describe(
+  "Download a file",
+  "stevedore download 1kf00nQk9yfWKfsTDni8aO",
+  "stevedore download 1kf00nQk9yfWKfsTDni8aO -o interview.mp4 --overwrite"
+)))
