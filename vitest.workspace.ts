@@ -29,8 +29,8 @@ export const projects: Array<TestProjectInlineConfiguration> = packages.flatMap(
         root: path,
         include: ["test/**/*.test.ts", "testing/**/*.test.ts"],
         exclude: [...exclude, "test/integration/**"],
-        // a property may take long on a busy machine
-        testTimeout: 20_000
+        // a property or a process may take long on a busy machine
+        testTimeout: 60_000
       }
     }]
     : []),

@@ -18,7 +18,7 @@ const storeRuns = spawnSync(`${root}/${objectStore}`, ["settings"]).status === 0
 
 const store = {
   needs: "a running object store",
-  install: `On Debian: ${objectStore} run npm test (installs nothing on the system).`,
+  install: `On Debian: ${objectStore} run npm run test:all (installs nothing on the system).`,
   probe: () => storeRuns
 }
 
@@ -84,7 +84,7 @@ export const optionalSuites = [
   {
     files: "packages/testing/test/integration/LargeFile.test.ts",
     needs: "a running object store and minutes for 6 GB",
-    install: `On Debian: STEVEDORE_LARGE=1 ${objectStore} run npm test (7 GB of disk while it runs).`,
+    install: `On Debian: STEVEDORE_LARGE=1 ${objectStore} run npm run test:all (7 GB of disk while it runs).`,
     probe: () => storeRuns && process.env.STEVEDORE_LARGE === "1"
   }
 ]

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConnectionError, RetryPolicy, StorageError, TransferGate } from "@stevedore/core"
 import { Duration, Effect, Fiber, Option, Random, Schedule } from "effect"
-import { type Line, makeLine, makeRateLimited } from "./fixtures/modelledLine.js"
-import { inVirtualTime } from "./fixtures/virtualTime.js"
+import { type Line, makeLine, makeRateLimited } from "../fixtures/modelledLine.js"
+import { inVirtualTime } from "../fixtures/virtualTime.js"
 
 const MiB = 1_048_576
 const gigabit = 125_000_000

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Downloads, Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, type Sandbox, type SandboxOptions } from "@stevedore/testing"
 import { ConfigProvider, Effect, Layer, Redacted, Stream } from "effect"
-import { Live, once, profile } from "../../src/OtherServices.js"
-import * as Servers from "../Servers.js"
+import { Live, once, profile } from "../src/OtherServices.js"
+import * as Servers from "./Servers.js"
 
 const bytes = new TextEncoder().encode("hello")
 const source = UploadSources.fromBytes("notes.txt", bytes, { mediaType: "text/plain" })
