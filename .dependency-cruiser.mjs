@@ -5,6 +5,7 @@ const floors = [
   ["failures", [
     "ConnectionError",
     "DownloadError",
+    "ErrorKind",
     "Feasibility",
     "ListError",
     "PagePosition",

@@ -113,7 +113,7 @@ const make = (content: Content): Effect.Effect<RepeatableSource, SourceError> =>
       Effect.filterOrFail(
         sampleOf(content),
         (sample) => sample === fingerprint.sample,
-        () => new SourceChanged({ name, what: "content" })
+        () => new SourceChanged({ fileName: name, what: "content" })
       )
     )
     return {
@@ -155,7 +155,9 @@ export const fromBlob = (blob: Blob, options: BlobOptions): Effect.Effect<Repeat
 
 // In WebKit, the date of a file that was chosen is that of the file on disk at any time
 const isOfDate = (name: string, file: File, date: number): Effect.Effect<void, SourceChanged> =>
-  Effect.suspend(() => file.lastModified === date ? Effect.void : new SourceChanged({ name, what: "modified" }))
+  Effect.suspend(() =>
+    file.lastModified === date ? Effect.void : new SourceChanged({ fileName: name, what: "modified" })
+  )
 
 /**
  * A file that was chosen, dropped or pasted, as a source that can be read repeatedly. Slices of it are sent, so its
@@ -200,7 +202,7 @@ const checkSame = (name: string, expected: File, actual: File): Effect.Effect<vo
   if (actual.size !== expected.size) {
     return Effect.fail(
       new SourceChanged({
-        name,
+        fileName: name,
         what: "size",
         expected: `${expected.size} bytes`,
         actual: `${actual.size} bytes`
@@ -209,7 +211,7 @@ const checkSame = (name: string, expected: File, actual: File): Effect.Effect<vo
   }
   return actual.lastModified === expected.lastModified
     ? Effect.void
-    : Effect.fail(new SourceChanged({ name, what: "modified" }))
+    : Effect.fail(new SourceChanged({ fileName: name, what: "modified" }))
 }
 
 /**

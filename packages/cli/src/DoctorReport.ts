@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.js"
 import * as Printable from "./Printable.js"
@@ -103,6 +104,7 @@ export const DoctorReport = Schema.Union(CheckReport, Diagnosis).annotations({ i
  * @category errors
  */
 export class ChecksFailed extends Schema.TaggedError<ChecksFailed>("@stevedore/cli/ChecksFailed")("ChecksFailed", {
+  kind: ErrorKind.field("configuration"),
   failed: Schema.Array(CheckId),
   /** Whether the service rejects the token. */
   unauthorized: Schema.Boolean

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as FaultRule from "@stevedore/testing/FaultRule"
 import * as FaultScript from "@stevedore/testing/FaultScript"
 import * as Arr from "effect/Array"
@@ -24,6 +25,7 @@ import { isCalls, parseCalls } from "./internal/calls.js"
 export class InvalidFaultFile extends Schema.TaggedError<InvalidFaultFile>("@stevedore/cli/InvalidFaultFile")(
   "InvalidFaultFile",
   {
+    kind: ErrorKind.field("input"),
     path: Schema.String,
     /** From 1; absent if the file is JSON. */
     line: Schema.optional(Schema.Int),

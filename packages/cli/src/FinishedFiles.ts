@@ -6,6 +6,7 @@
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { isThere } from "@stevedore/core/FileRecord"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { ServiceError } from "@stevedore/core/ServiceError"
@@ -132,7 +133,7 @@ export interface Command {
  */
 export class CommandRunning extends Schema.TaggedError<CommandRunning>("@stevedore/cli/CommandRunning")(
   "CommandRunning",
-  {}
+  { kind: ErrorKind.field("tryLater") }
 ) {
   override get message(): string {
     return "The same command is already running, and would send the same files. Wait for it to end, or upload independently " +

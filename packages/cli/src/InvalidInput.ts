@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import type * as ConfigError from "effect/ConfigError"
 import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.js"
@@ -14,6 +15,7 @@ import * as ExitCode from "./ExitCode.js"
  * @category errors
  */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>("@stevedore/cli/InvalidInput")("InvalidInput", {
+  kind: ErrorKind.field("input"),
   /** The option, variable or file. */
   input: Schema.String,
   /** What is wrong with it, and what would be valid. */

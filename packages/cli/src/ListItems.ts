@@ -7,6 +7,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import type { Marked } from "@stevedore/core/Checkpoints"
 import * as Checkpoints from "@stevedore/core/Checkpoints"
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import type * as List from "@stevedore/core/List"
 import * as Lists from "@stevedore/core/Lists"
 import * as Metrics from "@stevedore/core/Metrics"
@@ -56,6 +57,7 @@ export class CheckpointNotWritten
   extends Schema.TaggedError<CheckpointNotWritten>("@stevedore/cli/CheckpointNotWritten")(
     "CheckpointNotWritten",
     {
+      kind: ErrorKind.field("configuration"),
       /** What the system said. */
       problem: Schema.String
     }

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,6 +19,7 @@ import * as Printable from "./Printable.js"
  * @category errors
  */
 export class OutputFailed extends Schema.TaggedError<OutputFailed>("@stevedore/cli/OutputFailed")("OutputFailed", {
+  kind: ErrorKind.field("configuration"),
   /** The system error code, such as `ENOSPC`. */
   code: Schema.String
 }) {

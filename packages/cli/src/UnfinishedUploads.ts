@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { UploadLedger } from "@stevedore/core/UploadLedger"
 import * as Uploads from "@stevedore/core/Uploads"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
@@ -37,6 +38,7 @@ export interface Options {
  * @category errors
  */
 export class NotForgotten extends Schema.TaggedError<NotForgotten>("@stevedore/cli/NotForgotten")("NotForgotten", {
+  kind: ErrorKind.field("configuration"),
   id: Schema.String
 }) {
   /**
@@ -59,6 +61,7 @@ export class NotForgotten extends Schema.TaggedError<NotForgotten>("@stevedore/c
 export class UploadsUnreadable extends Schema.TaggedError<UploadsUnreadable>("@stevedore/cli/UploadsUnreadable")(
   "UploadsUnreadable",
   {
+    kind: ErrorKind.field("configuration"),
     /** What the system said. */
     problem: Schema.String
   }

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Checksum from "@stevedore/core/Checksum"
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { UploadError } from "@stevedore/core/UploadError"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
@@ -73,6 +74,7 @@ export interface Options extends Configuration.Given {
  * @category errors
  */
 export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore/cli/UploadsFailed")("UploadsFailed", {
+  kind: ErrorKind.field("refused"),
   failed: Schema.Int,
   files: Schema.Int,
   /** Whether the service rejects the token. */

@@ -41,7 +41,7 @@ describe("Reports", () => {
   })
 
   it("the failure of a missing file contains the error's tag and reason", () => {
-    const report = Reports.failed("a.mp4", new SourceUnreadable({ name: "a.mp4", reason: "NotFound" }))
+    const report = Reports.failed("a.mp4", new SourceUnreadable({ fileName: "a.mp4", reason: "NotFound" }))
     assert.strictEqual(report.error._tag, "SourceUnreadable")
     assert.strictEqual(report.error["reason"], "NotFound")
   })

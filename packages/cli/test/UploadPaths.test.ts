@@ -72,7 +72,7 @@ describe("UploadPaths", () => {
       yield* fs.symlink("..", `${folder}/all/below/loop`)
       yield* fs.symlink("z", `${folder}/all/link`)
       yield* fs.symlink("all", `${folder}/named`)
-      const error = (name: string) => Option.some(new SourceUnreadable({ name, reason: "NotAFile" }))
+      const error = (name: string) => Option.some(new SourceUnreadable({ fileName: name, reason: "NotAFile" }))
       assert.deepStrictEqual(
         (yield* filesOf(`${folder}/named`)).map(({ name, refused }) => [name, refused]),
         [

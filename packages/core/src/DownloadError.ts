@@ -132,15 +132,16 @@ export class InvalidChecksum extends /* #__PURE__ */ TaggedError<InvalidChecksum
  * @since 0.1.0
  * @category errors
  */
-export const DownloadError = /* #__PURE__ */ Schema.Union(
-  ServiceError,
-  StorageError,
-  SourceChanged,
-  DownloadCorrupted,
-  DownloadIncomplete,
-  InvalidChecksum,
-  InvalidRange
-).annotations({ identifier: "DownloadError" })
+export const DownloadError = /* #__PURE__ */ (() =>
+  Schema.Union(
+    ...ServiceError.members,
+    ...StorageError.members,
+    SourceChanged,
+    DownloadCorrupted,
+    DownloadIncomplete,
+    InvalidChecksum,
+    InvalidRange
+  ).annotations({ identifier: "DownloadError" }))()
 
 /**
  * @since 0.1.0

@@ -192,15 +192,16 @@ export class CheckpointMismatch extends TaggedError<CheckpointMismatch>()("Check
  * @since 0.1.0
  * @category errors
  */
-export const ListError = /* #__PURE__ */ Schema.Union(
-  ServiceError,
-  PaginationBroken,
-  CursorRejected,
-  ItemInvalid,
-  InvalidPageSize,
-  InvalidListOption,
-  CheckpointMismatch
-).annotations({ identifier: "ListError" })
+export const ListError = /* #__PURE__ */ (() =>
+  Schema.Union(
+    ...ServiceError.members,
+    PaginationBroken,
+    CursorRejected,
+    ItemInvalid,
+    InvalidPageSize,
+    InvalidListOption,
+    CheckpointMismatch
+  ).annotations({ identifier: "ListError" }))()
 
 /**
  * The type of {@link ListError}.

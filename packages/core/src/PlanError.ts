@@ -15,7 +15,7 @@ import type { EmptySource, InvalidSource } from "./SourceError.js"
  * @category errors
  */
 export class SizeExceeded extends TaggedError<SizeExceeded>()("SizeExceeded", {
-  name: Schema.String,
+  fileName: Schema.String,
   /** In bytes. */
   size: Schema.Int,
   /** In bytes. */
@@ -31,7 +31,7 @@ export class SizeExceeded extends TaggedError<SizeExceeded>()("SizeExceeded", {
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.name)} has ${this.size} bytes; ${
+    return `${JSON.stringify(this.fileName)} has ${this.size} bytes; ${
       this.path === "single" ? "a single PUT" : "an upload"
     } takes at most ${this.limit}. ${
       this.path === "single" ? "Upload it in parts (strategy: \"multipart\")." : "Split the file."

@@ -145,7 +145,7 @@ const look = (upload: SessionTransfer, deadline: Date): Effect.Effect<void, Dead
       (feasibility) =>
         feasibility._tag === "Impossible" && options.onImpossible === "fail"
           ? new DeadlineUnreachable({
-            name: source.name,
+            fileName: source.name,
             size: source.size,
             needs: feasibility.needs,
             has: feasibility.has,

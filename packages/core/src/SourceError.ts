@@ -15,7 +15,7 @@ import * as Recovery from "./Recovery.js"
  * @category errors
  */
 export class EmptySource extends TaggedError<EmptySource>()("EmptySource", {
-  name: Schema.String,
+  fileName: Schema.String,
   attempts: Recovery.noAttempts
 }) {
   /**
@@ -25,7 +25,7 @@ export class EmptySource extends TaggedError<EmptySource>()("EmptySource", {
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.name)} is empty: the service accepts files of at least 1 byte. Leave it out.`
+    return `${JSON.stringify(this.fileName)} is empty: the service accepts files of at least 1 byte. Leave it out.`
   }
 }
 
@@ -38,7 +38,7 @@ export class EmptySource extends TaggedError<EmptySource>()("EmptySource", {
  * @category errors
  */
 export class InvalidSource extends TaggedError<InvalidSource>()("InvalidSource", {
-  name: Schema.String,
+  fileName: Schema.String,
   field: Schema.Literal("name", "mediaType", "size", "fingerprint"),
   /** What would be valid. */
   expected: Schema.String,
@@ -51,7 +51,7 @@ export class InvalidSource extends TaggedError<InvalidSource>()("InvalidSource",
     return "none"
   }
   override get message(): string {
-    const shown = this.name.length > 80 ? `${this.name.slice(0, 80)}…` : this.name
+    const shown = this.fileName.length > 80 ? `${this.fileName.slice(0, 80)}…` : this.fileName
     return `The ${this.field} of ${JSON.stringify(shown)} is invalid: expected ${this.expected}.`
   }
 }
@@ -65,7 +65,7 @@ export class InvalidSource extends TaggedError<InvalidSource>()("InvalidSource",
  * @category errors
  */
 export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged", {
-  name: Schema.String,
+  fileName: Schema.String,
   /** What differs. */
   what: Schema.Literal("size", "modified", "identity", "content"),
   expected: Schema.optional(Schema.String),
@@ -86,7 +86,7 @@ export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged",
     const difference = this.expected === undefined || this.actual === undefined
       ? ""
       : `: it was ${printable(this.expected)}, now it is ${printable(this.actual)}`
-    return `${JSON.stringify(this.name)} changed while it was ${this.transfer}ed (${this.what}${difference}). ` +
+    return `${JSON.stringify(this.fileName)} changed while it was ${this.transfer}ed (${this.what}${difference}). ` +
       (this.transfer === "upload"
         ? "Nothing was completed. Upload it again when nothing writes to it."
         : "The earlier bytes are of another version. Download it again from the start.")
@@ -100,7 +100,7 @@ export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged",
  * @category errors
  */
 export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnreadable", {
-  name: Schema.String,
+  fileName: Schema.String,
   reason: Schema.Literal("NotFound", "PermissionDenied", "Directory", "NotAFile", "ReadOnce", "Stalled", "Failed"),
   /** The system error code, if there is one, such as `EIO`. */
   code: Schema.optional(Schema.String),
@@ -113,7 +113,9 @@ export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnr
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.name)} ${reasons[this.reason]}${this.code === undefined ? "" : ` (${this.code})`}.`
+    return `${JSON.stringify(this.fileName)} ${reasons[this.reason]}${
+      this.code === undefined ? "" : ` (${this.code})`
+    }.`
   }
 }
 

@@ -72,7 +72,7 @@ export const checkDescription = (
   { mediaTypeLength, nameLength }: Pick<ServiceProfile["limits"], "mediaTypeLength" | "nameLength"> = limits
 ): Either.Either<void, InvalidSource> => {
   const invalid = (field: InvalidSource["field"], expected: string) =>
-    Either.left(new InvalidSource({ name, field, expected }))
+    Either.left(new InvalidSource({ fileName: name, field, expected }))
   if (name === "" || charactersIn(name) > nameLength) return invalid("name", upTo(nameLength))
   if (mediaType === "" || mediaType.length > mediaTypeLength) return invalid("mediaType", upTo(mediaTypeLength))
   return /^[\x20-\x7e]+$/.test(mediaType) ? Either.void : invalid("mediaType", "visible ASCII characters")

@@ -75,7 +75,7 @@ export const otherLength = (
   actual: number
 ): SourceChanged =>
   new SourceChanged({
-    name,
+    fileName: name,
     what: "size",
     expected: `${range.length} bytes from ${range.offset}`,
     actual: `${actual} bytes`,

@@ -75,7 +75,7 @@ export const forget = (id: string): Effect.Effect<boolean, UploadLocked> =>
     const ledger = yield* UploadLedger.UploadLedger
     const found = yield* ledger.find(id)
     if (Option.isNone(found)) return false
-    if (!(yield* ledger.lock(id))) return yield* new UploadLocked({ name: found.value.record.name })
+    if (!(yield* ledger.lock(id))) return yield* new UploadLocked({ fileName: found.value.record.name })
     yield* ledger.forget(found.value.record)
     return true
   }).pipe(Effect.scoped)

@@ -148,7 +148,7 @@ export class ContentUnverified extends TaggedError<ContentUnverified>()("Content
  * @category errors
  */
 export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("DeadlineUnreachable", {
-  name: Schema.String,
+  fileName: Schema.String,
   /** The source's size in bytes. */
   size: Schema.Int,
   /** The bytes per second needed to finish in time. */
@@ -168,7 +168,7 @@ export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("Dea
   override get message(): string {
     const rates = `impossible: ${Feasibility.describeRates(this)}`
     return `${
-      JSON.stringify(this.name)
+      JSON.stringify(this.fileName)
     } cannot finish before its URLs expire at ${this.deadline.toISOString()}: ${rates}. ` +
       "Use a faster connection or a smaller file, or try anyway with onImpossible: \"continue\"."
   }
@@ -205,7 +205,7 @@ export class UnfinishedUploadNotFound extends TaggedError<UnfinishedUploadNotFou
  * @category errors
  */
 export class UploadLocked extends TaggedError<UploadLocked>()("UploadLocked", {
-  name: Schema.String,
+  fileName: Schema.String,
   attempts: Recovery.noAttempts
 }) {
   /**
@@ -217,7 +217,7 @@ export class UploadLocked extends TaggedError<UploadLocked>()("UploadLocked", {
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.name)} is already being uploaded to this service. Wait for it, or upload it ` +
+    return `${JSON.stringify(this.fileName)} is already being uploaded to this service. Wait for it, or upload it ` +
       "independently with resume: false."
   }
 }
@@ -228,21 +228,23 @@ export class UploadLocked extends TaggedError<UploadLocked>()("UploadLocked", {
  * @since 0.1.0
  * @category errors
  */
-export const UploadError = /* #__PURE__ */ Schema.Union(
-  SourceError,
-  StorageError,
-  ServiceError,
-  SizeExceeded,
-  InvalidPartCount,
-  InvalidUploadOption,
-  CompletionUnknown,
-  StoredSizeDiffers,
-  ContentDiffers,
-  ContentUnverified,
-  DeadlineUnreachable,
-  UnfinishedUploadNotFound,
-  UploadLocked
-).annotations({ identifier: "UploadError" })
+export const UploadError = /* #__PURE__ */ (() =>
+  // The members of each union instead of the union: HttpApi reads the status of a member, but not of a member's member.
+  Schema.Union(
+    ...SourceError.members,
+    ...StorageError.members,
+    ...ServiceError.members,
+    SizeExceeded,
+    InvalidPartCount,
+    InvalidUploadOption,
+    CompletionUnknown,
+    StoredSizeDiffers,
+    ContentDiffers,
+    ContentUnverified,
+    DeadlineUnreachable,
+    UnfinishedUploadNotFound,
+    UploadLocked
+  ).annotations({ identifier: "UploadError" }))()
 
 /**
  * Every way an upload can fail, distinguished by `_tag`.

@@ -14,14 +14,8 @@ import { UploadProgress } from "./UploadProgress.js"
 
 const Count = /* #__PURE__ */ Schema.Int.pipe(/* #__PURE__ */ Schema.positive())
 
-const ErrorTag = /* #__PURE__ */ (() =>
-  Schema.Literal(
-    ...Arr.dedupe(
-      UploadError.members.flatMap((member) =>
-        "members" in member ? [...member.members].map(({ _tag }) => _tag) : [member._tag]
-      )
-    )
-  ))()
+const ErrorTag =
+  /* #__PURE__ */ (() => Schema.Literal(...Arr.dedupe(Arr.map(UploadError.members, ({ _tag }) => _tag))))()
 
 /**
  * An event as JSON, for example for a log or another process. Times are in milliseconds, dates in ISO 8601.

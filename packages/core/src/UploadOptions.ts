@@ -174,7 +174,9 @@ const checkThreshold = (threshold: number | undefined): Either.Either<void, Inva
 const checkFingerprint = ({ fingerprint, name }: UploadSource): Either.Either<void, InvalidSource> =>
   Schema.is(SourceFingerprint)(fingerprint)
     ? Either.void
-    : Either.left(new InvalidSource({ name, field: "fingerprint", expected: "a kind, a size and a finite date" }))
+    : Either.left(
+      new InvalidSource({ fileName: name, field: "fingerprint", expected: "a kind, a size and a finite date" })
+    )
 
 /**
  * Checks a source and its options against the limits of the service. Returns the plan, or the first problem.

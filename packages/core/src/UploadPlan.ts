@@ -221,15 +221,15 @@ export const make = (
   limits: ServiceProfile.ServiceProfile["limits"]
 ): Either.Either<UploadPlan, PlanError> => {
   const { name, parts, size } = wishes
-  if (size === 0) return Either.left(new EmptySource({ name }))
+  if (size === 0) return Either.left(new EmptySource({ fileName: name }))
   if (!Number.isSafeInteger(size) || size < 0) {
-    return Either.left(new InvalidSource({ name, field: "size", expected: "a whole number of bytes" }))
+    return Either.left(new InvalidSource({ fileName: name, field: "size", expected: "a whole number of bytes" }))
   }
   if (size > limits.multipartSize) {
-    return Either.left(new SizeExceeded({ name, size, limit: limits.multipartSize, path: "multipart" }))
+    return Either.left(new SizeExceeded({ fileName: name, size, limit: limits.multipartSize, path: "multipart" }))
   }
   if (wishes.strategy === "single" && size > limits.singleSize) {
-    return Either.left(new SizeExceeded({ name, size, limit: limits.singleSize, path: "single" }))
+    return Either.left(new SizeExceeded({ fileName: name, size, limit: limits.singleSize, path: "single" }))
   }
   const [atLeast, atMost] = wishes.strategy === "single" ? [1, 1] : [fewestParts(size, limits), mostParts(size, limits)]
   if (parts !== undefined && !(Number.isInteger(parts) && parts >= atLeast && parts <= atMost)) {

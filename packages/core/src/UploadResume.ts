@@ -63,7 +63,7 @@ export const checkSame = (
 ): Effect.Effect<void, SourceChanged> => {
   const field = differingField(record.fingerprint, fingerprint)
   return field === undefined ? Effect.void : new SourceChanged({
-    name,
+    fileName: name,
     what: field === "kind" ? "identity" : field === "sample" ? "content" : field,
     ...(field === "size"
       ? { expected: `${record.fingerprint.size} bytes`, actual: `${fingerprint.size} bytes` }

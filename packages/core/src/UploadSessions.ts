@@ -102,7 +102,7 @@ const hasSameContent = (
     onFailure: (error) => isReadOnce(error) && !mustBeSame ? Effect.succeed(false) : Effect.fail(error),
     onSuccess: (isSame) =>
       mustBeSame && !isSame
-        ? Effect.fail(new SourceChanged({ name: source.name, what: "content" }))
+        ? Effect.fail(new SourceChanged({ fileName: source.name, what: "content" }))
         : Effect.succeed(isSame)
   })
 }
@@ -318,7 +318,7 @@ export const run = (upload: Upload): Effect.Effect<Uploaded, UploadError, Requir
       ? UploadLedger.idOf(baseUrl, upload.source)
       : Option.none()
     if (Option.isNone(id)) return yield* sessions(upload, { id, ledger }, Option.none())
-    if (!(yield* ledger.lock(id.value))) return yield* new UploadLocked({ name: upload.source.name })
+    if (!(yield* ledger.lock(id.value))) return yield* new UploadLocked({ fileName: upload.source.name })
     const found = yield* ledger.find(id.value)
     if (wanted !== undefined && !Option.exists(found, ({ record }) => record.service === baseUrl)) {
       return yield* new UnfinishedUploadNotFound({ id: wanted })

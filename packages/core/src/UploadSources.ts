@@ -125,7 +125,7 @@ export const fromStreamOnce = <E>(
     _tag: "OneShotSource",
     ...streamed(name, options),
     open: Effect.suspend(() => {
-      if (opened) return Effect.fail(new SourceUnreadable({ name, reason: "ReadOnce" }))
+      if (opened) return Effect.fail(new SourceUnreadable({ fileName: name, reason: "ReadOnce" }))
       opened = true
       return SequentialReader.open({ name, size: options.size, stream: readable(name, stream), repeatable: false })
     })
@@ -151,7 +151,7 @@ export const readable = <E>(
 ): Stream.Stream<Uint8Array, SourceUnreadable> =>
   Stream.mapError(stream, (cause) => {
     const code = systemCode(cause)
-    return new SourceUnreadable({ name, reason: "Failed", ...(code === undefined ? {} : { code }) })
+    return new SourceUnreadable({ fileName: name, reason: "Failed", ...(code === undefined ? {} : { code }) })
   })
 
 export {

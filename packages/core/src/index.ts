@@ -31,6 +31,11 @@ export * as Downloads from "./Downloads.js"
 /**
  * @since 0.1.0
  */
+export * as ErrorKind from "./ErrorKind.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Feasibility from "./Feasibility.js"
 
 /**

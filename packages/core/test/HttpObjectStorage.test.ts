@@ -260,7 +260,7 @@ describe("HttpObjectStorage", () => {
 
     it.effect("a source that fails in transit is its own error, not the connection's", () =>
       Effect.gen(function*() {
-        const failure = new SourceError.SourceUnreadable({ name: "a.txt", reason: "Failed", code: "EIO" })
+        const failure = new SourceError.SourceUnreadable({ fileName: "a.txt", reason: "Failed", code: "EIO" })
         const breaking: Form = () => ({ _tag: "StreamBody", stream: Stream.fail(failure) })
         const { result } = yield* put(stored, { section: section(text("hello"), breaking) })
         assert.include({ ...errorOf(result) }, { _tag: "SourceUnreadable", reason: "Failed", code: "EIO" })

@@ -170,7 +170,7 @@ describe("PartTransfer", () => {
   it.effect("no attempt of an upload that cannot finish in time is started, not even for a moment", () => {
     let puts = 0
     const tooLate = new UploadError.DeadlineUnreachable({
-      name: "a.bin",
+      fileName: "a.bin",
       size: 9,
       needs: 2,
       has: 1,
@@ -224,7 +224,7 @@ describe("PartTransfer", () => {
     isClaimed
   ]) => {
     const claimed: Array<number> = []
-    const unread = new SourceError.SourceUnreadable({ name: "a.bin", reason: "Failed" })
+    const unread = new SourceError.SourceUnreadable({ fileName: "a.bin", reason: "Failed" })
     return Effect.gen(function*() {
       const changed = { kind, range: { offset: 0, length } }
       assert.strictEqual(
@@ -289,7 +289,7 @@ describe("PartTransfer", () => {
     let puts = 0
     return Effect.gen(function*() {
       const changed = Effect.suspend(() =>
-        puts === 0 ? Effect.void : Effect.fail(new SourceError.SourceChanged({ name: "a.bin", what: "size" }))
+        puts === 0 ? Effect.void : Effect.fail(new SourceError.SourceChanged({ fileName: "a.bin", what: "size" }))
       )
       const error = yield* inTime(Effect.flip(transfer({ unchanged: changed })))
       assert.strictEqual(error._tag, "SourceChanged")
@@ -304,8 +304,8 @@ describe("PartTransfer", () => {
 
   it.effect("a source that could not be read is asked whether it changed, after the attempt that read it has ended", () => {
     let reading = 0
-    const unreadable = new SourceError.SourceUnreadable({ name: "a.bin", reason: "NotFound" })
-    const changed = new SourceError.SourceChanged({ name: "a.bin", what: "modified" })
+    const unreadable = new SourceError.SourceUnreadable({ fileName: "a.bin", reason: "NotFound" })
+    const changed = new SourceError.SourceChanged({ fileName: "a.bin", what: "modified" })
     const failing = storage(() =>
       Effect.acquireUseRelease(
         Effect.sync(() => reading += 1),

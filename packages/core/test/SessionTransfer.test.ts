@@ -152,7 +152,7 @@ describe("SessionTransfer", () => {
                 }
               })),
             unchanged: Effect.suspend(() =>
-              sent < 95 ? Effect.void : new SourceError.SourceChanged({ name: source.name, what: "modified" })
+              sent < 95 ? Effect.void : new SourceError.SourceChanged({ fileName: source.name, what: "modified" })
             )
           }))
         }

@@ -704,7 +704,7 @@ describe("a source that cannot be read when its upload is to be resumed", () => 
       Effect.gen(function*() {
         const { ledger } = yield* openLedger()
         yield* killedAt(ledger, phase === "uploading" ? { at: "receive", after: 6 } : { at: "completing" })
-        const broken = new SourceError.SourceUnreadable({ name: source.name, reason: "Failed", code: "EIO" })
+        const broken = new SourceError.SourceUnreadable({ fileName: source.name, reason: "Failed", code: "EIO" })
         const open = Effect.map(source.open, (opened) => ({ ...opened, readThrough: () => Effect.fail(broken) }))
         const error = yield* Effect.flip(patiently(uploadWith(ledger, { ...source, open })))
         assert.deepInclude(error, { _tag: "SourceUnreadable", code: "EIO" })

@@ -99,7 +99,7 @@ describe("UploadSources", () => {
         const again = yield* Effect.either(contentOf(source, whole))
         assert.deepStrictEqual(
           again,
-          Either.left(new SourceError.SourceUnreadable({ name: "a", reason: "ReadOnce" }))
+          Either.left(new SourceError.SourceUnreadable({ fileName: "a", reason: "ReadOnce" }))
         )
         assert.strictEqual(runs, 1)
       }))
@@ -115,7 +115,7 @@ describe("UploadSources", () => {
         const failing = Stream.fail("token api.5ecre7 refused")
         const source = UploadSources.fromStream("a", failing, { size: 5 })
         const error = yield* Effect.flip(contentOf(source, whole))
-        assert.deepStrictEqual(error, new SourceError.SourceUnreadable({ name: "a", reason: "Failed" }))
+        assert.deepStrictEqual(error, new SourceError.SourceUnreadable({ fileName: "a", reason: "Failed" }))
       }))
 
     it.effect("that fails for a reason of the system names its code, and nothing else of it", () =>
@@ -125,7 +125,7 @@ describe("UploadSources", () => {
         const error = yield* Effect.flip(contentOf(source, whole))
         assert.deepStrictEqual(
           error,
-          new SourceError.SourceUnreadable({ name: "a", reason: "Failed", code: "ECONNRESET" })
+          new SourceError.SourceUnreadable({ fileName: "a", reason: "Failed", code: "ECONNRESET" })
         )
       }))
 

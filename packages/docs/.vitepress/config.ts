@@ -65,6 +65,7 @@ export default defineConfig({
             { text: "After a crash", link: "/guide/resume" },
             { text: "Retry and limits", link: "/guide/retry-and-limits" },
             { text: "Errors and what to do", link: "/guide/errors" },
+            { text: "Limits on what a server can do", link: "/guide/limits-on-peers" },
             { text: "Spans, metrics, logs", link: "/guide/observability" },
             { text: "Security", link: "/guide/security" },
             { text: "Other services", link: "/guide/profiles" }

@@ -17,7 +17,7 @@ export interface StoredObject {
 
 /** Uploads an object directly from another storage, without a copy on disk. */
 export const fromObject = ({ current, key: name, mediaType, read, size, version }: StoredObject): RepeatableSource => {
-  const unreadable = () => new SourceError.SourceUnreadable({ name, reason: "Failed" })
+  const unreadable = () => new SourceError.SourceUnreadable({ fileName: name, reason: "Failed" })
 
   const chunks = (range: UploadPlan.ByteRange, observe: (chunk: Uint8Array) => void) =>
     read(range).pipe(
@@ -35,7 +35,7 @@ export const fromObject = ({ current, key: name, mediaType, read, size, version 
     unchanged: Effect.filterOrFail(
       Effect.mapError(current, unreadable),
       (now) => now === version,
-      (now) => new SourceError.SourceChanged({ name, what: "identity", expected: version, actual: now })
+      (now) => new SourceError.SourceChanged({ fileName: name, what: "identity", expected: version, actual: now })
     )
   }
 

@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { DownloadError, ListError, Recovery, ServiceProfile, UploadError, UploadPlan } from "@stevedore/core"
+import { DownloadError, ErrorKind, ListError, Recovery, ServiceProfile, UploadError, UploadPlan } from "@stevedore/core"
 import { DownloadTargetError, SpoolError } from "@stevedore/node"
 import { Effect, Predicate, type Schema } from "effect"
 import { fileURLToPath } from "node:url"
@@ -53,9 +53,22 @@ describe("README", () => {
       assert.deepStrictEqual([...tagsIn(section)].sort(), ["ConfigError", ...new Set(tags)].sort())
     }))
 
+  it.effect("its table says of what kind each error is", () =>
+    Effect.gen(function*() {
+      const section = (yield* readme).split("## When it fails")[1]?.split("\n## ")[0] ?? ""
+      const kinds = new Map(Object.entries(ErrorKind.table).map(([tag, [kind]]) => [tag, kind]))
+      const rows = section.split("\n").filter((line) => line.startsWith("| `") && !line.includes("`_tag`"))
+      assert.isAbove(rows.length, 40)
+      for (const row of rows) {
+        for (const tag of tagsIn(row)) {
+          if (kinds.has(tag)) assert.strictEqual(row.split("|")[2]?.trim(), `\`${kinds.get(tag)}\``, tag)
+        }
+      }
+    }))
+
   it.effect("what its table has before any request is refused before any request", () =>
     Effect.gen(function*() {
-      const section = (yield* readme).split("| **Before any request** | | |")[1]?.split("| **")[0] ?? ""
+      const section = (yield* readme).split("| **Before any request** | | | |")[1]?.split("| **")[0] ?? ""
       const refused = tagsIn(section).filter((tag) => tag !== "ConfigError")
       assert.isAbove(refused.length, 4)
       assert.deepStrictEqual(

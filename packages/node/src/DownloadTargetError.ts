@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Recovery from "@stevedore/core/Recovery"
 import * as Schema from "effect/Schema"
 
@@ -13,6 +14,7 @@ import * as Schema from "effect/Schema"
  * @category errors
  */
 export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/node/TargetExists")("TargetExists", {
+  kind: ErrorKind.field("input"),
   path: Schema.String,
   attempts: Recovery.noAttempts
 }) {
@@ -39,6 +41,7 @@ export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/n
 export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@stevedore/node/TargetUnwritable")(
   "TargetUnwritable",
   {
+    kind: ErrorKind.field("configuration"),
     path: Schema.String,
     /** The system's error code, such as `ENOSPC`, if there is one. */
     code: Schema.optional(Schema.String),

@@ -154,7 +154,7 @@ export const fromEntry = (
 // Node reads a name that is not valid UTF-8 with this character in it, and then finds no file that is named so.
 const orMisnamed = (path: string) => (error: SourceUnreadable): SourceUnreadable | InvalidSource =>
   error.reason === "NotFound" && path.includes("\ufffd")
-    ? new InvalidSource({ name: error.name, field: "name", expected: "valid UTF-8: rename the file" })
+    ? new InvalidSource({ fileName: error.fileName, field: "name", expected: "valid UTF-8: rename the file" })
     : error
 
 // A plan needs a size before it inspects anything else; this one is never sent.
@@ -245,7 +245,8 @@ const opened = (file: SourceFile, handle: FileHandle): OpenSource => {
               if (signal.aborted) return
             }
           },
-          catch: (error) => isSourceError(error) ? error : new SourceUnreadable({ name: file.name, reason: "Failed" })
+          catch: (error) =>
+            isSourceError(error) ? error : new SourceUnreadable({ fileName: file.name, reason: "Failed" })
         }))),
     unchanged: Files.unchanged(file, handle)
   }

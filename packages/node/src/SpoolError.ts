@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Recovery from "@stevedore/core/Recovery"
 import * as Schema from "effect/Schema"
 
@@ -16,7 +17,8 @@ import * as Schema from "effect/Schema"
 export class SpoolUnwritable extends Schema.TaggedError<SpoolUnwritable>("@stevedore/node/SpoolUnwritable")(
   "SpoolUnwritable",
   {
-    name: Schema.String,
+    kind: ErrorKind.field("configuration"),
+    fileName: Schema.String,
     /** Where the temporary file would be. */
     directory: Schema.String,
     /** The system's error code, such as `ENOSPC`, if there is one. */
@@ -31,7 +33,9 @@ export class SpoolUnwritable extends Schema.TaggedError<SpoolUnwritable>("@steve
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.name)} cannot be written to a temporary file in ${JSON.stringify(this.directory)}${
+    return `${JSON.stringify(this.fileName)} cannot be written to a temporary file in ${
+      JSON.stringify(this.directory)
+    }${
       this.code === undefined ? "" : ` (${this.code})`
     }. Make room there, check that you can write to it, or choose another directory with directory.`
   }

@@ -37,7 +37,7 @@ const read = (
     return yield* Effect.tryPromise({
       try: () => collect(body.content, options.betweenChunks),
       catch: (error) =>
-        SourceError.isSourceError(error) ? error : new SourceError.SourceUnreadable({ name: "?", reason: "Failed" })
+        SourceError.isSourceError(error) ? error : new SourceError.SourceUnreadable({ fileName: "?", reason: "Failed" })
     })
   }))
 

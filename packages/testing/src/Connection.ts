@@ -12,8 +12,8 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 
 /**
- * The connection is broken, so no response is sent. `code` is the operating system's name for it; `cause` is set if it
- * broke because reading the body failed.
+ * The connection is broken, so no response is sent. `code` is the operating system's name for it; `bodyFailure` is set
+ * if it broke because reading the body failed.
  *
  * @since 0.1.0
  * @category errors
@@ -22,7 +22,7 @@ export class ConnectionBroken extends Schema.TaggedError<ConnectionBroken>("@ste
   "ConnectionBroken",
   {
     code: Schema.Literal("ECONNRESET", "ENOTFOUND"),
-    cause: Schema.optional(Schema.Defect)
+    bodyFailure: Schema.optional(Schema.Defect)
   }
 ) {
   override get message(): string {

@@ -90,7 +90,7 @@ export type Run = (
   HttpServerRequest.HttpServerRequest
 >
 
-const broken = (cause?: unknown) => new Connection.ConnectionBroken({ code: "ECONNRESET", cause })
+const broken = (bodyFailure?: unknown) => new Connection.ConnectionBroken({ code: "ECONNRESET", bodyFailure })
 
 const counted = (body: Bytes, count: (bytes: number) => void): Bytes =>
   Stream.map(body, (chunk) => {

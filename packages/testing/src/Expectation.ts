@@ -23,14 +23,14 @@ import type * as StorageRefused from "./StorageRefused.js"
 export class NothingStored extends Schema.TaggedError<NothingStored>("@stevedore/testing/NothingStored")(
   "NothingStored",
   {
-    name: Schema.String,
+    fileName: Schema.String,
     /** The names of the finalized files. */
     finalized: Schema.Array(Schema.String)
   }
 ) {
   override get message(): string {
     const others = this.finalized.map((name) => JSON.stringify(name)).join(", ")
-    return `No file ${JSON.stringify(this.name)} is finalized: the sandbox has ${
+    return `No file ${JSON.stringify(this.fileName)} is finalized: the sandbox has ${
       others === "" ? "none at all" : others
     }.`
   }
@@ -46,7 +46,7 @@ export class NothingStored extends Schema.TaggedError<NothingStored>("@stevedore
 export class StoredDiffers extends Schema.TaggedError<StoredDiffers>("@stevedore/testing/StoredDiffers")(
   "StoredDiffers",
   {
-    name: Schema.String,
+    fileName: Schema.String,
     fileId: Schema.String,
     expectedSize: Schema.NonNegativeInt,
     storedSize: Schema.NonNegativeInt,
@@ -62,7 +62,7 @@ export class StoredDiffers extends Schema.TaggedError<StoredDiffers>("@stevedore
       : `${this.storedSize} bytes instead of ${this.expectedSize}`
     const show = (bytes: string) => bytes === "" ? "the end" : bytes
     return `${
-      JSON.stringify(this.name)
+      JSON.stringify(this.fileName)
     } differs from what is stored as ${this.fileId}: ${sizes}, and from byte ${this.offset} on ` +
       `${show(this.stored)} instead of ${show(this.expected)}.`
   }
@@ -132,7 +132,7 @@ const readSource = (
       ? InProcess.collect(body.stream)
       : Effect.mapError(
         InProcess.collect(InProcess.rawBody(body._tag === "BlobBody" ? body.blob : body.content)),
-        () => new SourceUnreadable({ name, reason: "Failed", attempts: 0 })
+        () => new SourceUnreadable({ fileName: name, reason: "Failed", attempts: 0 })
       )
   }))
 
@@ -174,7 +174,7 @@ export const isStoredAs = (
       if (at !== undefined) {
         const shown = (bytes: Uint8Array) => hexadecimal(bytes.subarray(at, at + SHOWN_BYTES))
         return yield* new StoredDiffers({
-          name: source.name,
+          fileName: source.name,
           fileId: stored.fileId,
           expectedSize: source.size,
           storedSize: stored.size,

@@ -16,11 +16,11 @@ import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Chunk from "effect/Chunk"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Inspectable from "effect/Inspectable"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
 /**
@@ -29,7 +29,13 @@ import * as Stream from "effect/Stream"
  * @since 0.1.0
  * @category errors
  */
-export class BodyRefused extends Data.TaggedError("BodyRefused")<{ readonly message: string }> {}
+export class BodyRefused extends Schema.TaggedError<BodyRefused>("@stevedore/testing/BodyRefused")("BodyRefused", {
+  problem: Schema.String
+}) {
+  override get message(): string {
+    return `${this.problem}.`
+  }
+}
 
 type Body = Stream.Stream<Uint8Array, unknown>
 
@@ -42,7 +48,7 @@ const toBytes = (chunk: unknown): Effect.Effect<Uint8Array, BodyRefused> =>
     ? Effect.succeed(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
     : Predicate.isString(chunk)
     ? Effect.succeed(new TextEncoder().encode(chunk))
-    : Effect.fail(new BodyRefused({ message: "A chunk of the body is neither bytes nor text" }))
+    : Effect.fail(new BodyRefused({ problem: "A chunk of the body is neither bytes nor text" }))
 
 /**
  * The bytes of a body of any kind that a platform has: bytes, text, a `Blob`, a web stream, or an async iterable such
@@ -78,7 +84,7 @@ const bodyOf = (body: HttpBody.HttpBody): Body => {
     case "Raw":
       return rawBody(body.body)
     case "FormData":
-      return Stream.fail(new BodyRefused({ message: "The sandbox does not accept forms" }))
+      return Stream.fail(new BodyRefused({ problem: "The sandbox does not accept forms" }))
   }
 }
 
@@ -87,7 +93,7 @@ const atMost = (body: Body, declared: number | undefined): Body =>
   declared === undefined ? body : Stream.mapAccumEffect(body, 0, (sent, chunk) => {
     const total = sent + chunk.byteLength
     return total > declared
-      ? Effect.fail(new BodyRefused({ message: `The body is longer than its Content-Length of ${declared}` }))
+      ? Effect.fail(new BodyRefused({ problem: `The body is longer than its Content-Length of ${declared}` }))
       : Effect.succeed([total, chunk] as const)
   })
 

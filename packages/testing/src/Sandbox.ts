@@ -92,7 +92,7 @@ const expectStoredIn = (
       )
     if (last === undefined) {
       return yield* new Expectation.NothingStored({
-        name: source.name,
+        fileName: source.name,
         finalized: files.map(({ name }) =>
           name
         )

@@ -83,7 +83,7 @@ export const client = (sandbox: Sandbox.SandboxService): HttpClient.HttpClient =
         request,
         reason: "Transport",
         description: broken.code,
-        cause: broken.cause ?? broken
+        cause: broken.bodyFailure ?? broken
       })
     const app = url.origin === new URL(sandbox.apiOrigin).origin
       ? sandbox.api

@@ -19,9 +19,9 @@ export const readFailure = (name: string, cause: unknown): SourceError => {
   if (isSourceError(cause)) return cause
   const code = textOf(cause, "name")
   return code === "NotReadableError"
-    ? new SourceChanged({ name, what: "modified" })
+    ? new SourceChanged({ fileName: name, what: "modified" })
     : new SourceUnreadable({
-      name,
+      fileName: name,
       reason: (code === undefined ? undefined : reasons[code]) ?? "Failed",
       ...(code === undefined ? {} : { code })
     })
@@ -35,7 +35,7 @@ const bufferSize = 256 * 1024
 
 const checkLength = (name: string, expected: number, actual: number): void => {
   if (actual === expected) return
-  throw new SourceChanged({ name, what: "size", expected: `${expected} bytes`, actual: `${actual} bytes` })
+  throw new SourceChanged({ fileName: name, what: "size", expected: `${expected} bytes`, actual: `${actual} bytes` })
 }
 
 interface Chunks {
@@ -159,7 +159,9 @@ export const readThrough = (name: string, blob: Blob, observe: ChunkObserver): E
     // A stream reports a changed file, like any other failure, as a network failure (`TypeError`). A read without a
     // stream reveals the real cause.
     Effect.mapError((error) =>
-      isSaidToBeModified(error) ? new SourceUnreadable({ name, reason: "Failed", code: "NotReadableError" }) : error
+      isSaidToBeModified(error)
+        ? new SourceUnreadable({ fileName: name, reason: "Failed", code: "NotReadableError" })
+        : error
     ),
     Effect.tapError((error) =>
       error._tag === "SourceUnreadable" && error.reason === "Failed" ? touch(name, blob) : Effect.void

@@ -75,7 +75,7 @@ export const sourceOf = ({ file, handle, name }: NamedAddition) =>
  */
 export const checkSize = ({ name, size }: Item, { file }: Addition): Effect.Effect<void, SourceChanged> =>
   file.size === size ? Effect.void : Effect.fail(
-    new SourceChanged({ name, what: "size", expected: `${size} bytes`, actual: `${file.size} bytes` })
+    new SourceChanged({ fileName: name, what: "size", expected: `${size} bytes`, actual: `${file.size} bytes` })
   )
 
 export const ofHandles = <A>(
@@ -110,9 +110,9 @@ export const dropEnded = (entry: Entry): Effect.Effect<void> =>
 export const keptFile = (ledgerId: string, name: string): Effect.Effect<Addition, SourceError, ServiceApi> =>
   Effect.gen(function*() {
     const handle = Option.flatten(yield* ofHandles((handles) => handles.find(ledgerId)))
-    if (Option.isNone(handle)) return yield* new SourceUnreadable({ name, reason: "Failed" })
+    if (Option.isNone(handle)) return yield* new SourceUnreadable({ fileName: name, reason: "Failed" })
     if (!(yield* FileHandles.allow(handle.value))) {
-      return yield* new SourceUnreadable({ name, reason: "PermissionDenied" })
+      return yield* new SourceUnreadable({ fileName: name, reason: "PermissionDenied" })
     }
     const file = yield* Effect.tryPromise({
       try: () => handle.value.getFile(),

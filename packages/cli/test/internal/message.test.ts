@@ -20,7 +20,7 @@ const errors: ReadonlyArray<readonly [ours: string, error: Error]> = [
   ["--resume", new ListError.CursorRejected({ page, age: Duration.zero, issues: [] })],
   [
     "--on-impossible continue",
-    new UploadError.DeadlineUnreachable({ name: "a.mp4", size: 10, needs: 2, has: 1, deadline: new Date(0) })
+    new UploadError.DeadlineUnreachable({ fileName: "a.mp4", size: 10, needs: 2, has: 1, deadline: new Date(0) })
   ],
   [
     "--allow-insecure-http",
@@ -31,13 +31,16 @@ const errors: ReadonlyArray<readonly [ours: string, error: Error]> = [
   ],
   ["--skip-invalid", new ListError.ItemInvalid({ page, index: 0, field: "title", problem: "a field is missing" })],
   ["walk again later", new ListError.PaginationBroken({ page, problem: "tooManyEmptyPages" })],
-  ["--strategy multipart", new PlanError.SizeExceeded({ name: "a", size: 2, limit: 1, path: "single" })],
-  ["--media-type", new SourceError.InvalidSource({ name: "a", field: "mediaType", expected: "1 to 255 characters" })],
-  ["copy its content into one.", new SourceError.SourceUnreadable({ name: "a", reason: "NotAFile" })],
+  ["--strategy multipart", new PlanError.SizeExceeded({ fileName: "a", size: 2, limit: 1, path: "single" })],
+  [
+    "--media-type",
+    new SourceError.InvalidSource({ fileName: "a", field: "mediaType", expected: "1 to 255 characters" })
+  ],
+  ["copy its content into one.", new SourceError.SourceUnreadable({ fileName: "a", reason: "NotAFile" })],
   ["--any-size", new DownloadError.DownloadIncomplete({ fileId: "f1", expected: 10, received: 5 })],
   ["--overwrite", new DownloadTargetError.TargetExists({ path: "a.mp4" })],
   ["--concurrency", new ConnectionError.TimedOut({ peer: "storage", phase: "body", after: Duration.minutes(1) })],
-  ["--no-resume", new UploadError.UploadLocked({ name: "a.mp4" })]
+  ["--no-resume", new UploadError.UploadLocked({ fileName: "a.mp4" })]
 ]
 
 describe("message", () => {
@@ -76,7 +79,7 @@ describe("message", () => {
   })
 
   it("is the error's own message if there is nothing to replace", () => {
-    const error = new PlanError.SizeExceeded({ name: "onImpossible", size: 2, limit: 1, path: "multipart" })
+    const error = new PlanError.SizeExceeded({ fileName: "onImpossible", size: 2, limit: 1, path: "multipart" })
     assert.strictEqual(messageOf(error), error.message)
     assert.strictEqual(messageOf("toString"), "toString")
     assert.strictEqual(messageOf({ _tag: "toString", message: "m" }), "m")

@@ -207,7 +207,7 @@ export const changed = (
   attempts: number
 ): SourceChanged =>
   new SourceChanged({
-    name: content.fileId,
+    fileName: content.fileId,
     what: "identity",
     expected: Option.getOrUndefined(expected),
     actual: Option.getOrUndefined(actual),

@@ -8,7 +8,7 @@ export const exactly = <E>(
   options: { readonly name: string; readonly size: number }
 ): Stream.Stream<Uint8Array, E | SourceChanged> => {
   const changed = (actual: string) =>
-    new SourceChanged({ name: options.name, what: "size", expected: `${options.size} bytes`, actual })
+    new SourceChanged({ fileName: options.name, what: "size", expected: `${options.size} bytes`, actual })
   return Stream.suspend(() => {
     let given = 0
     const counted = Stream.tap(stream, (chunk) => {

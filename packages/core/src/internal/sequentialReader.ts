@@ -32,7 +32,7 @@ export const open = (sequence: Sequence): Effect.Effect<OpenSource, SourceError,
       range.length === sequence.size && range.length > longestHeldWhole
         ? Effect.succeed(passingThrough(sequence, range))
         : Effect.map(read(range), (bytes) => held(bytes, range)),
-    readThrough: () => Effect.fail(new SourceUnreadable({ name: sequence.name, reason: "ReadOnce" })),
+    readThrough: () => Effect.fail(new SourceUnreadable({ fileName: sequence.name, reason: "ReadOnce" })),
     unchanged: Effect.void
   }))
 
@@ -52,7 +52,7 @@ const passingThrough = (sequence: Sequence, range: ByteRange): SourceSection => 
     body: (observe) =>
       Effect.suspend(() => {
         if (read && !sequence.repeatable) {
-          return Effect.fail(new SourceUnreadable({ name: sequence.name, reason: "ReadOnce" }))
+          return Effect.fail(new SourceUnreadable({ fileName: sequence.name, reason: "ReadOnce" }))
         }
         read = true
         return Effect.succeed<SourceBody>({ _tag: "StreamBody", stream: observed(sequence, observe) })
@@ -73,7 +73,7 @@ const steadyPull = (sequence: Sequence) =>
   Effect.gen(function*() {
     const { stall } = yield* Timeouts.Timeouts
     const pull = yield* Stream.toPull(exactly(sequence.stream, sequence))
-    return yield* unstalled(pull, stall, () => new SourceUnreadable({ name: sequence.name, reason: "Stalled" }))
+    return yield* unstalled(pull, stall, () => new SourceUnreadable({ fileName: sequence.name, reason: "Stalled" }))
   })
 
 // The stream is opened by the first claim and closed with the scope of the source, not with that of a section.
@@ -88,7 +88,7 @@ const makeReader = (sequence: Sequence): Effect.Effect<Read, never, Scope.Scope>
         : Effect.mapBoth(pull, {
           onSuccess: concatenate,
           onFailure: Option.getOrElse((): SourceError =>
-            new SourceChanged({ name: sequence.name, what: "size", expected: `${sequence.size} bytes` })
+            new SourceChanged({ fileName: sequence.name, what: "size", expected: `${sequence.size} bytes` })
           )
         })
     )
@@ -125,7 +125,7 @@ interface Turns {
 // A read that fails or is interrupted leaves a gap that nothing fills: all other claims then fail instead of waiting
 // forever.
 const makeTurns = (name: string): Turns => {
-  const gone = new SourceUnreadable({ name, reason: "ReadOnce" })
+  const gone = new SourceUnreadable({ fileName: name, reason: "ReadOnce" })
   const claimed = new Set<number>()
   const turns = new Map<number, Deferred.Deferred<void, SourceError>>()
   let broken: SourceError | undefined

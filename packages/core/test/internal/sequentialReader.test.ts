@@ -169,7 +169,7 @@ describe("sequentialReader", () => {
 
   it.effect("a failure is every claim's: those that wait and those that come after", () =>
     Effect.scoped(Effect.gen(function*() {
-      const failure = new SourceError.SourceUnreadable({ name: "a.bin", reason: "Failed", code: "EIO" })
+      const failure = new SourceError.SourceUnreadable({ fileName: "a.bin", reason: "Failed", code: "EIO" })
       const source = yield* open(Stream.concat(Stream.make(bytes(5)), Stream.fail(failure)), 40)
       const waiting = yield* Effect.fork(Effect.either(source.section({ offset: 20, length: 10 })))
       yield* TestClock.adjust("1 second")
@@ -210,7 +210,7 @@ describe("sequentialReader", () => {
           Stream.mapEffect(chunked(all, [5]), (chunk) =>
             Effect.flatMap(Ref.get(closed), (isClosed) =>
               isClosed
-                ? Effect.fail(new SourceError.SourceUnreadable({ name: "a.bin", reason: "Failed" }))
+                ? Effect.fail(new SourceError.SourceUnreadable({ fileName: "a.bin", reason: "Failed" }))
                 : Effect.succeed(chunk)))
         )
       )

@@ -177,13 +177,13 @@ export class SimulatedSource {
   }
 
   private unreadable(reason: "NotFound" | "Failed") {
-    return new SourceErrors.SourceUnreadable({ name: this.given.name, reason })
+    return new SourceErrors.SourceUnreadable({ fileName: this.given.name, reason })
   }
 
   private difference(fingerprint: Fingerprint, node: Node): SourceErrors.SourceError | undefined {
     const now = this.fingerprintOf(node)
     const what = (["identity", "size", "modified"] as const).find((aspect) => fingerprint[aspect] !== now[aspect])
-    return what === undefined ? undefined : new SourceErrors.SourceChanged({ name: this.given.name, what })
+    return what === undefined ? undefined : new SourceErrors.SourceChanged({ fileName: this.given.name, what })
   }
 
   private check(life: number, fingerprint: Fingerprint, handle: Node): SourceErrors.SourceError | undefined {
@@ -245,7 +245,7 @@ export class SimulatedSource {
         if (position >= end) return undefined
         if (this.isUnreadable) return this.unreadable("Failed")
         const piece = handle.content.slice(position, Math.min(end, position + chunk))
-        if (piece.length === 0) return new SourceErrors.SourceChanged({ name, what: "size" })
+        if (piece.length === 0) return new SourceErrors.SourceChanged({ fileName: name, what: "size" })
         position += piece.length
         // As the file source of Node does: before the last bytes leave.
         const problem = position >= end ? this.difference(fingerprint, handle) : undefined

@@ -122,7 +122,7 @@ const resized = (
 ): Effect.Effect<never, SourceChanged> =>
   Effect.fail(
     new SourceChanged({
-      name: fileId,
+      fileName: fileId,
       what: "size",
       expected: `${size} bytes`,
       actual: Option.getOrUndefined(Option.map(actual, (bytes) => `${bytes} bytes`)),

@@ -45,7 +45,7 @@ const below = (root: string, relative: string, { kind, name: own }: Named, recur
         ? Stream.catchAll(inFolder(root, name, recursive), (error) => Stream.succeed(refused(name, error)))
         : Stream.empty
     case "Other":
-      return Stream.succeed(refused(name, new SourceUnreadable({ name, reason: "NotAFile" })))
+      return Stream.succeed(refused(name, new SourceUnreadable({ fileName: name, reason: "NotAFile" })))
   }
 }
 
@@ -90,5 +90,5 @@ export const checkLinks = (
     Effect.filterOrFail(
       attempt(entry.name, () => NodeFs.lstat(path)),
       (stats) => !stats.isSymbolicLink(),
-      () => new SourceUnreadable({ name: entry.name, reason: "NotAFile" })
+      () => new SourceUnreadable({ fileName: entry.name, reason: "NotAFile" })
     ), { discard: true })

@@ -39,7 +39,7 @@ export const send = (
       catch: (error) =>
         isSourceError(error) || error instanceof Broken
           ? error
-          : new SourceUnreadable({ name: request.name, reason: "Failed", attempts: request.attempt })
+          : new SourceUnreadable({ fileName: request.name, reason: "Failed", attempts: request.attempt })
     })
   const each = (chunks: AsyncIterable<unknown>) =>
     run(async (signal) => {

@@ -82,7 +82,7 @@ const fill = async (file: SourceFile, handle: FileHandle, buffer: Uint8Array, po
     const { bytesRead } = await handle.read(buffer, filled, buffer.byteLength - filled, position + filled)
     if (bytesRead === 0) {
       throw new SourceChanged({
-        name: file.name,
+        fileName: file.name,
         what: "size",
         expected: `${file.fingerprint.size} bytes`,
         actual: `${position + filled} bytes`

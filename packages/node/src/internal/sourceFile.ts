@@ -31,7 +31,7 @@ const reasons: Readonly<Record<string, SourceUnreadable["reason"]>> = {
 export const unreadable = (name: string, cause: unknown): SourceUnreadable => {
   const code = Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
   return new SourceUnreadable({
-    name,
+    fileName: name,
     reason: (code === undefined ? undefined : reasons[code]) ?? "Failed",
     ...(code === undefined ? {} : { code })
   })
@@ -43,7 +43,7 @@ export const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A
 
 const fingerprint = (name: string, stats: BigIntStats): SourceFingerprint => {
   if (!stats.isFile()) {
-    throw new SourceUnreadable({ name, reason: stats.isDirectory() ? "Directory" : "NotAFile" })
+    throw new SourceUnreadable({ fileName: name, reason: stats.isDirectory() ? "Directory" : "NotAFile" })
   }
   return {
     kind: "file",
@@ -111,7 +111,7 @@ const difference = ({ fingerprint, name }: SourceFile, now: SourceFingerprint): 
   const what = aspects.find((aspect) => fingerprint[aspect] !== now[aspect])
   return what === undefined
     ? undefined
-    : new SourceChanged({ name, what, expected: show[what](fingerprint), actual: show[what](now) })
+    : new SourceChanged({ fileName: name, what, expected: show[what](fingerprint), actual: show[what](now) })
 }
 
 /** @internal */

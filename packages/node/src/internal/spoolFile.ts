@@ -26,7 +26,7 @@ interface SpoolFile {
 const attempt = <A>({ directory, name }: Spool, run: () => Promise<A>): Effect.Effect<A, SpoolUnwritable> =>
   Effect.tryPromise({
     try: run,
-    catch: (cause) => new SpoolUnwritable({ name, directory, code: systemCode(cause) })
+    catch: (cause) => new SpoolUnwritable({ fileName: name, directory, code: systemCode(cause) })
   })
 
 const named = /^stevedore-(\d+)-[0-9a-f-]{36}\.spool$/
@@ -62,7 +62,7 @@ const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array
     const write = (chunk: Uint8Array): Effect.Effect<void, SpoolUnwritable | SizeExceeded> => {
       size += chunk.byteLength
       return size > atMost
-        ? Effect.fail(new SizeExceeded({ name, size, limit: atMost, path: "multipart" }))
+        ? Effect.fail(new SizeExceeded({ fileName: name, size, limit: atMost, path: "multipart" }))
         : attempt(spool, () => file.handle.writeFile(chunk))
     }
     return Effect.zipRight(
