@@ -137,7 +137,7 @@ describe("BlobSource", () => {
         slice: () => ({ arrayBuffer: refusal })
       })
       const error = yield* aSecondLater(Effect.flip(Effect.scoped(source.open)))
-      assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
+      assert.deepInclude(error, { _tag: "SourceChanged", fileName: "a.bin", what: "modified" })
     }))
 
   describe("a change that the browser does not report", () => {
@@ -154,7 +154,7 @@ describe("BlobSource", () => {
           now[at] = 255
           const changed = file(now)
           Object.assign(chosen, { slice: changed.slice.bind(changed) })
-          const expected = { _tag: "SourceChanged", name: "a.bin", what: "content" } as const
+          const expected = { _tag: "SourceChanged", fileName: "a.bin", what: "content" } as const
           assert.deepInclude(yield* Effect.flip(open.unchanged), expected)
           assert.deepInclude(yield* Effect.flip(Effect.scoped(source.open)), expected)
         }).pipe(Effect.scoped)
@@ -171,7 +171,7 @@ describe("BlobSource", () => {
         Object.assign(chosen, {
           slice: () => ({ size: 10, stream: () => new ReadableStream({ pull, type: "bytes" }) })
         })
-        const expected = { _tag: "SourceChanged", name: "a.bin", what: "modified" } as const
+        const expected = { _tag: "SourceChanged", fileName: "a.bin", what: "modified" } as const
         assert.deepInclude(yield* Effect.flip(open.unchanged), expected)
         assert.deepInclude(yield* Effect.flip(open.readThrough({ offset: 0, length: 10 }, () => {})), expected)
       }).pipe(Effect.scoped))
@@ -198,7 +198,7 @@ describe("BlobSource", () => {
         }
         Object.assign(chosen, { stream: () => new ReadableStream({ pull, type: "bytes" }) })
         const error = yield* Effect.flip(Effect.scoped(source.open))
-        assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
+        assert.deepInclude(error, { _tag: "SourceChanged", fileName: "a.bin", what: "modified" })
       }))
 
     it.effect("fails with SourceChanged if a file is shorter, although the browser fills up what it reads at once", () =>
@@ -244,7 +244,7 @@ describe("BlobSource", () => {
       Effect.gen(function*() {
         const changed = broken(() => Promise.reject(new DOMException("", "NotReadableError")))
         const error = yield* aSecondLater(Effect.flip(BlobSource.fromFile(changed)))
-        assert.deepInclude(error, { _tag: "SourceChanged", name: "a.bin", what: "modified" })
+        assert.deepInclude(error, { _tag: "SourceChanged", fileName: "a.bin", what: "modified" })
       }))
 
     it.effect("fails with SourceUnreadable if reading a byte reports NotFoundError", () =>

@@ -77,7 +77,6 @@ export class UploadsFailed extends Schema.TaggedError<UploadsFailed>("@stevedore
   kind: ErrorKind.field("refused"),
   failed: Schema.Int,
   files: Schema.Int,
-  /** Whether the service rejects the token. */
   unauthorized: Schema.Boolean
 }) {
   /**

@@ -30,6 +30,7 @@ describe("Reports", () => {
       path: "a.mp4",
       error: {
         _tag: "RequestRejected",
+        kind: "refused",
         operation: "initiateUpload",
         status: 422,
         issues: [{ code: "UnprocessableContent", path: ["name"] }],

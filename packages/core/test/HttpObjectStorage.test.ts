@@ -143,7 +143,7 @@ describe("HttpObjectStorage", () => {
         (length) =>
           Effect.gen(function*() {
             const { result } = yield* put(stored, { section: section(text("hello"), form, length) })
-            assert.include({ ...errorOf(result) }, { _tag: "SourceChanged", name: "a.txt", what: "size" })
+            assert.include({ ...errorOf(result) }, { _tag: "SourceChanged", fileName: "a.txt", what: "size" })
           })
       )
     })

@@ -133,7 +133,7 @@ describe("UploadSources", () => {
       Effect.gen(function*() {
         const source = UploadSources.fromStream("a", Stream.make(text("hello")), { size })
         const error = yield* Effect.flip(contentOf(source, { offset: 0, length: size }))
-        assert.include({ ...error }, { _tag: "SourceChanged", name: "a", what: "size", expected: `${size} bytes` })
+        assert.include({ ...error }, { _tag: "SourceChanged", fileName: "a", what: "size", expected: `${size} bytes` })
       }))
   })
 })

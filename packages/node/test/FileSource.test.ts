@@ -609,7 +609,7 @@ describe("a spooled stream", () => {
           Object.assign(await open(...args), { writeFile: () => Promise.reject(OtherDisk.refusal("ENOSPC")) })
       })
       const full = yield* Effect.flip(FileSource.spooled("film.mp4", chunked(), { directory }))
-      assert.deepInclude({ ...full }, { _tag: "SpoolUnwritable", name: "film.mp4", directory, code: "ENOSPC" })
+      assert.deepInclude({ ...full }, { _tag: "SpoolUnwritable", fileName: "film.mp4", directory, code: "ENOSPC" })
       assert.include(full.message, `in ${JSON.stringify(directory)} (ENOSPC). Make room there`)
       assert.deepStrictEqual(yield* entriesOf(directory), [])
     }))

@@ -76,9 +76,9 @@ const storageErrors = {
 }
 
 const sourceErrors = {
-  changed: (attempts: number) => new SourceError.SourceChanged({ name: "a", what: "modified", attempts }),
-  readOnce: (attempts: number) => new SourceError.SourceUnreadable({ name: "a", reason: "ReadOnce", attempts }),
-  unreadable: (attempts: number) => new SourceError.SourceUnreadable({ name: "a", reason: "Failed", attempts })
+  changed: (attempts: number) => new SourceError.SourceChanged({ fileName: "a", what: "modified", attempts }),
+  readOnce: (attempts: number) => new SourceError.SourceUnreadable({ fileName: "a", reason: "ReadOnce", attempts }),
+  unreadable: (attempts: number) => new SourceError.SourceUnreadable({ fileName: "a", reason: "Failed", attempts })
 }
 
 type Names<Errors> = ReadonlyArray<keyof Errors & string>
