@@ -153,6 +153,30 @@ export const serverRequest = (
   )
 }
 
+/**
+ * A request with another target (path and query), headers or body, on the connection of the one that it replaces.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const replaced = (
+  request: HttpServerRequest.HttpServerRequest,
+  { body, headers = request.headers, target = request.url }: {
+    readonly target?: string | undefined
+    readonly headers?: Headers.Headers | undefined
+    readonly body?: Uint8Array | undefined
+  }
+): HttpServerRequest.HttpServerRequest =>
+  new InProcessRequest(
+    request.method,
+    target,
+    target,
+    body === undefined ? headers : Headers.set(headers, "content-length", String(body.length)),
+    body === undefined ? request.stream : Stream.succeed(body),
+    body?.length,
+    request.source
+  )
+
 class InProcessRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
   readonly [HttpServerRequest.TypeId]: HttpServerRequest.TypeId = HttpServerRequest.TypeId
   readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
@@ -163,13 +187,14 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
     readonly url: string,
     readonly headers: Headers.Headers,
     private readonly body: Body,
-    private readonly declared: number | undefined
+    private readonly declared: number | undefined,
+    private readonly from?: unknown
   ) {
     super()
   }
 
   get source(): unknown {
-    return this
+    return this.from ?? this
   }
   get cookies() {
     return this.web().cookies
@@ -214,7 +239,8 @@ class InProcessRequest extends Inspectable.Class implements HttpServerRequest.Ht
       options.url ?? this.url,
       options.headers ?? this.headers,
       this.body,
-      this.declared
+      this.declared,
+      this.from
     )
   }
   toJSON(): unknown {

@@ -18,6 +18,7 @@ import type * as Exchange from "./Exchange.js"
 import * as Expectation from "./Expectation.js"
 import * as FaultScript from "./FaultScript.js"
 import * as InProcess from "./InProcess.js"
+import * as Varied from "./internal/varied.js"
 import * as ObjectStore from "./ObjectStore.js"
 import * as ObjectStoreMemory from "./ObjectStoreMemory.js"
 import type { FileRecord } from "./SandboxFiles.js"
@@ -123,14 +124,20 @@ export const make = (
     }
     const recorder = SandboxRecorder.make(settings)
     const uploads = SandboxUploads.make(settings, store)
+    const apps = Varied.apps({
+      settings,
+      uploads,
+      api: yield* ApiApp.make({ settings, uploads, store, recorder }),
+      storage: StorageApp.make(settings, store, recorder)
+    })
     return {
       baseUrl: `${settings.apiOrigin}${settings.apiBasePath}`,
       token: settings.token,
       apiOrigin: settings.apiOrigin,
       storageOrigin: settings.storageOrigin,
-      api: yield* ApiApp.make({ settings, uploads, store, recorder }),
-      storage: StorageApp.make(settings, store, recorder),
-      stored: (fileId) => InProcess.collect(store.get(keyOf(fileId))),
+      api: apps.api,
+      storage: apps.storage,
+      stored: (fileId) => InProcess.collect(store.get(keyOf(apps.inside(fileId)))),
       files: uploads.files,
       expectStored: expectStoredIn(uploads, store),
       report: Effect.sync(recorder.report)

@@ -23,6 +23,7 @@ import * as ObjectStoreMemory from "./ObjectStoreMemory.js"
 import * as Sandbox from "./Sandbox.js"
 import * as SandboxHttp from "./SandboxHttp.js"
 import * as SandboxOptions from "./SandboxOptions.js"
+import * as ServiceVariation from "./ServiceVariation.js"
 
 /**
  * The services that the layers provide: those of core, and the sandbox behind them.
@@ -59,11 +60,15 @@ export interface Options extends SandboxOptions.Options, TransferGate.Options {
  */
 export const profileOf = (options?: SandboxOptions.Options): ServiceProfile.ServiceProfile => {
   const settings = SandboxOptions.resolve(options)
-  return ServiceProfile.extend(ServiceProfile.standard, {
+  const { variation } = settings
+  const named = variation === undefined ? ServiceProfile.standard : ServiceVariation.profile(variation)
+  return ServiceProfile.extend(named, {
     encryptionHeaders: settings.encryptionHeaders,
     download: settings.download === "link" ? "link" : "content",
     paths: settings.paths,
-    fields: { fileName: settings.initiateFields.name, mediaType: settings.initiateFields.type },
+    ...(variation === undefined
+      ? { fields: { fileName: settings.initiateFields.name, mediaType: settings.initiateFields.type } }
+      : {}),
     limits: { minimumPartSize: settings.minimumPartSize }
   })
 }

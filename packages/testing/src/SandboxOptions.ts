@@ -9,6 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Exchange from "./Exchange.js"
 import * as FaultScript from "./FaultScript.js"
 import * as ObjectStore from "./ObjectStore.js"
+import * as ServiceVariation from "./ServiceVariation.js"
 import type * as UrlSigner from "./UrlSigner.js"
 
 /**
@@ -26,6 +27,11 @@ export type ListRecord = Readonly<Record<string, unknown>>
  * @category models
  */
 export interface Options {
+  /**
+   * A service that keeps the interface and differs in everything else. What other options say takes precedence over it.
+   * Defaults to none.
+   */
+  readonly variation?: ServiceVariation.ServiceVariation | undefined
   /** The only bearer token that is accepted. Defaults to `api.sandbox`. */
   readonly token?: Redacted.Redacted | string | undefined
   /** The origin of the service. Defaults to `https://api.sandbox.test`. */
@@ -40,6 +46,8 @@ export interface Options {
   readonly credential?: UrlSigner.Credential | undefined
   /** How long the URLs of an upload are valid. Defaults to 3 hours (service contract). */
   readonly urlLifetime?: Duration.DurationInput | undefined
+  /** How long the URL of a single PUT is valid. Defaults to `urlLifetime`. */
+  readonly singleUrlLifetime?: Duration.DurationInput | undefined
   /** How long the URL of a download is valid. Defaults to 1 hour (service contract). */
   readonly downloadLifetime?: Duration.DurationInput | undefined
   /** How long until an unfinished upload is forgotten. Defaults to 24 hours (service contract). */
@@ -61,6 +69,8 @@ export interface Options {
   readonly encryptionHeaders?: Readonly<Record<string, string>> | undefined
   /** Whether the single PUT's URL also signs the declared media type. Defaults to no. */
   readonly signContentType?: boolean | undefined
+  /** Whether the URLs of parts sign the encryption headers, too. Defaults to no. */
+  readonly signPartEncryption?: boolean | undefined
   /**
    * What a download returns: the content (default), JSON with a pre-signed URL (the live service), or a redirect to
    * that URL.
@@ -119,6 +129,7 @@ export interface Options {
  * @category models
  */
 export interface Settings {
+  readonly variation: ServiceVariation.ServiceVariation | undefined
   readonly token: Redacted.Redacted
   readonly apiOrigin: string
   readonly storageOrigin: string
@@ -126,6 +137,7 @@ export interface Settings {
   readonly bucket: string
   readonly credential: UrlSigner.Credential
   readonly urlLifetimeMillis: number
+  readonly singleUrlLifetimeMillis: number
   readonly downloadLifetimeMillis: number
   readonly orphanLifetimeMillis: number
   readonly processingMillis: number
@@ -133,6 +145,7 @@ export interface Settings {
   readonly minimumPartSize: number
   readonly encryptionHeaders: Readonly<Record<string, string>>
   readonly signContentType: boolean
+  readonly signPartEncryption: boolean
   readonly download: "content" | "link" | "redirect"
   readonly paths: ServiceProfile.ServiceProfile["paths"]
   readonly initiateFields: { readonly name: string; readonly type: string }
@@ -177,9 +190,11 @@ const MIB = 1024 * 1024
  * @since 0.1.0
  * @category constructors
  */
-export const resolve = (options: Options = {}): Settings => {
+export const resolve = (given: Options = {}): Settings => {
+  const options = given.variation === undefined ? given : { ...ServiceVariation.options(given.variation), ...given }
   const token = options.token ?? DEFAULT_TOKEN
   return {
+    variation: options.variation,
     token: Redacted.isRedacted(token) ? token : Redacted.make(token),
     apiOrigin: options.apiOrigin ?? "https://api.sandbox.test",
     storageOrigin: options.storageOrigin ?? "https://storage.sandbox.test",
@@ -187,6 +202,7 @@ export const resolve = (options: Options = {}): Settings => {
     bucket: options.bucket ?? "stevedore-sandbox",
     credential: options.credential ?? defaultCredential,
     urlLifetimeMillis: Duration.toMillis(options.urlLifetime ?? "3 hours"),
+    singleUrlLifetimeMillis: Duration.toMillis(options.singleUrlLifetime ?? options.urlLifetime ?? "3 hours"),
     downloadLifetimeMillis: Duration.toMillis(options.downloadLifetime ?? "1 hour"),
     orphanLifetimeMillis: Duration.toMillis(options.orphanLifetime ?? "24 hours"),
     processingMillis: Duration.toMillis(options.processing ?? 0),
@@ -194,6 +210,7 @@ export const resolve = (options: Options = {}): Settings => {
     minimumPartSize: options.minimumPartSize ?? ObjectStore.MINIMUM_PART_BYTES,
     encryptionHeaders: lowerCaseNames(options.encryptionHeaders ?? { "x-amz-server-side-encryption": "aws:kms" }),
     signContentType: options.signContentType ?? false,
+    signPartEncryption: options.signPartEncryption ?? false,
     download: options.download ?? "content",
     paths: ServiceProfile.extend(ServiceProfile.standard, { paths: options.paths }).paths,
     initiateFields: options.initiateFields ?? { name: "name", type: "type" },

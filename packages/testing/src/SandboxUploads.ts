@@ -114,7 +114,7 @@ export const make = (settings: Settings, store: ObjectStore.ObjectStoreService):
           expiresIn: request.expiresIn
         }))
 
-  const lifetime = Math.round(settings.urlLifetimeMillis / 1000)
+  const partHeaders = settings.signPartEncryption ? settings.encryptionHeaders : {}
 
   const open = (
     declared: Declaration,
@@ -212,7 +212,7 @@ export const make = (settings: Settings, store: ObjectStore.ObjectStoreService):
           method: "PUT",
           key: keyOf(fileId),
           headers: { ...settings.encryptionHeaders, ...contentType },
-          expiresIn: lifetime
+          expiresIn: Math.round(settings.singleUrlLifetimeMillis / 1000)
         })
         yield* open(declared, fileId, undefined)
         return { fileId, uploadUrl }
@@ -227,7 +227,13 @@ export const make = (settings: Settings, store: ObjectStore.ObjectStoreService):
         const key = keyOf(fileId)
         const uploadId = yield* store.createUpload(key, { contentType: declared.type })
         const urls = yield* Effect.forEach(Array.from({ length: parts }, (_, index) => index + 1), (partNumber) =>
-          sign({ method: "PUT", key, part: { uploadId, partNumber }, headers: {}, expiresIn: lifetime }))
+          sign({
+            method: "PUT",
+            key,
+            part: { uploadId, partNumber },
+            headers: partHeaders,
+            expiresIn: Math.round(settings.urlLifetimeMillis / 1000)
+          }))
         yield* open(declared, fileId, { uploadId, parts })
         return { fileId, uploadId, urls }
       }),

@@ -96,6 +96,11 @@ export * as SandboxReport from "./SandboxReport.js"
 /**
  * @since 0.1.0
  */
+export * as ServiceVariation from "./ServiceVariation.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as StorageRefused from "./StorageRefused.js"
 
 /**

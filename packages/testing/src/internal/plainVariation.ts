@@ -1,0 +1,75 @@
+import type { ServiceVariation } from "../ServiceVariation.js"
+
+/** The names of the standard profile. @internal */
+export const standardNames: ServiceVariation["open"]["names"] = {
+  fileName: "name",
+  mediaType: "type",
+  size: "size",
+  parts: "parts",
+  fileId: "id",
+  partUrl: "url",
+  partNumber: "part_number",
+  completeParts: "parts",
+  completePartNumber: "part_number",
+  completeEtag: "etag",
+  downloadUrl: "url"
+}
+
+/** What the standard profile assumes. @internal */
+export const standardOpen: ServiceVariation["open"] = {
+  names: standardNames,
+  paths: "standard",
+  storage: "amz",
+  download: "content"
+}
+
+/** The service that the sandbox is without a variation. @internal */
+export const plainVariation: ServiceVariation = {
+  seed: 0,
+  session: { envelope: "data", ids: "base62", uploadIds: "base62", urls: "strings", parts: "wished" },
+  completion: { status: 200, body: "record", repeated: "as before", pendingSeconds: 0 },
+  records: { file: "usual", items: "usual", extraFields: 0, fieldOrder: "usual" },
+  storage: {
+    urls: "SigV4",
+    singleMinutes: 180,
+    partMinutes: 180,
+    etags: "quoted",
+    status: 200,
+    body: "nothing",
+    repeatsEncryption: true,
+    signsPartEncryption: false,
+    date: "right"
+  },
+  download: {
+    redirects: 0,
+    redirectStatus: 302,
+    relative: false,
+    length: "declared",
+    ranges: "supported",
+    validator: "etag",
+    mediaType: "declared"
+  },
+  lists: {
+    items: 12,
+    largestPage: 100,
+    emptyPages: false,
+    end: "null",
+    nullOnOnePage: false,
+    hasMore: "right",
+    totals: "right",
+    cursors: "base64"
+  },
+  answers: {
+    mediaType: "application/json",
+    byteOrderMark: false,
+    coding: "none",
+    length: "declared",
+    drips: false,
+    connection: "kept",
+    date: "right",
+    rateLimit: "none",
+    refusals: "errors"
+  },
+  tokenInfo: "told",
+  open: standardOpen
+}
