@@ -113,13 +113,14 @@ const client = (options: Options): Layer.Layer<HttpClient.HttpClient> =>
 const config = (options: Options): Layer.Layer<ServiceConfig.ServiceConfig, ConfigError.ConfigError> =>
   Layer.suspend(() => {
     const { baseUrl, token } = options
-    const absolute = URL.canParse(baseUrl, location.href) ? new URL(baseUrl, location.href).href : baseUrl
+    // a path of this page's origin; to a URL parser, //host and /\host are others
+    const absolute = /^\/(?![/\\])/.test(baseUrl) ? `${location.origin}${baseUrl}` : baseUrl
     return token === undefined
       // no token is sent, so http is acceptable
       ? ServiceConfig.layerWithoutToken({
         ...options,
         baseUrl: absolute,
-        allowInsecureHttp: options.allowInsecureHttp || absolute.startsWith("http:")
+        allowInsecureHttp: options.allowInsecureHttp || /^http:/i.test(absolute)
       })
       : ServiceConfig.layer({ ...options, baseUrl: absolute, token })
   })

@@ -96,6 +96,17 @@ describe("BrowserStevedore", () => {
       assert.deepStrictEqual(asked, [])
     }))
 
+  it.scoped.each(["//evil.test", "/\\evil.test", "/\t/evil.test", "https:evil.test", "https:\\\\evil.test", " /api"])(
+    "refuses the base URL %j, which a URL parser bends into one, and sends no request",
+    (baseUrl) =>
+      Effect.gen(function*() {
+        const { asked } = yield* world()
+        const error = yield* Effect.flip(Effect.provide(file, layerOf({ baseUrl })))
+        assert.strictEqual(error._tag, "ConfigError")
+        assert.deepStrictEqual(asked, [])
+      })
+  )
+
   it.scoped("rejects an http upload URL behind an https base URL unless allowInsecureHttp is set", () =>
     Effect.gen(function*() {
       yield* world(() => json(201, { data: { id: "f", upload_url: "http://bucket.test/k" } }))

@@ -21,8 +21,20 @@ import { alone, flags, withValues } from "./internal/optionKinds.js"
 export const unknownOption = (word: string): string =>
   `Unknown option ${word}: see --help. Write a name that begins with a dash after --, or as ./${word}`
 
+// No word of a command line contains it.
+const mark = "\0"
+
 /**
- * An argument for a path or an id. If it begins with a dash, it is taken for an option that does not exist.
+ * A text in which words of {@link afterDashes} are as they were written.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const asWritten = (text: string): string => text.replaceAll(mark, "")
+
+/**
+ * An argument for a path or an id. If it begins with a dash and does not follow `--`, it is taken for an option that does
+ * not exist.
  *
  * @since 0.1.0
  * @category arguments
@@ -35,12 +47,13 @@ export const text = (name: string, description: string): Args.Args<string> =>
         ? Effect.fail(HelpDoc.p(unknownOption(value)))
         : value === ""
         ? Effect.fail(HelpDoc.p(`${name} is empty: is a variable not set?`))
-        : Effect.succeed(value)
+        : Effect.succeed(asWritten(value))
     )
   )
 
 /**
- * The command line with each word after `--` rewritten so that it cannot be taken for an option.
+ * The command line without `--`, in which each word after it that begins with a dash is marked, so that it cannot be
+ * taken for an option. {@link text} reads it as it was written.
  *
  * @since 0.1.0
  * @category conversions
@@ -49,7 +62,10 @@ export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string>
   const dashes = words.indexOf("--")
   return dashes === -1
     ? words
-    : [...words.slice(0, dashes), ...words.slice(dashes + 1).map((word) => word.startsWith("-") ? `./${word}` : word)]
+    : [
+      ...words.slice(0, dashes),
+      ...words.slice(dashes + 1).map((word) => word.startsWith("-") ? `${mark}${word}` : word)
+    ]
 }
 
 // Up to "--"; everything after it is a name.
@@ -77,7 +93,7 @@ export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<st
     options,
     (word, index) => word === "--log-level" || word.startsWith("--log-level=") || options[index - 1] === "--log-level"
   )
-  return [...levels, ...flagsLast([...commandFirst(others, commands), ...afterDashes(names)])]
+  return [...levels, ...flagsLast(commandFirst([...others, ...afterDashes(names)], commands))]
 }
 
 /**
@@ -115,7 +131,8 @@ export const mistake = (
     const expected = choices.get(input)
     if (expected?.includes(value) === false) return { input, problem: `expected one of ${expected.join(", ")}` }
   }
-  const command = options.find(isCommandIn(options, commands))
+  const all = afterDashes(words)
+  const command = all.find(isCommandIn(all, commands))
   if (command !== "sandbox" && options.some((word) => word === "--token" || word.startsWith("--token="))) {
     return {
       input: "--token",

@@ -7,6 +7,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { stripVTControlCharacters } from "node:util"
+import { asWritten } from "./Arguments.js"
 import * as Completions from "./internal/completions.js"
 import * as Printable from "./Printable.js"
 
@@ -92,7 +93,7 @@ export const layer = (looks: { readonly out: Out; readonly error: Look }): Layer
       ...console,
       log: (...parts) => looks.out.print(`${parts.map(tidy(looks.out)).join(" ")}\n`),
       error: (...parts) => {
-        const tidied = parts.map(tidy(looks.error))
+        const tidied = parts.map(tidy(looks.error)).map((part) => typeof part === "string" ? asWritten(part) : part)
         return tidied.every((part) => part === "") ? Effect.void : console.error(...tidied)
       }
     }))

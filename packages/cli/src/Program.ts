@@ -16,6 +16,7 @@ import * as Arguments from "./Arguments.js"
 import * as CommandLine from "./CommandLine.js"
 import * as Complaint from "./Complaint.js"
 import { summaries } from "./internal/commands.js"
+import * as Globbed from "./internal/globbed.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Output from "./Output.js"
 import * as PlainConsole from "./PlainConsole.js"
@@ -65,7 +66,10 @@ const logs = Layer.merge(
   Logger.minimumLogLevel(LogLevel.Warning)
 )
 
-const checkWords = ({ input, words }: Process): Effect.Effect<void, InvalidInput> => {
+const checkWords = ({ input, words }: Process): Effect.Effect<void, InvalidInput> =>
+  Effect.zipRight(Globbed.check(words), Effect.suspend(() => checkOptions({ input, words })))
+
+const checkOptions = ({ input, words }: Pick<Process, "input" | "words">): Effect.Effect<void, InvalidInput> => {
   const mistake = Arguments.mistake(words, Object.keys(summaries))
   if (mistake !== undefined) return Effect.fail(new InvalidInput(mistake))
   // Without a keyboard, a wizard would wait forever for its first answer, and draw its questions all the same.

@@ -67,7 +67,7 @@ export const upload = Command.make(
   "Upload files, and directories with everything in them. Ctrl-C stops; the same command resumes",
   "stevedore upload interview.mp4",
   "stevedore upload interviews/ --concurrency 8",
-  "stevedore upload *.mp4 --verify download --checksum sha256",
+  "stevedore upload ./*.mp4 --verify download --checksum sha256",
   "stevedore upload interview.mp4 --json | jq 'select(.type == \"completed\").file.id'"
 )))
 

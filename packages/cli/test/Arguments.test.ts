@@ -18,15 +18,13 @@ const argument = (word: string) =>
   )
 
 describe("Arguments", () => {
-  it.prop("rewrites words after -- so that none looks like an option, and keeps the words before it", [
+  it.prop("marks words after -- so that none looks like an option, and keeps the words before it", [
     FastCheck.array(FastCheck.string().filter((word) => word !== "--")),
-    FastCheck.array(FastCheck.string())
+    FastCheck.array(FastCheck.string().filter((word) => !word.includes("\0")))
   ], ([before, after]) => {
     const words = Arguments.afterDashes([...before, "--", ...after])
     assert.deepStrictEqual(words.slice(0, before.length), before)
-    assert.isTrue(
-      words.slice(before.length).every((word, index) => word === after[index] || word === `./${after[index]}`)
-    )
+    assert.deepStrictEqual(words.slice(before.length).map(Arguments.asWritten), after)
     assert.isTrue(words.slice(before.length).every((word) => !word.startsWith("-")))
     assert.deepStrictEqual(Arguments.afterDashes(before), before)
   })
@@ -37,7 +35,9 @@ describe("Arguments", () => {
       ["-h", "--help"],
       ["upload debug --log-level debug x", "--log-level debug upload debug x"],
       ["whoami --log-level=all --json", "--log-level=all whoami --json"],
-      ["upload a -- --help --log-level b", "upload a ./--help ./--log-level b"],
+      ["upload a -- --help --log-level b", "upload a \0--help \0--log-level b"],
+      ["--config c -- whoami -x", "whoami --config c \0-x"],
+      ["-q upload -- whoami", "upload whoami -q"],
       ["--log-level debug whoami --help", "whoami --help"],
       ["--config c.json whoami -h", "whoami --help"],
       ["projects --limit 3", "projects --limit 3"],
@@ -109,6 +109,7 @@ describe("Arguments", () => {
   it.effect("rejects an argument that is empty or looks like an option", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* argument("a b"), "a b")
+      assert.strictEqual(yield* argument(Arguments.afterDashes(["--", "-id"])[0] ?? ""), "-id")
       assert.isTrue(ValidationError.isValidationError(yield* Effect.flip(argument("--no-such-option"))))
       assert.isTrue(ValidationError.isValidationError(yield* Effect.flip(argument(""))))
     }))

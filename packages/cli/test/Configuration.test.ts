@@ -30,16 +30,19 @@ const resolve = (given: Partial<Configuration.Given>, variables = environment) =
   Configuration.resolve({ ...nothing, ...given }).pipe(
     Effect.withConfigProvider(ConfigProvider.fromMap(new Map(variables))),
     Effect.provide(FileSystem.layerNoop({
-      readFileString: (path) =>
-        Effect.mapError(
+      readFile: (path) =>
+        Effect.mapBoth(
           Effect.fromNullable(files.get(path)),
-          () =>
-            new PlatformError.SystemError({
-              reason: "NotFound",
-              module: "FileSystem",
-              method: "readFileString",
-              pathOrDescriptor: path
-            })
+          {
+            onFailure: () =>
+              new PlatformError.SystemError({
+                reason: "NotFound",
+                module: "FileSystem",
+                method: "readFile",
+                pathOrDescriptor: path
+              }),
+            onSuccess: (text) => Buffer.from(text)
+          }
         )
     }))
   )

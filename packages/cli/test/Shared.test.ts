@@ -16,7 +16,7 @@ const files: Readonly<Record<string, string>> = {
 
 const services = Layer.mergeAll(
   Path.layer,
-  FileSystem.layerNoop({ readFileString: (path) => Effect.sync(() => files[path] ?? "") }),
+  FileSystem.layerNoop({ readFile: (path) => Effect.sync(() => Buffer.from(files[path] ?? "")) }),
   Output.layer({
     out: { write: () => true, on: () => {}, off: () => {} },
     error: { write: () => true, on: () => {}, off: () => {} }

@@ -89,23 +89,64 @@ export const isThisMachine = (hostname: string): boolean => loopback.test(hostna
 export const isAllowed = ({ origin }: Pick<URL, "origin">, allowInsecureHttp = false): boolean =>
   allowInsecureHttp || !origin.startsWith("http:") || isThisMachine(new URL(origin).hostname)
 
+const defaultPorts: Readonly<Record<string, string>> = { "http:": ":80", "https:": ":443" }
+
+// A URL parser takes much for a host that a reader takes for something else: https:host, https:\\host, 0x7f.1,
+// good.example%2e evil.example. What names the host here is what the parser takes for it, letter by letter.
+const hostProblem = (text: string, { host, protocol }: URL): string | undefined => {
+  const [, written = ""] = /^[^:]+:\/\/([^/?#]*)/.exec(text) ?? []
+  if (written.includes("@")) return "expected a URL without a user or password in it"
+  const name = written.toLowerCase()
+  return name === host || name === `${host}${defaultPorts[protocol]}`
+    ? undefined
+    : `expected the host as it is looked up, which is ${host}`
+}
+
 /**
- * A normalized base URL, or a description of what is wrong with it.
+ * A normalized base URL, or a description of what is wrong with it. Only `https://host` and what follows it is a base
+ * URL: what a URL parser would first bend into one (other slashes, blanks, line breaks, other spellings of a host) is
+ * refused, since a reader cannot tell where it leads.
  *
  * @since 0.1.0
  * @category validation
  */
 export const parseBaseUrl = (text: string, allowInsecureHttp = false): Either.Either<string, string> => {
-  if (!URL.canParse(text)) return Either.left("expected a URL such as https://host/api")
+  const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(text)
+  if (!hasScheme || /[\\\s\p{Cc}\p{Cf}]/u.test(text) || !URL.canParse(text)) {
+    return Either.left("expected a URL such as https://host/api, without blanks or backslashes")
+  }
   const url = new URL(text)
   if (url.protocol !== "https:" && url.protocol !== "http:") return Either.left("expected an https URL")
-  if (url.username !== "" || url.password !== "") return Either.left("expected a URL without a user or password in it")
-  if (url.search !== "" || url.hash !== "") return Either.left("expected a URL without a query or fragment")
+  const problem = hostProblem(text, url)
+  if (problem !== undefined) return Either.left(problem)
+  if (/[?#]/.test(text)) return Either.left("expected a URL without a query or fragment")
   if (!isAllowed(url, allowInsecureHttp)) {
     return Either.left("expected https: http sends the token in clear text; allowInsecureHttp allows it")
   }
   return Either.right(`${url.origin}${url.pathname.replace(/\/+$/, "")}`)
 }
+
+// A token has no blanks, and an equals sign only at its end (RFC 6750, section 2.1): what else is found in its place is
+// named, and never quoted.
+const notTokens: ReadonlyArray<readonly [pattern: RegExp, problem: string]> = [
+  [/^$/, "expected a token, found nothing"],
+  [
+    /[\0\ufeff\ufffd\ufffe]|^(?:\u00ff\u00fe|\u00fe\u00ff|\u00ef\u00bb\u00bf)/,
+    "expected a token as text in UTF-8, found another encoding, such as UTF-16: save it as UTF-8"
+  ],
+  [
+    /^["']?(?:(?:proxy-)?authorization["']?\s*[:=])?\s*["']?bearer(?:[\s:]|$)/i,
+    "expected a token without Bearer before it"
+  ],
+  [/^["'`\u2018-\u201f\u00ab]/, "expected a token without quotes around it"],
+  [/^\{/, "expected a token by itself, found JSON: take the value of its field"],
+  [
+    /^(?:(?:export|set|setx|env)\s+)?[$\w.:-]+\s*=\s*[^=\s]/i,
+    "expected a token without a name and an equals sign before it"
+  ],
+  [/[\r\n]/, "expected a token on one line, found several lines"],
+  [/[^\x21-\x7e]/, "expected a token of visible ASCII characters"]
+]
 
 /**
  * A normalized token, or a description of what is wrong with it, which never repeats it.
@@ -117,9 +158,8 @@ export const parseToken = (
   token: Redacted.Redacted<string>
 ): Either.Either<Redacted.Redacted<string>, string> => {
   const text = Redacted.value(token).trim()
-  return /^[\x21-\x7e]+$/.test(text)
-    ? Either.right(Redacted.make(text))
-    : Either.left(text === "" ? "expected a token, found nothing" : "expected a token of visible ASCII characters")
+  const found = notTokens.find(([pattern]) => pattern.test(text))
+  return found === undefined ? Either.right(Redacted.make(text)) : Either.left(found[1])
 }
 
 /**

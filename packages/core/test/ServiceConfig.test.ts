@@ -54,7 +54,31 @@ describe("ServiceConfig", () => {
       ["ftp://files.test", "expected an https URL"],
       ["https://user:word@files.test", "without a user"],
       ["https://files.test?a=1", "without a query"],
-      ["https://files.test#a", "without a query or fragment"]
+      ["https://files.test#a", "without a query or fragment"],
+      ["https://files.test?", "without a query or fragment"],
+      ["https:files.test", "expected a URL"],
+      ["https:/files.test", "expected a URL"],
+      ["https:\\\\files.test", "expected a URL"],
+      ["https:/\\files.test", "expected a URL"],
+      ["https://\\files.test", "expected a URL"],
+      ["https://files.test\\@good.test", "expected a URL"],
+      ["https:///files.test", "the host as it is looked up, which is files.test"],
+      ["https://good\tho\nst", "expected a URL"],
+      [" https://files.test", "expected a URL"],
+      ["https://files.test\n", "expected a URL"],
+      ["https://files.test/a b", "expected a URL"],
+      ["https://files.test/\u202eipa", "expected a URL"],
+      ["https://files.test/\u0000", "expected a URL"],
+      ["https://@files.test", "without a user"],
+      ["https://:@files.test", "without a user"],
+      ["https://good.test:443@files.test", "without a user"],
+      ["https://%66iles.test", "which is files.test"],
+      ["https://\uff46iles.test", "which is files.test"],
+      ["https://files\u3002test", "which is files.test"],
+      ["http://0x7f.1", "which is 127.0.0.1"],
+      ["http://2130706433", "which is 127.0.0.1"],
+      ["https://files.test:", "which is files.test"],
+      ["https://files.test:00443", "which is files.test"]
     ])("%s is refused: %s", (text, words) => {
       const checked = ServiceConfig.parseBaseUrl(text)
       assert.include(Either.isLeft(checked) ? checked.left : "", words)
@@ -93,6 +117,32 @@ describe("ServiceConfig", () => {
         assert.include(Either.isLeft(checked) ? checked.left : "", "expected a token")
       }
     )
+
+    it.each([
+      [`Bearer ${secret}`, "without Bearer"],
+      [`bearer: ${secret}`, "without Bearer"],
+      [`"BEARER ${secret}"`, "without Bearer"],
+      [`Authorization: Bearer ${secret}\r\n`, "without Bearer"],
+      [`"${secret}"`, "without quotes"],
+      [`'${secret}'`, "without quotes"],
+      [`\u201c${secret}\u201d`, "without quotes"],
+      [`STEVEDORE_TOKEN=${secret}`, "without a name and an equals sign"],
+      [`export TOKEN = ${secret}`, "without a name and an equals sign"],
+      [`$env:TOKEN="${secret}"`, "without a name and an equals sign"],
+      [`{"token":"${secret}"}`, "found JSON"],
+      [`${secret}\r\n${secret}\r\n`, "on one line"],
+      [[...secret].join("\0"), "UTF-16"],
+      [`\u00ff\u00fe${secret}`, "UTF-16"],
+      [`\ufffd\ufffd${secret}`, "UTF-16"]
+    ])("%j is refused with what is wrong with it, and is not quoted", (text, words) => {
+      const checked = ServiceConfig.parseToken(Redacted.make(text))
+      assert.include(Either.isLeft(checked) ? checked.left : "", words)
+      assert.notInclude(JSON.stringify(checked), secret)
+    })
+
+    it.each(["abc==", "eyJh.eyJz.c2ln-_~+/=", "bearertoken", "\ufeffapi.x\r\n"])("%j is a token", (text) => {
+      assert.isTrue(Either.isRight(ServiceConfig.parseToken(Redacted.make(text))))
+    })
 
     it.prop("whatever it is, no error quotes it", { text: fc.string({ minLength: 12 }) }, ({ text }) => {
       const made = ServiceConfig.make({ baseUrl: "https://files.test", token: Redacted.make(text) })

@@ -136,11 +136,58 @@ describe("an invalid command line", () => {
       assert.notInclude(stderr, "\u001b")
     }))
 
+  it.live("a word after -- is named as it was written, where it is one too many", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* invoke(["file", "--", "-a", "-b"], nowhere)
+      assert.deepStrictEqual([code, stderr], [2, "Received unknown argument: '-b'\n"])
+    }))
+
   it.live("a missing variable exits with 2 and is named", () =>
     Effect.gen(function*() {
       const { code, stderr } = yield* invoke(["whoami"])
       assert.strictEqual(code, 2)
       assert.match(stderr, /^STEVEDORE_BASE_URL: not set/)
+    }))
+})
+
+describe("an id that begins with a dash", () => {
+  it.scopedLive("is one after --, whatever the command, and wherever its options are", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      const server = yield* Effect.acquireRelease(
+        Effect.async<Server>((resume) => {
+          const one: Server = createServer((request, response) => {
+            asked.push(`${request.url}`)
+            response.writeHead(404).end("{}")
+          })
+          one.listen(0, "127.0.0.1", () => resume(Effect.succeed(one)))
+        }),
+        (one) => Effect.sync(() => one.close())
+      )
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      const env = { STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`, STEVEDORE_TOKEN: "api.nothing" }
+      const lines = [
+        "file -- -abc",
+        "-- file -abc",
+        "file --json -- -abc",
+        "--json file -- -abc",
+        "--quiet -- file -abc",
+        "--profile standard file -- -abc",
+        "--profile standard -- file -abc",
+        "--log-level none file -- -abc",
+        "download -- -abc",
+        "download --overwrite --output /no/such -- -abc",
+        "-q download --any-size -- -abc"
+      ]
+      for (const line of lines) yield* invoke(line.split(" "), env)
+      yield* invoke(["file", "--", "--help"], env)
+      yield* invoke(["file", "--", "--"], env)
+      assert.deepStrictEqual(asked, [
+        ...lines.filter((line) => !line.includes("/no/such")).map(() => "/v1/files/-abc"),
+        "/v1/files/--help",
+        "/v1/files/--"
+      ])
     }))
 })
 

@@ -1,16 +1,37 @@
-import { FileSystem } from "@effect/platform"
+import { FileSystem, type Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Recorder } from "@stevedore/testing"
-import { ConfigProvider, Effect, Layer, Option } from "effect"
+import { ConfigProvider, Effect, Either, FastCheck, Layer, Option, Redacted } from "effect"
 import { tmpdir } from "node:os"
 import * as Configuration from "../../src/Configuration.js"
+import { textOf } from "../../src/internal/inputFile.js"
+import type { InvalidInput } from "../../src/InvalidInput.js"
 import * as Shared from "../../src/Shared.js"
 
 const warnings = Effect.map(
   Recorder.logs,
   (logs) => logs.filter(({ level }) => level === "WARN").map(({ message }) => message)
 )
+
+const bigEndian = (text: string) => Buffer.from(text, "utf16le").swap16()
+
+const saved: ReadonlyArray<readonly [encoding: string, save: (text: string) => Uint8Array]> = [
+  ["UTF-8", (text) => Buffer.from(text)],
+  ["UTF-8 with a mark", (text) => Buffer.from(`\ufeff${text}`)],
+  ["UTF-16LE", (text) => Buffer.from(text, "utf16le")],
+  ["UTF-16LE with a mark", (text) => Buffer.from(`\ufeff${text}`, "utf16le")],
+  ["UTF-16BE", bigEndian],
+  ["UTF-16BE with a mark", (text) => bigEndian(`\ufeff${text}`)]
+]
+
+const fileOf = (bytes: Uint8Array) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = `${yield* fs.makeTempDirectoryScoped({ directory: tmpdir() })}/saved`
+    yield* fs.writeFile(path, bytes, { mode: 0o600 })
+    return path
+  })
 
 const written = (content: string, mode: number) =>
   Effect.gen(function*() {
@@ -23,7 +44,7 @@ const written = (content: string, mode: number) =>
 
 const ownedBy = (uid: number) =>
   FileSystem.layerNoop({
-    readFileString: () => Effect.succeed("api.secret"),
+    readFile: () => Effect.succeed(new TextEncoder().encode("api.secret")),
     stat: () =>
       Effect.succeed({
         type: "File",
@@ -99,4 +120,49 @@ describe.skipIf(process.platform === "win32")("warnOfOthers", () => {
       yield* resolved(own)
       assert.lengthOf(yield* warnings, 1)
     }).pipe(Effect.provide(Recorder.layer)))
+})
+
+describe("the text of an input file", () => {
+  it.scoped.each(saved)("in %s is read: a token, a profile, a configuration", ([, save]) =>
+    Effect.gen(function*() {
+      const tokenFile = yield* fileOf(save("api.secret\r\n"))
+      const profile = yield* fileOf(save(`{ "download": "link" }\r\n`))
+      const service = yield* resolve({ tokenFile: Option.some(tokenFile), profile: Option.some(profile) })
+      assert.strictEqual(Redacted.value(service.token), "api.secret")
+      assert.strictEqual(service.profile.download, "link")
+      assert.deepStrictEqual(
+        yield* Shared.readConfigFile(yield* fileOf(save(`{ "baseUrl": "https://host.example" }`))),
+        { STEVEDORE_BASE_URL: "https://host.example" }
+      )
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped.each<readonly [string, Uint8Array]>([
+    ["is in UTF-32", Uint8Array.of(0xff, 0xfe, 0, 0, 0x61, 0, 0, 0)],
+    ["is in UTF-32", Uint8Array.of(0, 0, 0xfe, 0xff, 0, 0, 0, 0x61)],
+    ["is in UTF-32", Uint8Array.of(0x61, 0, 0, 0, 0x62, 0, 0, 0)],
+    ["is not text in UTF-8", Uint8Array.of(0x61, 0xff, 0x62, 0x63)],
+    ["is not text in UTF-16", Uint8Array.of(0xff, 0xfe, 0x61)]
+  ])(
+    "that %s is refused for every kind of file, with the name of its encoding",
+    ([words, bytes]) =>
+      Effect.gen(function*() {
+        const path = yield* fileOf(bytes)
+        const reads: ReadonlyArray<Effect.Effect<unknown, InvalidInput, FileSystem.FileSystem | Path.Path>> = [
+          resolve({ tokenFile: Option.some(path) }),
+          resolve({}, { STEVEDORE_TOKEN_FILE: path }),
+          resolve({ profile: Option.some(path) }),
+          Shared.readConfigFile(path)
+        ]
+        for (const read of reads) assert.include((yield* Effect.flip(read)).message, `${path} ${words}`)
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.prop("is never another text than what was saved, and no problem with it quotes it", {
+    text: FastCheck.string({ unit: "binary", minLength: 1 }),
+    bytes: FastCheck.uint8Array({ minLength: 4 })
+  }, ({ bytes, text }) => {
+    assert.deepStrictEqual(textOf(Buffer.from(`\ufeff${text}`)), Either.right(text))
+    const read = textOf(bytes)
+    if (Either.isLeft(read)) assert.match(read.left, /^is (?:in|not text in) UTF-\d+: save it as UTF-8$/)
+  })
 })
