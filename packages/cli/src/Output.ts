@@ -65,6 +65,8 @@ export interface Service {
    * standard error is not a terminal.
    */
   readonly status: (lines: ReadonlyArray<string>) => Effect.Effect<void>
+  /** Whether standard output is a terminal, where somebody reads what others would pass on to a program. */
+  readonly isTerminal: boolean
   /** The current size of the terminal at standard error; none if there is no terminal. */
   readonly terminal: Effect.Effect<Option.Option<TerminalSize>>
 }
@@ -227,6 +229,7 @@ export const layer = (streams: Streams): Layer.Layer<Output> =>
       return {
         lines: (lines) => print(lines.map(Printable.line)),
         json: (values) => print(values.map(Printable.json)),
+        isTerminal: out.isTTY === true,
         note: warn,
         warn,
         unsafeNote: (line) => {

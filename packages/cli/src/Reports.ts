@@ -86,12 +86,58 @@ export const Failed = Schema.Struct({
 }).annotations({ identifier: "Failed" })
 
 /**
+ * A file that was not uploaded, because there was no need to, or because it is none.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Skipped = Schema.Struct({
+  type: Schema.Literal("skipped"),
+  path: Schema.String,
+  /** `uploaded`: it is unchanged, and at the service. `special`: a pipe, a device or a socket. */
+  reason: Schema.Literal("uploaded", "link", "special", "empty"),
+  /** If it is at the service. */
+  fileId: Schema.optional(Schema.String)
+}).annotations({ identifier: "Skipped" })
+
+/**
+ * The last line of `upload --json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Summary = Schema.Struct({
+  type: Schema.Literal("summary"),
+  /** All that were chosen, as the sum of the next numbers, less those that were not tried. */
+  files: Schema.Number,
+  uploaded: Schema.Number,
+  /** Those of the uploaded files that continued an earlier upload. */
+  resumed: Schema.Number,
+  /** How many files were skipped, by reason. */
+  skipped: Schema.Record({ key: Schema.String, value: Schema.Number }),
+  failed: Schema.Number,
+  /** By this command, without what an earlier one had sent. */
+  bytesSent: Schema.Number,
+  /** What an earlier command had sent of the uploaded files. */
+  bytesResumed: Schema.Number,
+  seconds: Schema.Number,
+  /** Of what was sent, in bytes per second; null if no time passed. */
+  speed: Schema.NullOr(Schema.Number),
+  /** Each reason once. */
+  failures: Schema.Array(Schema.Struct({
+    _tag: Schema.String,
+    message: Schema.String,
+    paths: Schema.Array(Schema.String)
+  }))
+}).annotations({ identifier: "Summary" })
+
+/**
  * A line of `upload --json`.
  *
  * @since 0.1.0
  * @category models
  */
-export const UploadReport = Schema.Union(Progress, Completed, Failed).annotations({ identifier: "UploadReport" })
+export const UploadReport = Schema.Union(Progress, Completed, Failed, Skipped, Summary).annotations({ identifier: "UploadReport" })
 
 /**
  * The line of `download --json`.
@@ -198,6 +244,23 @@ export const failed = (path: string, error: UploadError): typeof Failed.Type => 
     _tag: error._tag,
     message: messageOf(error)
   }
+})
+
+/**
+ * The line of a file that was not uploaded although nothing failed.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const skipped = (
+  path: string,
+  reason: typeof Skipped.Type["reason"],
+  fileId: Option.Option<string>
+): typeof Skipped.Type => ({
+  type: "skipped",
+  path,
+  reason,
+  ...Option.match(fileId, { onNone: () => ({}), onSome: (fileId) => ({ fileId }) })
 })
 
 /**

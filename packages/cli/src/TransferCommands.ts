@@ -58,6 +58,14 @@ export const upload = Command.make(
     noResume: Options.boolean("no-resume").pipe(
       Options.withDescription("Start over instead of resuming interrupted uploads")
     ),
+    again: Options.boolean("again").pipe(
+      Options.withDescription("Upload also what is already uploaded and has not changed since")
+    ),
+    check: Options.boolean("check").pipe(
+      Options.withDescription(
+        "Find changed files by their content instead of their date, and ask the service for every file"
+      )
+    ),
     json: Arguments.json,
     ...Arguments.connection,
     ...Arguments.shared

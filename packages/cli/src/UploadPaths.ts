@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { InvalidInput } from "./InvalidInput.js"
+import type * as Reports from "./Reports.js"
 
 /**
  * A file to upload.
@@ -21,65 +22,158 @@ import { InvalidInput } from "./InvalidInput.js"
  */
 export interface FileToUpload {
   readonly path: string
+  /** The path without links: what the file is remembered by. */
+  readonly real: string
   /**
    * For a file found in a directory, its path relative to that directory, with slashes; none for a file that was named
    * itself.
    */
   readonly name: Option.Option<string>
+  /** Whether a link on the way from the directory to it was followed, on request. */
+  readonly linked: boolean
   /** In bytes; 0 if it cannot be determined. */
   readonly size: number
+  /** When it was last modified, in milliseconds since 1970; none if it cannot be inspected. */
+  readonly modified: Option.Option<number>
   /** Why it cannot be uploaded, if this was noticed while its directory was read. */
   readonly refused: Option.Option<SourceError>
 }
 
-type Files = Effect.Effect<ReadonlyArray<FileToUpload>, never, FileSystem.FileSystem | Path.Path>
+/**
+ * Why a file is not uploaded although nothing failed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type SkipReason = typeof Reports.Skipped.Type["reason"]
 
-const itself = (path: string, size = 0): FileToUpload => ({
+/**
+ * What is in a directory and is not uploaded, without being a failure.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SkippedEntry {
+  readonly path: string
+  /** As of {@link FileToUpload}. */
+  readonly name: Option.Option<string>
+  readonly reason: SkipReason
+}
+
+type Entry = { readonly _tag: "File"; readonly file: FileToUpload } | ({ readonly _tag: "Skipped" } & SkippedEntry)
+
+type Entries = Effect.Effect<ReadonlyArray<Entry>, never, FileSystem.FileSystem | Path.Path>
+
+const itself = (path: string): FileToUpload => ({
   path,
+  real: path,
   name: Option.none(),
-  size,
+  linked: false,
+  size: 0,
+  modified: Option.none(),
   refused: Option.none()
 })
 
-const refused = (file: FileToUpload, error: SourceError): FileToUpload => ({ ...file, refused: Option.some(error) })
+const entryOf = (file: FileToUpload): Entry => ({ _tag: "File", file })
 
-const sizeOf = (path: string) =>
+const refused = (file: FileToUpload, error: SourceError): Entry => entryOf({ ...file, refused: Option.some(error) })
+
+const inspected = (file: FileToUpload, { mtime, size }: FileSystem.File.Info): FileToUpload => ({
+  ...file,
+  size: Number(size),
+  modified: Option.map(mtime, (date) => date.getTime())
+})
+
+const fileAt = (file: FileToUpload) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.match(fs.stat(path), {
-      // a file whose size cannot be read is tried anyway, so that its failure is reported
-      onFailure: () => 0,
-      onSuccess: ({ size }) => Number(size)
+    Effect.match(fs.stat(file.path), {
+      // one that cannot be inspected is tried anyway, so that its failure is reported
+      onFailure: () => file,
+      onSuccess: (info) => inspected(file, info)
     }))
 
-const filesIn = (directory: string): Files =>
+/** Where a directory is read, and below which name. */
+interface Place {
+  readonly path: string
+  readonly name: string
+  readonly linked: boolean
+  /** The real paths of the directories on the way to it, for links that lead back. */
+  readonly above: ReadonlySet<string>
+}
+
+const skipped = (file: FileToUpload, reason: SkipReason): Entry => ({
+  _tag: "Skipped",
+  path: file.path,
+  name: file.name,
+  reason
+})
+
+const linked = (file: FileToUpload, { above }: Place, followLinks: boolean): Entries =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const isLink = yield* Effect.isSuccess(fs.readLink(file.path))
+    const target = yield* Effect.option(Effect.all([fs.realPath(file.path), fs.stat(file.path)]))
+    if (!isLink) return [skipped(file, "special")]
+    if (!followLinks || Option.isNone(target)) return [skipped(file, "link")]
+    const [real, info] = target.value
+    const followed = { ...inspected(file, info), real, linked: true }
+    if (info.type === "File") return [info.size === FileSystem.Size(0) ? skipped(file, "empty") : entryOf(followed)]
+    if (info.type !== "Directory") return [skipped(file, "special")]
+    // it leads back to where it is
+    if (above.has(real)) return [skipped(file, "link")]
+    const name = Option.getOrElse(file.name, () => "")
+    return yield* filesIn({ path: file.path, name: `${name}/`, linked: true, above: new Set([...above, real]) }, true)
+  })
+
+const filesIn = (place: Place, followLinks: boolean): Entries =>
   Effect.gen(function*() {
     const { join } = yield* Path.Path
-    const entries = yield* Stream.runCollect(FileSource.entriesOf(directory, { recursive: true }))
-    return yield* Effect.forEach(entries, (entry) => {
-      const file = { ...itself(join(directory, entry.name)), name: Option.some(entry.name) }
-      return entry._tag === "Refused"
-        ? Effect.succeed(refused(file, entry.error))
-        : Effect.map(sizeOf(file.path), (size) => ({ ...file, size }))
+    const entries = yield* Stream.runCollect(FileSource.entriesOf(place.path, { recursive: true }))
+    const found = yield* Effect.forEach(entries, (entry): Entries => {
+      const file = {
+        ...itself(join(place.path, entry.name)),
+        name: Option.some(`${place.name}${entry.name}`),
+        linked: place.linked
+      }
+      if (entry._tag === "Refused") {
+        return entry.error.reason === "NotAFile"
+          ? linked(file, place, followLinks)
+          : Effect.succeed([refused(file, entry.error)])
+      }
+      return Effect.map(fileAt(file), (file) => [
+        file.size === 0 && Option.isSome(file.modified) ? skipped(file, "empty") : entryOf(file)
+      ])
     }, { concurrency: 16 })
-  }).pipe(Effect.catchAll((error) => Effect.succeed([refused(itself(directory), error)])))
+    return found.flat()
+  }).pipe(Effect.catchAll((error) => Effect.succeed([refused(itself(place.path), error)])))
 
-const named = (path: string): Files =>
+const named = (path: string, real: string, followLinks: boolean): Entries =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.matchEffect(fs.stat(path), {
-      onFailure: () => Effect.succeed([itself(path)]),
-      onSuccess: ({ size, type }) => type === "Directory" ? filesIn(path) : Effect.succeed([itself(path, Number(size))])
+      onFailure: () => Effect.succeed([entryOf(itself(path))]),
+      onSuccess: (info) =>
+        info.type === "Directory"
+          ? filesIn({ path, name: "", linked: false, above: new Set([real]) }, followLinks)
+          : Effect.succeed([entryOf(inspected(itself(path), info))])
     }))
 
-// By the real path of what was named: below a directory, links are not followed.
-const withRealPaths = (path: string) =>
+// By the real path of what was named: below a directory, only links are resolved again.
+const withRealPaths = (path: string, followLinks: boolean) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const { join, resolve } = yield* Path.Path
     const real = yield* Effect.orElseSucceed(fs.realPath(path), () => resolve(path))
-    return (yield* named(path)).map((file) => ({
-      file,
-      real: Option.match(file.name, { onNone: () => real, onSome: (name) => join(real, name) })
-    }))
+    const realOf = (file: FileToUpload) =>
+      file.linked
+        ? Effect.orElseSucceed(fs.realPath(file.path), () => resolve(file.path))
+        : Effect.succeed(Option.match(file.name, { onNone: () => real, onSome: (name) => join(real, name) }))
+    return yield* Effect.forEach(
+      yield* named(path, real, followLinks),
+      (entry) =>
+        entry._tag === "Skipped"
+          ? Effect.succeed(entry)
+          : Effect.map(realOf(entry.file), (real) => entryOf({ ...entry.file, real }))
+    )
   })
 
 // If the working directory was removed, a relative path has no meaning, and resolving it throws.
@@ -108,22 +202,28 @@ export interface Expanded {
   readonly files: ReadonlyArray<FileToUpload>
   /** What was named more than once, in whatever way, under each of the further names: it is uploaded only once. */
   readonly repeated: ReadonlyArray<FileToUpload>
+  /** What is in the directories and is not uploaded. */
+  readonly skipped: ReadonlyArray<SkippedEntry>
 }
 
 /**
  * The files to upload: each named file, and for a directory the files in it and below, ordered by name. Links in a
- * directory are not followed. What cannot be uploaded (a link, a pipe, an unreadable directory) is included, so that it
- * is reported as its own failure. Each file is listed once, as first named.
+ * directory, what is no file, and empty files are skipped, unless links are to be followed; one that leads back to where
+ * it is is skipped in any case. What cannot be uploaded (an unreadable directory) is included, so that it is reported as
+ * its own failure. Each file is listed once, as first named.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const expand = (
-  paths: ReadonlyArray<string>
+  paths: ReadonlyArray<string>,
+  { followLinks = false }: { readonly followLinks?: boolean | undefined } = {}
 ): Effect.Effect<Expanded, InvalidInput, FileSystem.FileSystem | Path.Path> =>
-  Effect.map(Effect.zipRight(checkDirectory(paths), Effect.forEach(paths, withRealPaths)), (found) => {
-    const all = found.flat()
-    const first = new Map(all.toReversed().map(({ file, real }) => [real, file]))
-    const [repeated, files] = Arr.partition(all, ({ file, real }) => first.get(real) === file)
-    return { files: files.map(({ file }) => file), repeated: repeated.map(({ file }) => file) }
+  Effect.gen(function*() {
+    yield* checkDirectory(paths)
+    const found = (yield* Effect.forEach(paths, (path) => withRealPaths(path, followLinks))).flat()
+    const all = found.flatMap((entry) => entry._tag === "File" ? [entry.file] : [])
+    const first = new Map(all.toReversed().map((file) => [file.real, file]))
+    const [repeated, files] = Arr.partition(all, (file) => first.get(file.real) === file)
+    return { files, repeated, skipped: found.filter((entry) => entry._tag === "Skipped") }
   })

@@ -4,18 +4,22 @@
  * @since 0.1.0
  */
 import { monotonicMillis } from "@stevedore/core/ServerClock"
+import type { SessionOpened } from "@stevedore/core/UploadEvent"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import * as Measure from "./Measure.js"
 import { Output } from "./Output.js"
 import * as Printable from "./Printable.js"
 import * as ProgressBar from "./ProgressBar.js"
 import * as Reports from "./Reports.js"
 import * as UploadBoard from "./UploadBoard.js"
 import type { FileToUpload } from "./UploadPaths.js"
+
+type Shown = Pick<FileToUpload, "path" | "name" | "size">
 
 /**
  * Is notified when each upload starts and ends.
@@ -26,18 +30,21 @@ import type { FileToUpload } from "./UploadPaths.js"
 export interface UploadWatch {
   /** Shows an upload while this effect runs. */
   readonly during: (
-    file: FileToUpload,
+    file: Shown,
     progress: UploadHandle["progress"]
   ) => <A, E, R>(upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** A file was uploaded, or failed: it counts as settled from now on. */
-  readonly settle: (file: FileToUpload, outcome: "done" | "failed") => Effect.Effect<void>
+  /** A session of an upload that is shown starts, or continues. */
+  readonly opened: (file: Shown, session: Pick<SessionOpened, "session" | "parts">) => Effect.Effect<void>
+  /** A file was uploaded, or failed: it counts as settled from now on. One that was skipped no longer counts at all. */
+  readonly settle: (file: Shown, outcome: "Uploaded" | "Skipped" | "Failed") => Effect.Effect<void>
   /** How many files were uploaded. */
   readonly done: Effect.Effect<number>
 }
 
 interface Followed {
-  readonly file: FileToUpload
   readonly progress: UploadHandle["progress"]
+  /** The bytes that storage had before. */
+  there: number
 }
 
 interface Sample {
@@ -63,36 +70,38 @@ const speedOf = (samples: ReadonlyArray<Sample>): Option.Option<number> => {
  * @category constructors
  */
 export const make = (
-  files: ReadonlyArray<FileToUpload>,
+  files: ReadonlyArray<Shown>,
   json: boolean
 ): Effect.Effect<UploadWatch, never, Output | Scope.Scope> =>
   Effect.gen(function*() {
     const output = yield* Output
-    const followed = new Set<Followed>()
-    const size = files.reduce((sum, file) => sum + file.size, 0)
-    const counts = { done: 0, failed: 0, settled: 0 }
+    const followed = new Map<Shown, Followed>()
+    let size = files.reduce((sum, file) => sum + file.size, 0)
+    const counts = { Uploaded: 0, Skipped: 0, Failed: 0, settled: 0, sent: 0 }
     let samples: ReadonlyArray<Sample> = []
 
     const active = Effect.suspend(() =>
-      Effect.forEach(followed, ({ file, progress }) =>
+      Effect.forEach(followed, ([file, { progress, there }]) =>
         Effect.map(progress.get, (state) => ({
           path: file.path,
           name: Option.getOrElse(file.name, () => file.path),
-          progress: state
+          progress: state,
+          sent: Math.max(0, state.sent - there)
         })))
     )
 
     const board = Effect.gen(function*() {
       // Not the wall clock: if it were set back, all samples would be kept until it has caught up
       const at = yield* Effect.map(Effect.clock, monotonicMillis)
+      const now = yield* active
       const standing: UploadBoard.Board = {
-        active: yield* active,
-        files: { total: files.length, done: counts.done, failed: counts.failed },
+        active: now,
+        files: { total: files.length - counts.Skipped, done: counts.Uploaded, failed: counts.Failed },
         size,
         settled: counts.settled,
         speed: Option.none()
       }
-      const sent = UploadBoard.sent(standing)
+      const sent = now.reduce((sum, one) => sum + one.sent, counts.sent)
       samples = [...samples.filter((sample) => at - sample.at <= speedWindow), { at, sent }]
       return { ...standing, speed: speedOf(samples) }
     })
@@ -135,18 +144,32 @@ export const make = (
       during: (file, progress) => (upload) =>
         Effect.acquireUseRelease(
           Effect.sync(() => {
-            const one = { file, progress }
-            followed.add(one)
+            const one: Followed = { progress, there: 0 }
+            followed.set(file, one)
             return one
           }),
           () => upload,
-          (one) => Effect.sync(() => followed.delete(one))
+          ({ there }) =>
+            Effect.map(progress.get, ({ sent }) => {
+              counts.sent += Math.max(0, sent - there)
+              followed.delete(file)
+            })
         ),
+      opened: (file, { parts, session }) =>
+        Effect.suspend(() => {
+          const one = followed.get(file)
+          if (one === undefined || session > 1 || parts.confirmed === 0) return Effect.void
+          return Effect.flatMap(one.progress.get, ({ confirmed }) => {
+            one.there = confirmed
+            return output.note(`Resumed ${Printable.line(file.path)}: ${Measure.bytes(confirmed)} were there`)
+          })
+        }),
       settle: (file, outcome) =>
         Effect.sync(() => {
           counts[outcome] += 1
-          counts.settled += file.size
+          if (outcome === "Skipped") size -= file.size
+          else counts.settled += file.size
         }),
-      done: Effect.sync(() => counts.done)
+      done: Effect.sync(() => counts.Uploaded + counts.Skipped)
     }
   })

@@ -61,11 +61,6 @@ export * as Filters from "./Filters.js"
 /**
  * @since 0.1.0
  */
-export * as FinishedFiles from "./FinishedFiles.js"
-
-/**
- * @since 0.1.0
- */
 export * as Inspect from "./Inspect.js"
 
 /**
@@ -77,6 +72,11 @@ export * as InvalidInput from "./InvalidInput.js"
  * @since 0.1.0
  */
 export * as ListItems from "./ListItems.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Manifest from "./Manifest.js"
 
 /**
  * @since 0.1.0
@@ -152,6 +152,11 @@ export * as UploadBoard from "./UploadBoard.js"
  * @since 0.1.0
  */
 export * as UploadPaths from "./UploadPaths.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadSummary from "./UploadSummary.js"
 
 /**
  * @since 0.1.0

@@ -13,8 +13,7 @@ describe("Complaint", () => {
     assert.deepStrictEqual(
       Complaint.ofError(new UploadsFailed({ failed: 1, files: 2, unauthorized: false })),
       Option.some(
-        "1 of 2 files failed. Fix the errors above and run the command again: it skips what is already uploaded, " +
-          "unless --no-resume is given."
+        "1 of 2 files failed. Fix the errors above and run the command again: it skips what is already uploaded."
       )
     )
   })

@@ -1,7 +1,6 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { SourceUnreadable } from "@stevedore/core/SourceError"
 import { Effect, Either, Option } from "effect"
 import { execFileSync } from "node:child_process"
 import * as UploadPaths from "../src/UploadPaths.js"
@@ -30,7 +29,12 @@ describe("UploadPaths", () => {
       yield* fs.makeDirectory(`${folder}/empty`)
       yield* Effect.forEach(["z", "b/y", "b/c/x", ".hidden"], (name) => fs.writeFileString(`${folder}/${name}`, name))
       assert.deepStrictEqual(
-        yield* filesOf(`${folder}/none`, folder, `${folder}/empty`),
+        (yield* filesOf(`${folder}/none`, folder, `${folder}/empty`)).map(({ name, path, refused, size }) => ({
+          path,
+          name,
+          size,
+          refused
+        })),
         [
           { path: `${folder}/none`, name: none, size: 0, refused: none },
           ...[".hidden", "b/c/x", "b/y", "z"].map((name) => ({
@@ -63,25 +67,50 @@ describe("UploadPaths", () => {
       assert.isTrue(Either.isRight(yield* expanded("/dev/null")))
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.scoped("reports a link inside a directory as `NotAFile`, but follows a link that is passed as a path", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      yield* fs.makeDirectory(`${folder}/all/below`, { recursive: true })
-      yield* fs.writeFileString(`${folder}/all/z`, "z")
-      yield* fs.symlink("..", `${folder}/all/below/loop`)
-      yield* fs.symlink("z", `${folder}/all/link`)
-      yield* fs.symlink("all", `${folder}/named`)
-      const error = (name: string) => Option.some(new SourceUnreadable({ fileName: name, reason: "NotAFile" }))
-      assert.deepStrictEqual(
-        (yield* filesOf(`${folder}/named`)).map(({ name, refused }) => [name, refused]),
-        [
-          [Option.some("below/loop"), error("below/loop")],
-          [Option.some("link"), error("link")],
-          [Option.some("z"), none]
-        ]
-      )
-    }).pipe(Effect.provide(NodeContext.layer)))
+  const linked = Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    yield* fs.makeDirectory(`${folder}/all/below`, { recursive: true })
+    yield* fs.makeDirectory(`${folder}/other`)
+    yield* Effect.forEach(["all/z", "other/y", "other/.gitkeep"], (name) =>
+      fs.writeFileString(`${folder}/${name}`, name.endsWith("keep") ? "" : name))
+    yield* fs.symlink("..", `${folder}/all/below/loop`)
+    yield* fs.symlink("z", `${folder}/all/link`)
+    yield* fs.symlink("../other", `${folder}/all/more`)
+    yield* fs.symlink("nowhere", `${folder}/all/dangling`)
+    yield* fs.symlink("all", `${folder}/named`)
+    if (process.platform !== "win32") execFileSync("mkfifo", [`${folder}/all/pipe`])
+    return folder
+  })
+
+  it.scoped.skipIf(process.platform === "win32")(
+    "skips a link and a pipe inside a directory, but follows a link that is passed as a path",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* linked
+        const { files, skipped } = yield* UploadPaths.expand([`${folder}/named`])
+        assert.deepStrictEqual(files.map(({ name }) => Option.getOrNull(name)), ["z"])
+        assert.deepStrictEqual(
+          skipped.map(({ name, reason }) => [Option.getOrNull(name), reason]),
+          [["below/loop", "link"], ["dangling", "link"], ["link", "link"], ["more", "link"], ["pipe", "special"]]
+        )
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
+
+  it.scoped.skipIf(process.platform === "win32")(
+    "follows links on request, each file once, and none that leads back to where it is",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* linked
+        const { files, repeated, skipped } = yield* UploadPaths.expand([`${folder}/all`], { followLinks: true })
+        assert.deepStrictEqual(files.map(({ name }) => Option.getOrNull(name)), ["link", "more/y"])
+        assert.deepStrictEqual(repeated.map(({ name }) => Option.getOrNull(name)), ["z"])
+        assert.deepStrictEqual(
+          skipped.map(({ name, reason }) => [Option.getOrNull(name), reason]),
+          [["below/loop", "link"], ["dangling", "link"], ["more/.gitkeep", "empty"], ["pipe", "special"]]
+        )
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
 
   it.scoped.skipIf(process.platform === "win32")(
     "reports an unreadable subdirectory and still lists the other files",

@@ -489,6 +489,7 @@ describe("DiskLedger", () => {
         "locks",
         "temporary",
         "finished",
+        "uploaded",
         "..",
         "a/b",
         "a/b/c",

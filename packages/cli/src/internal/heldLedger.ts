@@ -1,7 +1,5 @@
-import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadRecord } from "@stevedore/core/UploadRecord"
-import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
@@ -50,20 +48,17 @@ export const make: Effect.Effect<HeldLedger, never, Scope.Scope> = Effect.gen(fu
 })
 
 /**
- * Forgets an upload that ended with this file: a stopped command had recorded that the file is up, but had no time to
- * forget the upload. Another upload of the same file, for example through another link, is left alone.
+ * Forgets the uploads that ended with these files: a stopped command had recorded that they are up, but had no time to
+ * forget the uploads. Another upload of the same file, for example through another link, is left alone.
  *
  * @internal
  */
-export const forgetDone = (
-  source: UploadSource,
-  fileId: string
-): Effect.Effect<void, never, ServiceApi | Scope.Scope> =>
+export const forgetDone = (fileIds: ReadonlySet<string>): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const { baseUrl } = yield* ServiceApi
+    if (fileIds.size === 0) return
     const ledger = yield* UploadLedger.UploadLedger
-    const id = UploadLedger.idOf(baseUrl, source)
-    const found = Option.flatten(yield* Effect.transposeMapOption(id, ledger.find))
-    const done = Option.filter(found, ({ record }) => record.session.fileId === fileId)
-    if (Option.isSome(done) && (yield* ledger.lock(done.value.record.id))) yield* ledger.forget(done.value.record)
+    for (const { record } of yield* ledger.unfinished) {
+      if (!fileIds.has(record.session.fileId)) continue
+      yield* Effect.scoped(Effect.whenEffect(ledger.forget(record), ledger.lock(record.id)))
+    }
   })

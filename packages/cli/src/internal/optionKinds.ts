@@ -11,6 +11,8 @@ export const flags: ReadonlySet<string> = new Set([
   "--json",
   "--allow-insecure-http",
   "--no-resume",
+  "--again",
+  "--check",
   "--overwrite",
   "--force",
   "--any-size",

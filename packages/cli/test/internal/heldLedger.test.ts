@@ -72,9 +72,9 @@ describe("forgetDone", () => {
   it.scoped("forgets the upload of this file, and no other upload of the same source", () =>
     Effect.gen(function*() {
       const { session: { fileId } } = yield* begun
-      yield* HeldLedger.forgetDone(source, "another")
+      yield* HeldLedger.forgetDone(new Set(["another"]))
       assert.deepStrictEqual(yield* inLedger, [fileId])
-      yield* HeldLedger.forgetDone(source, fileId)
+      yield* HeldLedger.forgetDone(new Set([fileId]))
       assert.deepStrictEqual(yield* inLedger, [])
     }).pipe(Effect.provide(world)))
 
@@ -82,7 +82,7 @@ describe("forgetDone", () => {
     Effect.gen(function*() {
       const { id, session: { fileId } } = yield* begun
       const { lock } = yield* UploadLedger.UploadLedger
-      yield* Effect.scoped(Effect.zipRight(lock(id), HeldLedger.forgetDone(source, fileId)))
+      yield* Effect.scoped(Effect.zipRight(lock(id), HeldLedger.forgetDone(new Set([fileId]))))
       assert.deepStrictEqual(yield* inLedger, [fileId])
     }).pipe(Effect.provide(world)))
 })

@@ -10,7 +10,7 @@ import { isMissing } from "./privateDirectory.js"
 import { isDevice } from "./windowsNames.js"
 
 // What else is in the directory: no key is named like it.
-const others: ReadonlySet<string> = new Set(["finished", "locks", "temporary"])
+const others: ReadonlySet<string> = new Set(["finished", "locks", "temporary", "uploaded"])
 
 const isPlain = (segment: string): boolean =>
   /^[a-z0-9][a-z0-9-]{0,63}$/.test(segment) && !isDevice(segment) && !others.has(segment)

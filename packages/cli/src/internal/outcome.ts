@@ -1,0 +1,33 @@
+import type { UploadError } from "@stevedore/core/UploadError"
+import type * as Duration from "effect/Duration"
+import type * as Option from "effect/Option"
+import type * as Reports from "../Reports.js"
+import type { FileToUpload, SkipReason } from "../UploadPaths.js"
+
+/**
+ * How one file of a command ended.
+ *
+ * @internal
+ */
+export type Outcome =
+  | {
+    readonly _tag: "Uploaded"
+    readonly file: FileToUpload
+    readonly report: typeof Reports.Completed.Type
+    readonly took: Duration.Duration
+    /** In bytes, in this command. */
+    readonly sent: number
+    /** The bytes that storage had before this command. */
+    readonly resumed: number
+  }
+  | {
+    readonly _tag: "Skipped"
+    readonly path: string
+    readonly reason: SkipReason
+    /** If it is at the service. */
+    readonly fileId: Option.Option<string>
+  }
+  | { readonly _tag: "Failed"; readonly path: string; readonly error: UploadError }
+
+/** @internal */
+export const pathOf = (outcome: Outcome): string => outcome._tag === "Uploaded" ? outcome.file.path : outcome.path

@@ -1,0 +1,100 @@
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Measure from "../Measure.js"
+import { Output, type OutputFailed } from "../Output.js"
+import * as Printable from "../Printable.js"
+import * as Reports from "../Reports.js"
+import * as UploadSummary from "../UploadSummary.js"
+import { messageOf } from "./message.js"
+import type { Outcome } from "./outcome.js"
+
+/**
+ * What is told of the files of one command: of each when it ends, one line at most, and of all at the end.
+ *
+ * @internal
+ */
+export interface Telling {
+  readonly tell: (outcome: Outcome) => Effect.Effect<void, OutputFailed, Output>
+  readonly end: (files: number, took: Duration.Duration) => Effect.Effect<void, OutputFailed, Output>
+  readonly tally: UploadSummary.Tally
+}
+
+interface Options {
+  readonly json: boolean
+  readonly verbose: boolean
+}
+
+const inJson = (outcome: Outcome): unknown => {
+  switch (outcome._tag) {
+    case "Uploaded":
+      return outcome.report
+    case "Skipped":
+      return Reports.skipped(outcome.path, outcome.reason, outcome.fileId)
+    case "Failed":
+      return Reports.failed(outcome.path, outcome.error)
+  }
+}
+
+const words = (outcome: Outcome): string | undefined => {
+  switch (outcome._tag) {
+    case "Uploaded": {
+      const { file, report, sent, took } = outcome
+      return `Uploaded ${Printable.line(file.path)}: ${Measure.bytes(report.bytes)} in ${Measure.duration(took)}${
+        Measure.pace(sent, took)
+      }`
+    }
+    case "Skipped":
+      return outcome.reason === "uploaded" ? `Skipped ${Printable.line(outcome.path)}: already uploaded` : undefined
+    case "Failed":
+      return undefined
+  }
+}
+
+// The id and the path of what is at the service. On a terminal, thousands of files that were there before are no news.
+const result = (outcome: Outcome, { isTerminal }: { readonly isTerminal: boolean }): ReadonlyArray<string> => {
+  if (outcome._tag === "Uploaded") return [Printable.columns([outcome.report.file.id, outcome.file.path])]
+  if (outcome._tag === "Failed" || isTerminal) return []
+  return Option.toArray(Option.map(outcome.fileId, (id) => Printable.columns([id, outcome.path])))
+}
+
+/** @internal */
+export const make = ({ json, verbose }: Options): Telling => {
+  const tally = UploadSummary.make()
+  const told = new Set<unknown>()
+  let first: Outcome | undefined
+
+  const tellFailed = ({ error, path }: Extract<Outcome, { _tag: "Failed" }>) =>
+    Effect.flatMap(Output, (output) => {
+      // an error that applies to all files is told with the first
+      if (told.has(error)) return Effect.void
+      told.add(error)
+      return output.warn(`${Printable.line(path)}: ${messageOf(error)}`)
+    })
+
+  const tell: Telling["tell"] = (outcome) =>
+    Effect.gen(function*() {
+      const output = yield* Output
+      first ??= outcome
+      UploadSummary.add(tally, outcome)
+      if (outcome._tag === "Failed") yield* tellFailed(outcome)
+      if (json) return yield* output.json([inJson(outcome)])
+      yield* output.lines(result(outcome, { isTerminal: output.isTerminal && !verbose }))
+      const more = words(outcome)
+      if (verbose && more !== undefined) yield* output.note(more)
+    })
+
+  const end: Telling["end"] = (files, took) =>
+    Effect.gen(function*() {
+      const output = yield* Output
+      if (files > 1) yield* Effect.forEach(UploadSummary.failureLines(tally), output.warn, { discard: true })
+      if (json) return yield* output.json([UploadSummary.report(tally, files, took)])
+      // one file needs no count
+      const only = files === 1 && first !== undefined && !verbose ? words(first) : undefined
+      const all = only === undefined ? UploadSummary.lines(tally, took) : [only]
+      const lines = files === 0 ? ["Nothing to upload", ...all] : all
+      yield* Effect.forEach(lines, output.note, { discard: true })
+    })
+
+  return { tell, end, tally }
+}

@@ -1,0 +1,291 @@
+/**
+ * The uploads of one command: each file is skipped, sent or failed, and that is told and counted once.
+ */
+import type { SourceError } from "@stevedore/core/SourceError"
+import type { UploadError, UploadLocked } from "@stevedore/core/UploadError"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
+import type { UploadOptions } from "@stevedore/core/UploadOptions"
+import * as Uploads from "@stevedore/core/Uploads"
+import type { RepeatableSource } from "@stevedore/core/UploadSource"
+import * as FileSource from "@stevedore/node/FileSource"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Manifest from "../Manifest.js"
+import { Output, type OutputFailed } from "../Output.js"
+import * as Reports from "../Reports.js"
+import type { FileToUpload } from "../UploadPaths.js"
+import type * as UploadWatch from "../UploadWatch.js"
+import * as HeldLedger from "./heldLedger.js"
+import type { Outcome } from "./outcome.js"
+import * as Remembered from "./remembered.js"
+
+/** @internal */
+export interface Run {
+  readonly service: string
+  readonly options: UploadOptions
+  /** The number of concurrent files. */
+  readonly files: number
+  readonly described: Remembered.Described
+  /** Whether what is already uploaded is uploaded again. */
+  readonly again: boolean
+  /** Whether files are compared by their content. */
+  readonly check: boolean
+  readonly watch: UploadWatch.UploadWatch
+  readonly manifest: Manifest.Manifest
+  /** As many as files may be uploaded concurrently. */
+  readonly slots: Effect.Semaphore
+  /** By the identity of a file: under two names it is uploaded twice, one after the other. */
+  readonly turns: Map<string, Effect.Semaphore>
+  /** What the service refuses for every file. */
+  readonly refusal: Effect.Effect<Option.Option<UploadError>>
+  /** Tells how a file ended, and counts it. */
+  readonly tell: (outcome: Outcome) => Effect.Effect<void, OutputFailed, Output>
+  /** The files that were reported as uploaded. */
+  readonly reported: Set<FileToUpload>
+}
+
+/** A file that the manifest has, unchanged. */
+interface Known {
+  readonly file: FileToUpload
+  readonly known: Manifest.UploadedFile
+}
+
+const sourceOf = (file: FileToUpload, run: Run): Effect.Effect<RepeatableSource, SourceError> => {
+  if (Option.isSome(file.refused)) return Effect.fail(file.refused.value)
+  const { described } = run
+  return Option.match(file.name, {
+    onNone: () => FileSource.fromPath(file.path, described),
+    onSome: (name) =>
+      file.linked
+        ? FileSource.fromPath(file.path, { ...described, name: described.name ?? name })
+        : FileSource.fromEntry({ name, path: file.path }, described)
+  })
+}
+
+const isSame = (known: Manifest.UploadedFile, source: RepeatableSource, run: Run) =>
+  run.check
+    ? Remembered.isSameContent(known, source)
+    : Effect.succeed(Remembered.isUnchanged(known, source.fingerprint))
+
+const find = (file: FileToUpload, source: RepeatableSource, run: Run) =>
+  Effect.gen(function*() {
+    if (run.again) return Option.none<Manifest.UploadedFile>()
+    const found = Option.filter(
+      yield* run.manifest.find(file.real),
+      (known) => Remembered.isDescribedAs(known, run.described)
+    )
+    if (Option.isNone(found) || !(yield* isSame(found.value, source, run))) return Option.none()
+    const { fingerprint } = source
+    return Option.some({ ...found.value, fingerprint, modified: Remembered.isoOf(fingerprint.modified) })
+  })
+
+const uploadedOf = (
+  file: FileToUpload,
+  source: RepeatableSource,
+  report: typeof Reports.Completed.Type,
+  { service }: Run,
+  date: string
+): Manifest.UploadedFile => ({
+  path: file.real,
+  name: source.name,
+  mediaType: source.mediaType,
+  size: source.size,
+  modified: Remembered.isoOf(source.fingerprint.modified),
+  fingerprint: source.fingerprint,
+  service,
+  fileId: report.file.id,
+  checksum: report.checksum,
+  uploadedAt: date,
+  checkedAt: date
+})
+
+const transfer = (
+  file: FileToUpload,
+  source: RepeatableSource,
+  run: Run,
+  begun: Effect.Effect<void>
+): Effect.Effect<Outcome, UploadError, Uploads.Requirements> =>
+  Effect.scoped(Effect.gen(function*() {
+    const startedAt = yield* Clock.currentTimeMillis
+    const upload = yield* Uploads.start(source, run.options)
+    let sent = 0
+    const hearing = yield* Effect.forkScoped(Stream.runForEach(upload.events, (event) => {
+      if (event._tag === "PartStored") sent += event.size
+      return event._tag === "SessionOpened" ? Effect.zipRight(begun, run.watch.opened(file, event)) : Effect.void
+    }))
+    const uploaded = yield* run.watch.during(file, upload.progress)(upload.await)
+    yield* Fiber.join(hearing)
+    const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
+    const report = Reports.completed(file.path, uploaded, took)
+    yield* run.manifest.add(uploadedOf(file, source, report, run, yield* Remembered.now))
+    return { _tag: "Uploaded", file, report, took, sent, resumed: Math.max(0, report.bytes - sent) }
+  }))
+
+// Held by the scope, like the lock of the file's upload, but released after it: the next upload of the same file finds
+// nothing of this one.
+const takeTurn = ({ turns }: Run, identity: string): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.suspend(() => {
+    const turn = turns.get(identity) ?? Effect.unsafeMakeSemaphore(1)
+    turns.set(identity, turn)
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.zipRight(restore(turn.take(1)), Effect.addFinalizer(() => turn.release(1)))
+    )
+  })
+
+const skippedAs = (file: FileToUpload, { fileId }: Manifest.UploadedFile): Outcome => ({
+  _tag: "Skipped",
+  path: file.path,
+  reason: "uploaded",
+  fileId: Option.some(fileId)
+})
+
+// With the lock in hand, what another process has uploaded meanwhile is in the manifest: then the file counts as locked.
+const unlessUploaded = (file: FileToUpload, source: RepeatableSource, run: Run) => {
+  const uploaded = Effect.orElseSucceed(find(file, source, run), () => Option.none<Manifest.UploadedFile>())
+  return {
+    ledger: (ledger: UploadLedger.Service): UploadLedger.Service => ({
+      ...ledger,
+      lock: (id) =>
+        Effect.flatMap(ledger.lock(id), (taken) => taken ? Effect.map(uploaded, Option.isNone) : Effect.succeed(false))
+    }),
+    orSkipped: (error: UploadLocked) =>
+      Effect.flatMap(
+        uploaded,
+        Option.match({ onNone: () => Effect.fail(error), onSome: (known) => Effect.succeed(skippedAs(file, known)) })
+      )
+  }
+}
+
+const send = (
+  file: FileToUpload,
+  run: Run,
+  begun: Effect.Effect<void>
+): Effect.Effect<Outcome, UploadError, Uploads.Requirements | Scope.Scope> =>
+  Effect.gen(function*() {
+    const source = yield* sourceOf(file, run)
+    yield* takeTurn(run, source.fingerprint.identity ?? file.path)
+    const { ledger, orSkipped } = unlessUploaded(file, source, run)
+    return yield* transfer(file, source, run, begun).pipe(
+      Effect.provideService(UploadLedger.UploadLedger, ledger(yield* UploadLedger.UploadLedger)),
+      run.slots.withPermits(1),
+      Effect.catchTag("UploadLocked", orSkipped)
+    )
+  })
+
+// If the reader of the results goes away, the uploads continue: the files are what counts.
+const ignoreClosed = <R>(telling: Effect.Effect<void, OutputFailed, R>): Effect.Effect<void, OutputFailed, R> =>
+  Effect.catchAll(telling, (failure) => failure.closed ? Effect.void : Effect.fail(failure))
+
+const tellEnd = (file: FileToUpload, outcome: Outcome, run: Run) =>
+  Effect.gen(function*() {
+    yield* run.watch.settle(file, outcome._tag)
+    yield* ignoreClosed(run.tell(outcome))
+    if (outcome._tag !== "Failed") run.reported.add(file)
+  })
+
+const settled = <R>(
+  file: FileToUpload,
+  run: Run,
+  sending: Effect.Effect<Outcome, UploadError, R>
+) =>
+  Effect.gen(function*() {
+    const { keep, ledger, settle } = yield* HeldLedger.make
+    // an upload that continues an earlier session makes no call to the service before its end
+    const tried = Effect.flatMap(
+      run.refusal,
+      Option.match({ onNone: () => sending, onSome: (refusal) => Effect.fail(refusal) })
+    )
+    const outcome = yield* Effect.match(Effect.provideService(tried, UploadLedger.UploadLedger, ledger), {
+      onSuccess: (outcome) => outcome,
+      onFailure: (error): Outcome => ({ _tag: "Failed", path: file.path, error })
+    })
+    yield* tellEnd(file, outcome, run)
+    // the file is up: when the command runs again, it is found and read back, and not sent again
+    if (outcome._tag === "Failed" && outcome.error._tag === "ContentUnverified") yield* keep
+    // if interrupted before it was reported, the file is found again when the command runs again
+    yield* settle
+  }).pipe(Effect.scoped)
+
+const uploadOne = (file: FileToUpload, run: Run, begun: Effect.Effect<void>) =>
+  settled(file, run, send(file, run, begun))
+
+const ask = ({ file, known }: Known, run: Run, onLost: () => void) =>
+  settled(
+    file,
+    run,
+    Effect.gen(function*() {
+      const still = yield* Remembered.stillThere(known)
+      if (Option.isNone(still)) {
+        onLost()
+        return yield* send(file, { ...run, again: true }, Effect.void)
+      }
+      yield* run.manifest.add(still.value)
+      return skippedAs(file, known)
+    })
+  )
+
+// Files that are already up cost one request each: few enough at a time that new uploads do not wait behind them.
+const questionsAtOnce = 4
+
+const askAll = (files: ReadonlyArray<Known>, run: Run) =>
+  Effect.gen(function*() {
+    const asked = run.check ? new Set(files) : Remembered.worthAsking(files, yield* Clock.currentTimeMillis)
+    let isLost = false
+    const askFor = (one: Known) =>
+      ask(one, run, () => {
+        isLost = true
+      })
+    const [first, ...others] = asked
+    if (first !== undefined) yield* askFor(first)
+    yield* Effect.forEach(others, askFor, { concurrency: questionsAtOnce, discard: true })
+    yield* Effect.forEach(
+      files.filter((one) => !asked.has(one)),
+      (one) => Effect.suspend(() => isLost ? askFor(one) : tellEnd(one.file, skippedAs(one.file, one.known), run)),
+      { concurrency: questionsAtOnce, discard: true }
+    )
+  })
+
+const recognize = (file: FileToUpload, run: Run) =>
+  Effect.gen(function*() {
+    // most commands know nothing of their files: those are inspected when it is their turn
+    if (run.again || Option.isNone(yield* run.manifest.find(file.real))) return { file, known: Option.none() }
+    const known = Effect.flatMap(sourceOf(file, run), (source) => find(file, source, run))
+    return { file, known: yield* Effect.orElseSucceed(known, () => Option.none<Manifest.UploadedFile>()) }
+  })
+
+/** @internal */
+export const recognizeAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
+  Effect.map(Effect.forEach(files, (file) => recognize(file, run), { concurrency: 8 }), (all) => ({
+    fresh: all.flatMap(({ file, known }) => Option.isNone(known) ? [file] : []),
+    known: all.flatMap(({ file, known }) => Option.isSome(known) ? [{ file, known: known.value }] : [])
+  }))
+
+/**
+ * Uploads the files. The first one goes ahead alone until its session is open, so that what is refused for all files is
+ * requested only once.
+ *
+ * @internal
+ */
+export const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
+  Effect.gen(function*() {
+    const gate = yield* Deferred.make<void>()
+    const open = Effect.asVoid(Deferred.succeed(gate, undefined))
+    const { fresh, known } = yield* recognizeAll(files, run)
+    yield* HeldLedger.forgetDone(new Set(known.map(({ known }) => known.fileId)))
+    const [first] = fresh
+    const one = (file: FileToUpload) =>
+      file === first
+        ? Effect.ensuring(uploadOne(file, run, open), open)
+        : Effect.zipRight(Deferred.await(gate), uploadOne(file, run, Effect.void))
+    const asking = first === undefined ? askAll(known, run) : Effect.zipRight(Deferred.await(gate), askAll(known, run))
+    yield* Effect.all([Effect.forEach(fresh, one, { concurrency: run.files, discard: true }), asking], {
+      concurrency: "unbounded",
+      discard: true
+    })
+  })
