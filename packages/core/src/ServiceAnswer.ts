@@ -53,14 +53,16 @@ export interface ServiceAnswer {
   readonly allowInsecureHttp?: boolean | undefined
   /** The token of its request, which no error repeats. */
   readonly token?: Redacted.Redacted<string> | undefined
+  /** The URLs that the service has issued lately, whose queries no error repeats. */
+  readonly issued?: ReadonlyArray<PresignedUrl> | undefined
 }
 
 const Envelope = Schema.Struct({ errors: Schema.Array(Schema.Unknown) })
 
 // An issue is shown in logs, in spans, and by an app to its pages
-const issueOf = ({ token }: ServiceAnswer) =>
+const issueOf = (answer: ServiceAnswer) =>
   Schema.decodeUnknownOption(
-    Schema.parseJson(Issue, { reviver: (_, value) => typeof value === "string" ? withoutSecrets(value, token) : value })
+    Schema.parseJson(Issue, { reviver: (_, value) => typeof value === "string" ? withoutSecrets(value, answer) : value })
   )
 
 // Each on its own: a malformed issue hides none of the others
@@ -70,9 +72,10 @@ const readIssues = (answer: ServiceAnswer): ReadonlyArray<Issue> =>
     onSome: ({ errors }) => Arr.filterMap(errors, (error) => issueOf(answer)(JSON.stringify(error)))
   })
 
-const told = ({ attempts, headers, operation, status, token }: ServiceAnswer, issues: ReadonlyArray<Issue>) => {
+const told = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => {
+  const { attempts, headers, operation, status } = answer
   const requestId = headers["x-request-id"] ?? headers["x-amzn-requestid"]
-  return { operation, status, requestId: requestId && withoutSecrets(requestId, token), attempts, issues }
+  return { operation, status, requestId: requestId && withoutSecrets(requestId, answer), attempts, issues }
 }
 
 const waiting = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({

@@ -6,6 +6,7 @@
 import * as Option from "effect/Option"
 import { validDate } from "./internal/validDate.js"
 import { withoutSecrets } from "./internal/withoutSecrets.js"
+import type { PresignedUrl } from "./PresignedUrl.js"
 
 /**
  * The parts of a response that determine its meaning.
@@ -43,22 +44,23 @@ export interface ErrorDocument {
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'" }
 
 // Storage may quote the URL of the request
-const element = (document: string, name: string): string | undefined => {
+const element = (document: string, name: string, url: PresignedUrl | undefined): string | undefined => {
   const match = new RegExp(`<${name}>([^<]*)</${name}>`).exec(document)
   const text = match?.[1]?.replace(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => entities[entity] ?? "").trim()
-  return text ? withoutSecrets(text) : undefined
+  return text ? withoutSecrets(text, { url }) : undefined
 }
 
 const date = (text = ""): Date | undefined => Option.getOrUndefined(validDate(new Date(text)))
 
 /**
- * Reads S3's error document. Never fails: any other body has no fields.
+ * Reads S3's error document. Never fails: any other body has no fields. No field has a value of the query of `url`, that
+ * of the request.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const readErrorDocument = (body: string): ErrorDocument => {
-  const field = (name: string) => isErrorDocument(body) ? element(body, name) : undefined
+export const readErrorDocument = (body: string, url?: PresignedUrl): ErrorDocument => {
+  const field = (name: string) => isErrorDocument(body) ? element(body, name, url) : undefined
   return {
     code: field("Code"),
     storageMessage: field("Message"),

@@ -66,7 +66,7 @@ export const interpretPut = (answer: StorageAnswer, asked: Asked): Either.Either
   Either.flatMap(interpret(answer, asked), () => {
     const etag = answer.headers["etag"]
     return etag === undefined || etag === ""
-      ? Either.left(new EtagMissing(context(answer, asked, readErrorDocument(answer.body))))
+      ? Either.left(new EtagMissing(context(answer, asked, readErrorDocument(answer.body, asked.url))))
       : Either.right({
         etag,
         requestId: answer.headers["x-amz-request-id"],
@@ -87,7 +87,7 @@ export const interpretPut = (answer: StorageAnswer, asked: Asked): Either.Either
 export const interpret = (answer: StorageAnswer, asked: Asked): Either.Either<void, StorageError> => {
   const { body, status } = answer
   if (status >= 200 && status < 300 && !isErrorDocument(body) && !isPage(body)) return Either.void
-  const document = readErrorDocument(body)
+  const document = readErrorDocument(body, asked.url)
   return Either.left(
     endedWithItsCredentials(answer, asked, document) ??
       (answer.status === 403 ? forbidden(answer, asked, document) : other(answer, asked, document))
@@ -98,7 +98,7 @@ const context = ({ headers }: StorageAnswer, asked: Asked, document: ErrorDocume
   const requestId = headers["x-amz-request-id"]
   return {
     part: Option.getOrUndefined(asked.url.partNumber),
-    requestId: requestId === undefined ? document.requestId : withoutSecrets(requestId),
+    requestId: requestId === undefined ? document.requestId : withoutSecrets(requestId, { url: asked.url }),
     attempts: asked.attempts
   }
 }
@@ -180,4 +180,4 @@ const isPassing = (status: number, code: string | undefined): boolean => {
  * @category interpreters
  */
 export const rejected = (answer: StorageAnswer, asked: Asked): StorageRejected =>
-  new StorageRejected({ ...context(answer, asked, readErrorDocument(answer.body)), status: answer.status })
+  new StorageRejected({ ...context(answer, asked, readErrorDocument(answer.body, asked.url)), status: answer.status })

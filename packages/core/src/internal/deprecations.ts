@@ -35,8 +35,8 @@ export const makeDeprecations = (token: Redacted.Redacted<string> | undefined) =
         const { headers, method, path } = answer
         const endpoint = endpointOf(method, path)
         if (headers["deprecation"] === undefined || noted.has(endpoint)) return Effect.void
-        const deprecation = withoutSecrets(headers["deprecation"], token)
-        const link = headers["link"] && withoutSecrets(headers["link"], token)
+        const deprecation = withoutSecrets(headers["deprecation"], { token })
+        const link = headers["link"] && withoutSecrets(headers["link"], { token })
         noted.set(endpoint, { endpoint, deprecation, link })
         return Effect.logWarning(
           printable(

@@ -1,32 +1,240 @@
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as PresignedUrl from "../PresignedUrl.js"
 
-const mark = "<redacted>"
-
-const signedQuery = /(?:(\?)[^\s"'<>?]*|\b)(?:signature|sig|credential|security-token)=[^\s"'<>]*/gi
-
-const shown = (text: string, token: Redacted.Redacted<string> | undefined): string => {
-  const rest = text.replace(signedQuery, `$1${mark}`)
-  return token === undefined ? rest : rest.replaceAll(Redacted.value(token), mark)
+/** What must not be in a text: whatever of it is known where the text arrived. */
+export interface Secrets {
+  /** The token of the request. */
+  readonly token?: Redacted.Redacted<string> | undefined
+  /** The URL of the request. */
+  readonly url?: PresignedUrl.PresignedUrl | undefined
+  /** The URLs that the service has issued. */
+  readonly issued?: ReadonlyArray<PresignedUrl.PresignedUrl> | undefined
 }
+
+/** So much of a secret may be shown: no more than one shows of a key to tell it from others. */
+const shortest = 8
+
+/** Secrets by their first characters, in lower case. */
+type Index = Map<string, Array<string>>
+
+const add = (index: Index, secret: string): void => {
+  if (secret.length < shortest) return
+  const begin = secret.slice(0, shortest)
+  const same = index.get(begin)
+  if (same === undefined) index.set(begin, [secret])
+  else if (!same.includes(secret)) same.push(secret)
+}
+
+// A text may quote the middle of a secret, or its end
+const addEveryEnd = (index: Index, secret: string): void => {
+  for (let start = 0; start + shortest <= secret.length; start += 1) add(index, secret.slice(start))
+}
+
+// Each is the same for every URL of a signer, or says nothing that is not public
+const harmless =
+  /^(?:x-(?:amz|goog)-(?:algorithm|date|expires|signedheaders|content-sha256)|x-id|partnumber|expires|se|st|sv|sp|sr|spr|response-.*|versionid)$/
+
+const decoded = (text: string): string => Option.getOrElse(decodeUri(text), () => text)
+
+const decodeUri = Option.liftThrowable(decodeURIComponent)
+
+const valuesOf = (url: PresignedUrl.PresignedUrl): ReadonlyArray<string> =>
+  (/\?([^#]*)/.exec(PresignedUrl.reveal(url))?.[1] ?? "").split("&").flatMap((parameter) => {
+    const [name = "", ...rest] = parameter.split("=")
+    if (harmless.test(decoded(name).toLowerCase())) return []
+    const value = rest.join("=").toLowerCase()
+    // a credential goes on with a date and a region, which messages name for good reason
+    return /credential$/i.test(name) ? [decoded(value).replace(/\/.*/, "")] : [value, decoded(value)]
+  })
+
+const indices = new WeakMap<ReadonlyArray<PresignedUrl.PresignedUrl>, Index>()
+
+const indexOfIssued = (urls: ReadonlyArray<PresignedUrl.PresignedUrl>): Index => {
+  const known = indices.get(urls)
+  if (known !== undefined) return known
+  const index: Index = new Map()
+  for (const url of urls) valuesOf(url).forEach((value) => add(index, value))
+  indices.set(urls, index)
+  return index
+}
+
+const indicesOf = ({ issued = [], token, url }: Secrets): ReadonlyArray<Index> => {
+  const own: Index = new Map()
+  if (token !== undefined) addEveryEnd(own, Redacted.value(token).toLowerCase())
+  if (url !== undefined) valuesOf(url).forEach((value) => addEveryEnd(own, value))
+  return [own, indexOfIssued(issued)].filter(({ size }) => size > 0)
+}
+
+/** A text, and from where to where in the original each of its characters comes. */
+interface View {
+  readonly text: string
+  readonly from: ReadonlyArray<number>
+  readonly to: ReadonlyArray<number>
+}
+
+const names: Readonly<Record<string, string>> = {
+  amp: "&",
+  apos: "'",
+  colon: ":",
+  commat: "@",
+  dash: "-",
+  equals: "=",
+  gt: ">",
+  hyphen: "-",
+  lowbar: "_",
+  lt: "<",
+  num: "#",
+  percnt: "%",
+  period: ".",
+  plus: "+",
+  quest: "?",
+  quot: "\"",
+  sol: "/"
+}
+
+const encoded = /%(?:25)*(?:u([\da-f]{4})|([\da-f]{2}))|&(?:amp;)*(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));?|\\+(?:u\{?([\da-f]{4,6})\}?|x([\da-f]{2})|([^\w\s]))/gi
+
+const character = (digits: string, base: number): string => {
+  const code = Number.parseInt(digits, base)
+  return code <= 0xffff ? String.fromCharCode(code) : "\ufffd"
+}
+
+const changed = (view: View, pattern: RegExp, put: (match: RegExpMatchArray) => string | undefined): View => {
+  let text = ""
+  let at = 0
+  const from: Array<number> = []
+  const to: Array<number> = []
+  const keep = (until: number) => {
+    for (; at < until; at += 1) {
+      text += view.text[at] ?? ""
+      from.push(view.from[at] ?? 0)
+      to.push(view.to[at] ?? 0)
+    }
+  }
+  for (const match of view.text.matchAll(pattern)) {
+    const replacement = put(match)
+    if (replacement === undefined) continue
+    keep(match.index)
+    at += match[0].length
+    text += replacement
+    for (let one = 0; one < replacement.length; one += 1) {
+      from.push(view.from[match.index] ?? 0)
+      to.push(view.to[at - 1] ?? 0)
+    }
+  }
+  keep(view.text.length)
+  return { text, from, to }
+}
+
+const undressed = (view: View): View =>
+  changed(view, encoded, ([, wide, percent, decimal, hexadecimal, name, unicode, byte, escaped]) => {
+    const hex = wide ?? percent ?? hexadecimal ?? unicode ?? byte
+    return hex !== undefined
+      ? character(hex, 16)
+      : decimal !== undefined
+      ? character(decimal, 10)
+      : name !== undefined
+      ? names[name.toLowerCase()]
+      : escaped
+  })
+
+// Line breaks with their indentation, and what can be put between characters without being seen
+const unwrapped = (view: View): View =>
+  changed(view, /[^\S\n]*\n\s*|[\u00ad\u200b-\u200d\u2060\ufeff]+/g, () => "")
+
+const unspaced = (view: View): View => changed(view, /\s+/g, () => "")
+
+type Mark = readonly [from: number, to: number]
+
+const marksOfValues = ({ from, text, to }: View, index: ReadonlyArray<Index>): ReadonlyArray<Mark> => {
+  const marks: Array<Mark> = []
+  const lower = text.toLowerCase()
+  if (lower.length !== text.length) return marks
+  for (let start = 0; start + shortest <= lower.length; start += 1) {
+    const begin = lower.slice(start, start + shortest)
+    let length = 0
+    for (const one of index) {
+      for (const secret of one.get(begin) ?? []) {
+        let same = shortest
+        while (same < secret.length && lower[start + same] === secret[same]) same += 1
+        length = Math.max(length, same)
+      }
+    }
+    if (length === 0) continue
+    marks.push([from[start] ?? 0, to[start + length - 1] ?? 0])
+    start += length - 1
+  }
+  return marks
+}
+
+const signedQuery =
+  /(?:(\?)[^\s"'<>?]*|\b)(?:signature|sig|credential|security-token)(?:=[^\s"'<>]+|["']?\s*[:=]\s*["']?[\w%+/=.~-]{16,})/gi
+
+const marksOfNames = ({ from, text, to }: View): ReadonlyArray<Mark> =>
+  Array.from(text.matchAll(signedQuery), ({ 0: { length }, 1: question = "", index }) => [
+    from[index + question.length] ?? 0,
+    to[index + length - 1] ?? 0
+  ])
 
 const bytesOf = (digits: string): string =>
   atob((digits.length % 4 === 1 ? `${digits}A` : digits).replaceAll("-", "+").replaceAll("_", "/"))
 
-const hides = (text: string, token: Redacted.Redacted<string> | undefined, layers: number): boolean => {
-  const plain = text.replace(/%(?:25)*([\da-f]{2})/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
-  return shown(plain, token) !== plain ||
-    (layers > 0 && (plain.match(/[\w+/-]{8,}/g) ?? []).some((run) =>
-      // Base64 may begin anywhere among characters that it has too, as after the slash of a path
-      [0, 1, 2, 3].some((start) => hides(bytesOf(run.slice(start)), token, layers - 1))
-    ))
+const viewOf = (text: string): View => ({
+  text,
+  from: Array.from({ length: text.length }, (_, at) => at),
+  to: Array.from({ length: text.length }, (_, at) => at + 1)
+})
+
+// Base64 may begin anywhere among characters that it has too, as after the slash of a path
+const readings = (run: string): ReadonlyArray<string> =>
+  [0, 1, 2, 3].map((start) => bytesOf(run.slice(start))).concat(
+    (run.match(/[\da-f]{16,}/gi) ?? []).map((digits) => digits.replace(/../g, (byte) => character(byte, 16)))
+  )
+
+const marksOfRuns = (view: View, index: ReadonlyArray<Index>, layers: number): ReadonlyArray<Mark> =>
+  layers === 0
+    ? []
+    : Array.from(view.text.matchAll(/([\w+/-]{8,})=*/g)).flatMap(({ 0: { length }, 1: run = "", index: at }) =>
+      readings(run).some((reading) => marksIn(reading, index, layers - 1).length > 0)
+        ? [[view.from[at] ?? 0, view.to[at + length - 1] ?? 0] as const]
+        : []
+    )
+
+const marksIn = (text: string, index: ReadonlyArray<Index>, layers: number): ReadonlyArray<Mark> => {
+  const marks: Array<Mark> = []
+  let view = viewOf(text)
+  // each time through takes off one dress, and the last finds nothing more to take off
+  for (let dresses = 0; dresses < 4; dresses += 1) {
+    const whole = unwrapped(view)
+    marks.push(...marksOfNames(whole), ...marksOfValues(unspaced(whole), index), ...marksOfRuns(whole, index, layers))
+    const next = undressed(view)
+    if (next.text === view.text) break
+    view = next
+  }
+  return marks
 }
+
+/** The characters that an error, a log or a span keeps of one text of a server. */
+export const longestText = 1000
 
 /**
  * Text of a server without what it may quote of a request or a session: the token, and the query of a pre-signed URL.
- * Gateways and validators quote what they refuse, some percent-encoded or in Base64; a word that hides a secret in that
- * way is dropped as a whole. All text from a server that an error, a log or a span repeats passes through here.
+ * Gateways and validators quote what they refuse, whole or in part, in whatever form they have it: as JSON, in entities,
+ * percent-encoded, in Base64. So what is known to be secret is searched for in each of these forms, and what is named
+ * like a signature is taken for one. All text from a server that an error, a log or a span repeats passes through here.
+ * It is cut after `longest` characters, so that a hostile text costs little.
  *
  * @internal
  */
-export const withoutSecrets = (text: string, token?: Redacted.Redacted<string>): string =>
-  shown(text, token).replace(/[^\s"<>]+/g, (word) => hides(word, token, 2) ? mark : word)
+export const withoutSecrets = (text: string, secrets: Secrets = {}, longest = longestText): string => {
+  const short = text.length > longest ? `${text.slice(0, longest)}\u2026` : text
+  const marks = [...marksIn(short, indicesOf(secrets), 2)].sort(([one], [other]) => one - other)
+  let clean = ""
+  let at = 0
+  for (const [from, to] of marks) {
+    if (from >= at) clean += `${short.slice(at, from)}<redacted>`
+    at = Math.max(at, to)
+  }
+  return clean + short.slice(at)
+}

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FastCheck as fc, Redacted } from "effect"
+import { PresignedUrl } from "@stevedore/core"
+import { FastCheck as fc, Option, Redacted } from "effect"
 import { withoutSecrets } from "../../src/internal/withoutSecrets.js"
 import { href, signature } from "../fixtures/presignedUrls.js"
 import { quotations } from "../fixtures/quotations.js"
@@ -19,7 +20,7 @@ describe("withoutSecrets", () => {
     fc.constantFrom("", " is wrong", ")", "&page=2", "%")
   ], ([before, token, quoted, after]) => {
     const quotation = quoted(token)
-    const text = withoutSecrets(`${before}${quotation}${after}`, Redacted.make(token))
+    const text = withoutSecrets(`${before}${quotation}${after}`, { token: Redacted.make(token) })
     assert.notInclude(text, token)
     assert.notInclude(text, quotation)
     assert.include(text, "<redacted>")
@@ -30,18 +31,73 @@ describe("withoutSecrets", () => {
     (before) => {
       const token = "api.5ecre770ken"
       for (const quoted of Object.values(quotations)) {
-        const text = withoutSecrets(`${before}${quoted(token)}`, Redacted.make(token))
+        const text = withoutSecrets(`${before}${quoted(token)}`, { token: Redacted.make(token) })
         assert.notInclude(text, token)
         assert.notInclude(text, quoted(token))
       }
     }
   )
 
+  const url = Option.getOrThrow(PresignedUrl.fromString(href()))
+
   it.each(Object.entries(quotations))("leaves nothing of a pre-signed URL that is quoted %s", (_, quoted) => {
-    const text = withoutSecrets(`Cannot PUT ${quoted(href())} now.`)
-    assert.notInclude(text, signature)
-    assert.notMatch(text, /X-Amz-/)
-    assert.match(text, /^Cannot PUT .*<redacted> now\.$/)
+    for (const secret of [href(), signature, `/${signature}/`, signature.slice(0, 9)]) {
+      const text = withoutSecrets(`Cannot PUT ${quoted(secret)} so.`, { url }, 10_000)
+      for (const kept of [signature, signature.slice(0, 8), quoted(signature), quoted(signature.slice(0, 9))]) {
+        assert.notInclude(text.toLowerCase(), kept.toLowerCase())
+      }
+      assert.match(text, /^Cannot PUT .*<redacted>/s)
+      assert.match(text, / so\.$/)
+    }
+  })
+
+  it.each(Object.entries(quotations).filter(([name]) => /^(as it is|percent|in Base64|with every)/.test(name)))(
+    "leaves nothing of the query of a URL that is not known but is quoted %s",
+    (_, quoted) => {
+      const text = withoutSecrets(`Cannot PUT ${quoted(href())} now.`)
+      assert.notInclude(text, signature)
+      assert.notMatch(text, /X-Amz-/)
+      assert.match(text, /^Cannot PUT .*<redacted> now\.$/)
+    }
+  )
+
+  it.each([
+    (value: string) => JSON.stringify({ "X-Amz-Signature": value }),
+    (value: string) => `X-Amz-Signature: ${value}`,
+    (value: string) => `X-Amz-Signature = '${value}'`,
+    (value: string) => `X-Amz-Signature&#61;${value}`,
+    (value: string) => `X-Amz-Security-Token&#x3d;&quot;${value}&quot;`
+  ])("leaves nothing of a signature whose URL is not known, but which is named: %s", (named) => {
+    const value = "0123456789abcdef".repeat(4)
+    assert.notInclude(withoutSecrets(`refused ${named(value)} for you`), value.slice(0, 16))
+    assert.include(withoutSecrets(`refused ${named(value)} for you`), "refused ")
+  })
+
+  it("leaves nothing of one of ten thousand URLs that were issued", () => {
+    const signatures = Array.from({ length: 10_000 }, (_, part) => (part * 7919 + 1e15).toString(16).padStart(16, "0"))
+    const issued = signatures.map((one) => new PresignedUrl.PresignedUrl(`https://s.test/k?X-Amz-Signature=${one}`))
+    assert.strictEqual(withoutSecrets(`SignatureProvided ${signatures[9999]} is not it`, { issued }),
+      "SignatureProvided <redacted> is not it")
+  })
+
+  it("leaves what is public of a request: dates, regions, algorithms and header names", () => {
+    const text = "the region us-east-1 is wrong for AWS4-HMAC-SHA256 of 20300101T000000Z, content-type;host"
+    assert.strictEqual(withoutSecrets(text, { token: Redacted.make("api.5ecre770ken"), url }), text)
+  })
+
+  it.prop("leaves nothing of the first eight characters of a token, or of more", [
+    tokens,
+    fc.integer({ min: 8, max: 40 }),
+    fc.constantFrom(...Object.values(quotations))
+  ], ([token, length, quoted]) => {
+    const begin = token.slice(0, length)
+    const text = withoutSecrets(`invalid token ${quoted(begin)}...`, { token: Redacted.make(token) }, 10_000)
+    assert.notInclude(text, begin)
+    assert.notInclude(text, quoted(begin))
+  })
+
+  it("keeps a thousand characters of a longer text", () => {
+    assert.lengthOf(withoutSecrets("a ".repeat(100_000)), 1001)
   })
 
   it("leaves nothing of a signature that is quoted without the rest of its URL", () => {
@@ -49,13 +105,13 @@ describe("withoutSecrets", () => {
   })
 
   it.prop("changes no text that has no secret", [fc.string({ unit: "grapheme" }), tokens], ([text, token]) => {
-    assert.strictEqual(withoutSecrets(text.replaceAll(token, ""), Redacted.make(token)), text.replaceAll(token, ""))
+    assert.strictEqual(withoutSecrets(text.replaceAll(token, ""), { token: Redacted.make(token) }), text.replaceAll(token, ""))
   })
 
   it("takes a time that grows with the text, not with its square", () => {
     const began = performance.now()
-    for (const text of ["?", "%3f", "%25", "A", "a-", "sig"]) {
-      withoutSecrets(text.repeat(300_000 / text.length), Redacted.make("api.5ecre770ken"))
+    for (const text of ["?", "%3f", "%25", "A", "a-", "sig", "&amp;", "\\", "&#", "signature: ", "api.5ecre"]) {
+      withoutSecrets(text.repeat(100_000 / text.length), { token: Redacted.make("api.5ecre770ken") }, 100_000)
     }
     assert.isBelow(performance.now() - began, 5000)
   })
