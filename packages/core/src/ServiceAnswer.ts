@@ -57,25 +57,50 @@ export interface ServiceAnswer {
   readonly issued?: ReadonlyArray<PresignedUrl> | undefined
 }
 
-const Envelope = Schema.Struct({ errors: Schema.Array(Schema.Unknown) })
+/** The issues of a response that an error keeps. */
+const mostIssues = 100
+
+/** The characters of all issues after which no further issue is kept. */
+const longestIssues = 32_768
+
+/** The segments of a path that an issue keeps. */
+const longestPath = 20
+
+const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+const decodeIssue = Schema.decodeUnknownOption(Issue)
 
 // An issue is shown in logs, in spans, and by an app to its pages
-const issueOf = (answer: ServiceAnswer) =>
-  Schema.decodeUnknownOption(
-    Schema.parseJson(Issue, { reviver: (_, value) => typeof value === "string" ? withoutSecrets(value, answer) : value })
-  )
+const cleaned = (answer: ServiceAnswer, { code, message, path, title }: Issue): Issue => {
+  const clean = <A>(value: A | string, longest?: number) =>
+    typeof value === "string" ? withoutSecrets(value, answer, longest) : value
+  const place = Predicate.isString(path) ? [path] : path ?? []
+  const places = place.slice(0, longestPath).map((segment) => clean(segment, 200))
+  return {
+    code: withoutSecrets(code, answer, 200),
+    ...(title === undefined ? {} : { title: clean(title, 200) }),
+    ...(message === undefined ? {} : { message: clean(message) }),
+    ...(path === undefined ? {} : { path: Predicate.isString(path) ? String(places[0]) : path && places })
+  }
+}
 
 // Each on its own: a malformed issue hides none of the others
-const readIssues = (answer: ServiceAnswer): ReadonlyArray<Issue> =>
-  Option.match(Schema.decodeUnknownOption(Schema.parseJson(Envelope))(answer.body), {
-    onNone: () => [],
-    onSome: ({ errors }) => Arr.filterMap(errors, (error) => issueOf(answer)(JSON.stringify(error)))
+const readIssues = (answer: ServiceAnswer): ReadonlyArray<Issue> => {
+  const body = Option.getOrUndefined(parseJson(answer.body))
+  if (!Predicate.hasProperty(body, "errors") || !Array.isArray(body.errors)) return []
+  let length = 0
+  return Arr.filterMap(body.errors.slice(0, mostIssues), (error: unknown) => {
+    if (length >= longestIssues) return Option.none()
+    const issue = Option.map(decodeIssue(error), (decoded) => cleaned(answer, decoded))
+    length += Option.match(issue, { onNone: () => 0, onSome: (kept) => JSON.stringify(kept).length })
+    return issue
   })
+}
 
 const told = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => {
   const { attempts, headers, operation, status } = answer
   const requestId = headers["x-request-id"] ?? headers["x-amzn-requestid"]
-  return { operation, status, requestId: requestId && withoutSecrets(requestId, answer), attempts, issues }
+  return { operation, status, requestId: requestId && withoutSecrets(requestId, answer, 200), attempts, issues }
 }
 
 const waiting = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({

@@ -49,7 +49,15 @@ const answer = {
 const describeIssue = ({ code, message, path, title }: Issue): string => {
   const place = typeof path === "string" ? path : path?.join(".")
   const words = message ?? title
-  return `${code}${place ? ` at ${place}` : ""}${words ? `: ${words}` : ""}`
+  return `${printable(code)}${place ? ` at ${printable(place)}` : ""}${words ? `: ${printable(words, 1000)}` : ""}`
+}
+
+/** The issues that a message names. */
+const mostDescribed = 10
+
+const describeIssues = (issues: ReadonlyArray<Issue>): ReadonlyArray<string> => {
+  const more = issues.length - mostDescribed
+  return issues.slice(0, mostDescribed).map(describeIssue).concat(more > 0 ? `and ${more} more` : [])
 }
 
 const describe = (
@@ -59,11 +67,9 @@ const describe = (
     readonly page?: PagePosition.PagePosition | undefined
   }
 ): string =>
-  printable(
-    `${[...error.issues.map(describeIssue), Recovery.describeAttempts(error)].join("; ")}${
-      error.requestId === undefined ? "" : `, request ${error.requestId}`
-    }${error.page === undefined ? "" : `, ${PagePosition.describe(error.page)}`}`
-  )
+  `${[...describeIssues(error.issues), Recovery.describeAttempts(error)].join("; ")}${
+    error.requestId === undefined ? "" : `, request ${printable(error.requestId)}`
+  }${error.page === undefined ? "" : `, ${PagePosition.describe(error.page)}`}`
 
 /**
  * 401: the token is missing, wrong or expired; in a web page, the session with the server in between.
@@ -243,7 +249,7 @@ export class InvalidResponse extends TaggedError<InvalidResponse>()("InvalidResp
   }
   override get message(): string {
     return `The response to ${this.operation} (${this.status}) does not match the contract: ${this.problem} at ${
-      this.path === "" ? "the whole body" : this.path
+      this.path === "" ? "the whole body" : printable(this.path)
     } (${describe(this)}). Check the base URL and the profile: this may be another service, or a proxy's page.`
   }
 }

@@ -47,7 +47,7 @@ const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 const element = (document: string, name: string, url: PresignedUrl | undefined): string | undefined => {
   const match = new RegExp(`<${name}>([^<]*)</${name}>`).exec(document)
   const text = match?.[1]?.replace(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => entities[entity] ?? "").trim()
-  return text ? withoutSecrets(text, { url }) : undefined
+  return text ? withoutSecrets(text, { url }, name === "Code" || name === "RequestId" ? 200 : undefined) : undefined
 }
 
 const date = (text = ""): Date | undefined => Option.getOrUndefined(validDate(new Date(text)))

@@ -30,7 +30,7 @@ const trace = (error: Recovery.Recoverable & { readonly requestId?: string | und
 const coded = (before: string, code: string | undefined, after = ""): string =>
   code === undefined ? "" : `${before}${printable(code)}${after}`
 
-const listed = (headers: ReadonlyArray<string>): string => printable(headers.join(", "))
+const listed = (headers: ReadonlyArray<string>): string => printable(headers.join(", "), 1000)
 
 /**
  * 403: the signature does not match the request: its method, its path or a signed header differs. Expiry is not the

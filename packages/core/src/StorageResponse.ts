@@ -98,7 +98,7 @@ const context = ({ headers }: StorageAnswer, asked: Asked, document: ErrorDocume
   const requestId = headers["x-amz-request-id"]
   return {
     part: Option.getOrUndefined(asked.url.partNumber),
-    requestId: requestId === undefined ? document.requestId : withoutSecrets(requestId, { url: asked.url }),
+    requestId: requestId === undefined ? document.requestId : withoutSecrets(requestId, { url: asked.url }, 200),
     attempts: asked.attempts
   }
 }

@@ -26,6 +26,19 @@ describe("ListError", () => {
     assert.include(error.message, words)
   })
 
+  it("a message repeats no more than the beginning of a cursor or an id, and the fields keep them", () => {
+    const long = "x".repeat(10_000_000)
+    for (
+      const error of [
+        new ListError.PaginationBroken({ problem: "cursorRepeated", page: { ...page, cursor: long } }),
+        new ListError.ItemInvalid({ page: { ...page, cursor: long }, index: 0, itemId: long, field: long, problem: "x" })
+      ]
+    ) {
+      assert.isBelow(error.message.length, 1500)
+      assert.strictEqual(error.page.cursor, long)
+    }
+  })
+
   it("a refusal before any request counts no attempt", () => {
     assert.strictEqual(new ListError.InvalidPageSize({ pageSize: 0, maximum: 100 }).attempts, 0)
   })

@@ -124,7 +124,7 @@ describe("no secret anywhere", () => {
               .map((secret) => `of ${quoted(secret)} and ${quoted(`Bearer ${secret}`)}.`)
               .join(" ")
             const headers = Object.fromEntries(
-              ["deprecation", "link", "x-request-id", "x-amz-request-id"].map((name) => [name, quotation])
+              ["deprecation", "link", "x-request-id", "x-amz-request-id"].map((name) => [name, quotation.replaceAll("\n", " ").replaceAll("\u00ad", "")])
             )
             const issue = { code: quotation, title: quotation, message: quotation, path: [quotation] }
             const body = isStorage

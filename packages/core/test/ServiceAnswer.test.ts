@@ -120,6 +120,32 @@ describe("ServiceAnswer", () => {
       })
     })
 
+    it("keeps the first hundred issues, and names ten", () => {
+      const errors = Array.from({ length: 300_000 }, (_, index) => ({ code: `code-${index}` }))
+      const error = ServiceAnswer.errorOf(answer(400, JSON.stringify({ errors })))
+      assert.isTrue("issues" in error && error.issues.length === 100)
+      assert.include(error.message, "code-9; and 90 more")
+      assert.notInclude(error.message, "code-10")
+    })
+
+    it("keeps a bounded text of each issue, of all issues and of the request id", () => {
+      const long = "long ".repeat(100_000)
+      const errors = Array.from({ length: 100 }, () => ({ code: long, title: long, message: long, path: [long] }))
+      const error = ServiceAnswer.errorOf(answer(400, JSON.stringify({ errors }), { "x-request-id": long }))
+      assert.isTrue("issues" in error && error.issues.length > 10 && error.requestId?.length === 201)
+      assert.isBelow(JSON.stringify(error).length, 40_000)
+      assert.isBelow(error.message.length, 20_000)
+    })
+
+    it("reads no issue from a body that is nested without end, and fails in no other way", () => {
+      const nested = `${"[".repeat(200_000)}${"]".repeat(200_000)}`
+      for (const body of [nested, `{"errors":${nested}}`, `{"errors":[{"code":"a","path":${nested}},{"code":"b"}]}`]) {
+        const error = ServiceAnswer.errorOf(answer(400, body))
+        assert.strictEqual(error._tag, "RequestRejected")
+        assert.notInclude(error.message, "[[")
+      }
+    })
+
     it.each([429, 503, 408])("%d keeps the wait that the service asks for", (status) => {
       const error = ServiceAnswer.errorOf(answer(status, "", { "retry-after": "30" }))
       assert.deepInclude({ ...error }, { retryAfter: Duration.seconds(30) })

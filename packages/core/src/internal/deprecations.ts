@@ -40,7 +40,8 @@ export const makeDeprecations = (token: Redacted.Redacted<string> | undefined) =
         noted.set(endpoint, { endpoint, deprecation, link })
         return Effect.logWarning(
           printable(
-            `The service has deprecated ${endpoint} (${deprecation})${link === undefined ? "" : `: see ${link}`}`
+            `The service has deprecated ${endpoint} (${deprecation})${link === undefined ? "" : `: see ${link}`}`,
+            2000
           )
         )
       })

@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { causes, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
 import * as Metrics from "../Metrics.js"
+import { PresignedUrl } from "../PresignedUrl.js"
 import type * as RateLimit from "../RateLimit.js"
 import type * as RetryBudget from "../RetryBudget.js"
 import * as RetryPolicy from "../RetryPolicy.js"
@@ -184,9 +185,24 @@ export const repeatedly = <A, R>(
     return untilTimer(attempts, Effect.flatMap(awakeFor(limits.total), () => timedOut("total", limits, last)))
   }).pipe(span(endpoint.operation))
 
-export const call =
-  (caller: Caller) =>
-  <Input, Output>(endpoint: Endpoints.Endpoint<Input, Output>) =>
+/** As many as a session has at most. */
+const mostIssued = 10_000
+
+const urlsOf = (output: unknown): ReadonlyArray<PresignedUrl> =>
+  (Predicate.hasProperty(output, "urls") && Array.isArray(output.urls)
+    ? output.urls
+    : Predicate.hasProperty(output, "url")
+    ? [output.url]
+    : []).filter((url: unknown) => url instanceof PresignedUrl)
+
+export const call = (caller: Caller) => {
+  // A service may quote the URL of a part in its response to Complete
+  let issued: ReadonlyArray<PresignedUrl> = []
+  const note = (output: unknown): void => {
+    const urls = urlsOf(output)
+    if (urls.length > 0) issued = urls.concat(issued).slice(0, mostIssued)
+  }
+  return <Input, Output>(endpoint: Endpoints.Endpoint<Input, Output>) =>
   (input: Input): Effect.Effect<Output, ServiceError> =>
     repeatedly(
       caller,
@@ -195,6 +211,8 @@ export const call =
         attempt.execute(endpoint.request(caller.config.profile, input)).pipe(
           Effect.flatMap((response) => readWhole(caller, endpoint.operation, response, attempt)),
           Effect.scoped,
-          Effect.flatMap((answer) => endpoint.respond(caller.config.profile, answer, input))
+          Effect.flatMap((answer) => endpoint.respond(caller.config.profile, { ...answer, issued }, input)),
+          Effect.tap((output) => Effect.sync(() => note(output)))
         )
     )
+}

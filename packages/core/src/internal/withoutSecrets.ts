@@ -236,5 +236,8 @@ export const withoutSecrets = (text: string, secrets: Secrets = {}, longest = lo
     if (from >= at) clean += `${short.slice(at, from)}<redacted>`
     at = Math.max(at, to)
   }
-  return clean + short.slice(at)
+  clean += short.slice(at)
+  const token = secrets.token === undefined ? "" : Redacted.value(secrets.token)
+  // too short to be searched for by its beginning
+  return token === "" || token.length >= shortest ? clean : clean.replaceAll(token, "<redacted>")
 }
