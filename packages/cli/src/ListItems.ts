@@ -179,21 +179,11 @@ const checkWritable = (path: string) =>
     new InvalidInput({ input: "--resume", problem: `cannot write the checkpoint: ${message}` })
   ))
 
-// written next to the target and then moved into place, so that the file is always complete
 const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const text = yield* Schema.encode(CheckpointFile)(at)
-    const aside = `${path}.new`
-    const remove = fs.remove(aside, { force: true })
-    // left by a killed run; and a link that somebody else put there must not be written through
-    yield* remove
-    yield* fs.writeFileString(aside, text, { flag: "wx" }).pipe(
-      Effect.zipRight(DiskLedger.untilLetGo(fs.rename(aside, path))),
-      Effect.tapError(() => Effect.ignore(remove))
-    )
+    yield* DiskLedger.replaceFile(fs, path, yield* Schema.encode(CheckpointFile)(at))
   }).pipe(
-    Effect.uninterruptible,
     Effect.mapError(({ message }) => new CheckpointNotWritten({ problem: message }))
   )
 

@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { homedir } from "node:os"
 import * as Path from "node:path"
+import * as DurableFile from "./internal/durableFile.js"
 import * as FileLock from "./internal/fileLock.js"
 import * as HeldFile from "./internal/heldFile.js"
 import * as PrivateDirectory from "./internal/privateDirectory.js"
@@ -111,11 +112,11 @@ export const isRunning: Effect.Effect<(id: string) => Effect.Effect<boolean>, ne
   })
 
 /**
- * For what the command line replaces on disk.
+ * For what the command line writes to disk outside the ledger.
  *
  * @internal
  */
-export const untilLetGo = HeldFile.untilLetGo
+export const replaceFile = DurableFile.replace
 
 /**
  * For what the command line reads from disk.

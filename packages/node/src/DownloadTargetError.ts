@@ -33,7 +33,7 @@ export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/n
 
 /**
  * The file cannot be written: there is no such directory, no permission or no space, or what exists there is not a
- * file.
+ * file or cannot be replaced.
  *
  * @since 0.1.0
  * @category errors
@@ -45,8 +45,11 @@ export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@ste
     path: Schema.String,
     /** The system's error code, such as `ENOSPC`, if there is one. */
     code: Schema.optional(Schema.String),
-    /** What exists there: a directory, or a pipe or a device. It is left alone. */
-    occupied: Schema.optional(Schema.Literal("Directory", "NotAFile")),
+    /**
+     * What exists there: a directory, a pipe or a device; or a file that cannot be replaced, because it is a mount point
+     * or protected (immutable, or another user's in a directory like `/tmp`). It is left alone.
+     */
+    occupied: Schema.optional(Schema.Literal("Directory", "NotAFile", "MountPoint", "Protected")),
     attempts: Recovery.noAttempts
   }
 ) {
@@ -57,14 +60,31 @@ export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@ste
     return "none"
   }
   override get message(): string {
+    const path = JSON.stringify(this.path)
     if (this.occupied !== undefined) {
-      return `${JSON.stringify(this.path)} ${
-        this.occupied === "Directory" ? "is a directory" : "is not a regular file"
-      }, and was not changed. Download to another path.`
+      return `${path} ${occupants[this.occupied]}, and was not changed. Download to another path.`
     }
-    return `${JSON.stringify(this.path)} cannot be written${this.code === undefined ? "" : ` (${this.code})`}. ` +
-      "Check that its directory exists, that you can write to it, and that there is enough space."
+    const code = this.code === undefined ? "" : ` (${this.code})`
+    return `${path} cannot be written${code}. ${advice[this.code ?? ""] ?? checkAll}`
   }
+}
+
+const occupants: Record<NonNullable<TargetUnwritable["occupied"]>, string> = {
+  Directory: "is a directory",
+  NotAFile: "is not a regular file",
+  MountPoint: "is a mount point, such as a file bound into a container, which cannot be replaced as a whole",
+  Protected:
+    "cannot be replaced, because it is immutable, or another user's in a directory where only owners replace files"
+}
+
+const checkAll = "Check that its directory exists, that you can write to it, and that there is enough space."
+
+const advice: Readonly<Record<string, string | undefined>> = {
+  ENOSPC: "The disk is full: make room there, or download to another disk.",
+  EDQUOT: "Your quota on that disk is used up: make room there, or download to another disk.",
+  EFBIG: "The file is larger than its file system or this process may have it (ulimit -f): download to another disk.",
+  EROFS: "The disk is mounted read-only: download to another disk.",
+  EBUSY: "What is there is in use: a mount point or another program's. Download to another path."
 }
 
 /**

@@ -16,6 +16,7 @@ import { basename, dirname, join } from "node:path"
 import type { DownloadTargetError } from "./DownloadTargetError.js"
 import { TargetExists } from "./DownloadTargetError.js"
 import * as Comparison from "./internal/comparison.js"
+import * as Target from "./internal/downloadTarget.js"
 import * as FileTransfer from "./internal/fileTransfer.js"
 import * as PartFile from "./internal/partFile.js"
 import * as PartJournal from "./internal/partJournal.js"
@@ -31,7 +32,9 @@ import * as PartLock from "./internal/partLock.js"
 export interface Options {
   /**
    * Whether to replace an existing file. The new one gets the same permissions. Anything other than a file is never
-   * replaced. By default, an existing file is not replaced and the download fails with `TargetExists`.
+   * replaced. What cannot be replaced as a whole (a mount point, an immutable file, another user's file in a directory
+   * like `/tmp`) fails with `TargetUnwritable` before any request. By default, an existing file is not replaced and the
+   * download fails with `TargetExists`.
    */
   readonly overwrite?: boolean | undefined
   /**
@@ -94,9 +97,10 @@ export const checkTarget = (
   options: Pick<Options, "overwrite"> = {}
 ): Effect.Effect<void, DownloadTargetError> =>
   Effect.gen(function*() {
-    yield* PartFile.checkPlace(path)
-    if (options.overwrite !== true && (yield* PartFile.exists(path))) yield* new TargetExists({ path })
-    yield* PartFile.checkDirectory(path)
+    yield* Target.checkPlace(path)
+    if (options.overwrite !== true && (yield* Target.exists(path))) yield* new TargetExists({ path })
+    yield* Target.checkDirectory(path)
+    if (options.overwrite === true) yield* Target.checkReplaceable(path)
   })
 
 /**
@@ -129,7 +133,7 @@ export const toFile = (
     const part = keep ? kept : yield* freshPath(path)
     const journal = PartJournal.pathOf(part)
     const { concurrency, onKept, onProgress, onSaved, partSize, size } = options
-    const file = yield* PartFile.open(part, path, { keep, onKept, overwrite, worth: PartFile.exists(journal) })
+    const file = yield* PartFile.open(part, path, { keep, onKept, overwrite, worth: Target.exists(journal) })
     const whole = yield* FileTransfer.run({
       fileId,
       file,

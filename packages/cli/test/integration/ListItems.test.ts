@@ -41,6 +41,20 @@ const runOn = (fs: FileSystem.FileSystem, place: string) =>
       Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env))))
     ))
 
+type Writing = (
+  file: FileSystem.File,
+  bytes: Uint8Array,
+  path: string
+) => Effect.Effect<void, PlatformError.PlatformError>
+
+/** Opens files that are written in this way. */
+const writing = (fs: FileSystem.FileSystem, write: Writing): FileSystem.FileSystem["open"] => (path, options) =>
+  Effect.map(fs.open(path, options), (file) =>
+    new Proxy(file, {
+      get: (own, name) =>
+        name === "writeAll" ? (bytes: Uint8Array) => write(own, bytes, path) : Reflect.get(own, name, own)
+    }))
+
 const live = Layer.merge(sandbox("--projects", "3"), NodeContext.layer)
 
 describe("list --resume", () => {
@@ -57,6 +71,29 @@ describe("list --resume", () => {
       yield* runOn(scanned, place)
       assert.strictEqual(attempts, 3)
       assert.strictEqual(JSON.parse(yield* fs.readFileString(place)).position, 1)
+    }).pipe(Effect.provide(live)))
+
+  it.scopedLive("has its checkpoint, which only its owner can read, on the disk before that replaces the earlier one", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const place = `${yield* fs.makeTempDirectoryScoped()}/place`
+      const steps: Array<string> = []
+      const step = (name: string) => Effect.sync(() => void steps.push(name))
+      const watched: FileSystem.FileSystem = {
+        ...fs,
+        open: (path, options) =>
+          Effect.map(fs.open(path, options), (file) =>
+            new Proxy(file, {
+              get: (own, name) =>
+                name === "sync"
+                  ? Effect.zipRight(step(path === `${place}.new` ? "content" : "names"), own.sync)
+                  : Reflect.get(own, name, own)
+            })),
+        rename: (from, to) => Effect.zipRight(step("rename"), fs.rename(from, to))
+      }
+      yield* runOn(watched, place)
+      assert.deepStrictEqual(steps, ["content", "rename", "names"])
+      assert.strictEqual((yield* fs.stat(place)).mode & 0o777, 0o600)
     }).pipe(Effect.provide(live)))
 
   it.scopedLive("does not say to remove a checkpoint that cannot be read for the moment", () =>
@@ -83,8 +120,11 @@ describe("list --resume", () => {
       const before = yield* fs.readFileString(place)
       const full: FileSystem.FileSystem = {
         ...fs,
-        writeFileString: (path, _, options) =>
-          Effect.zipRight(fs.writeFileString(path, "{", options), Effect.fail(refusal("Unknown", path, "ENOSPC")))
+        open: writing(
+          fs,
+          (file, _, path) =>
+            Effect.zipRight(file.writeAll(Buffer.from("{")), Effect.fail(refusal("Unknown", path, "ENOSPC")))
+        )
       }
       const error = yield* Effect.flip(runOn(full, place))
       assert.match(error.message, /^--resume: .*\/place.*ENOSPC.*continues from the last checkpoint/)
@@ -95,11 +135,11 @@ describe("list --resume", () => {
       const written = yield* Deferred.make<void>()
       const slow: FileSystem.FileSystem = {
         ...fs,
-        writeFileString: (path, text, options) =>
-          fs.writeFileString(path, text, options).pipe(
+        open: writing(fs, (file, bytes) =>
+          file.writeAll(bytes).pipe(
             Effect.zipRight(Deferred.succeed(written, undefined)),
             Effect.zipRight(Effect.sleep("20 millis"))
-          )
+          ))
       }
       const walk = yield* Effect.fork(runOn(slow, place))
       yield* Deferred.await(written)

@@ -1,18 +1,17 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import type { Stats } from "node:fs"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
-import { dirname, sep, win32 } from "node:path"
+import { dirname } from "node:path"
 import type { DownloadTargetError } from "../DownloadTargetError.js"
 import { TargetExists, TargetUnwritable } from "../DownloadTargetError.js"
+import { attempt, codeOf, exists } from "./downloadTarget.js"
 import { identityOf } from "./fileIdentity.js"
 import { untilLetGo } from "./heldFile.js"
 import { readBuffer } from "./readBuffers.js"
-import * as WindowsNames from "./windowsNames.js"
 
 /**
  * The file beside the target to which a download is written until it is complete.
@@ -26,58 +25,6 @@ export interface PartFile {
   // the kernel allows one write to a file at a time: concurrent ones would occupy threads that only spin
   readonly writes: Effect.Semaphore
 }
-
-const codeOf = (cause: unknown): string | undefined =>
-  Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
-
-/** @internal */
-export const attempt = <A>(target: string, run: () => Promise<A>): Effect.Effect<A, TargetUnwritable> =>
-  Effect.tryPromise({ try: run, catch: (cause) => new TargetUnwritable({ path: target, code: codeOf(cause) }) })
-
-/** @internal */
-export const exists = (path: string): Effect.Effect<boolean> =>
-  Effect.promise(() => NodeFs.lstat(path).then(() => true, () => false))
-
-// A path that names a directory, whether or not it exists, cannot be a file.
-const namesDirectory = (target: string): boolean => target === "" || target.endsWith("/") || target.endsWith(sep)
-
-/**
- * Whether a system can have a file of this name. Of a name that it cannot have, Windows says just that no such file is
- * there.
- *
- * @internal
- */
-export const canName = (target: string, platform: NodeJS.Platform = process.platform): boolean =>
-  !namesDirectory(target) && !(platform === "win32" && win32.basename(target).search(WindowsNames.forbidden) !== -1)
-
-const checkName = (target: string): Effect.Effect<void, TargetUnwritable> =>
-  attempt(target, () => NodeFs.lstat(target)).pipe(
-    Effect.asVoid,
-    Effect.catchIf(({ code }) => code === "ENOENT" && canName(target), () => Effect.void)
-  )
-
-/**
- * Fails if a directory, a pipe or a device is at the target, even behind a link: none of them is replaced. Also fails
- * if no file can have this name: the part beside it has another name, so this would otherwise show only at the end.
- *
- * @internal
- */
-export const checkPlace = (target: string): Effect.Effect<void, TargetUnwritable> =>
-  Effect.flatMap(
-    Effect.promise(() => NodeFs.stat(target).catch(() => undefined)),
-    (there) =>
-      there === undefined ? checkName(target) : there.isFile() ? Effect.void : Effect.fail(
-        new TargetUnwritable({ path: target, occupied: there.isDirectory() ? "Directory" : "NotAFile" })
-      )
-  )
-
-/**
- * Fails if nothing can be written beside the target.
- *
- * @internal
- */
-export const checkDirectory = (target: string): Effect.Effect<void, TargetUnwritable> =>
-  attempt(target, () => NodeFs.access(dirname(target), constants.W_OK))
 
 /**
  * What cannot be removed stays: by then, the download has ended one way or the other.
@@ -102,8 +49,8 @@ export const open = (
     /** Called when it was kept. */
     readonly onKept?: (() => void) | undefined
     /**
-     * Whether it will replace a file: then it gets that file's mode, so that nobody can read it who could not read that
-     * one.
+     * Whether it will replace a file: then it gets that file's mode and group, so that nobody can read it who could not
+     * read that one.
      */
     readonly overwrite: boolean
   }
@@ -112,8 +59,9 @@ export const open = (
     Effect.zipWith(
       Effect.makeSemaphore(1),
       attempt(target, async () => {
-        const handle = await (options.keep ? openKept(path) : openNew(path))
-        if (options.overwrite) await takeModeOf(handle, target)
+        const replaced = options.overwrite ? await NodeFs.stat(target).catch(() => undefined) : undefined
+        const handle = await (options.keep ? openKept(path, replaced) : openNew(path, replaced))
+        if (replaced !== undefined) await takeAccessOf(handle, replaced)
         return handle
       }),
       (writes, handle) => ({ path, target, handle, writes })
@@ -128,7 +76,10 @@ export const open = (
 
 const flags = constants.O_RDWR | constants.O_CREAT
 
-const openNew = (path: string): Promise<NodeFs.FileHandle> => NodeFs.open(path, flags | constants.O_EXCL, 0o666)
+// What will replace a file is its owner's alone until it has that file's access: whoever opens it in between could read
+// everything that is written later.
+const openNew = (path: string, replaced?: Stats): Promise<NodeFs.FileHandle> =>
+  NodeFs.open(path, flags | constants.O_EXCL, replaced === undefined ? 0o666 : 0o600)
 
 // A link may lead to any file of this user, and opening a pipe that nobody writes to would block forever.
 const notElsewhere = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
@@ -153,8 +104,12 @@ const isOfOther = (path: string): Promise<boolean> => NodeFs.lstat(path).then((s
  *
  * @internal
  */
-export const openOwn = async (path: string, access: number): Promise<NodeFs.FileHandle | undefined> => {
-  const handle = await NodeFs.open(path, access | notElsewhere, 0o666).catch(async (cause) => {
+export const openOwn = async (
+  path: string,
+  access: number,
+  mode = 0o600
+): Promise<NodeFs.FileHandle | undefined> => {
+  const handle = await NodeFs.open(path, access | notElsewhere, mode).catch(async (cause) => {
     const code = codeOf(cause) ?? ""
     // systems report a link by either code
     if (["ELOOP", "EMLINK"].includes(code)) return undefined
@@ -175,23 +130,38 @@ export const openOwn = async (path: string, access: number): Promise<NodeFs.File
 // On a network disk or another system's disk, this user's files may be owned by another user id.
 const ownerBeside = async (path: string): Promise<number> => {
   const made = `${path}.${randomUUID()}`
-  const handle = await openNew(made).catch(() => undefined)
+  const handle = await NodeFs.open(made, flags | constants.O_EXCL, 0o600).catch(() => undefined)
   const stats = await handle?.stat().finally(() => Promise.all([handle.close(), NodeFs.rm(made, { force: true })]))
   return stats?.uid ?? Number.NaN
 }
 
-const openKept = async (path: string): Promise<NodeFs.FileHandle> => {
-  const kept = await openOwn(path, flags)
-  if (kept !== undefined) return kept
-  await NodeFs.rm(path)
-  return openNew(path)
+const others = 0o077
+
+// Whoever may read the part, and not the file that it will replace, may have opened it already.
+const isTooOpen = async (kept: NodeFs.FileHandle, replaced: Stats): Promise<boolean> => {
+  const { gid, mode } = await kept.stat()
+  return (mode & ~accessOf(replaced, gid) & others) !== 0
 }
 
-// Always writable by its owner, because a kept part is opened again. Not every system has modes, and the download
-// matters more.
-const takeModeOf = async (handle: NodeFs.FileHandle, target: string): Promise<void> => {
-  const there = await NodeFs.stat(target).catch(() => undefined)
-  if (there !== undefined) await handle.chmod(there.mode & 0o777 | 0o600).catch(() => undefined)
+const openKept = async (path: string, replaced: Stats | undefined): Promise<NodeFs.FileHandle> => {
+  const kept = await openOwn(path, flags, replaced === undefined ? 0o666 : 0o600)
+  if (kept !== undefined) {
+    if (replaced === undefined || process.platform === "win32" || !(await isTooOpen(kept, replaced))) return kept
+    await kept.close()
+  }
+  await NodeFs.rm(path)
+  return openNew(path, replaced)
+}
+
+// Another group gets no more than everybody. The owner may always write, because a kept part is opened again.
+const accessOf = ({ gid, mode }: Stats, group: number): number =>
+  (gid === group ? mode : mode & ~0o070 | (mode & mode << 3 & 0o070)) & 0o777 | 0o600
+
+// Not every system has modes and groups, and the download matters more.
+const takeAccessOf = async (handle: NodeFs.FileHandle, replaced: Stats): Promise<void> => {
+  await handle.chown(-1, replaced.gid).catch(() => undefined)
+  const { gid } = await handle.stat()
+  await handle.chmod(accessOf(replaced, gid)).catch(() => undefined)
 }
 
 /**

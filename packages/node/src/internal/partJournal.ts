@@ -4,9 +4,10 @@ import * as Schema from "effect/Schema"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import type { TargetUnwritable } from "../DownloadTargetError.js"
+import { attempt } from "./downloadTarget.js"
 import { untilLetGo, untilReadable } from "./heldFile.js"
 import type { PartFile } from "./partFile.js"
-import { attempt, openOwn, remove } from "./partFile.js"
+import { openOwn, remove } from "./partFile.js"
 
 /**
  * Which file a kept part file belongs to, and which of its parts it has.
@@ -79,7 +80,7 @@ export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void,
       await file.handle.datasync()
       // never write through a link
       await NodeFs.rm(aside, { force: true })
-      await NodeFs.writeFile(aside, Schema.encodeSync(PartJournalJson)(journal), { flag: "wx", flush: true })
+      await NodeFs.writeFile(aside, Schema.encodeSync(PartJournalJson)(journal), { flag: "wx", mode: 0o600, flush: true })
       await NodeFs.rename(aside, pathOf(file.path))
     })
     return Effect.tapError(untilLetGo(written), () => remove(aside))

@@ -7,8 +7,8 @@ import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import type { TargetUnwritable } from "../DownloadTargetError.js"
+import { attempt } from "./downloadTarget.js"
 import * as FileLock from "./fileLock.js"
-import { attempt } from "./partFile.js"
 import { writeNew } from "./privateDirectory.js"
 
 // Beside the part, whose directory exists: every process that shares the directory sees the lock.

@@ -3,7 +3,9 @@ import { Effect, FastCheck, Fiber } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import * as Target from "../../src/internal/downloadTarget.js"
 import * as PartFile from "../../src/internal/partFile.js"
+import * as PartJournal from "../../src/internal/partJournal.js"
 import * as OtherDisk from "../support/otherDisk.js"
 import * as Temporary from "../support/temporary.js"
 
@@ -87,7 +89,7 @@ describe("partFile", () => {
       for (const overwrite of [true, false]) {
         assert.strictEqual((yield* Effect.flip(PartFile.commit(file, { overwrite })))._tag, "TargetUnwritable")
       }
-      assert.isFalse(yield* PartFile.exists(file.target))
+      assert.isFalse(yield* Target.exists(file.target))
     }))
 
   it.scoped.skipIf(process.platform === "win32")(
@@ -103,6 +105,107 @@ describe("partFile", () => {
           const { handle } = yield* PartFile.open(`${target}.part`, target, options)
           assert.strictEqual((yield* Effect.promise(() => handle.stat())).mode & 0o777, expected)
         }
+      })
+  )
+
+  it.scoped.skipIf(process.platform === "win32")(
+    "is nobody else's from its first byte if it will replace a file, whatever that file's mode and whether it is kept",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* Temporary.directory
+        const target = join(directory, "key.pem")
+        yield* Effect.promise(() => Fs.writeFile(target, "before"))
+        const { open } = Fs
+        const created: Array<number> = []
+        yield* OtherDisk.answering({
+          open: async (...args: Parameters<typeof open>) => {
+            const [path] = args
+            const isNew = await Fs.lstat(path).then(() => false, () => true)
+            const handle = await open(...args)
+            if (isNew) created.push((await handle.stat()).mode & 0o777)
+            return handle
+          }
+        })
+        for (const mode of [0o600, 0o640, 0o644, 0o400]) {
+          for (const keep of [false, true]) {
+            yield* Effect.promise(() => Fs.chmod(target, mode))
+            const options = { keep, overwrite: true, worth: Effect.succeed(false) }
+            yield* Effect.scoped(Effect.gen(function*() {
+              const file = yield* PartFile.open(`${target}.part`, target, options)
+              assert.strictEqual((yield* Effect.promise(() => file.handle.stat())).mode & 0o777, mode | 0o600)
+              yield* PartJournal.write(file, {
+                version: 1,
+                fileId: "f1",
+                etag: "\"a\"",
+                size: 1,
+                partSize: 1,
+                parts: []
+              })
+            }))
+            const journal = yield* Effect.promise(() => Fs.stat(`${target}.part.json`))
+            assert.strictEqual(journal.mode & 0o777, 0o600)
+          }
+        }
+        assert.lengthOf(created, 8)
+        assert.deepStrictEqual([...new Set(created)], [0o600])
+      })
+  )
+
+  it.scoped.skipIf(process.platform === "win32")(
+    "starts over in a new file if others may have opened the kept part, who may not read the file that it replaces",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* Temporary.directory
+        const target = join(directory, "key.pem")
+        yield* Effect.promise(async () => {
+          await Fs.writeFile(target, "before")
+          await Fs.chmod(target, 0o600)
+        })
+        for (const [mode, size] of [[0o644, 0], [0o640, 0], [0o600, 4]] as const) {
+          const part = `${target}.${mode}.part`
+          yield* Effect.promise(async () => {
+            await Fs.writeFile(part, "kept")
+            await Fs.chmod(part, mode)
+          })
+          const reader = yield* Effect.promise(() => Fs.open(part, "r"))
+          const file = yield* PartFile.open(part, target, { keep: true, overwrite: true, worth: Effect.succeed(true) })
+          const stats = yield* Effect.promise(() => file.handle.stat())
+          assert.deepStrictEqual([stats.size, stats.mode & 0o777], [size, 0o600])
+          yield* PartFile.write(file, Buffer.from("secret"), 0)
+          const seen = yield* Effect.promise(() => reader.readFile("utf8"))
+          yield* Effect.promise(() => reader.close())
+          if (mode !== 0o600) assert.strictEqual(seen, "kept")
+        }
+      })
+  )
+
+  it.scoped.skipIf(process.geteuid?.() !== 0)(
+    "gives another group than that of the file that it replaces no more than everybody has",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* Temporary.directory
+        const target = join(directory, "key.pem")
+        const { open } = Fs
+        yield* Effect.promise(async () => {
+          await Fs.writeFile(target, "before")
+          await Fs.chown(target, 0, 4242)
+        })
+        const opened = (mode: number) =>
+          Effect.gen(function*() {
+            yield* Effect.promise(() => Fs.chmod(target, mode))
+            const options = { keep: false, overwrite: true, worth: Effect.succeed(false) }
+            const { handle } = yield* PartFile.open(`${target}.${mode}.part`, target, options)
+            const stats = yield* Effect.promise(() => handle.stat())
+            return [stats.gid, stats.mode & 0o777]
+          })
+        assert.deepStrictEqual(yield* opened(0o640), [4242, 0o640])
+        yield* OtherDisk.answering({
+          open: async (...args: Parameters<typeof open>) =>
+            Object.assign(await open(...args), { chown: () => Promise.reject(OtherDisk.refusal("EPERM")) })
+        })
+        const own = process.getegid?.()
+        assert.deepStrictEqual(yield* opened(0o660), [own, 0o600])
+        assert.deepStrictEqual(yield* opened(0o664), [own, 0o644])
       })
   )
 
@@ -231,7 +334,7 @@ describe("partFile", () => {
         }
       })
       yield* PartFile.commit(file, { overwrite: true })
-      assert.isTrue(yield* PartFile.exists(file.target))
+      assert.isTrue(yield* Target.exists(file.target))
     }))
 
   it.scoped.each(["EISDIR", "EPERM", "ENOTSUP", "EINVAL"])(
@@ -286,9 +389,9 @@ describe("partFile", () => {
         rm: heldOnce((path: string) => rm(path, { force: true }))
       })
       yield* PartFile.commit(file, { overwrite: true })
-      assert.isTrue(yield* PartFile.exists(file.target))
+      assert.isTrue(yield* Target.exists(file.target))
       yield* PartFile.remove(file.target)
-      assert.isFalse(yield* PartFile.exists(file.target))
+      assert.isFalse(yield* Target.exists(file.target))
     }))
 
   it.scopedLive("does not overwrite a target that appears between retries on a disk without hard links", () =>
@@ -318,23 +421,8 @@ describe("partFile", () => {
       yield* Effect.scoped(
         Effect.flatMap(PartFile.open(`${target}.part`, target, options), (file) => PartFile.commit(file, options))
       )
-      assert.isTrue(yield* PartFile.exists(target))
+      assert.isTrue(yield* Target.exists(target))
     }))
-
-  it("rejects a target that ends in a slash, and on Windows a target with a reserved character", () => {
-    const targets = [
-      "C:\\files\\a.mp4",
-      "C:a.mp4",
-      "\\\\?\\C:\\a.mp4",
-      "a?.mp4",
-      "a.mp4:b",
-      "files/what*.mp4",
-      "a.mp4/"
-    ]
-    const named = (platform: NodeJS.Platform) => targets.map((target) => PartFile.canName(target, platform))
-    assert.deepStrictEqual(named("win32"), [true, true, true, false, false, false, false])
-    assert.deepStrictEqual(named("linux"), [true, true, true, true, true, true, false])
-  })
 
   it("continues a kept part file only if it is a regular file of this user with a single link", () => {
     const stats = { isFile: () => true, nlink: 1, uid: 1000 }

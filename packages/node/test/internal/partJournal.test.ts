@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Option } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
+import * as Target from "../../src/internal/downloadTarget.js"
 import * as PartFile from "../../src/internal/partFile.js"
 import * as PartJournal from "../../src/internal/partJournal.js"
 import * as OtherDisk from "../support/otherDisk.js"
@@ -98,7 +99,7 @@ describe("partJournal", () => {
       yield* OtherDisk.answering({ rm: () => Promise.reject(OtherDisk.refusal("EIO")) })
       const error = yield* Effect.flip(PartJournal.forget(file))
       assert.strictEqual(error.code, "EIO")
-      assert.isTrue(yield* PartFile.exists(path))
+      assert.isTrue(yield* Target.exists(path))
       assert.deepStrictEqual(yield* PartJournal.read(file, journal.fileId), Option.none())
     }))
 
