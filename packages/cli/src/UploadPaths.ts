@@ -29,6 +29,8 @@ export interface FileToUpload {
    * itself.
    */
   readonly name: Option.Option<string>
+  /** The real path of that directory: unless links are followed on request, none leads out of it. */
+  readonly within?: string | undefined
   /** Whether a link on the way from the directory to it was followed, on request. */
   readonly linked: boolean
   /** In bytes; 0 if it cannot be determined. */
@@ -140,7 +142,7 @@ const filesIn = (place: Place, followLinks: boolean): Entries =>
           ? linked(file, place, followLinks)
           : Effect.succeed([refused(file, entry.error)])
       }
-      return Effect.map(fileAt(file), (file) => [
+      return Effect.map(fileAt({ ...file, within: entry.within }), (file) => [
         file.size === 0 && Option.isSome(file.modified) ? skipped(file, "empty") : entryOf(file)
       ])
     }, { concurrency: 16 })

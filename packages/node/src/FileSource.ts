@@ -18,7 +18,7 @@ import { basename } from "node:path"
 import * as FolderEntries from "./internal/folderEntries.js"
 import { ReadBufferPool } from "./internal/readBuffers.js"
 import { chunksOf, readSize } from "./internal/sourceChunks.js"
-import type { SourceFile } from "./internal/sourceFile.js"
+import type { SourceFile, SourcePlace } from "./internal/sourceFile.js"
 import * as Files from "./internal/sourceFile.js"
 import * as SpoolFile from "./internal/spoolFile.js"
 import type { SpoolUnwritable } from "./SpoolError.js"
@@ -37,6 +37,14 @@ export interface Options {
    * `application/octet-stream`.
    */
   readonly mediaType?: string | undefined
+  /**
+   * What identifies the file on every machine, such as its key in your database, instead of its device and inode. Give it
+   * if the file is on a file system whose device or inode numbers differ from one machine, mount or start to the next (a
+   * network or cluster file system, a container's volume): an unfinished upload is then found again by this identity,
+   * and resumes if the size and the modification date are the same too. Two files with the same name and identity count
+   * as one. Not empty.
+   */
+  readonly identity?: string | undefined
 }
 
 /**
@@ -44,8 +52,8 @@ export interface Options {
  * a file that is missing or not readable fails with `SourceUnreadable`; a name or media type that is too long fails
  * with `InvalidSource`. An empty file is a valid source, but the plan of its upload refuses it.
  *
- * The file's fingerprint is its size, its modification date and its identity (device and inode). If one of them changes
- * while the file is read, the upload fails with `SourceChanged` and nothing is completed.
+ * The file's fingerprint is its size, its modification date and its identity (device and inode, or the one that you
+ * give). If one of them changes while the file is read, the upload fails with `SourceChanged` and nothing is completed.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -63,14 +71,21 @@ export interface Options {
 export const fromPath = (
   path: string,
   options: Options = {}
+): Effect.Effect<RepeatableSource, SourceUnreadable | InvalidSource> => fromPlace({ path }, options)
+
+const fromPlace = (
+  { path, within }: Pick<SourcePlace, "path" | "within">,
+  { identity, mediaType: givenType, name = basename(path) }: Options
 ): Effect.Effect<RepeatableSource, SourceUnreadable | InvalidSource> =>
   Effect.gen(function*() {
-    const name = options.name ?? basename(path)
-    const mediaType = options.mediaType ?? mediaTypeOf(name) ?? mediaTypeOf(path) ?? "application/octet-stream"
-    yield* Effect.mapError(Files.inspect(path, name), orMisnamed(path))
+    const mediaType = givenType ?? mediaTypeOf(name) ?? mediaTypeOf(path) ?? "application/octet-stream"
+    const place: SourcePlace = { path, within, name, identity }
+    yield* Effect.mapError(Files.inspect(place), orMisnamed(path))
     yield* SourceLimits.checkDescription(name, mediaType)
-    const fingerprint = yield* Files.inspectOpened(path, name)
-    const file: SourceFile = { path, name, fingerprint }
+    if (identity === "") {
+      yield* new InvalidSource({ fileName: name, field: "fingerprint", expected: "an identity that is not empty" })
+    }
+    const fingerprint = yield* Files.inspectOpened(place)
     return {
       _tag: "RepeatableSource",
       held: false,
@@ -78,7 +93,7 @@ export const fromPath = (
       mediaType,
       size: fingerprint.size,
       fingerprint,
-      open: open(file)
+      open: open({ ...place, fingerprint })
     }
   })
 
@@ -95,7 +110,7 @@ export interface DirectoryOptions {
 
 /**
  * The files in a folder as sources, ordered by name. Each is named by its path relative to the folder, with slashes.
- * Links are not followed.
+ * Links are not followed, whenever they appear: what was opened is checked to be in the folder before any of it is read.
  *
  * An entry that cannot be uploaded (a link, a pipe, a folder without read permission, a file that has disappeared)
  * stops nothing. It becomes a source that fails with `SourceUnreadable` when it is opened, before any request to the
@@ -143,12 +158,12 @@ export const entriesOf = FolderEntries.entriesOf
  * @internal
  */
 export const fromEntry = (
-  entry: { readonly name: string; readonly path: string },
+  entry: { readonly name: string; readonly path: string; readonly within?: string | undefined },
   options: Options = {}
 ): Effect.Effect<RepeatableSource, SourceUnreadable | InvalidSource> =>
   Effect.zipRight(
     Effect.mapError(FolderEntries.checkLinks(entry), orMisnamed(entry.path)),
-    fromPath(entry.path, { ...options, name: options.name ?? entry.name })
+    fromPlace(entry, { ...options, name: options.name ?? entry.name })
   )
 
 // Node reads a name that is not valid UTF-8 with this character in it, and then finds no file that is named so.
@@ -220,7 +235,7 @@ export const spooled = <E>(
 const mediaTypeOf = (name: string): string | null => mime.getType(`/${name}`)
 
 const open = (file: SourceFile): Effect.Effect<OpenSource, SourceError, Scope.Scope> =>
-  Files.open(file.path, file.name).pipe(
+  Files.open(file).pipe(
     Effect.map((handle) => opened(file, handle)),
     Effect.tap((source) => source.unchanged)
   )

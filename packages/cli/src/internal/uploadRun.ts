@@ -64,7 +64,7 @@ const sourceOf = (file: FileToUpload, run: Run): Effect.Effect<RepeatableSource,
     onSome: (name) =>
       file.linked
         ? FileSource.fromPath(file.path, { ...described, name: described.name ?? name })
-        : FileSource.fromEntry({ name, path: file.path }, described)
+        : FileSource.fromEntry({ name, path: file.path, within: file.within }, described)
   })
 }
 

@@ -5,6 +5,7 @@ import * as Stream from "effect/Stream"
 import * as NodeFs from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { attempt } from "./sourceFile.js"
+import * as Within from "./within.js"
 
 /**
  * An entry of a folder, by its relative name with slashes: a file, or why it cannot be uploaded.
@@ -12,7 +13,7 @@ import { attempt } from "./sourceFile.js"
  * @internal
  */
 export type FolderEntry =
-  | { readonly _tag: "File"; readonly name: string; readonly path: string }
+  | { readonly _tag: "File"; readonly name: string; readonly path: string; readonly within: string }
   | { readonly _tag: "Refused"; readonly name: string; readonly error: SourceUnreadable }
 
 type Kind = "File" | "Folder" | "Other"
@@ -22,9 +23,11 @@ interface Named {
   readonly kind: Kind
 }
 
-const listed = (path: string, name: string): Effect.Effect<ReadonlyArray<Named>, SourceUnreadable> =>
+const notAFile = (name: string) => new SourceUnreadable({ fileName: name, reason: "NotAFile" })
+
+const listed = (below: Within.Below, name: string): Effect.Effect<ReadonlyArray<Named>, SourceUnreadable> =>
   attempt(name, async () => {
-    const entries = await NodeFs.readdir(path, { withFileTypes: true })
+    const entries = await Within.list(below, () => notAFile(name))
     return entries
       .map((entry): Named => ({
         name: entry.name,
@@ -39,13 +42,13 @@ const below = (root: string, relative: string, { kind, name: own }: Named, recur
   const name = relative === "" ? own : `${relative}/${own}`
   switch (kind) {
     case "File":
-      return Stream.succeed<FolderEntry>({ _tag: "File", name, path: join(root, name) })
+      return Stream.succeed<FolderEntry>({ _tag: "File", name, path: join(root, name), within: root })
     case "Folder":
       return recursive
         ? Stream.catchAll(inFolder(root, name, recursive), (error) => Stream.succeed(refused(name, error)))
         : Stream.empty
     case "Other":
-      return Stream.succeed(refused(name, new SourceUnreadable({ fileName: name, reason: "NotAFile" })))
+      return Stream.succeed(refused(name, notAFile(name)))
   }
 }
 
@@ -56,21 +59,25 @@ const inFolder = (
 ): Stream.Stream<FolderEntry, SourceUnreadable> =>
   Stream.unwrap(
     Effect.map(
-      listed(join(root, relative), relative === "" ? root : relative),
+      listed({ path: join(root, relative), within: root }, relative === "" ? root : relative),
       (entries) => Stream.flatMap(Stream.fromIterable(entries), (entry) => below(root, relative, entry, recursive))
     )
   )
 
 /**
- * The entries of a folder, ordered by name. An entry that cannot be read is refused individually. Links are not
- * followed. Only the names in the folders on the way down to the current one are in memory.
+ * The entries of a folder, ordered by name, by their real paths. An entry that cannot be read is refused individually.
+ * Links are not followed, except that the folder itself may be one. Only the names in the folders on the way down to the
+ * current one are in memory.
  *
  * @internal
  */
 export const entriesOf = (
   folder: string,
   { recursive }: { readonly recursive: boolean }
-): Stream.Stream<FolderEntry, SourceUnreadable> => inFolder(folder, "", recursive)
+): Stream.Stream<FolderEntry, SourceUnreadable> =>
+  Stream.unwrap(
+    Effect.map(attempt(folder, () => NodeFs.realpath(folder)), (root) => inFolder(root, "", recursive))
+  )
 
 // The entry and its parent folders, as far as its name reaches.
 const wayTo = (
@@ -78,8 +85,8 @@ const wayTo = (
 ): ReadonlyArray<string> => Arr.scan(name.split("/").slice(1), path, (below) => dirname(below))
 
 /**
- * Fails if a link has replaced an entry, or a folder on the way to it, since the folder was read. Such a link could
- * lead to files that whoever placed it may not read.
+ * Fails if a link has replaced an entry, or a folder on the way to it, since the folder was read, without opening what
+ * the link leads to. A link that appears later is noticed when the entry is opened.
  *
  * @internal
  */
@@ -90,5 +97,5 @@ export const checkLinks = (
     Effect.filterOrFail(
       attempt(entry.name, () => NodeFs.lstat(path)),
       (stats) => !stats.isSymbolicLink(),
-      () => new SourceUnreadable({ fileName: entry.name, reason: "NotAFile" })
+      () => notAFile(entry.name)
     ), { discard: true })

@@ -11,11 +11,20 @@ import type { BigIntStats } from "node:fs"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import { identityOf } from "./fileIdentity.js"
+import * as Within from "./within.js"
 
 /** @internal */
-export interface SourceFile {
+export interface SourcePlace {
   readonly path: string
   readonly name: string
+  /** The real path of the folder that it was found in: no link leads out of that, whenever it appears. */
+  readonly within?: string | undefined
+  /** What identifies it on whichever machine it is, instead of its device and inode. */
+  readonly identity?: string | undefined
+}
+
+/** @internal */
+export interface SourceFile extends SourcePlace {
   readonly fingerprint: SourceFingerprint
 }
 
@@ -24,7 +33,10 @@ const reasons: Readonly<Record<string, SourceUnreadable["reason"]>> = {
   ENOTDIR: "NotFound",
   EACCES: "PermissionDenied",
   EPERM: "PermissionDenied",
-  EISDIR: "Directory"
+  EISDIR: "Directory",
+  // a link in the place of a file in a folder
+  ELOOP: "NotAFile",
+  EMLINK: "NotAFile"
 }
 
 /** @internal */
@@ -41,7 +53,7 @@ export const unreadable = (name: string, cause: unknown): SourceUnreadable => {
 export const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, SourceUnreadable> =>
   Effect.tryPromise({ try: run, catch: (cause) => cause instanceof SourceUnreadable ? cause : unreadable(name, cause) })
 
-const fingerprint = (name: string, stats: BigIntStats): SourceFingerprint => {
+const fingerprint = ({ identity, name }: SourcePlace, stats: BigIntStats): SourceFingerprint => {
   if (!stats.isFile()) {
     throw new SourceUnreadable({ fileName: name, reason: stats.isDirectory() ? "Directory" : "NotAFile" })
   }
@@ -49,46 +61,53 @@ const fingerprint = (name: string, stats: BigIntStats): SourceFingerprint => {
     kind: "file",
     size: Number(stats.size),
     modified: Number(stats.mtimeNs) / 1_000_000,
-    identity: identityOf(stats)
+    identity: identity ?? identityOf(stats)
   }
 }
 
-const fingerprintOf = async (handle: NodeFs.FileHandle, name: string): Promise<SourceFingerprint> =>
-  fingerprint(name, await handle.stat({ bigint: true }))
+const fingerprintOf = async (handle: NodeFs.FileHandle, place: SourcePlace): Promise<SourceFingerprint> =>
+  fingerprint(place, await handle.stat({ bigint: true }))
 
-const fingerprintAt = async (path: string, name: string): Promise<SourceFingerprint> =>
-  fingerprint(name, await NodeFs.stat(path, { bigint: true }))
+const fingerprintAt = async (place: SourcePlace): Promise<SourceFingerprint> => {
+  const look = place.within === undefined ? NodeFs.stat : NodeFs.lstat
+  return fingerprint(place, await look(place.path, { bigint: true }))
+}
 
 // Opening a pipe that has replaced the file since it was inspected would block forever.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
+const opened = ({ name, path, within }: SourcePlace): Promise<NodeFs.FileHandle> =>
+  within === undefined ?
+    NodeFs.open(path, flags) :
+    Within.open({ path, within }, flags, () => new SourceUnreadable({ fileName: name, reason: "NotAFile" }))
 
 /**
  * Before it is opened, because opening a device can have side effects.
  *
  * @internal
  */
-export const inspect = (path: string, name: string): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
-  attempt(name, () => fingerprintAt(path, name))
+export const inspect = (place: SourcePlace): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
+  attempt(place.name, () => fingerprintAt(place))
 
 /**
  * One step each, here and below: with several for each file, they would cost more than what they do.
  *
  * @internal
  */
-export const inspectOpened = (path: string, name: string): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
-  attempt(name, async () => {
-    const handle = await NodeFs.open(path, flags)
+export const inspectOpened = (place: SourcePlace): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
+  attempt(place.name, async () => {
+    const handle = await opened(place)
     try {
-      return await fingerprintOf(handle, name)
+      return await fingerprintOf(handle, place)
     } finally {
       await handle.close().catch(() => undefined)
     }
   })
 
 /** @internal */
-export const open = (path: string, name: string): Effect.Effect<NodeFs.FileHandle, SourceUnreadable, Scope.Scope> =>
+export const open = (place: SourcePlace): Effect.Effect<NodeFs.FileHandle, SourceUnreadable, Scope.Scope> =>
   Effect.acquireRelease(
-    attempt(name, () => NodeFs.open(path, flags)),
+    attempt(place.name, () => opened(place)),
     (handle) => Effect.promise(() => handle.close().catch(() => undefined))
   )
 
@@ -128,8 +147,8 @@ export const checkUnchanged = (file: SourceFile, now: SourceFingerprint): Either
 export const unchanged = (file: SourceFile, handle: NodeFs.FileHandle): Effect.Effect<void, SourceError> =>
   Effect.flatMap(
     attempt(file.name, async () => ({
-      byHandle: await fingerprintOf(handle, file.name),
-      byPath: await fingerprintAt(file.path, file.name)
+      byHandle: await fingerprintOf(handle, file),
+      byPath: await fingerprintAt(file)
     })),
     ({ byHandle, byPath }) => Effect.zipRight(checkUnchanged(file, byHandle), checkUnchanged(file, byPath))
   )
@@ -140,6 +159,6 @@ export const unchanged = (file: SourceFile, handle: NodeFs.FileHandle): Effect.E
  * @internal
  */
 export const assertUnchanged = async (file: SourceFile, handle: NodeFs.FileHandle): Promise<void> => {
-  const changed = difference(file, await fingerprintOf(handle, file.name))
+  const changed = difference(file, await fingerprintOf(handle, file))
   if (changed !== undefined) throw changed
 }
