@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { TargetUnwritable } from "../DownloadTargetError.js"
 import * as Comparison from "./comparison.js"
+import * as FastCrc32 from "./fastCrc32.js"
 import * as PartFile from "./partFile.js"
 import * as PartJournal from "./partJournal.js"
 
@@ -96,7 +97,11 @@ const fromStart = (
 
 const goOn = (transfer: Transfer, journal: PartJournal.PartJournal): Effect.Effect<Whole, Failure> =>
   // The last part is requested again: its response proves that storage still has the same file.
-  inParts(transfer, { ...journal, parts: journal.parts.slice(0, -1) }, Option.none())
+  inParts(
+    transfer,
+    { ...journal, parts: journal.parts.slice(0, -1), crc32: journal.crc32?.slice(0, -1) },
+    Option.none()
+  )
 
 const journalOf = (
   { fileId }: Transfer,
@@ -149,12 +154,16 @@ const whole = (transfer: Transfer, first: Downloads.Section): Effect.Effect<Whol
     yield* checkSize(fileId, transfer.size, section.totalLength)
     const comparison = yield* comparisonFor(transfer, Option.some(section))
     let received = 0
-    const size = yield* written(transfer, section, comparison, (bytes) => {
-      received += bytes
-      onProgress?.(received, section.totalLength)
-    })
     // a response that ends with its connection tells no length, but the range before it may have
     const told = Option.firstSomeOf([section.totalLength, first.totalLength, transfer.size])
+    const { size } = yield* written(transfer, section, comparison, {
+      offset: 0,
+      length: Option.getOrElse(told, () => Number.POSITIVE_INFINITY),
+      onBytes: (bytes) => {
+        received += bytes
+        onProgress?.(received, section.totalLength)
+      }
+    })
     yield* checkSize(fileId, told, Option.some(size))
     return { size, etag: section.etag, checksum: yield* comparison.end }
   })
@@ -168,45 +177,48 @@ const inParts = (
     const { concurrency, download, onProgress } = transfer
     const { etag, partSize, size } = journal
     const comparison = yield* comparisonFor(transfer, first)
-    const done = new Set(journal.parts)
-    let received = journal.parts.reduce((sum, part) => sum + lengthOf(journal, part), 0)
+    const done = new Map(yield* PartJournal.proven(transfer.file, journal))
+    let received = [...done.keys()].reduce((sum, part) => sum + PartJournal.rangeOf(journal, part).length, 0)
     const onBytes = (bytes: number) => {
       received += bytes
       onProgress?.(received, Option.some(size))
     }
     const noted = yield* Effect.makeSemaphore(1)
-    const note = (part: number) =>
+    const note = (part: number, crc: number) =>
       noted.withPermits(1)(Effect.suspend(() => {
-        done.add(part)
-        return transfer.keep ? PartJournal.write(transfer.file, { ...journal, parts: [...done] }) : Effect.void
+        done.set(part, crc)
+        return transfer.keep
+          ? PartJournal.write(transfer.file, { ...journal, parts: [...done.keys()], crc32: [...done.values()] })
+          : Effect.void
       }))
     const count = Math.ceil(size / partSize)
     let working = Math.min(concurrency, count)
     const left: Array<number> = []
     // The network may allow fewer connections: a part without one is left to those that go on.
-    const leave = (part: number, error: ConnectionFailed): Effect.Effect<boolean, ConnectionFailed> =>
+    const leave = (part: number, error: ConnectionFailed): Effect.Effect<Option.Option<number>, ConnectionFailed> =>
       Effect.suspend(() => {
         if (error.attempts === 1 || working === 1) return Effect.fail(error)
         working--
         left.push(part)
-        return Effect.succeed(false)
+        return Effect.succeedNone
       })
-    const take = (section: Downloads.Section): Effect.Effect<boolean, Failure> =>
-      Effect.as(
-        Option.exists(section.totalLength, (total) => total !== size)
-          ? resized(transfer, size, section.totalLength)
-          : written(transfer, section, comparison, onBytes),
-        true
-      )
-    const get = (part: number): Effect.Effect<boolean, Failure> =>
+    const take = (section: Downloads.Section, part: number): Effect.Effect<Option.Option<number>, Failure> =>
+      Option.exists(section.totalLength, (total) => total !== size)
+        ? resized(transfer, size, section.totalLength)
+        : Effect.map(
+          written(transfer, section, comparison, { ...PartJournal.rangeOf(journal, part), onBytes }),
+          ({ crc }) => Option.some(crc)
+        )
+    /** The checksum of what was written; none if the part was left to others. */
+    const get = (part: number): Effect.Effect<Option.Option<number>, Failure> =>
       Option.match(part === 0 ? first : Option.none(), {
-        onNone: () => download.section({ range: rangeOf(journal, part), etag }),
+        onNone: () => download.section({ range: PartJournal.rangeOf(journal, part), etag }),
         onSome: Effect.succeed
       }).pipe(
         Effect.matchEffect({
-          onFailure: (error: DownloadError): Effect.Effect<boolean, Failure> =>
+          onFailure: (error: DownloadError): Effect.Effect<Option.Option<number>, Failure> =>
             error._tag === "ConnectionFailed" ? leave(part, error) : Effect.fail(error),
-          onSuccess: take
+          onSuccess: (section) => take(section, part)
         }),
         Effect.catchTag(
           "InvalidRange",
@@ -223,39 +235,49 @@ const inParts = (
     const inTurn: Effect.Effect<void, Failure> = Effect.suspend(() => {
       const part = following()
       if (part !== undefined) {
-        return Effect.flatMap(get(part), (came) => came ? Effect.zipRight(note(part), inTurn) : Effect.void)
+        return Effect.flatMap(
+          get(part),
+          Option.match({ onNone: () => Effect.void, onSome: (crc) => Effect.zipRight(note(part, crc), inTurn) })
+        )
       }
       working--
       return Effect.void
     })
-    yield* Effect.forEach(journal.parts, (part) => comparison.reread(rangeOf(journal, part)), { discard: true })
+    yield* Effect.forEach(done.keys(), (part) => comparison.reread(PartJournal.rangeOf(journal, part)), {
+      discard: true
+    })
     yield* Effect.replicateEffect(inTurn, working, { concurrency: "unbounded", discard: true })
     return { size, etag: Option.some(etag), checksum: yield* comparison.end }
   })
 
-const lengthOf = ({ partSize, size }: PartJournal.PartJournal, part: number): number =>
-  Math.min(partSize, size - part * partSize)
-
-const rangeOf = (journal: PartJournal.PartJournal, part: number) => ({
-  offset: part * journal.partSize,
-  length: lengthOf(journal, part)
-})
+interface Expected {
+  /** Where the bytes belong: none goes beyond that, whatever is sent. */
+  readonly offset: number
+  readonly length: number
+  readonly onBytes: (bytes: number) => void
+}
 
 const written = (
-  { file }: Transfer,
+  { file, fileId, keep }: Transfer,
   section: Downloads.Section,
   comparison: Comparison.Comparison,
-  onBytes: (bytes: number) => void
-): Effect.Effect<number, Failure> =>
+  { length, offset, onBytes }: Expected
+): Effect.Effect<{ readonly size: number; readonly crc: number }, Failure> =>
   Effect.suspend(() => {
     const hashing = comparison.begin(section.offset)
+    const end = offset + length
     let position = section.offset
-    const writing = section.drain((chunk) => {
+    let crc = 0
+    const writing = section.drain((chunk): Effect.Effect<void, Failure> => {
       const at = position
-      const length = chunk.byteLength
-      position += length
+      const arrived = chunk.byteLength
+      position += arrived
+      if (position > end) {
+        return Effect.fail(new DownloadIncomplete({ fileId, expected: length, received: position - offset }))
+      }
       hashing.update(chunk)
-      return Effect.map(PartFile.write(file, chunk, at), () => onBytes(length))
+      if (keep) crc = FastCrc32.update(crc, chunk)
+      return Effect.map(PartFile.write(file, chunk, at), () => onBytes(arrived))
     })
-    return Effect.map(writing, () => position - section.offset)
+    return Effect.map(writing, () => ({ size: position - section.offset, crc }))
   })
