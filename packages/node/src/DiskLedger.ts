@@ -112,6 +112,13 @@ export const isRunning: Effect.Effect<(id: string) => Effect.Effect<boolean>, ne
   })
 
 /**
+ * For what the command line replaces on disk.
+ *
+ * @internal
+ */
+export const untilLetGo = HeldFile.untilLetGo
+
+/**
  * For what the command line writes to disk outside the ledger.
  *
  * @internal
