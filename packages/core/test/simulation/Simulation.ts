@@ -1,4 +1,4 @@
-import { Cause, Exit } from "effect"
+import { Cause, Exit, type Fiber, GlobalValue } from "effect"
 import { Disk } from "./Disk.js"
 import type { History, Life } from "./History.js"
 import { Network } from "./Network.js"
@@ -136,10 +136,30 @@ export interface Told {
   readonly history: History
 }
 
+// Where Effect keeps each fiber without a parent until it ends
+const { roots } = GlobalValue.globalValue(
+  Symbol.for("effect/FiberScope/Global"),
+  (): { readonly roots: Set<Fiber.RuntimeFiber<unknown, unknown>> } => ({ roots: new Set() })
+)
+
+// What a killed process leaves never ends: its fibers would be kept for ever, each with its whole history, and so would
+// the interval by which Effect keeps a thread open for an effect that never ends. Nothing here waits for real time.
+const leavingNothing = <A>(body: () => A): A => {
+  const { setInterval } = globalThis
+  const before = new Set(roots)
+  Object.assign(globalThis, { setInterval: () => 0 })
+  try {
+    return body()
+  } finally {
+    Object.assign(globalThis, { setInterval })
+    for (const fiber of roots) if (!before.has(fiber)) roots.delete(fiber)
+  }
+}
+
 /** Runs the history of a seed. */
 export const run = (seed: number): Told => {
   const scenario = ofSeed(seed)
   // To say where it was made costs more than all else of an error, and nobody reads it of most
   Error.stackTraceLimit = scenario.isPrinted ? 10 : 0
-  return { scenario, history: new Simulation(scenario).run() }
+  return leavingNothing(() => ({ scenario, history: new Simulation(scenario).run() }))
 }
