@@ -61,17 +61,16 @@ const floors = [
     "AttemptWatch",
     "Pages",
     "PartTransfer",
-    "SessionTransfer",
     "TransferGate",
     "TransferSwitch",
     "UnfinishedUploads",
-    "UploadCompletion",
     "UploadMonitor",
     "UploadOptions",
     "UploadResume",
-    "UploadRun",
-    "UploadSessions"
+    "UploadRun"
   ]],
+  // the room behind Uploads, closed in exports: what an upload does, and what follows from how it ends
+  ["upload", ["upload/\\w+"]],
   ["programs", [
     "Downloads",
     "Files",

@@ -11,8 +11,8 @@ const isExported = (node) =>
 /** @param {ts.EntityName} name @returns {string} */
 const firstOf = (name) => ts.isIdentifier(name) ? name.text : firstOf(name.left)
 
-/** @param {string} specifier */
-const isClosed = (specifier) => specifier.startsWith("./internal/")
+/** Rooms are closed in exports, and have names in lower case. @param {string} specifier */
+const isClosed = (specifier) => /^\.\/[a-z]+\//.test(specifier)
 
 /** @param {ts.ImportDeclaration} declaration */
 const importedBy = ({ importClause }) => {
@@ -43,7 +43,7 @@ const unnameableIn = (file) => {
     if (ts.isHeritageClause(node) || isInternal(node)) return
     if (ts.isTypeReferenceNode(node) && hidden.has(firstOf(node.typeName))) named.add(node.typeName.getText())
     if (ts.isTypeQueryNode(node) && hidden.has(firstOf(node.exprName))) named.add(node.exprName.getText())
-    if (ts.isImportTypeNode(node) && node.argument.getText().startsWith("\"./internal/")) named.add(node.getText())
+    if (ts.isImportTypeNode(node) && isClosed(node.argument.getText().slice(1, -1))) named.add(node.getText())
     ts.forEachChild(node, look)
   }
   source.statements

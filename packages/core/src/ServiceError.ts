@@ -43,6 +43,11 @@ const answer = {
   requestId: Schema.optional(Schema.String),
   /** In a walk of a list: the page that could not be fetched. */
   page: Schema.optional(PagePosition.PagePosition),
+  /**
+   * True if an earlier attempt of the call may have been carried out: its response was lost, or the service failed. What
+   * the call was to change may have changed, whatever the last response says.
+   */
+  mayHaveArrived: Schema.optional(Schema.Boolean),
   attempts: Recovery.attempts
 }
 

@@ -126,6 +126,12 @@ export const ServiceProfile = Schema.Struct({
   ),
   /** How long a URL lives if it does not say so itself, in seconds: 3 hours. */
   urlLifetimeSeconds: withDefault(Schema.Number.pipe(Schema.positive()), () => standardProfile.urlLifetimeSeconds),
+  /**
+   * The states of a file's record that prove that its content is there. In any other state but `failed`, such as
+   * `pending`, only reading a byte of the content proves it: a record may exist before its content. Asked only after a
+   * Complete whose outcome is unknown.
+   */
+  finalStates: withDefault(Schema.Array(Schema.String), () => standardProfile.finalStates),
   /** If undefined, no limit is assumed until the service's headers announce one. */
   rateLimit: Schema.optional(RateLimitRule),
   paths: withDefault(Paths, () => Paths.make({})),
@@ -199,6 +205,7 @@ export const extend: {
   encryptionHeaders: lowerCaseNames(changes.encryptionHeaders ?? profile.encryptionHeaders),
   download: changes.download ?? profile.download,
   urlLifetimeSeconds: changes.urlLifetimeSeconds ?? profile.urlLifetimeSeconds,
+  finalStates: changes.finalStates ?? profile.finalStates,
   paths: changed(profile.paths, changes.paths),
   fields: changed(profile.fields, changes.fields),
   limits: changed(profile.limits, changes.limits)

@@ -52,17 +52,17 @@ export const isOf = (record: UploadRecord, source: UploadSource, service: string
   differingField(record.fingerprint, source.fingerprint) === undefined
 
 /**
- * Fails with `SourceChanged` if a source is not the one in the record: its size, date, identity or content differs.
+ * How a source differs from the one in the record: its size, date, identity or content; undefined if it does not.
  *
  * @since 0.1.0
  * @category validation
  */
-export const checkSame = (
+export const changeOf = (
   record: UploadRecord,
   { fingerprint, name }: Pick<UploadSource, "fingerprint" | "name">
-): Effect.Effect<void, SourceChanged> => {
+): SourceChanged | undefined => {
   const field = differingField(record.fingerprint, fingerprint)
-  return field === undefined ? Effect.void : new SourceChanged({
+  return field === undefined ? undefined : new SourceChanged({
     fileName: name,
     what: field === "kind" ? "identity" : field === "sample" ? "content" : field,
     ...(field === "size"
@@ -96,6 +96,17 @@ export const sessionOf = (
       : { _tag: "MultipartSession", ...fields, uploadId, urls }
   )
 }
+
+/**
+ * Fails with `SourceChanged` if a source is not the one in the record: its size, date, identity or content differs.
+ *
+ * @since 0.1.0
+ * @category validation
+ */
+export const checkSame = (
+  record: UploadRecord,
+  source: Pick<UploadSource, "fingerprint" | "name">
+): Effect.Effect<void, SourceChanged> => changeOf(record, source) ?? Effect.void
 
 const chosen = (
   receipts: ReadonlyArray<PartReceipt>,
@@ -156,18 +167,6 @@ export const isSame = (
     }
     return true
   })
-
-/**
- * The session of a record at this moment, as {@link sessionOf} returns it.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const lively = (
-  record: UploadRecord,
-  profile: Pick<ServiceProfile, "urlLifetimeSeconds">
-): Effect.Effect<Option.Option<UploadSession>> =>
-  Effect.map(Clock.currentTimeMillis, (now) => sessionOf(record, now, profile))
 
 /**
  * What is recorded about a session before anything is sent, for a ledger or for a process that takes the upload over.

@@ -20,7 +20,8 @@ import type { UploadState } from "./internal/uploadState.js"
 import * as State from "./internal/uploadState.js"
 import * as Metrics from "./Metrics.js"
 import { ServiceApi } from "./ServiceApi.js"
-import type { Requirements } from "./SessionTransfer.js"
+import type { Requirements } from "./upload/run.js"
+import * as Run from "./upload/run.js"
 import type { UploadedFile } from "./UploadedFile.js"
 import type { UploadError } from "./UploadError.js"
 import type { UploadEvent } from "./UploadEvent.js"
@@ -28,7 +29,6 @@ import type { UploadOptions } from "./UploadOptions.js"
 import * as Options from "./UploadOptions.js"
 import type { UploadProgress } from "./UploadProgress.js"
 import * as UploadRun from "./UploadRun.js"
-import * as UploadSessions from "./UploadSessions.js"
 import type { UploadSource } from "./UploadSource.js"
 import * as UploadVerification from "./UploadVerification.js"
 
@@ -111,7 +111,7 @@ const sent = (
   Effect.gen(function*() {
     const { profile } = yield* ServiceApi
     const checked = yield* Options.check(source, options, profile.limits)
-    const { checksum, file } = yield* UploadSessions.run({ source, options: checked, run: state })
+    const { checksum, file } = yield* Run.run({ source, options: checked, run: state })
     if (checked.readBack) {
       yield* state.monitor.enter("verifying")
       yield* UploadVerification.run({ fileId: file.id, source, checksum })
@@ -280,7 +280,8 @@ export const uploadAllWith =
 /**
  * Continues the unfinished upload with this id, from the same source. Fails with `UnfinishedUploadNotFound` if the
  * ledger has no upload with this id, and with `SourceChanged` if the source is another one: it does not start over in
- * these cases. If only the session has expired meanwhile, a new one starts over. To get a handle, use `start` with the
+ * these cases. Fails with `SourceUnreadable`, and keeps the upload, if the source can be read only once and so cannot be
+ * compared, or not from where it is to go on. If only the session has expired meanwhile, a new one starts over. To get a handle, use `start` with the
  * option `unfinished`.
  *
  * @example

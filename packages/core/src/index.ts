@@ -186,11 +186,6 @@ export * as ServiceProfile from "./ServiceProfile.js"
 /**
  * @since 0.1.0
  */
-export * as SessionTransfer from "./SessionTransfer.js"
-
-/**
- * @since 0.1.0
- */
 export * as SourceError from "./SourceError.js"
 
 /**
@@ -242,11 +237,6 @@ export * as TransferSwitch from "./TransferSwitch.js"
  * @since 0.1.0
  */
 export * as UnfinishedUploads from "./UnfinishedUploads.js"
-
-/**
- * @since 0.1.0
- */
-export * as UploadCompletion from "./UploadCompletion.js"
 
 /**
  * @since 0.1.0
@@ -307,11 +297,6 @@ export * as UploadRun from "./UploadRun.js"
  * @since 0.1.0
  */
 export * as UploadSession from "./UploadSession.js"
-
-/**
- * @since 0.1.0
- */
-export * as UploadSessions from "./UploadSessions.js"
 
 export type {
   /**

@@ -10,6 +10,7 @@ describe("ServiceProfile", () => {
       encryptionHeaders: { "x-amz-server-side-encryption": "aws:kms" },
       download: "content",
       urlLifetimeSeconds: 10_800,
+      finalStates: ["completed"],
       paths: {
         initiateUpload: "/v2/files/upload",
         completeUpload: "/v2/files/{file_id}/upload/complete",

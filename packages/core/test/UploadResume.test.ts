@@ -94,7 +94,8 @@ const killedAt = (
       Deferred.await(stopped),
       Effect.zipRight(Fiber.join(fiber), Effect.dieMessage("not stopped"))
     )
-    yield* Fiber.interrupt(fiber)
+    // what was decided is written, and the ledger may take its time for it
+    yield* patiently(Fiber.interrupt(fiber))
   })
 
 const only = Effect.map(Sandbox.report, ({ breaches, requests }) => {
@@ -987,6 +988,41 @@ describe("Uploads.resume", () => {
       assert.strictEqual(error._tag === "SourceUnreadable" ? error.reason : error._tag, "ReadOnce")
       assert.lengthOf((yield* only).put, put.length)
       yield* succeeds(ledger)
+    }).pipe(Effect.provide(sandbox()), quietly))
+
+  it.effect("refuses a stream that was read past what is missing, though another session could send it again", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const streamed = {
+        ...UploadSources.fromStream(source.name, Stream.succeed(content), {
+          size: content.length,
+          mediaType: source.mediaType
+        }),
+        fingerprint: source.fingerprint
+      }
+      yield* killedAt(ledger, { at: "receive", after: 6 }, source, { ...inParts, concurrency: 1 })
+      const [unfinished] = yield* ledger.unfinished
+      if (unfinished === undefined) return assert.fail("nothing was recorded")
+      const { receipts, record } = unfinished
+      // the first and the last part: what is missing lies between
+      const apart = yield* openLedger()
+      yield* apart.ledger.begin(record)
+      for (const receipt of receipts.slice(0, 1)) yield* apart.ledger.receive(record, receipt)
+      const { urls = [] } = record.session
+      assert.lengthOf(urls, 10)
+      const last = Checksum.ofBytes(Checksum.crc32, content.subarray(900))
+      yield* apart.ledger.receive(record, {
+        partNumber: 10,
+        etag: "\"e\"",
+        size: 100,
+        attempts: 1,
+        checksum: last.value
+      })
+      const { initiated } = yield* only
+      const error = yield* Effect.flip(resumes(apart.ledger, idOf(source), streamed))
+      assert.strictEqual(error._tag === "SourceUnreadable" ? error.reason : error._tag, "ReadOnce")
+      assert.strictEqual((yield* only).initiated, initiated)
+      assert.lengthOf(yield* apart.ledger.unfinished, 1)
     }).pipe(Effect.provide(sandbox()), quietly))
 
   it.effect("refuses a different source, keeps the upload, and sends nothing more", () =>

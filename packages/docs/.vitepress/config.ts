@@ -85,6 +85,7 @@ export default defineConfig({
           text: "How it works",
           items: [
             { text: "The flow", link: "/how-it-works/flow" },
+            { text: "What follows from an error", link: "/how-it-works/decisions" },
             { text: "Promises", link: "/how-it-works/promises" }
           ]
         }

@@ -17,9 +17,11 @@ import type * as ServiceConfig from "../ServiceConfig.js"
 import type * as Endpoints from "../ServiceEndpoints.js"
 import type { ServiceError } from "../ServiceError.js"
 import * as Timeouts from "../Timeouts.js"
+import type { UploadError } from "../UploadError.js"
 import { answerStart } from "./answerText.js"
 import { arrivalOf } from "./arrivalOf.js"
 import { awakeFor } from "./awakeFor.js"
+import { changedError } from "./changedError.js"
 import type { makeDeprecations } from "./deprecations.js"
 import { untilTimer } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
@@ -124,7 +126,7 @@ export const longestLink = 262_144
 export const readStart: Reading = reading((response, mapError) => answerStart(response, longestLink, mapError))
 
 /** A call that is not safe to repeat is retried only if the first attempt is known not to have been carried out. */
-export const wasNotCarriedOut = (error: ServiceError): boolean =>
+export const wasNotCarriedOut = (error: UploadError): boolean =>
   error._tag === "RateLimited" || (error._tag === "ConnectionFailed" && error.arrived === "no")
 
 const span = (operation: string) =>
@@ -161,7 +163,8 @@ export const repeatedly = <A, R>(
 ): Effect.Effect<A, ServiceError, R> =>
   Effect.flatMap(Timeouts.Timeouts, (limits) => {
     let last = 0
-    const attempts = RetryPolicy.retry(
+    let mayHaveArrived = false
+    const attempts = Effect.mapError(RetryPolicy.retry(
       (number) => {
         last = number
         return caller.rateLimit.pass(
@@ -177,11 +180,14 @@ export const repeatedly = <A, R>(
         )
       },
       {
-        while: (error) => endpoint.repeatable || wasNotCarriedOut(error),
+        while: (error) => {
+          mayHaveArrived ||= !wasNotCarriedOut(error)
+          return endpoint.repeatable || wasNotCarriedOut(error)
+        },
         onRetry: (error, wait) => tellRepeat(`of ${endpoint.operation}`, error, wait),
         budget: caller.budget
       }
-    )
+    ), (error): ServiceError => mayHaveArrived && "issues" in error ? changedError(error, { mayHaveArrived }) : error)
     return untilTimer(attempts, Effect.flatMap(awakeFor(limits.total), () => timedOut("total", limits, last)))
   }).pipe(span(endpoint.operation))
 

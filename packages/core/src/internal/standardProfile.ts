@@ -8,6 +8,7 @@ export const standardProfile = {
   encryptionHeaders: { "x-amz-server-side-encryption": "aws:kms" },
   download: "content",
   urlLifetimeSeconds: 10_800,
+  finalStates: ["completed"],
   paths: {
     initiateUpload: "/v2/files/upload",
     completeUpload: "/v2/files/{file_id}/upload/complete",

@@ -1,12 +1,24 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { DownloadError } from "../DownloadError.js"
+import { DownloadIncomplete } from "../DownloadError.js"
 import type { Requirements } from "../Downloads.js"
 import type { Asked } from "./downloadAnswer.js"
 import { begun, contentOf } from "./downloadAnswer.js"
 import { drained } from "./downloadTransfer.js"
 
 const whole: Asked = { start: 0, end: Option.none(), etag: Option.none() }
+
+const drain = <E, R>(
+  fileId: string,
+  asked: Asked,
+  sink: (chunk: Uint8Array) => Effect.Effect<void, E, R>
+): Effect.Effect<void, DownloadError | E, R | Requirements> =>
+  Effect.scoped(Effect.gen(function*() {
+    const content = yield* contentOf(fileId)
+    const { answer, close } = yield* begun(content, asked)
+    yield* drained({ content, asked: { ...asked, etag: answer.etag }, resume: true, close }, answer, sink)
+  }))
 
 /**
  * Passes a whole file to a sink, chunk by chunk, without what ranges, sections and Streams need: a page that only reads
@@ -18,8 +30,21 @@ export const drainWhole = <E, R>(
   fileId: string,
   sink: (chunk: Uint8Array) => Effect.Effect<void, E, R>
 ): Effect.Effect<void, DownloadError | E, R | Requirements> =>
-  Effect.scoped(Effect.gen(function*() {
-    const content = yield* contentOf(fileId)
-    const { answer, close } = yield* begun(content, whole)
-    yield* drained({ content, asked: { ...whole, etag: answer.etag }, resume: true, close }, answer, sink)
-  }))
+  drain(fileId, whole, sink)
+
+/**
+ * Reads the first byte of a file: whoever can has proof that the content is there.
+ *
+ * @internal
+ */
+export const readFirstByte = (fileId: string): Effect.Effect<void, DownloadError, Requirements> =>
+  Effect.suspend(() => {
+    let received = 0
+    const counted = (chunk: Uint8Array) => Effect.sync(() => {
+      received += chunk.byteLength
+    })
+    return Effect.zipRight(
+      drain(fileId, { ...whole, end: Option.some(1) }, counted),
+      Effect.suspend(() => received > 0 ? Effect.void : new DownloadIncomplete({ fileId, expected: 1, received }))
+    )
+  })

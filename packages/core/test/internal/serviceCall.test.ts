@@ -361,6 +361,42 @@ describe("a call of the service", () => {
     })
   })
 
+  it.effect.each(
+    [
+      ["a lost answer", () => Effect.fail("reset" as const), true],
+      ["a gateway's 502", () => json({}, { status: 502 }), true],
+      ["a page", () => new Response("<html></html>"), true],
+      ["a connection that was refused", () => Effect.fail("refused" as const), undefined],
+      ["a 429", () => limited("1"), undefined]
+    ] as const
+  )("after %s, the error of the next attempt says whether the first may have been carried out", ([_, first, mayHave]) =>
+    withService((_, index) => index === 0 ? first() : refusal(401, "Unauthorized"), () =>
+      Effect.map(Effect.flip(theFile), (error) => {
+        assert(error._tag === "Unauthorized")
+        assert.strictEqual(error.attempts, 2)
+        assert.strictEqual(error.mayHaveArrived, mayHave)
+      })))
+
+  it.effect("a call that the rate limit of its own client refuses says what became of its attempts before", () =>
+    withService(
+      (_, index) =>
+        index === 0
+          ? json({}, {
+            status: 503,
+            headers: {
+              "x-ratelimit-limit": "1",
+              "x-ratelimit-remaining": "0",
+              "x-ratelimit-reset": String(Date.UTC(2030, 0, 1) / 1000 + 3600)
+            }
+          })
+          : found(),
+      ({ received }) =>
+        Effect.map(Effect.flip(theFile), (error) => {
+          assert.lengthOf(received, 1)
+          assert.deepInclude(error, { _tag: "RateLimited", attempts: 1, mayHaveArrived: true })
+        })
+    ))
+
   describe("pages ahead", () => {
     const things = Lists.make({ path: "/v1/things", item: Schema.Struct({ id: Schema.String, title: Schema.String }) })
 

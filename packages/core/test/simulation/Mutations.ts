@@ -23,9 +23,9 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   },
   4: {
     without: "asking for the file after a lost answer",
-    module: "UploadCompletion",
-    from: "leavesOpen(error, completion.goesOn) ? askForTheFile(completion.target, error) : Effect.fail(error)",
-    to: "Effect.fail(error)"
+    module: "upload/decide",
+    from: "return contradiction || leavesOpen(error, state)",
+    to: "return contradiction"
   },
   5: {
     without: "keeping trace headers and spans away from storage",
@@ -71,8 +71,8 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   },
   12: {
     without: "the parts that storage has confirmed",
-    module: "UploadSessions",
-    from: "new Map(unfinished.receipts.map((receipt) => [receipt.partNumber, receipt]))",
-    to: "new Map()"
+    module: "upload/decide",
+    from: "notice, session, receipts, refused: undefined",
+    to: "notice, session, receipts: [], refused: undefined"
   }
 }

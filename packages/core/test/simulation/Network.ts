@@ -85,6 +85,7 @@ const operationOf = (method: string, path: string): Operation => {
   if (method === "POST" && path === "/v2/files/large-upload") return "initiateLarge"
   if (method === "POST" && path.endsWith("/large-upload/complete")) return "completeLarge"
   if (method === "POST" && path.endsWith("/upload/complete")) return "complete"
+  if (method === "GET" && /^\/v1\/files\/[^/]+\/download$/.test(path)) return "download"
   return method === "GET" && /^\/v1\/files\/[^/]+$/.test(path) ? "file" : "other"
 }
 

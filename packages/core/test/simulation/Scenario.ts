@@ -98,6 +98,8 @@ export interface Scenario {
   readonly answersDate: boolean
   readonly answersChecksum: boolean
   readonly isPendingAfter: boolean
+  /** A file has a record as soon as its session is open, with the state `pending`. */
+  readonly recordsAtOnce: boolean
   readonly put: ReadonlyArray<Risk<PutTrouble>>
   readonly call: ReadonlyArray<Risk<CallTrouble>>
   readonly storms: ReadonlyArray<Window>
@@ -348,6 +350,8 @@ export const ofSeed = (seed: number): Scenario => {
     answersDate: chance.happens(0.95),
     answersChecksum: chance.happens(0.5),
     isPendingAfter: chance.happens(0.3),
+    // by the seed itself, so that what chance draws after it stays as it was
+    recordsAtOnce: seed % 7 === 3,
     ...weather(chance),
     isPrinted
   }

@@ -307,7 +307,18 @@ export class Servers {
         return this.complete(exchange, body)
       case "file": {
         const session = this.sessions.get(exchange.fileId ?? "")
-        return session?.known.finalized === undefined ? this.refused(404, "NotFound") : this.record(session)
+        const hasRecord = session !== undefined &&
+          (session.known.finalized !== undefined || this.world.scenario.recordsAtOnce)
+        return hasRecord ? this.record(session) : this.refused(404, "NotFound")
+      }
+      case "download": {
+        const { content, finalized, size } = this.sessions.get(exchange.fileId ?? "")?.known ?? {}
+        return finalized === undefined || content === undefined ? this.refused(404, "NotFound") : {
+          status: 206,
+          kind: "206",
+          headers: { "content-range": `bytes 0-0/${size}`, "content-length": "1" },
+          body: "x"
+        }
       }
       default:
         return this.refused(404, "NotFound")
@@ -321,7 +332,7 @@ export class Servers {
         name: known.name,
         type: mediaType,
         size: known.size,
-        status: this.world.scenario.isPendingAfter ? "pending" : "completed",
+        status: known.finalized === undefined || this.world.scenario.isPendingAfter ? "pending" : "completed",
         author: null,
         created_at: new Date(known.opened.at).toISOString()
       }

@@ -23,29 +23,36 @@ import { Clock, Duration, Effect, Layer, Logger, LogLevel, Option } from "effect
 // What an upload does in each of some thousand situations: which error, where, how often, and what an earlier process
 // had left. Each is a whole upload through stubs, so that only a changed decision changes its row.
 
-const answer = { operation: "op", issues: [] }
-const invalidPart = { ...answer, issues: [{ code: "InvalidPart" }] }
+// The first attempt of two may have been carried out
+const answer = (attempts: number, ...issues: ReadonlyArray<ServiceError.Issue>) => ({
+  operation: "op",
+  issues,
+  attempts,
+  mayHaveArrived: attempts > 1 ? true : undefined
+})
+const invalidPart = (attempts: number) => answer(attempts, { code: "InvalidPart" })
 const toService = { peer: "service", origin: "https://service.test" } as const
 const toStorage = { peer: "storage", origin: "https://storage.test" } as const
 
-const serviceErrors = {
-  unauthorized: (attempts: number) => new ServiceError.Unauthorized({ ...answer, status: 401, attempts }),
-  forbidden: (attempts: number) => new ServiceError.Forbidden({ ...answer, status: 403, attempts }),
-  notFound: (attempts: number) => new ServiceError.NotFound({ ...answer, status: 404, attempts }),
-  conflict: (attempts: number) => new ServiceError.UploadConflict({ ...answer, status: 409, attempts }),
-  rejected: (attempts: number) => new ServiceError.RequestRejected({ ...answer, status: 400, attempts }),
-  redirected: (attempts: number) => new ServiceError.RequestRejected({ ...answer, status: 302, attempts }),
-  invalidPart: (attempts: number) => new ServiceError.RequestRejected({ ...invalidPart, status: 400, attempts }),
-  rateLimited: (attempts: number) => new ServiceError.RateLimited({ ...answer, status: 429, attempts }),
-  unavailable: (attempts: number) => new ServiceError.ServiceUnavailable({ ...answer, status: 503, attempts }),
-  gateway: (attempts: number) => new ServiceError.ServiceUnavailable({ ...answer, status: 502, attempts }),
+/** Every error of the service that changes what follows, by a name of its own. */
+export const serviceErrors = {
+  unauthorized: (attempts: number) => new ServiceError.Unauthorized({ ...answer(attempts), status: 401 }),
+  forbidden: (attempts: number) => new ServiceError.Forbidden({ ...answer(attempts), status: 403 }),
+  notFound: (attempts: number) => new ServiceError.NotFound({ ...answer(attempts), status: 404 }),
+  conflict: (attempts: number) => new ServiceError.UploadConflict({ ...answer(attempts), status: 409 }),
+  rejected: (attempts: number) => new ServiceError.RequestRejected({ ...answer(attempts), status: 400 }),
+  redirected: (attempts: number) => new ServiceError.RequestRejected({ ...answer(attempts), status: 302 }),
+  invalidPart: (attempts: number) => new ServiceError.RequestRejected({ ...invalidPart(attempts), status: 400 }),
+  rateLimited: (attempts: number) => new ServiceError.RateLimited({ ...answer(attempts), status: 429 }),
+  unavailable: (attempts: number) => new ServiceError.ServiceUnavailable({ ...answer(attempts), status: 503 }),
+  gateway: (attempts: number) => new ServiceError.ServiceUnavailable({ ...answer(attempts), status: 502 }),
   gatewayWithIssues: (attempts: number) =>
-    new ServiceError.ServiceUnavailable({ ...answer, status: 502, issues: [{ code: "X" }], attempts }),
-  invalidPart500: (attempts: number) => new ServiceError.ServiceUnavailable({ ...invalidPart, status: 500, attempts }),
+    new ServiceError.ServiceUnavailable({ ...answer(attempts, { code: "X" }), status: 502 }),
+  invalidPart500: (attempts: number) => new ServiceError.ServiceUnavailable({ ...invalidPart(attempts), status: 500 }),
   page: (attempts: number) =>
-    new ServiceError.InvalidResponse({ ...answer, status: 200, path: "", problem: ServiceError.notJson, attempts }),
+    new ServiceError.InvalidResponse({ ...answer(attempts), status: 200, path: "", problem: ServiceError.notJson }),
   shape: (attempts: number) =>
-    new ServiceError.InvalidResponse({ ...answer, status: 200, path: "data", problem: "absent", attempts }),
+    new ServiceError.InvalidResponse({ ...answer(attempts), status: 200, path: "data", problem: "absent" }),
   serviceLost: (attempts: number) =>
     new ConnectionError.ConnectionFailed({ ...toService, arrived: "unknown", attempts }),
   serviceGone: (attempts: number) => new ConnectionError.ConnectionFailed({ ...toService, arrived: "no", attempts }),
@@ -53,7 +60,8 @@ const serviceErrors = {
     new ConnectionError.TimedOut({ peer: "service", phase: "call", after: Duration.seconds(1), attempts })
 }
 
-const storageErrors = {
+/** The same of storage. */
+export const storageErrors = {
   signature: (attempts: number) =>
     new StorageError.SignatureMismatch403({ signedHeaders: [], sentHeaders: [], attempts }),
   expired: (attempts: number) => new StorageError.UrlExpired({ reason: "Refused", attempts }),
@@ -75,7 +83,8 @@ const storageErrors = {
     new ConnectionError.TimedOut({ peer: "storage", phase: "body", after: Duration.seconds(1), attempts })
 }
 
-const sourceErrors = {
+/** The same of a source. */
+export const sourceErrors = {
   changed: (attempts: number) => new SourceError.SourceChanged({ fileName: "a", what: "modified", attempts }),
   readOnce: (attempts: number) => new SourceError.SourceUnreadable({ fileName: "a", reason: "ReadOnce", attempts }),
   unreadable: (attempts: number) => new SourceError.SourceUnreadable({ fileName: "a", reason: "Failed", attempts })

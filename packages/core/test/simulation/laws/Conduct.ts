@@ -11,6 +11,14 @@ const wasMisled = (exchanges: ReadonlyArray<Exchange>): boolean =>
     trouble !== undefined && told !== undefined && told.status >= 400 && told.status < 500 && operation !== "put"
   )
 
+// The file is there, and this is what nobody could find out, or what was found wrong with it
+const mayFailFinalized: ReadonlySet<string> = new Set([
+  "CompletionUnknown",
+  "ContentDiffers",
+  "ContentUnverified",
+  "StoredSizeDiffers"
+])
+
 const judgeCompletion = (trial: Trial, run: Run): void => {
   const exchanges = trial.exchangesOf(run)
   if (exchanges === undefined || run.settled === undefined || wasMisled(exchanges)) return
@@ -19,15 +27,27 @@ const judgeCompletion = (trial: Trial, run: Run): void => {
     const session = trial.history.sessions.get(complete.fileId ?? "")
     const later = exchanges.filter(({ started }) => isBefore(complete.started, started))
     const wasLost = !isAnswered(complete) && complete.ended?.by !== "kill" && complete.arrived !== undefined
-    if (wasLost && run.outcome?._tag === "Failed") {
+    const error = run.outcome?._tag === "Failed" ? run.outcome.error : undefined
+    if (wasLost && error !== undefined) {
+      // The rate limit may forbid to ask
       trial.check(
         4,
-        later.some((one) => isComplete(one) || one.operation === "file"),
+        error._tag === "CompletionUnknown" || later.some((one) => isComplete(one) || one.operation === "file"),
         () => `${run.name} failed after a Complete without an answer, and nobody asked for the file`
       )
     }
-    if (session?.finalized !== undefined && wasLost) {
-      trial.check(4, !later.some(isInitiate), () => `${run.name} is finalized, and another session is opened`)
+    const finalized = session?.finalized
+    if (finalized !== undefined && isBefore(complete.started, finalized)) {
+      trial.check(
+        4,
+        !later.some((one) => isInitiate(one) && isBefore(finalized, one.started)),
+        () => `${run.name} is finalized, and another session is opened`
+      )
+      trial.check(
+        4,
+        error === undefined || isBefore(run.settled, finalized) || mayFailFinalized.has(error._tag),
+        () => `${run.name} is finalized, and ends as ${error?._tag}`
+      )
     }
     const next = later.find(isComplete)
     if (next !== undefined && !later.some((one) => isPut(one) && isBefore(one.started, next.started))) {

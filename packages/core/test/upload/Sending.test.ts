@@ -3,7 +3,6 @@ import {
   ServiceApi,
   ServiceError,
   ServiceProfile,
-  SessionTransfer,
   SourceError,
   TransferGate,
   UploadLedger,
@@ -13,22 +12,24 @@ import {
 } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
 import { Deferred, Effect, Either, FastCheck, Layer, Option, Stream, TestClock } from "effect"
-import { parse, presigned } from "./fixtures/presignedUrls.js"
-import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
+import { isDoubtful } from "../../src/upload/meaning.js"
+import { deadlineOf, rangesOf } from "../../src/upload/session.js"
+import { parse, presigned } from "../fixtures/presignedUrls.js"
+import { bytes, inTime, requestsOf, sourceOf, tiny } from "../fixtures/uploads.js"
 
 const refusal = { operation: "completeLargeUpload", issues: [] }
 const otherIssue = { ...refusal, issues: [{ code: "BadGateway", title: "Storage refused", path: undefined }] }
 const invalidPart = { ...refusal, issues: [{ code: "InvalidPart", title: "An etag does not match", path: undefined }] }
 
-describe("SessionTransfer", () => {
+describe("the parts of a session", () => {
   it.each<readonly [by: string, isForDoubt: boolean, error: ServiceError.ServiceError]>([
     ["the service's 502", true, new ServiceError.ServiceUnavailable({ ...otherIssue, status: 502 })],
     ["a gateway's 502", false, new ServiceError.ServiceUnavailable({ ...refusal, status: 502 })],
     ["the name of a part", true, new ServiceError.RequestRejected({ ...invalidPart, status: 400 })]
   ])("parts that a browser may have repeated are in doubt if Complete is refused by %s: %s", (_, isForDoubt, error) => {
     const receipt = { partNumber: 1, etag: "\"e\"", size: 1, attempts: 1, perhapsRepeated: true }
-    assert.strictEqual(SessionTransfer.isRefusedForDoubt(error, [receipt]), isForDoubt)
-    assert.isFalse(SessionTransfer.isRefusedForDoubt(error, [{ ...receipt, perhapsRepeated: false }]))
+    assert.strictEqual(isDoubtful(error, receipt), isForDoubt)
+    assert.isFalse(isDoubtful(error, { ...receipt, perhapsRepeated: false }))
   })
 
   it.each<readonly [refused: string, isForDoubt: boolean, error: ServiceError.ServiceError]>([
@@ -46,8 +47,8 @@ describe("SessionTransfer", () => {
       attempts,
       checksum: undefined
     })
-    assert.strictEqual(SessionTransfer.isRefusedForDoubt(error, [receiptOf(1, 1), receiptOf(2, 2)]), isForDoubt)
-    assert.isFalse(SessionTransfer.isRefusedForDoubt(error, [receiptOf(1, 1), receiptOf(2, 1)]))
+    assert.strictEqual(isDoubtful(error, receiptOf(2, 2)), isForDoubt)
+    assert.isFalse(isDoubtful(error, receiptOf(2, 1)))
   })
 
   it.prop(
@@ -62,15 +63,15 @@ describe("SessionTransfer", () => {
       ]
       const parts = urls.map((url, index) => ({ partNumber: index + 1, range: { offset: 0, length: 1 }, url }))
       const ends = lasting.map(({ deadline }) => Option.getOrThrow(deadline).getTime())
-      assert.strictEqual(SessionTransfer.deadlineOf(parts).getTime(), Math.min(...ends))
+      assert.strictEqual(deadlineOf(parts).getTime(), Math.min(...ends))
     }
   )
 
   it("a single PUT takes all bytes, even if they are more than one part may have", () => {
     const limits = { ...ServiceProfile.standard.limits, maximumPartSize: 10 }
-    const ranges = SessionTransfer.rangesOf({ parts: 1 }, 95, limits)
+    const ranges = rangesOf({ parts: 1 }, 95, limits)
     assert.deepStrictEqual(ranges, Either.right([{ offset: 0, length: 95 }]))
-    assert.isTrue(Either.isLeft(SessionTransfer.rangesOf({ parts: 1, uploadId: "u" }, 95, limits)))
+    assert.isTrue(Either.isLeft(rangesOf({ parts: 1, uploadId: "u" }, 95, limits)))
   })
 
   it.effect("a new session is opened only when no part of the last one is in flight or waiting", () =>

@@ -1,17 +1,43 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   ConnectionError,
+  ObjectStorage,
   PresignedUrl,
   ServiceApi,
   ServiceError,
   TransferGate,
+  type UploadOptions,
   type UploadPlan,
+  type UploadSource,
   UploadSources
 } from "@stevedore/core"
 import { Clock, Duration, Effect, Layer, Logger, LogLevel, Option, Random, Schema, Stream } from "effect"
-import { openSession } from "../../src/internal/openSession.js"
+import { initial } from "../../src/upload/decide.js"
+import { next } from "../../src/upload/run.js"
+import type { Opening, State } from "../../src/upload/state.js"
 import { href } from "../fixtures/presignedUrls.js"
+import { running, unchecked } from "../fixtures/running.js"
 import { inTime } from "../fixtures/uploads.js"
+
+const opening: Opening = {
+  ...initial,
+  _tag: "Opening",
+  tries: { calls: 0, requests: 0, once: 0 },
+  after: undefined,
+  left: undefined
+}
+
+/** Opens the first session of an upload: as far as it is open, or as it failed. */
+const openSession = (upload: {
+  readonly source: UploadSource
+  readonly options: Pick<UploadOptions.CheckedOptions, "plan" | "maxSessions">
+}) =>
+  Effect.scoped(Effect.gen(function*() {
+    const one = yield* running(upload.source, { ...unchecked, ...upload.options })
+    let state: State = opening
+    while (state._tag === "Opening" && state.number <= upload.options.maxSessions) state = yield* next(one, state)
+    return state._tag === "Failed" ? yield* Effect.fail(state.error) : state
+  }))
 
 const url = Option.getOrThrow(PresignedUrl.fromString(href()))
 
@@ -22,7 +48,7 @@ const once = UploadSources.fromStreamOnce("a.bin", Stream.never, { size })
 const repeatable = UploadSources.fromStream("a.bin", Stream.never, { size })
 
 const gate = (throughput: Option.Option<number>) =>
-  TransferGate.layerNoop({
+  Layer.merge(ObjectStorage.layerNoop({}), TransferGate.layerNoop({
     state: Effect.succeed({
       width: 4,
       limit: 32,
@@ -32,7 +58,7 @@ const gate = (throughput: Option.Option<number>) =>
       throughput,
       pausedFor: Duration.zero
     })
-  })
+  }))
 
 const askedFor = (options: {
   readonly source?: typeof once | typeof repeatable

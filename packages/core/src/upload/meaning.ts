@@ -1,0 +1,145 @@
+/**
+ * What each error means for an upload: the one place that says so. A page of the documentation shows it.
+ */
+import { notJson } from "../ServiceError.js"
+import type { UploadError } from "../UploadError.js"
+import type { PartReceipt } from "../UploadSession.js"
+
+/**
+ * What follows from an error.
+ *
+ * @internal
+ */
+export interface Meaning {
+  /**
+   * Whether the ledger keeps the session, so that running the upload again continues it. `unlessEarlier`: it keeps one
+   * that this run opened; one that an earlier run left is simply too old.
+   */
+  readonly session: "kept" | "forgotten" | "unlessEarlier"
+  /**
+   * Which session is opened after it: none, the next of those that a run may use, or one instead of a session that an
+   * earlier run left, which is then gone.
+   */
+  readonly opens: "nothing" | "next" | "instead"
+  /** Whether a Complete that fails like this may have been carried out. */
+  readonly complete: "refused" | "open"
+}
+
+const kept: Meaning = { session: "kept", opens: "nothing", complete: "refused" }
+const lost: Meaning = { session: "kept", opens: "nothing", complete: "open" }
+const final: Meaning = { session: "forgotten", opens: "nothing", complete: "refused" }
+const gone: Meaning = { session: "forgotten", opens: "instead", complete: "refused" }
+const over: Meaning = { session: "forgotten", opens: "next", complete: "refused" }
+
+/**
+ * A row for each error, by its `_tag`; what only some of a tag mean stands in a row of its own, with the reason.
+ *
+ * @internal
+ */
+export const meanings = {
+  // the service
+  Unauthorized: kept,
+  Forbidden: kept,
+  NotFound: gone,
+  UploadConflict: over,
+  RequestRejected: final,
+  "RequestRejected: redirect": kept,
+  RateLimited: kept,
+  ServiceUnavailable: lost,
+  InvalidResponse: { ...final, complete: "open" },
+  "InvalidResponse: no JSON": lost,
+  ConnectionFailed: lost,
+  TimedOut: lost,
+  // storage
+  SignatureMismatch403: final,
+  UrlExpired: over,
+  HeadersNotSigned: final,
+  SignedHeaderMissing: final,
+  StorageForbidden: gone,
+  StorageRejected: gone,
+  "StorageRejected: redirect": kept,
+  "StorageRejected: IncompleteBody": { ...kept, opens: "instead" },
+  StorageUnavailable: kept,
+  EtagMissing: final,
+  ChecksumMismatch: kept,
+  // the source
+  EmptySource: final,
+  InvalidSource: final,
+  SourceChanged: final,
+  SourceUnreadable: kept,
+  // a stream that was consumed can be opened again in a new session
+  "SourceUnreadable: ReadOnce": { ...kept, opens: "next" },
+  // the upload itself
+  SizeExceeded: final,
+  InvalidPartCount: final,
+  InvalidUploadOption: final,
+  CompletionUnknown: lost,
+  StoredSizeDiffers: final,
+  ContentDiffers: final,
+  ContentUnverified: final,
+  DeadlineUnreachable: { ...final, session: "unlessEarlier" },
+  UnfinishedUploadNotFound: kept,
+  UploadLocked: kept
+} as const satisfies Readonly<Record<UploadError["_tag"], Meaning>> & Readonly<Record<string, Meaning>>
+
+const isRedirect = (status: number): boolean => status >= 300 && status < 400
+
+/**
+ * The row of an error.
+ *
+ * @internal
+ */
+export const rowOf = (error: UploadError): keyof typeof meanings => {
+  switch (error._tag) {
+    // neither the service nor storage redirects an upload, unless storage says why: a network's sign-in page does
+    case "RequestRejected":
+      return isRedirect(error.status) ? "RequestRejected: redirect" : error._tag
+    case "StorageRejected":
+      return error.code === "IncompleteBody"
+        ? "StorageRejected: IncompleteBody"
+        : error.code === undefined && isRedirect(error.status)
+        ? "StorageRejected: redirect"
+        : error._tag
+    case "InvalidResponse":
+      return error.problem === notJson ? "InvalidResponse: no JSON" : error._tag
+    case "SourceUnreadable":
+      return error.reason === "ReadOnce" ? "SourceUnreadable: ReadOnce" : error._tag
+    default:
+      return error._tag
+  }
+}
+
+/**
+ * What an error means.
+ *
+ * @internal
+ */
+export const meaningOf = (error: UploadError): Meaning => meanings[rowOf(error)]
+
+/**
+ * Storage rejected the etags, because a part is not the one that its etag names.
+ *
+ * @internal
+ */
+export const namesInvalidPart = (error: UploadError): boolean =>
+  "issues" in error && error.issues.some(({ code }) => code === "InvalidPart")
+
+/**
+ * Whether the service has answered a call, with whatever it failed with.
+ *
+ * @internal
+ */
+export const wasAnswered = (error: UploadError): boolean => "issues" in error && error._tag !== "InvalidResponse"
+
+/**
+ * Whether a rejected Complete may be due to this part: if it was sent several times, a late request may have replaced
+ * the one that the receipt belongs to. The service responds with a 502, or with the code `InvalidPart`, if storage
+ * rejected the etags. A gateway's 502 has no issues: it is no reason to send again what a browser may have repeated,
+ * which is every part.
+ *
+ * @internal
+ */
+export const isDoubtful = (refusal: UploadError, { attempts, perhapsRepeated = false }: PartReceipt): boolean =>
+  (refusal._tag === "ServiceUnavailable" || refusal._tag === "RequestRejected") &&
+  (refusal.status === 502 || namesInvalidPart(refusal)) &&
+  (attempts > 1 || (perhapsRepeated && refusal.issues.length > 0))

@@ -1,0 +1,328 @@
+/**
+ * The only loop of an upload: it performs the step that `upload/decide` has decided on, and carries out what follows from
+ * its end. The only place that catches what a step fails with. The ledger holds what was decided before the next step.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Checksum from "../Checksum.js"
+import type { FileRecord } from "../FileRecord.js"
+import { inOwnFiber } from "../internal/ownFiber.js"
+import { printable } from "../internal/printable.js"
+import { tellRepeat } from "../internal/tellRepeat.js"
+import { readFirstByte } from "../internal/wholeDownload.js"
+import type { ObjectStorage } from "../ObjectStorage.js"
+import * as PartTransfer from "../PartTransfer.js"
+import * as RetryPolicy from "../RetryPolicy.js"
+import { ServiceApi } from "../ServiceApi.js"
+import { TransferGate } from "../TransferGate.js"
+import type { UploadError } from "../UploadError.js"
+import { DeadlineUnreachable, UploadLocked } from "../UploadError.js"
+import * as UploadPlan from "../UploadPlan.js"
+import * as UploadResume from "../UploadResume.js"
+import type { PartReceipt } from "../UploadSession.js"
+import * as Decide from "./decide.js"
+import type { Running, Upload } from "./running.js"
+import { closed, given, make, openedSource, record } from "./running.js"
+import { deadlineOf, isFinal } from "./session.js"
+import type * as S from "./state.js"
+
+/**
+ * The services that an upload needs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Requirements = ServiceApi | ObjectStorage | TransferGate
+
+/**
+ * An uploaded file, with the checksum of what was sent; none if the algorithm cannot combine those of the parts.
+ *
+ * @internal
+ */
+export interface Uploaded {
+  readonly file: FileRecord
+  readonly checksum: Option.Option<Checksum.Checksum>
+}
+
+type Step<A> = Effect.Effect<A, UploadError, Requirements>
+
+// --- The steps
+
+const find = ({ id, ledger, scope, source }: Running): Step<S.Found> =>
+  Effect.gen(function*() {
+    if (Option.isNone(id)) return { left: undefined, now: 0 }
+    const locked = yield* given(ledger, ({ service }) => Scope.extend(service.lock(id.value), scope))
+    if (Option.contains(locked, false)) return yield* new UploadLocked({ fileName: source.name })
+    const left = Option.flatten(yield* given(ledger, ({ service }) => service.find(id.value)))
+    ledger.record = Option.getOrUndefined(Option.map(left, ({ record }) => record))
+    return { left: Option.getOrUndefined(left), now: yield* Clock.currentTimeMillis }
+  })
+
+const prove = (upload: Running, { left, ranges, session }: S.Proving): Step<S.Proof> =>
+  Effect.zipRight(
+    session.parts.length > 0 ? upload.run.monitor.enter("preparing") : Effect.void,
+    Effect.flatMap(
+      openedSource(upload),
+      (source) => Effect.either(UploadResume.isSame(source, left, ranges, upload.options.verify))
+    )
+  )
+
+// If the network was measured, it determines the parts. Otherwise there are enough for a network with high latency, and
+// for a large file the service chooses. What is held in memory is no larger than the service wants it.
+const partsToAskFor = ({ source }: Upload, wished: Option.Option<number>) =>
+  Option.isSome(wished) || source.held ? Effect.succeed(wished) : Effect.gen(function*() {
+    const { limits, urlLifetimeSeconds } = (yield* ServiceApi).profile
+    const { throughput, width } = yield* (yield* TransferGate).state
+    return Option.map(
+      throughput,
+      (throughput) => UploadPlan.partsFor(source.size, limits, { throughput, width, urlLifetimeSeconds })
+    ).pipe(Option.orElse(() => UploadPlan.partsUnmeasured(source.size, limits)))
+  })
+
+const open = (upload: Running, { after, tries }: S.Opening): Step<S.Opened> =>
+  Effect.gen(function*() {
+    const { id, options: { plan }, run: { monitor }, source, terms: { policy } } = upload
+    const { mediaType, name, size } = source
+    const service = yield* ServiceApi
+    yield* monitor.enter("preparing")
+    yield* openedSource(upload)
+    if (after !== undefined) {
+      yield* RetryPolicy.pause(policy, Decide.asCall(after, tries), (_, wait) =>
+        tellRepeat(`to open a session for ${name}`, after, wait, tries.calls))
+    }
+    const session = plan._tag === "SinglePlan"
+      ? yield* service.initiateUpload({ name, mediaType, size })
+      : yield* service.initiateLargeUpload({ name, mediaType, size, parts: yield* partsToAskFor(upload, plan.parts) })
+    return {
+      session,
+      record: Option.isNone(id) ? undefined : yield* UploadResume.recordOf(source, id.value, session),
+      now: yield* Clock.currentTimeMillis
+    }
+  })
+
+const checkDeadline = (
+  { options, run: { monitor, serverClock }, source: { name, size } }: Upload,
+  { openedAt }: S.Session,
+  deadline: Date
+): Effect.Effect<void, DeadlineUnreachable> =>
+  Effect.suspend(() =>
+    Effect.flatMap(
+      monitor.assess({
+        secondsLeft: (deadline.getTime() - serverClock.now()) / 1000,
+        sessionSeconds: (deadline.getTime() - openedAt) / 1000
+      }),
+      (feasibility) =>
+        feasibility._tag === "Impossible" && options.onImpossible === "fail"
+          ? new DeadlineUnreachable({ fileName: name, size, needs: feasibility.needs, has: feasibility.has, deadline })
+          : Effect.void
+    )
+  )
+
+const beginSending = (
+  { run: { monitor, serverClock } }: Running,
+  { receipts, refused, session: { clockOffset, fileId, parts } }: S.Sending,
+  deadline: Date
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    if (refused !== undefined) {
+      yield* monitor.enter("uploading")
+      for (const { partNumber, size } of refused) {
+        if (receipts.every((receipt) => receipt.partNumber !== partNumber)) yield* monitor.reopenPart(size)
+      }
+      return
+    }
+    serverClock.opened(clockOffset)
+    const sizes = receipts.map(({ size }) => size)
+    yield* monitor.beginSession(parts.length, sizes)
+    yield* monitor.enter("uploading")
+    const { sessions } = yield* monitor.progress.get
+    const counts = { total: parts.length, confirmed: sizes.length }
+    yield* monitor.publish({ _tag: "SessionOpened", session: sessions, fileId, parts: counts, deadline })
+  })
+
+const send = (upload: Running, state: S.Sending): Step<S.Receipts> =>
+  Effect.gen(function*() {
+    const { ledger, options, run, source } = upload
+    const { receipts, record, session } = state
+    const { profile } = yield* ServiceApi
+    const deadline = deadlineOf(session.parts)
+    yield* beginSending(upload, state, deadline)
+    const content = yield* openedSource(upload)
+    // The memory that a failing part releases goes at once to a waiting part, which is itself about to be interrupted
+    let hasFailed = false
+    const unlessOver = Effect.suspend(() => hasFailed ? Effect.never : Effect.void)
+    const put = ({ partNumber, range, url }: S.Part): Step<PartReceipt> =>
+      PartTransfer.run({
+        run,
+        source,
+        opened: { ...content, section: (range) => Effect.zipRight(unlessOver, content.section(range)) },
+        partNumber,
+        range,
+        url,
+        kind: session.uploadId === undefined ? "single" : "part",
+        encryptionHeaders: profile.encryptionHeaders,
+        look: checkDeadline(upload, session, deadline)
+      }).pipe(
+        Effect.tapError((error) => Effect.sync(() => upload.failure ??= error)),
+        Effect.tapErrorCause(() => Effect.sync(() => hasFailed = true)),
+        Effect.map(({ attempts, checksum, etag, perhapsRepeated }): PartReceipt => ({
+          partNumber,
+          etag,
+          size: range.length,
+          attempts: session.inherited ? attempts + 1 : attempts,
+          perhapsRepeated,
+          checksum
+        })),
+        Effect.tap((receipt) =>
+          record === undefined ? Effect.void : given(ledger, ({ service }) => service.receive(record, receipt))
+        )
+      )
+    const has = new Map(receipts.map((receipt) => [receipt.partNumber, receipt]))
+    const all = Effect.forEach(session.parts, (part) => {
+      const receipt = has.get(part.partNumber)
+      return receipt === undefined ? put(part) : Effect.succeed(receipt)
+    }, { concurrency: Math.min(options.concurrency, session.parts.length) })
+    // What runs alone needs no fibers: with them, a small file would take a twentieth longer
+    return yield* session.parts.length > 1 ? inOwnFiber(all) : all
+  })
+
+const beginCompleting = ({ run: { monitor } }: Running, { receipts, session }: S.Completing | S.Asking) =>
+  Effect.zipRight(
+    session.parts.length === 0
+      ? monitor.beginSession(session.count, receipts.map(({ size }) => size))
+      : Effect.void,
+    monitor.enter("completing")
+  )
+
+const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
+  Effect.gen(function*() {
+    const { ledger, run } = upload
+    const { receipts, record, session: { fileId, uploadId } } = state
+    const service = yield* ServiceApi
+    yield* run.transferSwitch.on
+    yield* (yield* openedSource(upload)).unchanged
+    // Whoever watches the ledger knows of Complete before it is sent
+    if (record !== undefined && ledger.record?.phase !== "completing") {
+      ledger.record = record
+      yield* given(ledger, ({ service }) => service.completing(record))
+    }
+    yield* beginCompleting(upload, state)
+    return yield* uploadId === undefined
+      ? service.completeUpload({ fileId })
+      : service.completeLargeUpload({ fileId, uploadId, parts: receipts })
+  })
+
+const ask = (upload: Running, state: S.Asking): Step<S.Asked> =>
+  Effect.gen(function*() {
+    const { fileId } = state.session
+    const service = yield* ServiceApi
+    if (state.after === "Restart") yield* beginCompleting(upload, state)
+    const file = yield* service.file(fileId)
+    const isDecided = file.status === "failed" || isFinal(service.profile, file)
+    return { file, content: isDecided ? undefined : yield* Effect.either(readFirstByte(fileId)) }
+  })
+
+// --- The loop
+
+const tell = (upload: Running, notice: S.Notice): Effect.Effect<void> => {
+  const { run: { monitor }, source } = upload
+  const name = printable(source.name)
+  const newOne = (what: string, { _tag }: UploadError) =>
+    Effect.logInfo(`${what} (${_tag}): a new one starts over`).pipe(
+      Effect.zipRight(monitor.endSession(_tag)),
+      Effect.zipRight(closed(upload))
+    )
+  switch (notice._tag) {
+    case "Resumes":
+      return Effect.logInfo(`Resuming ${name}: storage has ${notice.confirmed} of ${notice.parts} parts`)
+    case "StartsOver":
+      return Effect.logWarning(`${name} cannot be resumed and starts over: ${notice.why}`)
+    case "PartsRefused":
+      return Effect.logInfo(`Storage refused the parts of ${name}: resending those in doubt`)
+    case "EarlierSessionGone":
+      return newOne(`The earlier session of ${name} is gone`, notice.error)
+    case "SessionEnded":
+      return newOne(`Session ${notice.number} of ${name} ended`, notice.error)
+  }
+}
+
+/**
+ * Performs a step and carries out what is decided of its end. An interruption does not come between a failure and the
+ * ledger: what cannot be used any more would otherwise be used again by the next run.
+ */
+const follow = <A>(
+  upload: Running,
+  step: Step<A>,
+  decide: (terms: S.Terms, end: Either.Either<A, UploadError>) => S.State
+): Effect.Effect<S.State, never, Requirements> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.suspend(() => {
+      upload.failure = undefined
+      return Effect.either(restore(step))
+    }).pipe(
+      Effect.onInterrupt(() =>
+        upload.failure === undefined
+          ? Effect.void
+          : record(upload, decide(upload.terms, Either.left(upload.failure)).record)
+      ),
+      Effect.flatMap((end) => {
+        const decided = decide(upload.terms, end)
+        return Effect.zipRight(
+          decided.notice === undefined ? Effect.void : tell(upload, decided.notice),
+          Effect.as(record(upload, decided.record), decided)
+        )
+      })
+    )
+  )
+
+/**
+ * Performs the step of a state, and returns the state that follows.
+ *
+ * @internal
+ */
+export const next = (
+  upload: Running,
+  state: Exclude<S.State, S.Done | S.Failed>
+): Effect.Effect<S.State, never, Requirements> => {
+  switch (state._tag) {
+    case "Finding":
+      return follow(upload, find(upload), (terms, end) => Decide.found(terms, state, end))
+    case "Proving":
+      return follow(upload, prove(upload, state), (terms, end) => Decide.proved(terms, state, end))
+    case "Opening":
+      return follow(upload, open(upload, state), (terms, end) => Decide.opened(terms, state, end))
+    case "Sending":
+      return follow(upload, send(upload, state), (terms, end) => Decide.sent(terms, state, end))
+    case "Completing":
+      return follow(upload, complete(upload, state), (terms, end) => Decide.completed(terms, state, end))
+    case "Asking":
+      return follow(upload, ask(upload, state), (terms, end) => Decide.asked(terms, state, end))
+  }
+}
+
+/**
+ * Goes on from a state to the end.
+ *
+ * @internal
+ */
+export const goOn = (upload: Running, state: S.State): Effect.Effect<S.Done, UploadError, Requirements> =>
+  state._tag === "Done"
+    ? Effect.succeed(state)
+    : state._tag === "Failed"
+    ? Effect.fail(state.error)
+    : Effect.flatMap(next(upload, state), (state) => goOn(upload, state))
+
+/**
+ * Runs an upload: from where an earlier process left it, if the ledger has it and the source is proven to be the same;
+ * otherwise from the start.
+ *
+ * @internal
+ */
+export const run = (upload: Upload): Effect.Effect<Uploaded, UploadError, Requirements> =>
+  Effect.scoped(Effect.gen(function*() {
+    const { file, receipts } = yield* goOn(yield* make(upload), Decide.initial)
+    return { file, checksum: Checksum.combineAll(yield* Checksum.Algorithm, receipts) }
+  }))

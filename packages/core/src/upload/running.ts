@@ -1,0 +1,154 @@
+/**
+ * An upload while it runs: its source, which is open as long as a session lasts, and what the ledger holds of it.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import { untilTimer } from "../internal/ownFiber.js"
+import * as RetryPolicy from "../RetryPolicy.js"
+import { ServiceApi } from "../ServiceApi.js"
+import type { SourceError } from "../SourceError.js"
+import type { UploadError } from "../UploadError.js"
+import * as UploadLedger from "../UploadLedger.js"
+import type { CheckedOptions } from "../UploadOptions.js"
+import type { UploadRecord } from "../UploadRecord.js"
+import type { UploadState } from "../UploadRun.js"
+import type { OpenSource, UploadSource } from "../UploadSource.js"
+import type { Terms } from "./state.js"
+
+/**
+ * An upload that is about to run.
+ *
+ * @internal
+ */
+export interface Upload {
+  readonly source: UploadSource
+  readonly options: CheckedOptions
+  readonly run: UploadState
+}
+
+/** What an upload knows of its ledger. */
+interface Ledger {
+  readonly service: UploadLedger.Service
+  /** What it holds. */
+  record: UploadRecord | undefined
+  /** Whether it has taken so long for something that this upload no longer waits for it. */
+  hangs: boolean
+}
+
+/**
+ * An upload while it runs: what its steps share and no decision depends on.
+ *
+ * @internal
+ */
+export interface Running extends Upload {
+  readonly terms: Terms
+  /** Where it is recorded; if nowhere, nothing is. */
+  readonly id: Option.Option<string>
+  readonly ledger: Ledger
+  readonly scope: Scope.Scope
+  /** The source, as long as one session lasts. */
+  opened: { readonly source: OpenSource; readonly scope: Scope.CloseableScope } | undefined
+  /** What a part failed with for good in the present step. */
+  failure: UploadError | undefined
+}
+
+/**
+ * An upload that has not begun, for as long as its scope lasts.
+ *
+ * @internal
+ */
+export const make = ({ options, run, source }: Upload): Effect.Effect<Running, never, ServiceApi | Scope.Scope> =>
+  Effect.gen(function*() {
+    const service = yield* ServiceApi
+    return {
+      source,
+      options,
+      run,
+      terms: { source, options, service, policy: yield* RetryPolicy.RetryPolicy },
+      id: Option.orElse(
+        Option.fromNullable(options.unfinished),
+        () => options.resume ? UploadLedger.idOf(service.baseUrl, source) : Option.none()
+      ),
+      ledger: { service: yield* UploadLedger.UploadLedger, record: undefined, hangs: false },
+      scope: yield* Effect.scope,
+      opened: undefined,
+      failure: undefined
+    }
+  })
+
+/**
+ * The source, opened when it is first needed in a session.
+ *
+ * @internal
+ */
+export const openedSource = (upload: Running): Effect.Effect<OpenSource, SourceError> =>
+  Effect.suspend(() => {
+    if (upload.opened !== undefined) return Effect.succeed(upload.opened.source)
+    return Effect.flatMap(Scope.fork(upload.scope, ExecutionStrategy.sequential), (scope) =>
+      Effect.map(Scope.extend(upload.source.open, scope), (source) => {
+        upload.opened = { source, scope }
+        return source
+      }))
+  })
+
+/**
+ * Closes the source at the end of a session.
+ *
+ * @internal
+ */
+export const closed = (upload: Running): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { opened } = upload
+    upload.opened = undefined
+    return opened === undefined ? Effect.void : Scope.close(opened.scope, Exit.void)
+  })
+
+/** Longer than a ledger takes that works, even if it waits five seconds for the lock of its index. */
+const patience = Duration.seconds(10)
+
+/**
+ * What an operation of the ledger gives; none if that takes too long. The ledger is then left alone for the rest of the
+ * upload, which can no longer be resumed: a successful upload is worth more.
+ *
+ * @internal
+ */
+export const given = <A>(
+  ledger: Ledger,
+  operation: (ledger: Ledger) => Effect.Effect<A>
+): Effect.Effect<Option.Option<A>> =>
+  Effect.suspend(() => {
+    if (ledger.hangs) return Effect.succeedNone
+    const givenUp = Effect.sleep(patience).pipe(
+      Effect.flatMap(() => {
+        if (ledger.hangs) return Effect.void
+        ledger.hangs = true
+        return Effect.logWarning(
+          `The ledger of unfinished uploads has not answered for ${Duration.format(patience)}: the upload goes on ` +
+            "without it, and cannot be resumed from here"
+        )
+      }),
+      Effect.as(Option.none())
+    )
+    // Disconnected, because a store that hangs may not be interruptible either
+    return untilTimer(Effect.disconnect(Effect.asSome(Effect.suspend(() => operation(ledger)))), givenUp)
+  })
+
+/**
+ * Makes the ledger hold what was decided.
+ *
+ * @internal
+ */
+export const record = ({ ledger }: Running, next: UploadRecord | undefined): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { record } = ledger
+    if (record?.session.fileId === next?.session.fileId) return Effect.void
+    ledger.record = next
+    return Effect.zipRight(
+      record === undefined ? Effect.void : given(ledger, ({ service }) => service.forget(record)),
+      next === undefined ? Effect.void : given(ledger, ({ service }) => service.begin(next))
+    )
+  })

@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { meaningOf, meanings, rowOf } from "../../src/upload/meaning.js"
+import { serviceErrors, sourceErrors, storageErrors } from "./golden.js"
+
+const page = readFileSync(new URL("../../../docs/how-it-works/decisions.md", import.meta.url), "utf8")
+
+describe("what an error means for an upload", () => {
+  it("is what the documentation says of it", () => {
+    const documented = [...page.matchAll(/^\| `([^`]+)` \| (\w+) \| (\w+) \| (\w+) \|$/gm)].map((row) => row.slice(1, 5))
+    assert.deepStrictEqual(
+      documented,
+      Object.entries(meanings).map(([row, { complete, opens, session }]) => [row, session, opens, complete])
+    )
+  })
+
+  it("depends on what else the error says", () => {
+    assert.strictEqual(rowOf(serviceErrors.rejected(1)), "RequestRejected")
+    assert.strictEqual(rowOf(serviceErrors.redirected(1)), "RequestRejected: redirect")
+    assert.strictEqual(rowOf(serviceErrors.shape(1)), "InvalidResponse")
+    assert.strictEqual(rowOf(serviceErrors.page(1)), "InvalidResponse: no JSON")
+    assert.strictEqual(rowOf(storageErrors.noSuchUpload(1)), "StorageRejected")
+    assert.strictEqual(rowOf(storageErrors.storageRedirect(1)), "StorageRejected: redirect")
+    assert.strictEqual(rowOf(storageErrors.incomplete(1)), "StorageRejected: IncompleteBody")
+    assert.strictEqual(rowOf(sourceErrors.readOnce(1)), "SourceUnreadable: ReadOnce")
+    assert.strictEqual(rowOf(sourceErrors.unreadable(1)), "SourceUnreadable")
+  })
+
+  it("keeps the session whenever the same request may be made again", () => {
+    for (const make of Object.values({ ...serviceErrors, ...storageErrors })) {
+      const error = make(1)
+      const { opens, session } = meaningOf(error)
+      const isPassing = error.recovery === "retry" || error.recovery === "slowDown" || error.recovery === "retryOnce"
+      if (isPassing) assert.strictEqual(session, "kept", error._tag)
+      assert.strictEqual(opens === "next", error.recovery === "newSession", error._tag)
+    }
+  })
+})
