@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { printable } from "./internal/printable.js"
 import { TaggedError } from "./internal/taggedError.js"
@@ -66,8 +67,11 @@ export class InvalidSource extends TaggedError<InvalidSource>()("InvalidSource",
  */
 export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged", {
   fileName: Schema.String,
-  /** What differs. */
-  what: Schema.Literal("size", "modified", "identity", "content"),
+  /**
+   * What differs. `tooShort` and `tooLong`: what it produced, from the bytes that were declared, whose numbers `actual`
+   * and `expected` are.
+   */
+  what: Schema.Literal("size", "modified", "identity", "content", "tooShort", "tooLong"),
   expected: Schema.optional(Schema.String),
   actual: Schema.optional(Schema.String),
   transfer: Schema.Literal("upload", "download").pipe(
@@ -83,6 +87,7 @@ export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged",
     return "none"
   }
   override get message(): string {
+    if (this.what === "tooShort" || this.what === "tooLong") return `${JSON.stringify(this.fileName)} ${lengths[this.what](this)}`
     const difference = this.expected === undefined || this.actual === undefined
       ? ""
       : `: it was ${printable(this.expected)}, now it is ${printable(this.actual)}`
@@ -93,15 +98,34 @@ export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged",
   }
 }
 
+const lengths = {
+  tooShort: ({ actual, expected }: SourceChanged) =>
+    `ended after ${actual ?? "fewer"} of ${expected ?? "the"} declared bytes. Nothing was completed. Check why it ` +
+    "ended, or declare the size that it has.",
+  tooLong: ({ actual, expected }: SourceChanged) =>
+    `went on after ${expected ?? "the"} declared bytes${actual === undefined ? "" : `: it has at least ${actual}`}. ` +
+    "Nothing was completed. Declare the size that it has."
+}
+
 /**
- * The source cannot be read.
+ * The source cannot be read. `cause` has what it failed with, if that is known: it may hold secrets, so it is
+ * `Redacted`, and no message, log or encoded form has it.
  *
  * @since 0.1.0
  * @category errors
  */
 export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnreadable", {
   fileName: Schema.String,
-  reason: Schema.Literal("NotFound", "PermissionDenied", "Directory", "NotAFile", "ReadOnce", "Stalled", "Failed"),
+  reason: Schema.Literal(
+    "NotFound",
+    "PermissionDenied",
+    "Directory",
+    "NotAFile",
+    "ReadOnce",
+    "Stalled",
+    "StreamFailed",
+    "Failed"
+  ),
   /** The system error code, if there is one, such as `EIO`. */
   code: Schema.optional(Schema.String),
   attempts: Recovery.attempts
@@ -112,11 +136,44 @@ export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnr
   get recovery(): Recovery.Recovery {
     return "none"
   }
+  /**
+   * @since 0.1.0
+   */
+  override get cause(): Redacted.Redacted<unknown> | undefined {
+    return causes.get(this)
+  }
   override get message(): string {
     return `${JSON.stringify(this.fileName)} ${reasons[this.reason]}${
       this.code === undefined ? "" : ` (${this.code})`
     }.`
   }
+}
+
+// Beside the errors instead of in them, where whatever prints an object would find it
+const causes = new WeakMap<SourceUnreadable, Redacted.Redacted<unknown>>()
+
+/**
+ * The same error with what it was caused by, for whoever asks for its `cause`.
+ *
+ * @example
+ * import { SourceError } from "@stevedore/core"
+ * import { Effect, Redacted } from "effect"
+ *
+ * const read = (fileName: string, run: () => Promise<Uint8Array>) =>
+ *   Effect.tryPromise({
+ *     try: run,
+ *     catch: (cause) =>
+ *       SourceError.withCause(new SourceError.SourceUnreadable({ fileName, reason: "StreamFailed" }), cause)
+ *   })
+ *
+ * const originalOf = ({ cause }: SourceError.SourceUnreadable) => cause && Redacted.value(cause)
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withCause = (error: SourceUnreadable, cause: unknown): SourceUnreadable => {
+  causes.set(error, Redacted.make(cause))
+  return error
 }
 
 const reasons: Record<SourceUnreadable["reason"], string> = {
@@ -126,7 +183,8 @@ const reasons: Record<SourceUnreadable["reason"], string> = {
   NotAFile: "is not a regular file: copy its content into one, or upload it as a stream",
   Stalled: "produced no bytes until the stall timeout: check what produces it, or allow it more with Timeouts",
   ReadOnce: "can be read only once, and what was read is gone: use a source that can be read again",
-  Failed: "could not be read: check the disk or device that it is on, then upload it again"
+  StreamFailed: "failed while it was read: its cause says why. Upload it again when that is mended",
+  Failed: "could not be read: check where it comes from, then upload it again"
 }
 
 /**

@@ -76,9 +76,9 @@ export const otherLength = (
 ): SourceChanged =>
   new SourceChanged({
     fileName: name,
-    what: "size",
-    expected: `${range.length} bytes from ${range.offset}`,
-    actual: `${actual} bytes`,
+    what: actual < range.length ? "tooShort" : "tooLong",
+    expected: String(range.length),
+    actual: String(actual),
     attempts: attempt
   })
 

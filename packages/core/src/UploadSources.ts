@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { systemCode } from "./ConnectionError.js"
 import { exactly } from "./internal/exactLength.js"
 import * as SequentialReader from "./internal/sequentialReader.js"
-import { SourceUnreadable } from "./SourceError.js"
+import { SourceUnreadable, withCause } from "./SourceError.js"
 import type { ByteRange } from "./UploadPlan.js"
 import type { OneShotSource, OpenSource, RepeatableSource } from "./UploadSource.js"
 
@@ -141,7 +141,7 @@ const streamed = (name: string, options: StreamOptions) => ({
 })
 
 /**
- * The stream of an application, as it is read for an upload. The code only: whatever else it fails with may be a secret.
+ * The stream of an application, as it is read for an upload. What it fails with may be a secret.
  *
  * @internal
  */
@@ -151,7 +151,12 @@ export const readable = <E>(
 ): Stream.Stream<Uint8Array, SourceUnreadable> =>
   Stream.mapError(stream, (cause) => {
     const code = systemCode(cause)
-    return new SourceUnreadable({ fileName: name, reason: "Failed", ...(code === undefined ? {} : { code }) })
+    const error = new SourceUnreadable({
+      fileName: name,
+      reason: "StreamFailed",
+      ...(code === undefined ? {} : { code })
+    })
+    return withCause(error, cause)
   })
 
 export {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SourceError, type UploadPlan, type UploadSource, UploadSources } from "@stevedore/core"
-import { Effect, Either, FastCheck as fc, Stream } from "effect"
+import { Cause, Effect, Either, FastCheck as fc, Redacted, Schema, Stream } from "effect"
+import { inspect } from "node:util"
 
 const text = (words: string): Uint8Array => new TextEncoder().encode(words)
 
@@ -115,7 +116,7 @@ describe("UploadSources", () => {
         const failing = Stream.fail("token api.5ecre7 refused")
         const source = UploadSources.fromStream("a", failing, { size: 5 })
         const error = yield* Effect.flip(contentOf(source, whole))
-        assert.deepStrictEqual(error, new SourceError.SourceUnreadable({ fileName: "a", reason: "Failed" }))
+        assert.deepStrictEqual(error, new SourceError.SourceUnreadable({ fileName: "a", reason: "StreamFailed" }))
       }))
 
     it.effect("that fails for a reason of the system names its code, and nothing else of it", () =>
@@ -125,15 +126,50 @@ describe("UploadSources", () => {
         const error = yield* Effect.flip(contentOf(source, whole))
         assert.deepStrictEqual(
           error,
-          new SourceError.SourceUnreadable({ fileName: "a", reason: "Failed", code: "ECONNRESET" })
+          new SourceError.SourceUnreadable({ fileName: "a", reason: "StreamFailed", code: "ECONNRESET" })
         )
       }))
 
-    it.effect.each([4, 6])("of 5 bytes, declared with %d, is SourceChanged", (size) =>
+    it.effect.each(["fromStream", "fromStreamOnce"] as const)(
+      "%s: what it failed with is there for whoever asks, is told to look there, and is printed nowhere",
+      (make) =>
+        Effect.gen(function*() {
+          const failure = new Error("token api.5ecre7 refused", { cause: "api.5ecre7" })
+          const source = UploadSources[make]("a", Stream.fail(failure), { size: 5 })
+          const error = yield* Effect.flip(contentOf(source, whole))
+          assert.instanceOf(error, SourceError.SourceUnreadable)
+          assert.strictEqual(error.cause && Redacted.value(error.cause), failure)
+          assert.include(error.message, "its cause says why")
+          assert.notMatch(error.message, /disk|device/)
+          const deep = { depth: Infinity, showHidden: true, getters: true }
+          for (
+            const print of [
+              inspect(error, deep),
+              inspect(Cause.fail(error), deep),
+              Cause.pretty(Cause.fail(error), { renderErrorCause: true }),
+              inspect(Cause.squash(Cause.fail(error)), deep),
+              JSON.stringify(error),
+              JSON.stringify(yield* Schema.encode(SourceError.SourceError)(error)),
+              `${error} ${error.stack}`
+            ]
+          ) {
+            assert.notInclude(print, "5ecre7")
+          }
+        })
+    )
+
+    it.effect.each(
+      [
+        [4, "tooLong", "\"a\" went on after 4 declared bytes: it has at least 5."],
+        [6, "tooShort", "\"a\" ended after 5 of 6 declared bytes."]
+      ] as const
+    )("of 5 bytes, declared with %d, is SourceChanged: %s", ([size, what, words]) =>
       Effect.gen(function*() {
         const source = UploadSources.fromStream("a", Stream.make(text("hello")), { size })
         const error = yield* Effect.flip(contentOf(source, { offset: 0, length: size }))
-        assert.include({ ...error }, { _tag: "SourceChanged", fileName: "a", what: "size", expected: `${size} bytes` })
+        assert.include({ ...error }, { _tag: "SourceChanged", fileName: "a", what, expected: String(size), actual: "5" })
+        assert.include(error.message, words)
+        assert.notInclude(error.message, "changed while")
       }))
   })
 })

@@ -17,7 +17,8 @@ export interface StoredObject {
 
 /** Uploads an object directly from another storage, without a copy on disk. */
 export const fromObject = ({ current, key: name, mediaType, read, size, version }: StoredObject): RepeatableSource => {
-  const unreadable = () => new SourceError.SourceUnreadable({ fileName: name, reason: "Failed" })
+  const unreadable = (cause: unknown) =>
+    SourceError.withCause(new SourceError.SourceUnreadable({ fileName: name, reason: "StreamFailed" }), cause)
 
   const chunks = (range: UploadPlan.ByteRange, observe: (chunk: Uint8Array) => void) =>
     read(range).pipe(

@@ -1,5 +1,5 @@
 import type { SourceError } from "@stevedore/core/SourceError"
-import { isSourceError, SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
+import { isSourceError, SourceChanged, SourceUnreadable, withCause } from "@stevedore/core/SourceError"
 import type { ChunkObserver } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import { textOf } from "./thrown.js"
@@ -20,11 +20,14 @@ export const readFailure = (name: string, cause: unknown): SourceError => {
   const code = textOf(cause, "name")
   return code === "NotReadableError"
     ? new SourceChanged({ fileName: name, what: "modified" })
-    : new SourceUnreadable({
-      fileName: name,
-      reason: (code === undefined ? undefined : reasons[code]) ?? "Failed",
-      ...(code === undefined ? {} : { code })
-    })
+    : withCause(
+      new SourceUnreadable({
+        fileName: name,
+        reason: (code === undefined ? undefined : reasons[code]) ?? "Failed",
+        ...(code === undefined ? {} : { code })
+      }),
+      cause
+    )
 }
 
 // Small enough that hashing a slice causes no noticeable delay, large enough that the cost of each read is low.

@@ -88,7 +88,7 @@ const makeReader = (sequence: Sequence): Effect.Effect<Read, never, Scope.Scope>
         : Effect.mapBoth(pull, {
           onSuccess: concatenate,
           onFailure: Option.getOrElse((): SourceError =>
-            new SourceChanged({ fileName: sequence.name, what: "size", expected: `${sequence.size} bytes` })
+            new SourceChanged({ fileName: sequence.name, what: "tooShort", expected: String(sequence.size) })
           )
         })
     )

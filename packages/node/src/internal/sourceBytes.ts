@@ -1,6 +1,6 @@
 import type { PutRequest } from "@stevedore/core/ObjectStorage"
 import type { SourceError } from "@stevedore/core/SourceError"
-import { isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
+import { isSourceError, SourceUnreadable, withCause } from "@stevedore/core/SourceError"
 import * as StorageAttempt from "@stevedore/core/StorageAttempt"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
@@ -39,7 +39,10 @@ export const send = (
       catch: (error) =>
         isSourceError(error) || error instanceof Broken
           ? error
-          : new SourceUnreadable({ fileName: request.name, reason: "Failed", attempts: request.attempt })
+          : withCause(
+            new SourceUnreadable({ fileName: request.name, reason: "StreamFailed", attempts: request.attempt }),
+            error
+          )
     })
   const each = (chunks: AsyncIterable<unknown>) =>
     run(async (signal) => {

@@ -1,5 +1,5 @@
 import type { SourceError } from "@stevedore/core/SourceError"
-import { SourceChanged, SourceUnreadable } from "@stevedore/core/SourceError"
+import { SourceChanged, SourceUnreadable, withCause } from "@stevedore/core/SourceError"
 import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -42,11 +42,12 @@ const reasons: Readonly<Record<string, SourceUnreadable["reason"]>> = {
 /** @internal */
 export const unreadable = (name: string, cause: unknown): SourceUnreadable => {
   const code = Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
-  return new SourceUnreadable({
+  const error = new SourceUnreadable({
     fileName: name,
     reason: (code === undefined ? undefined : reasons[code]) ?? "Failed",
     ...(code === undefined ? {} : { code })
   })
+  return withCause(error, cause)
 }
 
 /** @internal */
