@@ -136,8 +136,9 @@ export const layer = (
   Layer.unwrapEffect(Effect.gen(function*() {
     const service = yield* resolve(given)
     const proxy = yield* Proxy.resolve(service.baseUrl)
-    return Transport.layer(
-      { ...service, allowInsecureHttp: given.allowInsecureHttp },
-      Option.map(proxy, Transport.through)
-    )
+    return Transport.layer({
+      ...service,
+      allowInsecureHttp: given.allowInsecureHttp,
+      proxy: Option.getOrUndefined(proxy)
+    })
   }))

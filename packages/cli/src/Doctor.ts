@@ -3,10 +3,11 @@
  *
  * @since 0.1.0
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
+import type { HttpProxy } from "@stevedore/node/HttpProxy"
+import * as NodeStevedore from "@stevedore/node/NodeStevedore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -114,16 +115,16 @@ const configuration = { id: "configuration", title: "configuration" } as const
 
 interface Configured {
   readonly service: ServiceWithToken
-  readonly proxy: Option.Option<Proxy.Proxy>
+  readonly proxy: Option.Option<HttpProxy>
 }
 
-const layerOf = ({ proxy, service }: Configured, options: Options) => {
-  const client = Option.map(proxy, Transport.through)
+const layerOf = ({ proxy: found, service }: Configured, options: Options) => {
+  const proxy = Option.getOrUndefined(found)
   return Layer.merge(
-    Transport.layer({ ...service, allowInsecureHttp: options.allowInsecureHttp, ledger: false }, client).pipe(
+    Transport.layer({ ...service, allowInsecureHttp: options.allowInsecureHttp, ledger: false, proxy }).pipe(
       Layer.provide(RetryPolicy.none)
     ),
-    Option.getOrElse(client, () => NodeHttpClient.layerUndici)
+    NodeStevedore.layerClient({ proxy })
   )
 }
 
@@ -134,7 +135,7 @@ const wordsOf = ({ proxy, service }: Configured): string =>
     service.profile.download === "link" ? "downloads by link" : "downloads as content",
     ...Option.match(proxy, {
       onNone: () => [],
-      onSome: ({ except, origin }) => [`through the proxy ${origin}${except === "" ? "" : ` except for ${except}`}`]
+      onSome: ({ except = "", origin }) => [`through the proxy ${origin}${except === "" ? "" : ` except for ${except}`}`]
     })
   ].join(", ")
 

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import { isThisMachine } from "@stevedore/core/ServiceConfig"
+import type { HttpProxy } from "@stevedore/node/HttpProxy"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -11,21 +12,6 @@ import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { fromConfigError, InvalidInput } from "./InvalidInput.js"
-
-/**
- * A proxy for both the service and storage.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Proxy {
-  /** Such as `http://proxy.example:3128`. Never a user or password. */
-  readonly origin: string
-  /** The credentials for the proxy, in the form of its header `Proxy-Authorization`. */
-  readonly authorization: Option.Option<Redacted.Redacted<string>>
-  /** The hosts to reach without the proxy, as `no_proxy` lists them; may be empty. */
-  readonly except: string
-}
 
 // HTTP_PROXY is not among them: under CGI it contains a header from the caller
 const variables: Readonly<Record<"http:" | "https:", ReadonlyArray<string>>> = {
@@ -55,13 +41,13 @@ const encoded = "expected a percent-encoded user and password, such as %2F for a
 
 const decode = Option.liftThrowable(decodeURIComponent)
 
-const authorizationOf = ({ password, username }: URL): Option.Option<Proxy["authorization"]> =>
+const authorizationOf = ({ password, username }: URL): Option.Option<Pick<HttpProxy, "authorization">> =>
   Option.zipWith(decode(username), decode(password), (user, word) =>
     user === "" && word === ""
-      ? Option.none()
-      : Option.some(Redacted.make(`Basic ${Encoding.encodeBase64(`${user}:${word}`)}`)))
+      ? {}
+      : { authorization: Redacted.make(`Basic ${Encoding.encodeBase64(`${user}:${word}`)}`) })
 
-const parse = ({ input, value }: Variable, except: string): Effect.Effect<Proxy, InvalidInput> => {
+const parse = ({ input, value }: Variable, except: string): Effect.Effect<HttpProxy, InvalidInput> => {
   const refused = (problem: string) => Effect.fail(new InvalidInput({ input, problem }))
   const text = Redacted.value(value).trim()
   const written = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`
@@ -72,7 +58,7 @@ const parse = ({ input, value }: Variable, except: string): Effect.Effect<Proxy,
   if (`${url.pathname}${url.search}${url.hash}`.includes("@")) return refused(encoded)
   return Option.match(authorizationOf(url), {
     onNone: () => refused(encoded),
-    onSome: (authorization) => Effect.succeed({ origin: url.origin, authorization, except })
+    onSome: (authorization) => Effect.succeed({ origin: url.origin, except, ...authorization })
   })
 }
 
@@ -84,7 +70,7 @@ const parse = ({ input, value }: Variable, except: string): Effect.Effect<Proxy,
  * @since 0.1.0
  * @category constructors
  */
-export const resolve = (baseUrl: string): Effect.Effect<Option.Option<Proxy>, InvalidInput> =>
+export const resolve = (baseUrl: string): Effect.Effect<Option.Option<HttpProxy>, InvalidInput> =>
   Effect.gen(function*() {
     const { hostname, protocol } = new URL(baseUrl)
     if (isThisMachine(hostname)) return Option.none()

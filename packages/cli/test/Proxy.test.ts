@@ -69,7 +69,7 @@ describe("Proxy.resolve", () => {
       Effect.gen(function*() {
         const proxy = Option.getOrThrow(yield* resolve({ https_proxy: value }))
         assert.strictEqual(
-          Redacted.value(Option.getOrThrow(proxy.authorization)),
+          Option.getOrThrow(Option.map(Option.fromNullable(proxy.authorization), Redacted.value)),
           `Basic ${Encoding.encodeBase64(expected)}`
         )
         assert.notInclude(JSON.stringify(proxy), Encoding.encodeBase64(expected))
@@ -79,7 +79,7 @@ describe("Proxy.resolve", () => {
   it.effect("returns no authorization if the URL has no user", () =>
     Effect.gen(function*() {
       const proxy = Option.getOrThrow(yield* resolve({ https_proxy: "http://proxy.example" }))
-      assert.isTrue(Option.isNone(proxy.authorization))
+      assert.isUndefined(proxy.authorization)
     }))
 
   it.effect.each([

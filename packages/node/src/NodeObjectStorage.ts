@@ -26,13 +26,14 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { rootCertificates } from "node:tls"
 import type { AnswerHead } from "./internal/answerParser.js"
+import type { HttpProxy } from "./HttpProxy.js"
 import type { Broken, Connection } from "./internal/connection.js"
 import * as ConnectionPool from "./internal/connectionPool.js"
 import { requestHead } from "./internal/requestHead.js"
 import { send } from "./internal/sourceBytes.js"
 
 /**
- * Which certificates to trust.
+ * Which certificates to trust, and the proxy.
  *
  * @since 0.1.0
  * @category models
@@ -43,6 +44,8 @@ export interface Options {
    * `NODE_EXTRA_CA_CERTS`.
    */
   readonly ca?: string | ReadonlyArray<string> | undefined
+  /** Defaults to none. */
+  readonly proxy?: HttpProxy | undefined
 }
 
 const failed = ({ answered, cause }: Broken, { attempt, url }: Pick<PutRequest, "url" | "attempt">) =>
@@ -61,8 +64,8 @@ const begin = (
       try: () => requestHead(method, href, headers),
       catch: (cause) => StorageAttempt.connectionFailure(cause, { ...request, answered: false })
     })
-    const loan = yield* pool.lend(href, limit)
-    loan.connection.request(head, method)
+    const loan = yield* Effect.mapError(pool.lend(href, limit), (broken) => failed(broken, request))
+    loan.connection.request(head)
     return loan
   })
 
@@ -211,15 +214,17 @@ const get =
  * connection fails, or loses bytes, it is closed together with the idle ones to the same origin. A response that
  * arrives before the whole body has been sent is read, even if storage closes the connection right after it.
  * Interruption closes the connection at once. Only what the request specifies is sent: no trace headers, no encodings,
- * and the URL as it was signed. Proxies are not supported; for those, use `NodeStevedore.layerWithoutHttpClient` with
- * undici's `ProxyAgent`.
+ * and the URL as it was signed, also through a proxy.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.map(
-    ConnectionPool.make(options.ca === undefined ? {} : { ca: [...rootCertificates, ...[options.ca].flat()] }),
+    ConnectionPool.make({
+      proxy: options.proxy,
+      tls: options.ca === undefined ? {} : { ca: [...rootCertificates, ...[options.ca].flat()] }
+    }),
     (pool) => ({ put: put(pool), get: get(pool) })
   )
 

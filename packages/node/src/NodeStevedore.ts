@@ -15,6 +15,7 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as DiskLedger from "./DiskLedger.js"
+import type { HttpProxy } from "./HttpProxy.js"
 import * as ConnectionPool from "./internal/connectionPool.js"
 import * as SocketClient from "./internal/socketClient.js"
 import * as NodeChecksum from "./NodeChecksum.js"
@@ -59,6 +60,17 @@ export interface StorageOptions {
 export interface ClientOptions extends Pick<ServiceApi.Options, "transformClient"> {}
 
 /**
+ * The proxy, for both the service and storage.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ProxyOptions {
+  /** Defaults to none. `HTTPS_PROXY` and the like are not read. */
+  readonly proxy?: HttpProxy | undefined
+}
+
+/**
  * Where the service is, and its token. The profile defaults to `ServiceProfile.standard`, and the base URL to the
  * profile's own.
  *
@@ -66,7 +78,7 @@ export interface ClientOptions extends Pick<ServiceApi.Options, "transformClient
  * @category models
  */
 export interface Options
-  extends ServiceConfig.Options, ClientOptions, TransferGate.Options, LedgerOptions, StorageOptions
+  extends ServiceConfig.Options, ClientOptions, ProxyOptions, TransferGate.Options, LedgerOptions, StorageOptions
 {}
 
 /**
@@ -77,18 +89,27 @@ export interface Options
  * @category models
  */
 export interface ConfigOptions
-  extends ServiceConfig.ConfigOptions, ClientOptions, TransferGate.Options, LedgerOptions, StorageOptions
+  extends ServiceConfig.ConfigOptions, ClientOptions, ProxyOptions, TransferGate.Options, LedgerOptions, StorageOptions
 {}
 
 type Transport<R> = Layer.Layer<ServiceApi.ServiceApi | ObjectStorage, never, ServiceConfig.ServiceConfig | R>
 
-const ownSockets = ({ storage, transformClient }: StorageOptions & ClientOptions): Transport<never> =>
+/**
+ * An HTTP client over Node's sockets, the one of {@link layer}: for requests with bodies in memory, a redirect is a
+ * response like any other, and nothing is sent that the request does not specify.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerClient = ({ proxy }: ProxyOptions = {}): Layer.Layer<HttpClient.HttpClient> =>
+  Layer.scoped(HttpClient.HttpClient, Effect.map(ConnectionPool.make({ proxy }), SocketClient.make))
+
+const ownSockets = (
+  { proxy, storage, transformClient }: StorageOptions & ClientOptions & ProxyOptions
+): Transport<never> =>
   Layer.merge(
-    Layer.provide(
-      ServiceApi.layerWith({ pull: SocketClient.pull, transformClient }),
-      Layer.scoped(HttpClient.HttpClient, Effect.map(ConnectionPool.make({}), SocketClient.make))
-    ),
-    NodeObjectStorage.layer(storage)
+    Layer.provide(ServiceApi.layerWith({ pull: SocketClient.pull, transformClient }), layerClient({ proxy })),
+    NodeObjectStorage.layer({ proxy, ...storage })
   )
 
 const givenClient = ({ transformClient }: ClientOptions): Transport<HttpClient.HttpClient> =>
@@ -121,7 +142,8 @@ const over = <R>(
  * const program = Effect.flatMap(FileSource.fromPath("interview.mp4"), (source) => Uploads.upload(source)).pipe(
  *   Effect.provide(NodeStevedore.layer({
  *     baseUrl: "https://files.example/api",
- *     token: Redacted.make("api.abc")
+ *     token: Redacted.make("api.abc"),
+ *     proxy: { origin: "http://proxy.example:3128" }
  *   }))
  * )
  *
@@ -152,34 +174,25 @@ export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeSteved
   over(ownSockets(options), ServiceConfig.layerConfig(options), options)
 
 /**
- * Like {@link layer}, with your own HTTP client for both the service and storage, for networks that Node's sockets
- * cannot cross: behind a proxy. The client must accept raw bodies and not follow redirects, like undici's.
+ * Like {@link layer}, with your own HTTP client for both the service and storage. The client must accept raw bodies and
+ * not follow redirects, like undici's. It needs no proxy of its own: {@link layer} has an option for that.
  *
  * @example
- * import { NodeHttpClient, Undici } from "@effect/platform-node"
+ * import { NodeHttpClient } from "@effect/platform-node"
  * import { NodeStevedore } from "@stevedore/node"
- * import { Effect, Layer, Redacted } from "effect"
+ * import { Layer, Redacted } from "effect"
  *
- * const proxy = Layer.scoped(
- *   NodeHttpClient.Dispatcher,
- *   Effect.acquireRelease(
- *     Effect.sync(() => new Undici.ProxyAgent("http://proxy.example:3128")),
- *     (agent) => Effect.promise(() => agent.close())
- *   )
- * )
- *
- * const behindProxy = NodeStevedore.layerWithoutHttpClient({
+ * const overUndici = NodeStevedore.layerWithoutHttpClient({
  *   baseUrl: "https://files.example/api",
  *   token: Redacted.make("api.abc")
  * }).pipe(
- *   Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher),
- *   Layer.provide(proxy)
+ *   Layer.provide(NodeHttpClient.layerUndici)
  * )
  *
  * @since 0.1.0
  * @category layers
  */
 export const layerWithoutHttpClient = (
-  options: Omit<Options, keyof StorageOptions>
+  options: Omit<Options, keyof StorageOptions | keyof ProxyOptions>
 ): Layer.Layer<NodeStevedore, ConfigError.ConfigError, HttpClient.HttpClient> =>
   over(givenClient(options), ServiceConfig.layer(options), options)

@@ -16,6 +16,11 @@ export * as FileSource from "./FileSource.js"
 /**
  * @since 0.1.0
  */
+export * as HttpProxy from "./HttpProxy.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as NodeChecksum from "./NodeChecksum.js"
 
 /**

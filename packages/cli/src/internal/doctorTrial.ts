@@ -8,12 +8,12 @@ import type { PutReceipt } from "@stevedore/core/StorageResponse"
 import type { ByteRange } from "@stevedore/core/UploadPlan"
 import type { MultipartSession, PartReceipt, SingleSession } from "@stevedore/core/UploadSession"
 import * as UploadSources from "@stevedore/core/UploadSources"
+import type { HttpProxy } from "@stevedore/node/HttpProxy"
 import * as Effect from "effect/Effect"
 import { lookup } from "node:dns/promises"
 import { createConnection, isIP, type Socket } from "node:net"
 import { connect } from "node:tls"
 import type { CheckId, CheckReport, Diagnosis } from "../DoctorReport.js"
-import type { Proxy } from "../Proxy.js"
 
 /** The content of trial uploads: bytes that nobody needs. */
 export const contentOf = (size: number): Uint8Array => {
@@ -48,7 +48,7 @@ export interface Finding {
 export interface Found {
   readonly service: ServiceWithToken
   /** Omitted if there is no proxy. */
-  readonly proxy?: Proxy | undefined
+  readonly proxy?: HttpProxy | undefined
   readonly singleContent: Uint8Array
   readonly largeContent: Uint8Array
   /** A connection to the service was established. */
@@ -147,7 +147,7 @@ const handshake = (url: URL) =>
   )
 
 /** Behind a proxy, which resolves host names itself, the most that can be asked for is a response. */
-export const reachBy = (proxy: Proxy, request: HttpClientRequest.HttpClientRequest) =>
+export const reachBy = (proxy: HttpProxy, request: HttpClientRequest.HttpClientRequest) =>
   Effect.map(headersOf(request), () => `${new URL(request.url).host} answers`).pipe(
     Effect.mapError(({ found }) =>
       problem(

@@ -110,7 +110,11 @@ layer(Layer.merge(sandbox("--projects", "3"), NodeContext.layer), { excludeTestS
           RetryPolicy.none
         )
         assert.strictEqual(ended.code, 1)
-        assert.lengthOf(asked, 1)
+        // for a tunnel, and then for the service itself
+        assert.deepStrictEqual(asked.map(({ target }) => target), [
+          "elsewhere.test:80",
+          "http://elsewhere.test/v2/files/upload"
+        ])
         assert.lengthOf(ended.stderr.match(/PROXY_ANSWERED_403/g) ?? [], 1)
       }))
 

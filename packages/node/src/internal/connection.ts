@@ -1,4 +1,3 @@
-import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { SourceError } from "@stevedore/core/SourceError"
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -10,6 +9,9 @@ import type { AnswerHead } from "./answerParser.js"
 import { AnswerParser } from "./answerParser.js"
 import * as PeerSocket from "./peerSocket.js"
 import { ReceiveBuffers } from "./receiveBuffers.js"
+import type { RequestHead } from "./requestHead.js"
+import { written } from "./requestHead.js"
+import { refusalOf } from "./tunnel.js"
 
 /** Why an exchange cannot continue. The cause may contain anything: only its code may be used. */
 export class Broken {
@@ -23,6 +25,16 @@ const large = { count: 2, size: 2_097_152 }
 
 // How long to wait for a response after the other side has stopped reading, in milliseconds.
 const answerAfterWriteError = 1000
+
+/** The way of a connection to where its requests go. */
+export interface Road {
+  /** Whom to connect to: where the requests go, or a proxy that forwards them. */
+  readonly peer: PeerSocket.Peer
+  /** The connection to a proxy, through which the peer is reached. */
+  readonly tunnel?: Net.Socket | undefined
+  /** What a proxy that forwards the requests wants in each of them, and why it made no tunnel. */
+  readonly forwarded?: { readonly fields: ReadonlyArray<string>; readonly refusal: unknown } | undefined
+}
 
 interface Exchange {
   readonly parser: AnswerParser
@@ -52,16 +64,21 @@ export class Connection {
   #endWrite: ((broken: Broken) => void) | undefined
   #onIdleEnd: (() => void) | undefined
 
-  constructor(peer: PeerSocket.Peer, session: { tls: Buffer | undefined }, limit = Duration.infinity) {
+  constructor(readonly road: Road, session: { tls: Buffer | undefined }, limit = Duration.infinity) {
     const onread = { buffer: () => this.#buffers.room, callback: (length: number) => this.#onRead(length) }
-    const socket = PeerSocket.open(peer, session, onread)
+    const { peer, tunnel } = road
+    const socket = PeerSocket.open(peer, session, onread, tunnel)
     this.#socket = socket
+    if (tunnel !== undefined) socket.on("data", (bytes: Buffer) => this.#onData(bytes))
     PeerSocket.holdWriteErrors(socket, (error) => {
       this.#writeError ??= error
       setTimeout(() => socket.destroy(), answerAfterWriteError).unref()
     })
-    socket.once(PeerSocket.established(socket), () => this.#established = true)
-    PeerSocket.endUnlessConnected(socket, limit)
+    if (socket === tunnel) this.#established = true
+    else {
+      socket.once(PeerSocket.established(socket), () => this.#established = true)
+      PeerSocket.endUnlessConnected(socket, limit)
+    }
     socket.on("error", (error) => this.#end(error))
     socket.on("end", () => {
       this.#exchange?.parser.close()
@@ -74,10 +91,13 @@ export class Connection {
   }
 
   /** Starts an exchange by sending the head of a request. */
-  request(head: string, method: HttpMethod): void {
+  request({ fields, method, origin, target }: RequestHead): void {
+    const { forwarded } = this.road
     const exchange: Exchange = {
       parser: new AnswerParser({
         onHead: (head) => {
+          const refusal = forwarded && refusalOf(head, forwarded.refusal)
+          if (refusal !== undefined) throw refusal
           exchange.head = head
         },
         onBody: (bytes) => this.#buffers.hold(bytes),
@@ -92,8 +112,11 @@ export class Connection {
     this.#exchange = exchange
     // leaves with the first bytes of the body: otherwise it would take its own packet and system call
     this.#socket.cork()
-    // as bytes: with mixed text and bytes, Node assembles the system call piece by piece
-    this.#socket.write(Buffer.from(head, "latin1"))
+    this.#socket.write(
+      forwarded === undefined
+        ? written(method, target, fields)
+        : written(method, `${origin}${target}`, [...fields, ...forwarded.fields])
+    )
   }
 
   /** Hands bytes to the kernel. Once it has them, or the connection has ended, the buffer may be reused. */
@@ -203,6 +226,15 @@ export class Connection {
     if (!this.#buffers.advance()) this.#paused = true
     this.#notify()
     return !this.#paused
+  }
+
+  // A tunnel's bytes come in memory of their own
+  #onData(bytes: Buffer): void {
+    for (let position = 0; position < bytes.byteLength && this.#broken === undefined;) {
+      const length = bytes.copy(this.#buffers.room, 0, position)
+      position += length
+      if (!this.#onRead(length)) this.#socket.pause()
+    }
   }
 
   #resume(): void {

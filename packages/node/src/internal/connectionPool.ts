@@ -1,10 +1,13 @@
 import { monotonicMillis } from "@stevedore/core/ServerClock"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { ConnectionOptions } from "node:tls"
-import { Connection } from "./connection.js"
-import type { Peer } from "./peerSocket.js"
+import type { HttpProxy } from "../HttpProxy.js"
+import type { Road } from "./connection.js"
+import { Broken, Connection } from "./connection.js"
+import * as PeerSocket from "./peerSocket.js"
+import * as Tunnel from "./tunnel.js"
 
 // Less than servers, and the proxies in between, keep an idle connection open.
 const longestRest = 4000
@@ -21,7 +24,11 @@ interface Resting {
 
 interface Origin {
   readonly name: string
-  readonly peer: Peer
+  readonly url: URL
+  /** Absent if it is reached without one. */
+  readonly proxy: HttpProxy | undefined
+  /** Why the proxy, which gets the requests themselves, made no tunnel. */
+  refusal: unknown
   readonly session: { tls: Buffer | undefined }
   /** The most recently used connection is reused first. */
   readonly resting: Array<Resting>
@@ -49,8 +56,8 @@ export interface Loan {
  * @internal
  */
 export interface ConnectionPool {
-  /** A new connection fails if it takes longer than `limit` to connect. */
-  readonly lend: (href: string, limit?: Duration.Duration) => Effect.Effect<Loan>
+  /** A new connection fails if it takes longer than `limit` to connect. The wait for a proxy can be interrupted. */
+  readonly lend: (href: string, limit?: Duration.Duration) => Effect.Effect<Loan, Broken>
   /**
    * After a failed connection, the idle ones are assumed dead too and are closed: the next one is new. For a while, none
    * is kept: the other side may close each after its response, without saying so.
@@ -63,9 +70,16 @@ export const giveBack = ({ connection, rest }: Loan): Effect.Effect<void> =>
   Effect.suspend(() => rest() ? Effect.void : connection.close)
 
 /** @internal */
+export interface Options {
+  readonly tls?: ConnectionOptions | undefined
+  readonly proxy?: HttpProxy | undefined
+  /** How many origins are remembered. */
+  readonly most?: number | undefined
+}
+
+/** @internal */
 export const make = (
-  tls: ConnectionOptions,
-  most = mostOrigins
+  { most = mostOrigins, proxy, tls = {} }: Options = {}
 ): Effect.Effect<ConnectionPool, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
@@ -91,7 +105,9 @@ export const make = (
       const url = new URL(href)
       const origin: Origin = origins.get(url.origin) ?? {
         name: url.origin,
-        peer: peerOf(url, tls),
+        url,
+        proxy: Tunnel.proxyFor(proxy, url),
+        refusal: undefined,
         session: { tls: undefined },
         resting: [],
         distrustedUntil: -Infinity
@@ -100,13 +116,27 @@ export const make = (
       origins.set(origin.name, origin)
       return origin
     }
+    const roadTo = (origin: Origin, limit: Duration.Duration): Effect.Effect<Road, Broken> => {
+      if (origin.proxy === undefined) return Effect.succeed({ peer: PeerSocket.peerOf(origin.url, tls) })
+      const { proxy, url } = origin
+      const forwarded = (refusal: unknown): Road => {
+        origin.refusal = refusal
+        return { peer: PeerSocket.peerOf(new URL(proxy.origin), tls), forwarded: { fields: Tunnel.proxyFields(proxy), refusal } }
+      }
+      return origin.refusal !== undefined
+        ? Effect.sync(() => forwarded(origin.refusal))
+        : Effect.matchEffect(Tunnel.dig(proxy, url, tls, limit), {
+          onSuccess: (tunnel) => Effect.succeed({ peer: PeerSocket.peerOf(url, tls), tunnel }),
+          onFailure: (cause) =>
+            Tunnel.mayForward(url, cause) ? Effect.succeed(forwarded(cause)) : Effect.fail(new Broken(cause, false))
+        })
+    }
     yield* Effect.addFinalizer(() => Effect.forEach(origins.values(), close, { discard: true }))
     return {
-      lend: (href, limit) =>
+      lend: (href, limit = Duration.infinity) =>
         Effect.suspend(() => {
           const origin = originOf(href)
-          const lent = Effect.sync((): Loan => {
-            const connection = take(origin, now()) ?? new Connection(origin.peer, origin.session, limit)
+          const loanOf = (connection: Connection): Loan => {
             let rests: boolean | undefined
             return {
               connection,
@@ -118,6 +148,12 @@ export const make = (
                 return rests
               }
             }
+          }
+          const lent = Effect.suspend(() => {
+            const resting = take(origin, now())
+            return resting === undefined
+              ? Effect.map(roadTo(origin, limit), (road) => loanOf(new Connection(road, origin.session, limit)))
+              : Effect.succeed(loanOf(resting))
           })
           const ready = origin.resting.length === 0 ? lent : Effect.zipRight(arrivalsRead, lent)
           return origins.size <= most ? ready : Effect.zipRight(forgetOldest, ready)
@@ -130,15 +166,6 @@ export const make = (
         })
     }
   })
-
-const peerOf = ({ hostname, port, protocol }: URL, tls: ConnectionOptions): Peer => {
-  const secure = protocol === "https:"
-  return {
-    host: hostname.replace(/^\[|\]$/g, ""),
-    port: port === "" ? (secure ? 443 : 80) : Number(port),
-    tls: secure ? tls : undefined
-  }
-}
 
 // A turn of the event loop reads what has arrived. An idle connection on which anything arrives ends: a request that is
 // sent before that would take it for its own response.

@@ -10,11 +10,22 @@ export interface Peer {
   readonly tls: Tls.ConnectionOptions | undefined
 }
 
+/** Without brackets, which a URL has around an IPv6 address. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "")
+
+export const portOf = ({ port, protocol }: URL): number => port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+
+export const peerOf = (url: URL, tls: Tls.ConnectionOptions): Peer => ({
+  host: hostOf(url),
+  port: portOf(url),
+  tls: url.protocol === "https:" ? tls : undefined
+})
+
 // Node's timers fire at once if they are set to more than this.
 const longestTimer = 2 ** 31 - 1
 
 // Node's code for a single address that took too long to connect.
-const notConnected = (): Error =>
+export const notConnected = (): Error =>
   Object.assign(new Error("Connecting took too long"), { code: "ERR_SOCKET_CONNECTION_TIMEOUT" })
 
 // Until this event, Node keeps what is written to itself.
@@ -28,35 +39,42 @@ export const endUnlessConnected = (socket: Net.Socket, limit: Duration.Duration)
   socket.once("close", settle)
 }
 
+interface More {
+  readonly host: string
+  readonly port: number
+  readonly onread: Net.OnReadOpts | undefined
+  readonly session: Buffer | undefined
+  readonly tunnel: Net.Socket | undefined
+}
+
 const connectSecurely = (
   options: Tls.ConnectionOptions,
-  more: {
-    readonly host: string
-    readonly port: number
-    readonly onread: Net.OnReadOpts
-    readonly session: Buffer | undefined
-  }
-): Tls.TLSSocket => {
-  const { host, onread, port, session } = more
-  return Tls.connect({
+  { host, onread, port, session, tunnel }: More
+): Tls.TLSSocket =>
+  Tls.connect({
     ALPNProtocols: ["http/1.1"],
     ...options,
     ...(Net.isIP(host) === 0 ? { servername: host } : {}),
     ...(session === undefined ? {} : { session }),
-    ...{ onread },
-    host,
-    port
+    ...(tunnel === undefined ? { onread, host, port } : { socket: tunnel, host, port })
   })
-}
 
+/**
+ * A connection to a peer, or to what is at the other end of a tunnel. With `onread`, bytes come there; those of a tunnel
+ * come as events.
+ */
 export const open = (
   { host, port, tls }: Peer,
   session: { tls: Buffer | undefined },
-  onread: Net.OnReadOpts
+  onread: Net.OnReadOpts | undefined,
+  tunnel?: Net.Socket
 ): Net.Socket => {
-  if (tls === undefined) return Net.connect({ host, port, noDelay: true, onread })
-  const socket = connectSecurely(tls, { host, port, onread, session: session.tls })
+  if (tls === undefined) {
+    return tunnel ?? Net.connect({ host, port, noDelay: true, ...(onread === undefined ? {} : { onread }) })
+  }
+  const socket = connectSecurely(tls, { host, port, onread, session: session.tls, tunnel })
   socket.on("session", (ticket) => session.tls = ticket)
+  tunnel?.on("error", (error) => socket.destroy(error))
   return socket.setNoDelay(true)
 }
 

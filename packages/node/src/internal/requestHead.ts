@@ -16,7 +16,20 @@ export const targetOf = (href: string): string => {
 }
 
 /**
- * The head of a request as sent on the wire. Throws on a header that would be read as something else there.
+ * The head of a request, but for the form of its target, which depends on who reads it.
+ *
+ * @internal
+ */
+export interface RequestHead {
+  readonly method: HttpMethod
+  readonly origin: string
+  readonly target: string
+  /** One line each, without what ends it. */
+  readonly fields: ReadonlyArray<string>
+}
+
+/**
+ * The head of a request. Throws on a header that would be read as something else on the wire.
  *
  * @internal
  */
@@ -24,12 +37,18 @@ export const requestHead = (
   method: HttpMethod,
   href: string,
   headers: Readonly<Record<string, string>>
-): string => {
-  const lines = [`${method} ${targetOf(href)} HTTP/1.1`, `host: ${new URL(href).host}`, "connection: keep-alive"]
+): RequestHead => {
+  const { host, origin } = new URL(href)
+  const fields = [`host: ${host}`, "connection: keep-alive"]
   for (const [name, value] of Object.entries(headers)) {
     validateHeaderName(name)
     validateHeaderValue(name, value)
-    lines.push(`${name}: ${value}`)
+    fields.push(`${name}: ${value}`)
   }
-  return `${lines.join("\r\n")}\r\n\r\n`
+  return { method, origin, target: targetOf(href), fields }
 }
+
+/** @internal */
+export const written = (method: string, target: string, fields: ReadonlyArray<string>): Buffer =>
+  // as bytes: with mixed text and bytes, Node assembles the system call piece by piece
+  Buffer.from(`${[`${method} ${target} HTTP/1.1`, ...fields].join("\r\n")}\r\n\r\n`, "latin1")

@@ -8,6 +8,7 @@ import { Timeouts } from "@stevedore/core/Timeouts"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as ConnectionPool from "./connectionPool.js"
+import type { RequestHead } from "./requestHead.js"
 import { requestHead } from "./requestHead.js"
 import { SocketResponse } from "./socketResponse.js"
 
@@ -30,7 +31,7 @@ const bytesOf = (body: HttpBody): Uint8Array | undefined => {
 
 const mayHaveBody = (method: HttpClientRequest["method"]): boolean => method !== "GET" && method !== "HEAD"
 
-const headOf = ({ headers, method }: HttpClientRequest, href: string, length: number): string =>
+const headOf = ({ headers, method }: HttpClientRequest, href: string, length: number): RequestHead =>
   requestHead(
     method,
     href,
@@ -59,9 +60,9 @@ export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient
         signal.addEventListener("abort", () => {
           if (!rest()) Effect.runFork(connection.close)
         }, { once: true })
-      }))
+      })).pipe(Effect.mapError(({ cause }) => refused(request, "Transport", cause)))
       const { connection } = loan
-      connection.request(head, request.method)
+      connection.request(head)
       connection.sendAll(body)
       return yield* connection.answered.pipe(
         Effect.mapBoth({

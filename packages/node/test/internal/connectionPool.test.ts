@@ -8,7 +8,7 @@ import * as StorageServer from "../support/storageServer.js"
 describe("the connection pool", () => {
   it.scopedLive("forgets the origin that was not used for longest, with its idle connections, once there are too many", () =>
     Effect.gen(function*() {
-      const client = SocketClient.make(yield* ConnectionPool.make({}, 2))
+      const client = SocketClient.make(yield* ConnectionPool.make({ most: 2 }))
       const get = ({ origin }: StorageServer.StorageServer) =>
         HttpClient.withScope(client).execute(HttpClientRequest.get(origin)).pipe(
           Effect.flatMap(({ text }) => text),
@@ -28,7 +28,7 @@ describe("the connection pool", () => {
 
   it.scopedLive("closes a connection whose origin was forgotten meanwhile instead of keeping it", () =>
     Effect.gen(function*() {
-      const pool = yield* ConnectionPool.make({}, 1)
+      const pool = yield* ConnectionPool.make({ most: 1 })
       const [first, second] = yield* Effect.all([
         StorageServer.serve(StorageServer.store),
         StorageServer.serve(StorageServer.store)

@@ -22,7 +22,7 @@ const untilOpen = (server: StorageServer.StorageServer, count: number) =>
 const own = (ca?: string) =>
   Layer.scoped(
     HttpClient.HttpClient,
-    Effect.map(ConnectionPool.make(ca === undefined ? {} : { ca }), SocketClient.make)
+    Effect.map(ConnectionPool.make({ tls: ca === undefined ? {} : { ca } }), SocketClient.make)
   )
 
 const clients = { "Node's own sockets": own(), undici: NodeHttpClient.layerUndici }
@@ -232,7 +232,7 @@ describe("the client over Node's own sockets", () => {
         if (server.requests.length === 1 || received.connection > 0) response.end("a")
       })
       const clock = yield* settableWallClock
-      const client = SocketClient.make(yield* clock.within(ConnectionPool.make({})))
+      const client = SocketClient.make(yield* clock.within(ConnectionPool.make()))
       const read = get(server.origin).pipe(
         Effect.flatMap(({ text }) => text),
         Effect.scoped,
@@ -253,7 +253,7 @@ describe("the client over Node's own sockets", () => {
         response.writeHead(200, { "keep-alive": "timeout=3" }).end("a")
       })
       const clock = yield* settableWallClock
-      const client = SocketClient.make(yield* clock.within(ConnectionPool.make({})))
+      const client = SocketClient.make(yield* clock.within(ConnectionPool.make()))
       const made = get(server.origin).pipe(
         Effect.flatMap(({ text }) => text),
         Effect.scoped,

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { createServer } from "node:http"
+import { createServer, request as ask } from "node:http"
 import { connect, type Socket } from "node:net"
 
 /** What a proxy is asked for. */
@@ -15,10 +15,11 @@ interface Tunnels {
 }
 
 /**
- * A proxy that makes tunnels, and tells what it was asked for. `endOf` gives where one leads, or the status line by which it
- * is refused. It can read nothing of what goes through those of TLS.
+ * A proxy that makes tunnels, and tells what it was asked for. `endOf` gives where one leads, the status line by which it
+ * is refused, or nothing: then its connection is closed. `forwardTo` gives where a request with a whole URL goes; without it,
+ * such requests are refused. It can read nothing of what goes through tunnels of TLS.
  */
-export const tunnels = (endOf: (asked: Asked) => URL | string) =>
+export const tunnels = (endOf: (asked: Asked) => URL | string | undefined, forwardTo?: (asked: Asked) => URL | number) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.async<Tunnels & { readonly close: Effect.Effect<void> }>((resume) => {
@@ -28,12 +29,30 @@ export const tunnels = (endOf: (asked: Asked) => URL | string) =>
           open.add(socket)
           socket.on("error", () => socket.destroy())
         }
-        const server = createServer((_, response) => response.writeHead(405).end())
+        const server = createServer((request, response) => {
+          const one = { target: request.url ?? "", authorization: request.headers["proxy-authorization"] }
+          asked.push(one)
+          const end = forwardTo?.(one) ?? 405
+          if (typeof end === "number") {
+            response.writeHead(end).end()
+            return
+          }
+          const path = one.target.replace(/^http:\/\/[^/]*/, "")
+          const { headers, method } = request
+          request.pipe(ask({ host: end.hostname, port: end.port, method, path, headers }, (answer) => {
+            response.writeHead(answer.statusCode ?? 500, answer.headers)
+            answer.pipe(response)
+          }))
+        })
         server.on("connect", (request, socket: Socket) => {
           keep(socket)
           const one = { target: request.url ?? "", authorization: request.headers["proxy-authorization"] }
           asked.push(one)
           const end = endOf(one)
+          if (end === undefined) {
+            socket.destroy()
+            return
+          }
           if (typeof end === "string") {
             socket.end(`HTTP/1.1 ${end}\r\n\r\n`)
             return
@@ -45,7 +64,8 @@ export const tunnels = (endOf: (asked: Asked) => URL | string) =>
           })
           keep(there)
           socket.on("close", () => there.destroy())
-          there.on("close", () => socket.destroy())
+          // what has come from there still goes on
+          there.on("close", () => socket.destroySoon())
         })
         server.listen(0, "127.0.0.1", () => {
           const address = server.address()
