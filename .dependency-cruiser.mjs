@@ -14,6 +14,7 @@ const floors = [
     "ServiceError",
     "SourceError",
     "StorageError",
+    "UrlError",
     "UploadError"
   ]],
   ["data", [

@@ -88,6 +88,7 @@ const receiptOf = (answered: Answered, href: string, asked: Asked): Either.Eithe
 const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
   Effect.gen(function*() {
     yield* checkDeadline(request, yield* Clock.currentTimeMillis)
+    const { respelled } = yield* StorageAttempt.spelling(request)
     const body = yield* bodyOf(request, () => {})
     yield* checkLength(request, body.blob)
     const href = PresignedUrl.reveal(request.url)
@@ -104,7 +105,8 @@ const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, S
       url: request.url,
       sentHeaders: [...Object.keys(request.headers), "content-length"],
       serverNow: (yield* Clock.currentTimeMillis) + request.clockOffset,
-      attempts: request.attempt
+      attempts: request.attempt,
+      respelled
     })
     yield* Fiber.join(observing)
     // of a request that a browser repeats, it tells nobody, and the first may still arrive after the second
@@ -124,7 +126,8 @@ const fetched = (request: GetRequest, known: Known): Effect.Effect<Response, Sto
         fetch(PresignedUrl.reveal(request.url), {
           headers: RangedContent.headers(request),
           credentials: "omit",
-          redirect: "manual",
+          // a page cannot see where one leads; it carries no token, and no cookie
+          redirect: "follow",
           cache: "no-store",
           referrerPolicy: "no-referrer",
           signal: controller.signal
@@ -135,6 +138,7 @@ const fetched = (request: GetRequest, known: Known): Effect.Effect<Response, Sto
 
 const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> =>
   Effect.gen(function*() {
+    yield* StorageAttempt.spelling(request)
     const response = yield* fetched(request, known)
     known.add(request.url.origin)
     const headers = Object.fromEntries(response.headers)
@@ -148,8 +152,7 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
       return { ...held.value, bytes }
     }
     const answer: StorageAnswer = {
-      // the browser does not reveal which redirect it is
-      status: response.type === "opaqueredirect" ? 302 : response.status,
+      status: response.status,
       headers,
       // content other than the requested may be as large as the file
       body: response.ok ? "" : yield* Effect.tryPromise(() => response.text()).pipe(
@@ -157,7 +160,8 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
         Effect.catchAll(() => Effect.succeed(""))
       )
     }
-    return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
+    const refusal = StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis)
+    return yield* Effect.fail(refusal._tag === "Redirected" ? refusal.refusal : refusal)
   }).pipe(StorageAttempt.tracedGet(request))
 
 /**

@@ -160,6 +160,18 @@ export class Algorithm extends Context.Reference<Algorithm>()<"@stevedore/core/C
 ) {}
 
 /**
+ * The algorithms that are available where a pre-signed URL demands the checksum of what is sent. Defaults to `crc32`; on
+ * Node, `NodeStevedore` adds what Node computes.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export class Known extends Context.Reference<Known>()<
+  "@stevedore/core/Checksum/Known",
+  ReadonlyArray<ChecksumAlgorithm>
+>("@stevedore/core/Checksum/Known", { defaultValue: () => [crc32] }) {}
+
+/**
  * Uses another algorithm, for an application (provided to its layer) or for a single effect. Merged with a ready-made
  * layer, it counts only if it comes after it, because that layer has captured the algorithm in force.
  *

@@ -55,16 +55,33 @@ export class ConnectionFailed extends TaggedError<ConnectionFailed>()("Connectio
    * @since 0.1.0
    */
   get recovery(): Recovery.Recovery {
-    return "retry"
+    return isUntrusted(this.code) ? "none" : "retry"
   }
   override get message(): string {
     return `The connection to the ${this.peer} at ${this.origin} failed${
       this.code === undefined ? "" : ` (${this.code})`
-    } ${Recovery.describeAttempts(this)}${describePage(this.page)}. Check the network and the address, then try again.${
-      this.hint === undefined ? "" : ` ${hints[this.hint]}`
-    }`
+    } ${Recovery.describeAttempts(this)}${describePage(this.page)}. ${
+      isUntrusted(this.code) ? untrusted : "Check the network and the address, then try again."
+    }${this.hint === undefined ? "" : ` ${hints[this.hint]}`}`
   }
 }
+
+/**
+ * Whether a system error code says that the certificate of the other side is not trusted: it is not for this host, has
+ * expired, or nobody known has signed it. The next attempt would meet the same one.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isUntrusted = (code: string | undefined): boolean => code !== undefined && certificateCode.test(code)
+
+// Node's codes and those of OpenSSL that it passes on, with those by which the other side refuses the connection
+const certificateCode =
+  /CERT|CRL|LEAF_SIGNATURE|HOSTNAME_MISMATCH|UNABLE_TO_DE(CODE|CRYPT)|^INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED|_UNKNOWN_CA$/
+
+const untrusted =
+  "The certificate there is not trusted: sign in to the network, correct this machine's clock, or trust the network's " +
+  "own certificate (on Node, set NODE_EXTRA_CA_CERTS to a file with it)."
 
 const hints: Record<NonNullable<ConnectionFailed["hint"]>, string> = {
   cors:

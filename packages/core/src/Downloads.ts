@@ -16,12 +16,26 @@ import type { ObjectStorage } from "./ObjectStorage.js"
 import type { ServiceApi } from "./ServiceApi.js"
 
 /**
+ * What is known of a file before it is downloaded.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileOptions {
+  /**
+   * Its size in bytes, such as the record's. More bytes fail with `DownloadIncomplete` as soon as the first of them
+   * arrives, and bytes that something has put into a content coding fail with `InvalidResponse`.
+   */
+  readonly size?: number | undefined
+}
+
+/**
  * Which bytes to download, and what to do when the connection breaks.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Options {
+export interface Options extends FileOptions {
   /**
    * `offset` counts from 0; without `length`, the range ends with the last byte. A range may extend past the end.
    * Defaults to the whole file.
@@ -40,7 +54,7 @@ export interface Options {
  * @since 0.1.0
  * @category models
  */
-export interface SectionOptions extends Options {
+export interface SectionOptions extends Omit<Options, keyof FileOptions> {
   /**
    * The etag that came with other bytes of the file: the section is of the same file, or fails with `SourceChanged`.
    */
@@ -104,6 +118,9 @@ export type Requirements = ServiceApi | ObjectStorage
  * fewer bytes than declared, or more than the range has, fail with `DownloadIncomplete`. When a connection breaks or
  * stalls, the download resumes where it broke, and fails with `SourceChanged` if the file is no longer the same.
  *
+ * A file may come over a few redirects (`StorageAttempt.mostRedirects`). A response that brings less than 1024 bytes in the
+ * time of `Timeouts.stall` has stalled.
+ *
  * The bytes are those in storage, as long as the transport does not decode them; Node's does not. Fetch decodes what is
  * stored with a `Content-Encoding`: the length is then unknown, a broken download is not resumed, and only ranges from
  * the start are available.
@@ -125,7 +142,7 @@ export const stream = (
   options: Options = {}
 ): Stream.Stream<Uint8Array, DownloadError, Requirements> =>
   Stream.unwrapScoped(
-    open(fileId).pipe(
+    open(fileId, options).pipe(
       Effect.flatMap((download) => download.section(options)),
       Effect.map((section) => section.bytes)
     )
@@ -154,8 +171,11 @@ export const stream = (
  * @since 0.1.0
  * @category downloads
  */
-export const open = (fileId: string): Effect.Effect<OpenDownload, never, Requirements> =>
-  Effect.map(contentOf(fileId), (content) => ({ section: (options = {}) => openSection(content, options) }))
+export const open = (
+  fileId: string,
+  { size }: FileOptions = {}
+): Effect.Effect<OpenDownload, never, Requirements> =>
+  Effect.map(contentOf(fileId, size), (content) => ({ section: (options = {}) => openSection(content, options) }))
 
 const openSection = (
   content: Content,
@@ -209,7 +229,7 @@ const isLength = (length: number, offset: number): boolean =>
 
 const outside = (
   fileId: string,
-  { range }: Options,
+  { range }: SectionOptions,
   totalLength?: number
 ): Effect.Effect<never, InvalidRange> =>
   Effect.fail(new InvalidRange({ fileId, offset: range?.offset ?? 0, length: range?.length, totalLength }))

@@ -70,6 +70,8 @@ export const table = {
   SignedHeaderMissing: ["configuration", 502],
   SignatureMismatch403: ["configuration", 502],
   UrlExpired: ["tryLater", 503],
+  UrlNotYetValid: ["tryLater", 503],
+  UrlAltered: ["configuration", 502],
   HeadersNotSigned: ["configuration", 502],
   StorageForbidden: ["configuration", 502],
   StorageRejected: ["refused", 502],

@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ConnectionFailed } from "./ConnectionError.js"
-import { answerText } from "./internal/answerText.js"
+import { answerBytes } from "./internal/answerBytes.js"
 import { exactly } from "./internal/exactLength.js"
 import type { GetAnswer, GetRequest, PutRequest, Service } from "./ObjectStorage.js"
 import { checkDeadline, ObjectStorage } from "./ObjectStorage.js"
@@ -48,11 +48,13 @@ const readStart = <E>(
   response: HttpClientResponse.HttpClientResponse,
   mapError: (error: HttpClientError.HttpClientError) => E
 ): Effect.Effect<string, E> =>
-  Stream.runFold(
-    answerText(response, mapError),
-    "",
-    (kept, text) => kept.length >= StorageAttempt.longestDocument ? kept : kept + text
-  )
+  Effect.suspend(() => {
+    const document = StorageAttempt.startDocument(response.headers)
+    return Effect.zipRight(
+      Stream.runForEach(answerBytes(response, mapError), (bytes) => Effect.sync(() => document.add(bytes))),
+      document.text
+    )
+  })
 
 const answerOf = <E>(
   response: HttpClientResponse.HttpClientResponse,
@@ -102,6 +104,7 @@ const put =
   (client: HttpClient.HttpClient) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
     Effect.gen(function*() {
       yield* checkDeadline(request, yield* Clock.currentTimeMillis)
+      const { respelled } = yield* StorageAttempt.spelling(request)
       const { length } = request.section.range
       const mapError = (error: HttpClientError.HttpClientError) => failureOf(error, request)
       let sent = 0
@@ -119,7 +122,7 @@ const put =
       )
       const answer = yield* HttpClientRequest.put(PresignedUrl.reveal(request.url)).pipe(
         HttpClientRequest.setBody(bodyOf(body, length)),
-        HttpClientRequest.setHeaders(request.headers),
+        HttpClientRequest.setHeaders({ ...StorageAttempt.uncoded, ...request.headers }),
         (bare) =>
           Effect.catchAll(client.execute(bare), (error) =>
             Option.match(defect, {
@@ -130,19 +133,25 @@ const put =
         Effect.flatMap((response) => answerOf(response, mapError)),
         (sending) => body._tag === "BlobBody" ? Effect.zipLeft(sending, body.observed, { concurrent: true }) : sending
       )
-      const receipt = yield* StorageAttempt.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
+      const receipt = yield* StorageAttempt.receipt(request, answer, {
+        sent,
+        now: yield* Clock.currentTimeMillis,
+        respelled
+      })
       return { ...receipt, perhapsRepeated: isRepeatable(body) }
     }).pipe(
       Effect.scoped,
       StorageAttempt.tracedPut(request)
     )
 
-const get =
-  (client: HttpClient.HttpClient) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> => {
-    const headers = RangedContent.headers(request)
+const getOnce =
+  (client: HttpClient.HttpClient) =>
+  (request: GetRequest): Effect.Effect<GetAnswer, StorageError | StorageAttempt.Redirected, Scope.Scope> => {
+    const headers = { ...StorageAttempt.uncoded, ...RangedContent.headers(request) }
     const mapError = (error: HttpClientError.HttpClientError) =>
       StorageAttempt.connectionFailure(error, { ...request, answered: error._tag !== "RequestError" })
     return Effect.gen(function*() {
+      yield* StorageAttempt.spelling(request)
       const response = yield* Effect.mapError(
         HttpClient.withScope(client).execute(
           HttpClientRequest.get(PresignedUrl.reveal(request.url), { headers })
@@ -155,10 +164,11 @@ const get =
       // content other than the requested may be as large as the file
       const answer = status < 300 ? { status, headers: received, body: "" } : yield* answerOf(response, mapError)
       return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
-    }).pipe(
-      StorageAttempt.tracedGet(request)
-    )
+    })
   }
+
+const get = (client: HttpClient.HttpClient) => (request: GetRequest) =>
+  StorageAttempt.tracedGet(request)(StorageAttempt.followed(getOnce(client))(request))
 
 /**
  * The storage over any HTTP client that takes raw bodies and follows no redirects. Trace headers are switched off:

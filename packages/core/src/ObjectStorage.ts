@@ -1,16 +1,18 @@
 /**
- * The port to the object storage: pre-signed URLs, no bearer token, no trace headers, no redirect followed. A PUT
- * results in a receipt or in one typed error.
+ * The port to the object storage: pre-signed URLs, no bearer token, no trace headers. No redirect of a PUT
+ * is followed. A PUT results in a receipt or in one typed error.
  *
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import * as Checksum from "./Checksum.js"
+import { contentHeader } from "./internal/contentHeaders.js"
 import { notGiven } from "./internal/notGiven.js"
 import * as PresignedUrl from "./PresignedUrl.js"
 import type * as RangedContent from "./RangedContent.js"
@@ -18,7 +20,7 @@ import type { SourceError } from "./SourceError.js"
 import type { StorageError } from "./StorageError.js"
 import { SignedHeaderMissing, UrlExpired } from "./StorageError.js"
 import type { PutReceipt } from "./StorageResponse.js"
-import type { SourceSection } from "./UploadSource.js"
+import type { ChunkObserver, SourceSection } from "./UploadSource.js"
 
 /**
  * One attempt to PUT bytes.
@@ -107,7 +109,7 @@ export interface PutHeaders {
 /**
  * The headers of a PUT, except `Content-Length`. The encryption headers belong to the single PUT: on a part, storage
  * rejects them unless the URL's signed headers list them. A signed header that the profile does not provide is an error
- * before anything is sent.
+ * before anything is sent, but for those of {@link contentHeaders}.
  *
  * @since 0.1.0
  * @category constructors
@@ -120,11 +122,47 @@ export const putHeaders = (
   const headers = Object.fromEntries(
     Object.entries(available).filter(([name]) => kind === "single" || signed.has(name))
   )
-  const missing = url.signedHeaders.filter((name) => !Object.hasOwn(available, name) && name !== "content-length")
+  const missing = url.signedHeaders.filter((name) =>
+    !Object.hasOwn(available, name) && name !== "content-length" && contentHeader(name) === undefined
+  )
   return missing.length === 0
     ? Either.right(headers)
     : Either.left(new SignedHeaderMissing({ part: Option.getOrUndefined(url.partNumber), headers: missing }))
 }
+
+/**
+ * The signed headers whose values follow from the bytes: `Content-MD5`, `x-amz-content-sha256` and `x-amz-checksum-*`. If
+ * there are any, the bytes are read once more, before they are sent. An algorithm that is not in `Checksum.Known` is an
+ * error.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const contentHeaders = <E, R>(
+  url: PresignedUrl.PresignedUrl,
+  readThrough: (observe: ChunkObserver) => Effect.Effect<void, E, R>
+): Effect.Effect<Readonly<Record<string, string>>, E | SignedHeaderMissing, R> =>
+  Effect.gen(function*() {
+    const signed = url.signedHeaders.flatMap((name) => {
+      const header = contentHeader(name)
+      return header === undefined ? [] : [{ name, ...header }]
+    })
+    if (signed.length === 0) return {}
+    const known = [...(yield* Checksum.Known), yield* Checksum.Algorithm]
+    const running = new Map<string, Checksum.RunningChecksum>()
+    for (const { algorithm } of signed) {
+      const found = known.find(({ name }) => name === algorithm)
+      if (found !== undefined) running.set(algorithm, found.begin())
+    }
+    const missing = signed.filter(({ algorithm }) => !running.has(algorithm)).map(({ name }) => name)
+    if (missing.length > 0) {
+      return yield* new SignedHeaderMissing({ part: Option.getOrUndefined(url.partNumber), headers: missing })
+    }
+    yield* readThrough((chunk) => running.forEach(({ update }) => update(chunk)))
+    return Object.fromEntries(
+      signed.map(({ algorithm, name, valueOf }) => [name, valueOf(running.get(algorithm)?.value() ?? "")])
+    )
+  })
 
 /**
  * Refuses an expired URL: storage would refuse it too, but only after receiving the whole body.
@@ -141,7 +179,7 @@ export const checkDeadline = (
     ? Either.left(
       new UrlExpired({
         part: Option.getOrUndefined(request.url.partNumber),
-        reason: "Deadline",
+        reason: request.url.isAssumed ? "Assumed" : "Deadline",
         deadline: Option.getOrUndefined(request.url.deadline),
         serverTime: new Date(serverNow),
         attempts: request.attempt - 1

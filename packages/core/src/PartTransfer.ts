@@ -124,12 +124,11 @@ const tooLate = ({ run, url }: PartTransfer, attempts: number): UrlExpired =>
     attempts
   })
 
-const learnTime = (run: UploadState, error: PartError): Effect.Effect<void> =>
-  Effect.sync(() => {
-    if (error._tag === "UrlExpired" && error.reason === "Refused" && error.serverTime !== undefined) {
-      run.serverClock.told(error.serverTime.getTime())
-    }
-  })
+// What is held is hashed where it is; anything else is read once more
+const contentHeaders = ({ opened, range, url }: PartTransfer, section: SourceSection) =>
+  ObjectStorage.contentHeaders(url, (observe) =>
+    Effect.scoped(Effect.flatMap(section.body(() => {}), (body) =>
+      body._tag === "BytesBody" ? Effect.sync(() => observe(body.bytes)) : opened.readThrough(range, observe))))
 
 type Receipt = Omit<Transferred, "attempts">
 
@@ -249,7 +248,7 @@ export const run = (
   Effect.gen(function*() {
     const { run } = transfer
     const gate = yield* TransferGate.TransferGate
-    const headers = yield* ObjectStorage.putHeaders({
+    const fixed = yield* ObjectStorage.putHeaders({
       url: transfer.url,
       kind: transfer.kind,
       mediaType: transfer.source.mediaType,
@@ -257,6 +256,7 @@ export const run = (
     })
     if (isHeld(transfer)) yield* gate.hold(transfer.range.length, run)
     const section = yield* transfer.opened.section(transfer.range)
+    const headers = { ...fixed, ...(yield* contentHeaders(transfer, section)) }
     let made = 0
     const onStart = () => {
       made += 1
@@ -264,7 +264,7 @@ export const run = (
     const once = (number: number) =>
       gate.pass(attempt(transfer, { section, headers, number, onStart }), { bytes: transfer.range.length, owner: run })
     const receipt = yield* RetryPolicy.retry(
-      (number) => Effect.tapError(uncut(run, once(number)), (error) => learnTime(run, error)),
+      (number) => uncut(run, once(number)),
       {
         budget: run.budget,
         onRetry: (error, wait) =>

@@ -13,6 +13,8 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type { Query } from "./internal/urlDialects.js"
+import { signedHeadersOf, validityOf } from "./internal/urlDialects.js"
 import { validDate } from "./internal/validDate.js"
 import { wholeNumber } from "./internal/wholeNumber.js"
 
@@ -54,7 +56,7 @@ export class PresignedUrl implements Equal.Equal {
    */
   readonly path: string
   /**
-   * When the URL was signed, by the signer's clock.
+   * When the URL was signed, or begins to be valid, by the signer's clock.
    *
    * @since 0.1.0
    */
@@ -65,6 +67,12 @@ export class PresignedUrl implements Equal.Equal {
    * @since 0.1.0
    */
   readonly deadline: Option.Option<Date>
+  /**
+   * Whether the deadline is assumed: the URL does not say when it expires.
+   *
+   * @since 0.1.0
+   */
+  readonly isAssumed: boolean
   /**
    * The headers that must be sent as they were signed, in lower case, without `host`.
    *
@@ -87,19 +95,14 @@ export class PresignedUrl implements Equal.Equal {
   constructor(href: string, assumedDeadline: Option.Option<Date> = Option.none()) {
     const url = new URL(href)
     const query = lowerCaseQuery(url)
+    const validity = validityOf(query)
     this.origin = url.origin
     this.path = url.pathname
-    this.signedAt = Option.flatMap(parameter(query, "date"), basicDate)
-    this.deadline = Option.zipWith(
-      this.signedAt,
-      Option.flatMap(parameter(query, "expires"), wholeNumber),
-      (signedAt, seconds) => new Date(signedAt.getTime() + seconds * 1000)
-    ).pipe(
-      Option.flatMap(validDate),
-      Option.orElse(() => assumedDeadline)
-    )
-    this.signedHeaders = Option.getOrElse(parameter(query, "signedheaders"), () => "").toLowerCase().split(";")
-      .filter((name) => name !== "" && name !== "host")
+    this.signedAt = Option.flatMap(Option.fromNullable(validity.start), validDate)
+    const deadline = Option.flatMap(Option.fromNullable(validity.end), validDate)
+    this.deadline = Option.orElse(deadline, () => assumedDeadline)
+    this.isAssumed = Option.isNone(deadline) && Option.isSome(assumedDeadline)
+    this.signedHeaders = signedHeadersOf(query)
     this.partNumber = Option.filter(
       Option.flatMap(Option.fromNullable(query.get("partnumber")), wholeNumber),
       (number) => number >= 1
@@ -144,20 +147,14 @@ export class PresignedUrl implements Equal.Equal {
   }
 }
 
-const lowerCaseQuery = (url: URL): ReadonlyMap<string, string> =>
+const lowerCaseQuery = (url: URL): Query =>
   new Map(Array.from(url.searchParams, ([name, value]) => [name.toLowerCase(), value]))
 
-const parameter = (query: ReadonlyMap<string, string>, name: string): Option.Option<string> =>
-  Option.fromNullable(query.get(`x-amz-${name}`) ?? query.get(`x-goog-${name}`))
-
-const basicDate = (text: string): Option.Option<Date> =>
-  /^\d{8}T\d{6}Z$/.test(text)
-    ? validDate(new Date(text.replace(/(....)(..)(..T..)(..)/, "$1-$2-$3:$4:")))
-    : Option.none()
-
 /**
- * An http or https URL from its string, kept byte for byte; none if it is not one. Its properties are read from
- * `X-Amz-*` and `X-Goog-*`; any other URL has an unknown deadline and no signed headers.
+ * An http or https URL from its string, kept byte for byte; none if it is not one. When it is valid is read from
+ * `X-Amz-Date` and `X-Amz-Expires`, from those of others (`X-Goog-*`, `X-Oss-*`, `X-Tos-*`), from `Expires` (SigV2,
+ * CloudFront), from CloudFront's `Policy`, from `st` and `se` (Azure) and from `q-sign-time` (COS). Any other URL has an
+ * unknown deadline.
  *
  * @example
  * import { PresignedUrl } from "@stevedore/core"
@@ -175,6 +172,23 @@ const basicDate = (text: string): Option.Option<Date> =>
 export const fromString = (href: string): Option.Option<PresignedUrl> => {
   if (!/^https?:\/\/[^\s]+$/i.test(href)) return Option.none()
   return URL.canParse(href) ? Option.some(new PresignedUrl(href)) : Option.none()
+}
+
+/**
+ * What the header `Location` of a response to a request leads to, kept byte for byte: only a location that is neither a
+ * whole URL nor a whole path is resolved (RFC 9110, 10.2.2).
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const located = (location: string, requestUrl: string): Option.Option<PresignedUrl> => {
+  if (location === "" || !URL.canParse(location, requestUrl)) return Option.none()
+  if (/^https?:\/\//i.test(location)) return fromString(location)
+  return fromString(
+    /^\/(?![/\\])/.test(location)
+      ? `${new URL(requestUrl).origin}${location}`
+      : new URL(location, requestUrl).href
+  )
 }
 
 /**

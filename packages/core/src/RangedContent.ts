@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Option from "effect/Option"
+import { codingIn } from "./internal/contentCoding.js"
 import { wholeNumber } from "./internal/wholeNumber.js"
 
 /**
@@ -41,6 +42,8 @@ export interface Held {
    * are left out because they say nothing about the bytes.
    */
   readonly checksums: Readonly<Record<string, string>>
+  /** The content codings in which the bytes come, in words; absent if they come as they are, or decoded. */
+  readonly coding?: string | undefined
 }
 
 /**
@@ -81,8 +84,10 @@ export const held = (
   transport: { readonly asSent?: boolean | undefined } = {}
 ): Option.Option<Held> => {
   const sent = heldAsSent(answer, asked)
-  return transport.asSent === true || !isEncoded(answer.headers["content-encoding"])
-    ? sent
+  const coding = codingIn(answer.headers)
+  if (coding === undefined) return sent
+  return transport.asSent === true
+    ? Option.map(sent, (held) => ({ ...held, coding }))
     : Option.map(Option.filter(sent, ({ start }) => start === 0), decoded)
 }
 
@@ -96,9 +101,6 @@ export const lengthOutside = ({ headers, status }: Head): number | undefined =>
   status === 416
     ? Option.getOrUndefined(wholeNumber(/^bytes \*\/(\d+)$/i.exec(headers["content-range"] ?? "")?.[1]))
     : undefined
-
-const isEncoded = (contentEncoding: string | undefined): boolean =>
-  !["", "identity"].includes(contentEncoding?.trim().toLowerCase() ?? "")
 
 const decoded = (sent: Held): Held => ({
   ...sent,

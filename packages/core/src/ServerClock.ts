@@ -1,6 +1,7 @@
 /**
- * The server's time, kept on our monotonic clock: a wall clock that is wrong, or is adjusted, changes nothing. If the
- * wall clock jumps ahead of the monotonic one, or a timer fires minutes late, the computer has slept.
+ * The time by which the URLs of a session end, kept on our monotonic clock: what is measured is how long ago they were
+ * issued. A clock that is wrong, or is adjusted, be it ours, the service's or storage's, changes nothing. If the wall
+ * clock jumps ahead of the monotonic one, or a timer fires minutes late, the computer has slept.
  *
  * @since 0.1.0
  */
@@ -19,13 +20,8 @@ export interface ServerClock {
   readonly now: () => number
   /** The server's time minus our wall clock's. */
   readonly offset: () => number
-  /** A session was opened, and its response showed that the server's clock is this far ahead of our wall clock. */
+  /** A session was opened, and the clock of what signed its URLs is this far ahead of our wall clock. */
   readonly opened: (clockOffset: number) => void
-  /**
-   * Storage reported its time. Storage decides whether a URL has expired, so its time counts from now on, until a session
-   * is opened after a sleep: what looked like one may have been a correction of our clock.
-   */
-  readonly told: (storageTime: number) => void
   /** How many times the computer was found to have slept. */
   readonly sleeps: () => number
   /** A timer has fired that was due at this time of our monotonic clock. If it is minutes late, the computer has slept. */
@@ -56,7 +52,6 @@ export const by = (clock: Clock.Clock): ServerClock => {
   let wallThen = clock.unsafeCurrentTimeMillis()
   let monotonicThen = monotonic()
   let serverThen = wallThen
-  let storageHasTold = false
   let sleeps = 0
   let awakeSince = monotonicThen
 
@@ -65,11 +60,7 @@ export const by = (clock: Clock.Clock): ServerClock => {
     const passed = monotonic() - monotonicThen
     const jumped = wall - wallThen - passed
     const slept = jumped >= shortestSleep
-    if (slept) {
-      sleeps += 1
-      // The clock may as well have been set right: only a new session can tell
-      storageHasTold = false
-    }
+    if (slept) sleeps += 1
     wallThen = wall
     monotonicThen += passed
     // A monotonic clock may stand still while the computer sleeps; the server's clock does not.
@@ -87,12 +78,7 @@ export const by = (clock: Clock.Clock): ServerClock => {
     },
     opened: (clockOffset) => {
       look()
-      if (!storageHasTold) serverThen = wallThen + clockOffset
-    },
-    told: (storageTime) => {
-      look()
-      serverThen = storageTime
-      storageHasTold = true
+      serverThen = wallThen + clockOffset
     },
     sleeps: () => {
       look()

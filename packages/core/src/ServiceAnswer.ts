@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { codingIn } from "./internal/contentCoding.js"
 import { decodeProblem } from "./internal/decodeProblem.js"
 import { httpDate } from "./internal/httpDate.js"
 import { withoutSecrets } from "./internal/withoutSecrets.js"
@@ -188,7 +189,7 @@ const parse = (answer: ServiceAnswer): Either.Either<unknown, ServiceError> =>
     ? Either.left(errorOf(answer))
     : Either.try({
       try: (): unknown => JSON.parse(answer.body),
-      catch: () => invalid(answer, "", answer.body.trim() === "" ? "nothing" : notJson)
+      catch: () => invalid(answer, "", answer.body.trim() === "" ? "nothing" : codingIn(answer.headers) ?? notJson)
     })
 
 const decodeAt = <A, I>(

@@ -18,11 +18,11 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { FileRecord } from "./FileRecord.js"
 import { closedOnFailure } from "./internal/closedOnFailure.js"
+import { uncoded } from "./internal/contentCoding.js"
 import { type Deprecation, makeDeprecations } from "./internal/deprecations.js"
 import { linkOf } from "./internal/downloadLink.js"
 import { notGiven } from "./internal/notGiven.js"
-import type { Attempt, Caller } from "./internal/serviceCall.js"
-import { answerOf, call, failed, readStart, repeatedly } from "./internal/serviceCall.js"
+import { answerOf, type Attempt, call, type Caller, failed, readStart, repeatedly } from "./internal/serviceCall.js"
 import { standardProfile } from "./internal/standardProfile.js"
 import type { RawPage } from "./Page.js"
 import type * as PresignedUrl from "./PresignedUrl.js"
@@ -223,10 +223,10 @@ export const makeWith = (
     const client = (yield* HttpClient.HttpClient).pipe(
       HttpClient.mapRequest((request) =>
         request.pipe(
-          // with the slash, no path can extend the host name and send the token elsewhere
+          // the slash: no path can extend the host name and send the token elsewhere
           HttpClientRequest.prependUrl(`${config.baseUrl}/`),
           config.token === undefined ? identity : HttpClientRequest.bearerToken(config.token),
-          "accept" in request.headers ? identity : HttpClientRequest.acceptJson
+          HttpClientRequest.setHeaders({ accept: "application/json", ...uncoded, ...request.headers })
         )
       ),
       HttpClient.mapRequestEffect(withTraceHeaders),

@@ -7,26 +7,85 @@
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import { causes, ConnectionFailed, systemCode } from "./ConnectionError.js"
+import { joined } from "./internal/answerBytes.js"
 import { arrivalOf } from "./internal/arrivalOf.js"
+import { closedOnFailure } from "./internal/closedOnFailure.js"
+import * as ContentCoding from "./internal/contentCoding.js"
 import type { GetRequest, PutRequest } from "./ObjectStorage.js"
+import * as PresignedUrl from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
 import type { SourceError } from "./SourceError.js"
 import { isSourceError, SourceChanged } from "./SourceError.js"
 import type { StorageAnswer } from "./StorageAnswer.js"
+import { textOf } from "./StorageAnswer.js"
 import type { StorageError } from "./StorageError.js"
+import { StorageUnavailable } from "./StorageError.js"
 import type { PutReceipt } from "./StorageResponse.js"
 import { interpret, interpretPut, rejected } from "./StorageResponse.js"
+import { UrlAltered } from "./UrlError.js"
 
 /**
- * How much of a response's body is kept, in characters. The rest is read, so that the connection can be reused, and
- * discarded.
+ * How much of a response's body is kept, in bytes. The rest is read, so that the connection can be reused, and discarded.
  *
  * @since 0.1.0
  * @category constants
  */
 export const longestDocument = 65_536
+
+/**
+ * The header with which a transport asks for bytes as they are stored: without it, every content coding would be welcome.
+ * Browsers do not let a page send it.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const uncoded: Readonly<Record<string, string>> = ContentCoding.uncoded
+
+/**
+ * The start of a response's body, collected piece by piece.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Document {
+  /** The memory of the bytes may be reused afterwards. */
+  readonly add: (bytes: Uint8Array) => void
+  /** Its text, without content codings; in place of one that cannot be undone, words that name it. */
+  readonly text: Effect.Effect<string>
+}
+
+/**
+ * Begins to collect the body of the response with these headers, whose names are in lower case. No more than
+ * {@link longestDocument} bytes are kept.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const startDocument = (headers: Readonly<Record<string, string>>): Document => {
+  const pieces: Array<Uint8Array> = []
+  let length = 0
+  return {
+    add: (bytes) => {
+      if (length < longestDocument) pieces.push(new Uint8Array(bytes))
+      length += bytes.byteLength
+    },
+    text: Effect.suspend(() =>
+      Effect.map(
+        ContentCoding.decoded(headers, { bytes: joined(pieces), isStart: length > longestDocument, longest: longestDocument }),
+        (bytes) => {
+          const text = textOf(bytes, headers["content-type"])
+          const coding = ContentCoding.codingIn(headers)
+          // one that is still there is no text
+          return coding !== undefined && text.includes("\ufffd") ? `[in ${coding}]` : text
+        }
+      )
+    )
+  }
+}
 
 type Broken = Pick<PutRequest, "url" | "attempt"> & {
   /** Whether storage had begun to respond. */
@@ -83,7 +142,24 @@ export const otherLength = (
   })
 
 /**
- * The receipt of a PUT, or the typed error for the response. A PUT of fewer bytes than the section has gets no receipt.
+ * Whether a transport that parses a URL, as fetch and XMLHttpRequest do, sends it in another spelling than was signed;
+ * `UrlAltered` if it would send another path.
+ *
+ * @since 0.1.0
+ * @category validation
+ */
+export const spelling = ({ url }: Pick<GetRequest, "url">): Either.Either<{ readonly respelled: boolean }, UrlAltered> => {
+  const [, path = "", query = ""] = /^https?:\/\/[^/?#]*([^?#]*)(\?[^#]*)?/i.exec(PresignedUrl.reveal(url)) ?? []
+  if (/(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(path)) {
+    return Either.left(new UrlAltered({ part: Option.getOrUndefined(url.partNumber) }))
+  }
+  const parsed = new URL(PresignedUrl.reveal(url))
+  return Either.right({ respelled: parsed.pathname !== (path === "" ? "/" : path) || parsed.search !== query })
+}
+
+/**
+ * The receipt of a PUT, or the typed error for the response. A success that came before all bytes were sent is none: what
+ * reports it does not store what it receives.
  *
  * @since 0.1.0
  * @category interpreters
@@ -96,6 +172,8 @@ export const receipt = (
     readonly sent: number
     /** Our clock, in milliseconds. */
     readonly now: number
+    /** What {@link spelling} says of the URL, if the transport parses it. */
+    readonly respelled?: boolean | undefined
   }
 ): Either.Either<PutReceipt, StorageError | SourceChanged> =>
   Either.filterOrLeft(
@@ -103,19 +181,41 @@ export const receipt = (
       url: request.url,
       sentHeaders: [...Object.keys(request.headers), "content-length"],
       serverNow: told.now + request.clockOffset,
-      attempts: request.attempt
+      attempts: request.attempt,
+      respelled: told.respelled
     }),
     () => told.sent === request.section.range.length,
-    () => otherLength(request, told.sent)
+    (): StorageError | SourceChanged =>
+      told.sent > request.section.range.length
+        ? otherLength(request, told.sent)
+        : new StorageUnavailable({
+          part: Option.getOrUndefined(request.url.partNumber),
+          status: answer.status,
+          sentBytes: told.sent,
+          attempts: request.attempt
+        })
   )
 
 /**
- * The typed error for a response to a GET that does not hold what was requested.
+ * The typed error for a response to a GET that does not hold what was requested, or the redirect that it is: see
+ * {@link followed}.
  *
  * @since 0.1.0
  * @category interpreters
  */
-export const refusal = (request: GetRequest, answer: StorageAnswer, now: number): StorageError => {
+export const refusal = (
+  request: GetRequest,
+  answer: StorageAnswer,
+  now: number
+): StorageError | Redirected => {
+  const error = refusalOf(request, answer, now)
+  return Option.match(redirected(request, answer), {
+    onNone: () => error,
+    onSome: (to) => ({ _tag: "Redirected", to, refusal: error })
+  })
+}
+
+const refusalOf = (request: GetRequest, answer: StorageAnswer, now: number): StorageError => {
   const asked = {
     url: request.url,
     sentHeaders: Object.keys(RangedContent.headers(request)),
@@ -126,6 +226,68 @@ export const refusal = (request: GetRequest, answer: StorageAnswer, now: number)
     onLeft: (error) => error,
     onRight: () => rejected(answer, asked)
   })
+}
+
+/**
+ * How many redirects of a download are followed, one after the other.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const mostRedirects = 10
+
+/**
+ * Where a redirect leads, kept byte for byte if it names a whole URL or a path; none if the response is not a redirect, or
+ * one that is not followed: from https to http, or to what is not a URL.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const redirected = (
+  { url }: Pick<GetRequest, "url">,
+  { headers, status }: Pick<StorageAnswer, "headers" | "status">
+): Option.Option<PresignedUrl.PresignedUrl> =>
+  isRedirect(status)
+    ? Option.filter(
+      PresignedUrl.located(headers["location"] ?? "", PresignedUrl.reveal(url)),
+      (next) => next.origin.startsWith("https:") || url.origin.startsWith("http:")
+    )
+    : Option.none()
+
+const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
+
+/** A GET was redirected. @internal */
+export interface Redirected {
+  readonly _tag: "Redirected"
+  readonly to: PresignedUrl.PresignedUrl
+  /** The error for it, if it is not followed. */
+  readonly refusal: StorageError
+}
+
+/**
+ * GETs what a URL leads to, over up to {@link mostRedirects} redirects. None carries a token. A URL that leads back to
+ * itself is not requested again. The connection of each redirect is closed before the next request.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const followed = <A>(
+  once: (request: GetRequest) => Effect.Effect<A, StorageError | Redirected, Scope.Scope>
+) =>
+(request: GetRequest): Effect.Effect<A, StorageError, Scope.Scope> => {
+  const from = (
+    request: GetRequest,
+    seen: ReadonlyArray<PresignedUrl.PresignedUrl>
+  ): Effect.Effect<A, StorageError, Scope.Scope> =>
+    Effect.catchAll(closedOnFailure(once(request)), (error) => {
+      if (error._tag !== "Redirected") return Effect.fail(error)
+      const visited = [...seen, request.url]
+      const isLoop = visited.some((url) => Equal.equals(url, error.to))
+      return isLoop || visited.length > mostRedirects
+        ? Effect.fail(error.refusal)
+        : from({ ...request, url: error.to }, visited)
+    })
+  return from(request, [])
 }
 
 interface Addressed extends Pick<PutRequest, "url" | "attempt"> {}

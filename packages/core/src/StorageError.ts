@@ -5,32 +5,13 @@
  */
 import * as Schema from "effect/Schema"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
+import { contentHeader } from "./internal/contentHeaders.js"
 import { printable } from "./internal/printable.js"
 import { signIn } from "./internal/signIn.js"
+import { answer, capitalized, coded, expiry, listed, of, respelled, trace } from "./internal/storageWords.js"
 import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
-
-const answer = {
-  /** The part's number, from 1; absent for a whole file. */
-  part: Schema.optional(Schema.Int),
-  /** The storage's request id, for its support. */
-  requestId: Schema.optional(Schema.String),
-  attempts: Recovery.attempts
-}
-
-// without a part it may also be a download
-const of = (error: { readonly part?: number | undefined }): string =>
-  error.part === undefined ? "the request" : `the PUT of part ${error.part}`
-
-const trace = (error: Recovery.Recoverable & { readonly requestId?: string | undefined }): string =>
-  `${Recovery.describeAttempts(error)}${
-    error.requestId === undefined ? "" : `, storage request ${printable(error.requestId)}`
-  }`
-
-const coded = (before: string, code: string | undefined, after = ""): string =>
-  code === undefined ? "" : `${before}${printable(code)}${after}`
-
-const listed = (headers: ReadonlyArray<string>): string => printable(headers.join(", "), 1000)
+import { UrlAltered, UrlNotYetValid } from "./UrlError.js"
 
 /**
  * 403: the signature does not match the request: its method, its path or a signed header differs. Expiry is not the
@@ -44,7 +25,9 @@ export class SignatureMismatch403 extends TaggedError<SignatureMismatch403>()("S
   /** The headers that the URL says are signed, in lower case. */
   signedHeaders: Schema.Array(Schema.String),
   /** The names of the headers that were sent, in lower case. */
-  sentHeaders: Schema.Array(Schema.String)
+  sentHeaders: Schema.Array(Schema.String),
+  /** Whether the transport may have sent the URL in another spelling than was signed, such as `%27` for `'`. */
+  respelled: Schema.optional(Schema.Boolean)
 }) {
   /**
    * @since 0.1.0
@@ -57,7 +40,9 @@ export class SignatureMismatch403 extends TaggedError<SignatureMismatch403>()("S
       listed(this.signedHeaders)
     }], but the request had [${
       this.sentHeaders.join(", ")
-    }]. Check what the service signs; for an upload, against the profile's encryptionHeaders.`
+    }]. Check what the service signs; for an upload, against the profile's encryptionHeaders.${
+      this.respelled === true ? respelled : ""
+    }`
   }
 }
 
@@ -72,11 +57,12 @@ export class UrlExpired extends TaggedError<UrlExpired>()("UrlExpired", {
   ...answer,
   /**
    * How this is known: from the URL's own deadline, before sending (`Deadline`); because not all bytes could be sent
-   * before the deadline at the speed of the connection (`TooLate`); from the storage's response (`Refused`); because
+   * before the deadline at the speed of the connection (`TooLate`); by the lifetime that was assumed, because the URL
+   * states none (`Assumed`); from the storage's response (`Refused`); because
    * the credentials that signed it expired (`Credentials`); because storage does not, or no longer, know the key that
    * signed it (`UnknownKey`); or because the signer's clock is wrong (`Clock`).
    */
-  reason: Schema.Literal("Deadline", "TooLate", "Refused", "Credentials", "UnknownKey", "Clock"),
+  reason: Schema.Literal("Deadline", "TooLate", "Assumed", "Refused", "Credentials", "UnknownKey", "Clock"),
   /** When the URL expired, in the storage's time, if that is the reason and known. */
   deadline: Schema.optional(Schema.Date),
   /** The storage's clock when it responded, if it said so. */
@@ -95,15 +81,6 @@ export class UrlExpired extends TaggedError<UrlExpired>()("UrlExpired", {
     return `The pre-signed URL of ${of(this)} ${ends}${when} (${expiry[this.reason]}; ${trace(this)}). ` +
       "Run it again for a new one; to upload over a slow connection, use a smaller file or more bandwidth."
   }
-}
-
-const expiry: Record<UrlExpired["reason"], string> = {
-  Deadline: "by its own deadline",
-  TooLate: "too soon for this connection",
-  Refused: "refused by storage",
-  Credentials: "the credentials behind it expired",
-  UnknownKey: "storage does not know its key",
-  Clock: "by storage's clock: the signer's is wrong"
 }
 
 /**
@@ -129,7 +106,8 @@ export class HeadersNotSigned extends TaggedError<HeadersNotSigned>()("HeadersNo
 }
 
 /**
- * The URL signs a header that the profile does not have. Known before anything is sent.
+ * The URL signs a header that the profile does not have, or one whose value follows from the file by an algorithm that is
+ * not available. Known before anything is sent.
  *
  * @since 0.1.0
  * @category errors
@@ -146,8 +124,13 @@ export class SignedHeaderMissing extends TaggedError<SignedHeaderMissing>()("Sig
     return "none"
   }
   override get message(): string {
-    return `The pre-signed URL of ${of(this)} signs ${listed(this.headers)}, which the profile does not ` +
-      "have: nothing was sent. Add its name and value to the profile's encryptionHeaders."
+    const isOfContent = this.headers.every((name) => contentHeader(name) !== undefined)
+    return `The pre-signed URL of ${of(this)} signs ${listed(this.headers)}, which ${
+      isOfContent
+        ? "follows from the file by an algorithm that is not available here: nothing was sent. Have the service not sign " +
+          "it, or add the algorithm to Checksum.Known."
+        : "the profile does not have: nothing was sent. Add its name and value to the profile's encryptionHeaders."
+    }`
   }
 }
 
@@ -186,7 +169,9 @@ export class StorageRejected extends TaggedError<StorageRejected>()("StorageReje
   /** The storage's `<Code>`, if it gave one. */
   code: Schema.optional(Schema.String),
   /** The size of the object in bytes, if a 416 reports it: no byte of the object is in the requested range. */
-  totalLength: Schema.optional(Schema.Int)
+  totalLength: Schema.optional(Schema.Int),
+  /** A line of what answered, without secrets, if that was no document of storage's: perhaps something in between. */
+  excerpt: Schema.optional(Schema.String)
 }) {
   /**
    * @since 0.1.0
@@ -195,6 +180,11 @@ export class StorageRejected extends TaggedError<StorageRejected>()("StorageReje
     return this.code === "IncompleteBody" ? "retryOnce" : "none"
   }
   override get message(): string {
+    if (this.excerpt !== undefined) {
+      return `${capitalized(of(this))} was refused with ${this.status}, and not in storage's words: ` +
+        `"${printable(this.excerpt)}" (${trace(this)}). Something in between, such as a firewall or a proxy, may have ` +
+        "refused it: ask whoever runs this network, then whoever runs the service."
+    }
     return `Storage refused ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)}). ${
       this.status >= 300 && this.status < 400
         ? "It redirects, perhaps to a sign-in page, which is not followed: the service must sign for the right endpoint."
@@ -213,6 +203,8 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
   ...answer,
   status: Schema.Int,
   code: Schema.optional(Schema.String),
+  /** How many bytes had been sent, if it reported a success before it can have had the whole body. */
+  sentBytes: Schema.optional(Schema.Int),
   retryAfter: Recovery.retryAfter
 }) {
   /**
@@ -223,6 +215,11 @@ export class StorageUnavailable extends TaggedError<StorageUnavailable>()("Stora
     return this.status === 429 || this.code?.startsWith("SlowDown") === true ? "slowDown" : "retry"
   }
   override get message(): string {
+    if (this.sentBytes !== undefined) {
+      return `Storage answered ${of(this)} with ${this.status} when only ${this.sentBytes} bytes had been sent (${
+        trace(this)
+      }). It, or something in between, confirms what it has not received: tell whoever runs the service.`
+    }
     return `Storage is unavailable for ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)}${
       Recovery.describeWait(this)
     }). ${
@@ -294,6 +291,8 @@ export class ChecksumMismatch extends TaggedError<ChecksumMismatch>()("ChecksumM
 export const StorageError = /* #__PURE__ */ Schema.Union(
   SignatureMismatch403,
   UrlExpired,
+  UrlNotYetValid,
+  UrlAltered,
   HeadersNotSigned,
   SignedHeaderMissing,
   StorageForbidden,

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import { httpDate } from "./internal/httpDate.js"
@@ -12,7 +13,7 @@ import * as PresignedUrl from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
 import * as RetryAfter from "./RetryAfter.js"
 import type { ErrorDocument, StorageAnswer } from "./StorageAnswer.js"
-import { isErrorDocument, isPage, readErrorDocument } from "./StorageAnswer.js"
+import { excerptOf, isErrorDocument, isPage, readErrorDocument } from "./StorageAnswer.js"
 import type { StorageError } from "./StorageError.js"
 import {
   EtagMissing,
@@ -23,6 +24,7 @@ import {
   StorageUnavailable,
   UrlExpired
 } from "./StorageError.js"
+import { UrlNotYetValid } from "./UrlError.js"
 
 /**
  * The parts of a request that determine what the response means.
@@ -38,6 +40,8 @@ export interface Asked {
   readonly serverNow: number
   /** Which attempt it was, from 1. */
   readonly attempts: number
+  /** Whether the transport may have sent the URL in another spelling than was signed. Defaults to false. */
+  readonly respelled?: boolean | undefined
 }
 
 /**
@@ -107,9 +111,12 @@ const endedWithItsCredentials = (
   answer: StorageAnswer,
   asked: Asked,
   document: ErrorDocument
-): UrlExpired | undefined => {
+): StorageError | undefined => {
   const reason = endings.get(document.code ?? "")
-  return reason === undefined ? undefined : expired(answer, asked, document, reason)
+  if (reason === undefined) return undefined
+  return reason === "Clock" && isEarly(answer, asked, document)
+    ? notYet(answer, asked, document)
+    : expired(answer, asked, document, reason === "Credentials" && isOfSignature(document) ? "Refused" : reason)
 }
 
 const endings: ReadonlyMap<string, UrlExpired["reason"]> = new Map([
@@ -117,7 +124,9 @@ const endings: ReadonlyMap<string, UrlExpired["reason"]> = new Map([
   ["TokenRefreshRequired", "Credentials"],
   ["InvalidToken", "Credentials"],
   ["InvalidAccessKeyId", "UnknownKey"],
-  ["RequestTimeTooSkewed", "Clock"]
+  ["RequestTimeTooSkewed", "Clock"],
+  ["RequestExpired", "Refused"],
+  ["ExpiredRequest", "Refused"]
 ])
 
 const expired = (
@@ -129,41 +138,87 @@ const expired = (
   new UrlExpired({
     ...context(answer, asked, document),
     reason,
-    deadline: reason === "Refused" ? document.expires ?? Option.getOrUndefined(asked.url.deadline) : undefined,
+    deadline: reason === "Refused" ? document.expires ?? ownDeadline(asked) : undefined,
     serverTime: document.serverTime
   })
+
+// An assumed time is not the URL's
+const ownDeadline = ({ url }: Asked): Date | undefined => url.isAssumed ? undefined : Option.getOrUndefined(url.deadline)
 
 const forbidden = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): StorageError => {
   const told = context(answer, asked, document)
   if (document.headersNotSigned.length > 0) {
     return new HeadersNotSigned({ ...told, headers: document.headersNotSigned })
   }
-  if (document.code === "SignatureDoesNotMatch") return mismatch(asked, told)
+  if (isMismatch(document)) return mismatch(asked, told)
+  if (isEarly(answer, asked, document)) return notYet(answer, asked, document)
   if (hasExpired(answer, asked, document)) return expired(answer, asked, document, "Refused")
-  return document.code === undefined ? mismatch(asked, told) : new StorageForbidden({ ...told, code: document.code })
+  if (document.code !== undefined) return new StorageForbidden({ ...told, code: document.code })
+  const excerpt = othersWords(answer, asked)
+  return excerpt === undefined ? mismatch(asked, told) : new StorageRejected({ ...told, status: answer.status, excerpt })
 }
 
-const hasExpired = (
-  answer: StorageAnswer,
-  asked: Asked,
-  { code, expires, storageMessage = "" }: ErrorDocument
-): boolean =>
-  expires !== undefined ||
-  PresignedUrl.hasEnded(asked.url, storageNow(answer, asked)) ||
-  (code === "AccessDenied" && /request has expired/i.test(storageMessage))
+// A document that was cut off has nothing to say, but it is storage's
+const othersWords = ({ body }: StorageAnswer, { url }: Asked): string | undefined =>
+  isErrorDocument(body) ? undefined : excerptOf(body, url)
+
+// The second is how Azure says it: the same code stands for an expiry
+const isMismatch = ({ code, storageMessage = "" }: ErrorDocument): boolean =>
+  code === "SignatureDoesNotMatch" || (code === "AuthenticationFailed" && /signature did not match/i.test(storageMessage))
+
+// Storage decides, by its own clock: the order of the times says more than any code, which is the same for an expiry
+const isEarly = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): boolean => {
+  const storageTime = toldTime(answer, document)
+  return storageTime === undefined
+    ? /not (yet )?valid|not valid yet/i.test(document.storageMessage ?? "") && !saysExpired(document)
+    : Option.exists(asked.url.signedAt, (start) => storageTime < start.getTime())
+}
+
+const notYet = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): UrlNotYetValid => {
+  const storageTime = toldTime(answer, document)
+  const start = Option.getOrUndefined(asked.url.signedAt)
+  return new UrlNotYetValid({
+    ...context(answer, asked, document),
+    start,
+    serverTime: storageTime === undefined ? undefined : new Date(storageTime),
+    // storage's clock may be shown in whole seconds
+    retryAfter: storageTime === undefined || start === undefined
+      ? undefined
+      : Duration.millis(start.getTime() - storageTime + 1000)
+  })
+}
+
+const hasExpired = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): boolean =>
+  document.expires !== undefined || saysExpired(document) ||
+  PresignedUrl.hasEnded(asked.url, toldTime(answer, document) ?? asked.serverNow)
+
+// Google has one code for both
+const isOfSignature = ({ storageMessage = "" }: ErrorDocument): boolean => /signature expired/i.test(storageMessage)
+
+const saysExpired = ({ storageMessage = "" }: ErrorDocument): boolean =>
+  /expired|signature not valid in the specified time frame/i.test(storageMessage)
 
 // Storage decides whether a URL has expired, and our clock may be wrong or have been set while the request was sent
-const storageNow = (answer: StorageAnswer, { serverNow }: Asked): number =>
-  httpDate(answer.headers["date"]) ?? serverNow
+const toldTime = (answer: StorageAnswer, { serverTime }: ErrorDocument): number | undefined =>
+  serverTime?.getTime() ?? httpDate(answer.headers["date"])
 
 const mismatch = (asked: Asked, told: ReturnType<typeof context>): SignatureMismatch403 =>
-  new SignatureMismatch403({ ...told, signedHeaders: asked.url.signedHeaders, sentHeaders: asked.sentHeaders })
+  new SignatureMismatch403({
+    ...told,
+    signedHeaders: asked.url.signedHeaders,
+    sentHeaders: asked.sentHeaders,
+    respelled: asked.respelled === true ? true : undefined
+  })
 
 const other = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): StorageError => {
   const told = { ...context(answer, asked, document), status: answer.status, code: document.code }
   return isPassing(answer.status, document.code)
     ? new StorageUnavailable({ ...told, retryAfter: RetryAfter.fromHeaders(answer.headers, asked.serverNow) })
-    : new StorageRejected({ ...told, totalLength: RangedContent.lengthOutside(answer) })
+    : new StorageRejected({
+      ...told,
+      totalLength: RangedContent.lengthOutside(answer),
+      excerpt: answer.status < 400 ? undefined : othersWords(answer, asked)
+    })
 }
 
 const isPassing = (status: number, code: string | undefined): boolean => {

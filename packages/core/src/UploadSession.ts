@@ -10,11 +10,13 @@ import { PresignedUrlFromString } from "./PresignedUrl.js"
 const fields = {
   fileId: Schema.NonEmptyString,
   /**
-   * The server's clock minus ours in milliseconds, from the `Date` of the response, or from when its URLs say they were
-   * signed. Deadlines are in the server's time.
+   * The clock of what signed the URLs minus ours, in milliseconds. The URLs were signed for this session: a lifetime that
+   * they state begins with it. Deadlines are in the time of that clock.
    */
   clockOffset: Schema.JsonNumber,
-  /** When the session was opened, in milliseconds of the server's clock. */
+  /** The clock of the response's `Date` minus ours, in milliseconds, if it has one. It decides nothing. */
+  dateOffset: /* #__PURE__ */ Schema.optional(Schema.JsonNumber),
+  /** When the session was opened, in milliseconds of the clock of what signed the URLs. */
   openedAt: Schema.JsonNumber,
   /** The fields of the response that are not named here. */
   extra: /* #__PURE__ */ Schema.Record({ key: Schema.String, value: Schema.Unknown })

@@ -42,8 +42,8 @@ const ofSource = ({ fileId, source }: Verification): Effect.Effect<string, Conte
       Effect.flatMap(source.open, (opened) => opened.readThrough({ offset: 0, length: source.size }, observe))
     ))
 
-const ofStored = (fileId: string): Effect.Effect<string, ContentUnverified, Requirements> =>
-  checksumOf(fileId, (observe) => drainWhole(fileId, (chunk) => Effect.sync(() => observe(chunk))))
+const ofStored = ({ fileId, source }: Verification): Effect.Effect<string, ContentUnverified, Requirements> =>
+  checksumOf(fileId, (observe) => drainWhole(fileId, source.size, (chunk) => Effect.sync(() => observe(chunk))))
 
 /**
  * Fails with `ContentDiffers` if storage returns other bytes than were sent, and with `ContentUnverified` if they could
@@ -59,6 +59,6 @@ export const run = (
     const algorithm = yield* Checksum.Algorithm
     const { checksum, fileId } = verification
     const sent = Option.isSome(checksum) ? checksum.value.value : yield* ofSource(verification)
-    const stored = yield* ofStored(fileId)
+    const stored = yield* ofStored(verification)
     if (stored !== sent) return yield* new ContentDiffers({ fileId, algorithm: algorithm.name, sent, stored })
   })

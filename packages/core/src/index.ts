@@ -327,3 +327,8 @@ export * as UploadedFile from "./UploadedFile.js"
  * @since 0.1.0
  */
 export * as Uploads from "./Uploads.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UrlError from "./UrlError.js"

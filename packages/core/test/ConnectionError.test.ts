@@ -28,6 +28,51 @@ describe("ConnectionError", () => {
     }
   )
 
+  it.each([
+    "CERT_HAS_EXPIRED",
+    "CERT_NOT_YET_VALID",
+    "CERT_REVOKED",
+    "CERT_UNTRUSTED",
+    "CERT_REJECTED",
+    "CERT_SIGNATURE_FAILURE",
+    "CERT_CHAIN_TOO_LONG",
+    "CRL_HAS_EXPIRED",
+    "UNABLE_TO_GET_CRL",
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "UNABLE_TO_GET_ISSUER_CERT",
+    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    "UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "ERR_TLS_CERT_ALTNAME_FORMAT",
+    "HOSTNAME_MISMATCH",
+    "INVALID_CA",
+    "INVALID_PURPOSE",
+    "PATH_LENGTH_EXCEEDED",
+    "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
+    "ERR_SSL_TLSV1_ALERT_UNKNOWN_CA"
+  ])("%s is told at the first attempt: the next one would meet the same certificate", (code) => {
+    const fields = { peer: "storage", origin: "https://b.test", arrived: "no", code } as const
+    const error = new ConnectionError.ConnectionFailed(fields)
+    assert.strictEqual(error.recovery, "none")
+    assert.match(error.message, /certificate there is not trusted/)
+    assert.notInclude(error.message, "Check the network and the address")
+  })
+
+  it.each(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ERR_ANSWER_TOO_LONG", "PROXY_ANSWERED_502", undefined])(
+    "%s may be over at the next attempt",
+    (code) => {
+      const error = new ConnectionError.ConnectionFailed({
+        peer: "storage",
+        origin: "https://b.test",
+        arrived: "no",
+        code
+      })
+      assert.strictEqual(error.recovery, "retry")
+    }
+  )
+
   it.prop("finds the system code anywhere in the first 8 causes", { depth: fc.integer({ min: 0, max: 7 }) }, (
     { depth }
   ) => {

@@ -1,8 +1,34 @@
+import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { DownloadError, Downloads, ObjectStorage, RetryPolicy, Timeouts } from "@stevedore/core"
-import { Chunk, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, Stream, TestClock } from "effect"
+import {
+  DownloadError,
+  Downloads,
+  HttpObjectStorage,
+  ObjectStorage,
+  RetryPolicy,
+  ServiceApi,
+  ServiceConfig,
+  StorageAttempt,
+  Timeouts
+} from "@stevedore/core"
+import {
+  Chunk,
+  Duration,
+  Effect,
+  Either,
+  Exit,
+  FastCheck as fc,
+  Fiber,
+  Layer,
+  Option,
+  Redacted,
+  Stream,
+  TestClock
+} from "effect"
+import { unstalled } from "../src/internal/unstalled.js"
 import { assertSurvivesJson } from "./fixtures/encoding.js"
 import * as FakeContent from "./fixtures/fakeContent.js"
+import { inVirtualTime } from "./fixtures/virtualTime.js"
 
 const bytesOf = (size: number, seed = 31): Uint8Array =>
   Uint8Array.from({ length: size }, (_, index) => (index * seed + (index >> 8)) % 251)
@@ -324,4 +350,123 @@ describe("DownloadError", () => {
     )
     assertSurvivesJson(DownloadError.DownloadError, new DownloadError.InvalidRange({ fileId: "f1", offset: -1 }))
   })
+})
+
+describe("a download of a file whose size is known", () => {
+  it.effect.each(modes)("ends at the first byte beyond it, in %s mode", (mode) =>
+    Effect.gen(function*() {
+      for (const range of [undefined, { offset: 10 }]) {
+        const { got, layer } = FakeContent.make({ bytes: file, mode, etag: undefined })
+        let received = 0
+        const error = yield* Downloads.stream("f1", { size: 100, range }).pipe(
+          Stream.runForEach((bytes) => Effect.sync(() => received += bytes.byteLength)),
+          Effect.flip,
+          Effect.provide(layer)
+        )
+        assert.include({ ...error }, { _tag: "DownloadIncomplete", expected: 100 - (range?.offset ?? 0) })
+        assert.isAtMost(received, 100)
+        assert.isAtMost(got.length, 2)
+      }
+    }))
+
+  it.effect("is as any other if it has that size", () =>
+    Effect.gen(function*() {
+      const { result } = yield* run({ bytes: file }, { size: file.byteLength })
+      assertBytes(Either.getOrThrow(result), file)
+    }))
+})
+
+describe("a download that drips", () => {
+  it.effect("has stalled if it brings less than a thousand bytes in that time, and ends", () =>
+    inVirtualTime(Effect.scoped(Effect.gen(function*() {
+      let received = 0
+      const pull = Effect.zipRight(Effect.sleep(100), Effect.succeed(Uint8Array.of(1)))
+      const steady = yield* unstalled(pull, Duration.seconds(60), () => "stalled", ({ byteLength }) => byteLength)
+      const end = yield* Effect.flip(Effect.forever(Effect.map(steady, () => received++)))
+      assert.deepStrictEqual(end, Option.some("stalled"))
+      assert.isAtMost(received, 620)
+    }))))
+
+  it.effect("goes on for as long as it brings more", () =>
+    inVirtualTime(Effect.scoped(Effect.gen(function*() {
+      const pull = Effect.zipRight(Effect.sleep(100), Effect.succeed(Uint8Array.of(1, 2)))
+      const steady = yield* unstalled(pull, Duration.seconds(60), () => "stalled", ({ byteLength }) => byteLength)
+      yield* Effect.repeatN(steady, 20_000)
+    }))))
+})
+
+describe("a download that is redirected", () => {
+  const follow = (locations: ReadonlyArray<string | undefined>) => {
+    const asked: Array<{ readonly href: string; readonly authorization: string | undefined }> = []
+    const client = HttpClient.make((request, url) =>
+      Effect.sync(() => {
+        const location = locations[asked.length]
+        asked.push({ href: url.href, authorization: request.headers["authorization"] })
+        return HttpClientResponse.fromWeb(
+          request,
+          location === undefined ? new Response("hi") : new Response(null, { status: 302, headers: { location } })
+        )
+      })
+    )
+    const config = ServiceConfig.layer({ baseUrl: "https://service.test/api", token: Redacted.make("api.secret") })
+    return Effect.map(
+      Effect.either(collected(Downloads.stream("f1"))),
+      (result) => ({ result, asked })
+    ).pipe(
+      Effect.provide(Layer.merge(ServiceApi.layer, HttpObjectStorage.layer)),
+      Effect.provide(Layer.merge(Layer.orDie(config), Layer.succeed(HttpClient.HttpClient, client))),
+      Effect.provide(RetryPolicy.none)
+    )
+  }
+
+  it.effect("several times is followed, relative and to other origins, and the token goes to the service alone", () =>
+    Effect.gen(function*() {
+      const { asked, result } = yield* follow([
+        "/cdn/1?a='",
+        "https://cdn.test/a?X-Amz-Signature=1",
+        "//other.test/b",
+        "c?d",
+        "https://storage.test/e?X-Amz-Signature=2",
+        undefined
+      ])
+      assertBytes(Either.getOrThrow(result), Buffer.from("hi"))
+      assert.deepStrictEqual(asked.map(({ href }) => href).slice(1), [
+        "https://service.test/cdn/1?a=%27",
+        "https://cdn.test/a?X-Amz-Signature=1",
+        "https://other.test/b",
+        "https://other.test/c?d",
+        "https://storage.test/e?X-Amz-Signature=2"
+      ])
+      assert.deepStrictEqual(asked.map(({ authorization }) => authorization !== undefined), [
+        true,
+        false,
+        false,
+        false,
+        false,
+        false
+      ])
+    }))
+
+  const onward = (index: number) => `https://cdn.test/${index}`
+
+  it.effect("as often as it may be is followed, and once more is not", () =>
+    Effect.gen(function*() {
+      const most = Array.from({ length: StorageAttempt.mostRedirects + 1 }, (_, index) => onward(index))
+      assert.isTrue(Either.isRight((yield* follow(most)).result))
+      const { asked, result } = yield* follow([...most, onward(99)])
+      assert.include(Either.isLeft(result) ? { ...result.left } : {}, { _tag: "StorageRejected", status: 302 })
+      assert.lengthOf(asked, most.length + 1)
+    }))
+
+  it.effect.each<readonly [what: string, locations: ReadonlyArray<string>, requests: number]>([
+    ["back to itself", [onward(1), onward(1)], 2],
+    ["in a circle", [onward(1), onward(2), onward(1)], 3],
+    ["from https to http", [onward(1), "http://cdn.test/2"], 2],
+    ["to what is no URL", [onward(1), "ftp://cdn.test/2"], 2]
+  ])("%s is not followed", ([_, locations, requests]) =>
+    Effect.gen(function*() {
+      const { asked, result } = yield* follow(locations)
+      assert.include(Either.isLeft(result) ? { ...result.left } : {}, { _tag: "StorageRejected", status: 302 })
+      assert.lengthOf(asked, requests)
+    }))
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ObjectStorage, PresignedUrl, StorageError } from "@stevedore/core"
+import { Checksum, ObjectStorage, PresignedUrl, StorageError } from "@stevedore/core"
 import { Effect, Either, FastCheck as fc } from "effect"
 import { deadline, parse, presigned, signedAt } from "./fixtures/presignedUrls.js"
 
@@ -42,7 +42,7 @@ describe("ObjectStorage", () => {
     it.prop("a signed header that the profile lacks is refused before sending, and named", {
       kind: fc.constantFrom("single" as const, "part" as const),
       signed: fc.subarray(names),
-      missing: fc.uniqueArray(fc.constantFrom("x-amz-acl", "x-amz-tagging", "content-md5", "constructor"), {
+      missing: fc.uniqueArray(fc.constantFrom("x-amz-acl", "x-amz-tagging", "x-amz-checksum-type", "constructor"), {
         minLength: 1
       })
     }, ({ kind, missing, signed }) => {
@@ -101,6 +101,63 @@ describe("ObjectStorage", () => {
 
     it("a URL without a deadline is never refused", () => {
       assert.isTrue(Either.isRight(check(parse("https://b.test/k?sig=1"))(8e15)))
+    })
+  })
+
+  describe("the headers that follow from the content", () => {
+    const content = new TextEncoder().encode("hello")
+    const read = (observe: (chunk: Uint8Array) => void) =>
+      Effect.sync(() => {
+        observe(content.subarray(0, 2))
+        observe(content.subarray(2))
+      })
+    const reversed: Checksum.ChecksumAlgorithm = {
+      name: "sha256",
+      begin: () => {
+        let sum = 0
+        return {
+          update: (chunk) => {
+            for (const byte of chunk) sum += byte
+          },
+          value: () => btoa(String.fromCharCode(sum >> 8, sum & 0xff))
+        }
+      }
+    }
+
+    it.effect("are computed from all of it, each as it is written", () =>
+      Effect.gen(function*() {
+        const url = presigned({
+          signedHeaders: ["content-length", "content-type", "x-amz-checksum-crc32", "x-amz-content-sha256", "x-amz-checksum-type"]
+        })
+        assert.deepStrictEqual(yield* ObjectStorage.contentHeaders(url, read), {
+          // that of "hello", as every calculator gives it
+          "x-amz-checksum-crc32": "NhCmhg==",
+          "x-amz-content-sha256": "0214"
+        })
+      }).pipe(Effect.provideService(Checksum.Known, [reversed])))
+
+    it.effect("are none if none is signed: nothing is read", () =>
+      Effect.gen(function*() {
+        const url = presigned({ signedHeaders: ["content-type", "x-amz-meta-a"] })
+        assert.deepStrictEqual(yield* ObjectStorage.contentHeaders(url, () => Effect.die("read")), {})
+      }))
+
+    it.effect.each(["content-md5", "x-amz-checksum-sha1", "x-amz-checksum-xxhash64"])(
+      "an algorithm that is not available, as for %s, is an error that advises no fixed header",
+      (name) =>
+        Effect.gen(function*() {
+          const url = presigned({ part: 2, signedHeaders: [name] })
+          const error = yield* Effect.flip(ObjectStorage.contentHeaders(url, () => Effect.die("read")))
+          assert.deepInclude({ ...error }, { _tag: "SignedHeaderMissing", part: 2, headers: [name] })
+          assert.notInclude(error.message, "encryptionHeaders")
+          assert.include(error.message, "Checksum.Known")
+        })
+    )
+
+    it("do not have to be in the profile", () => {
+      const url = presigned({ signedHeaders: ["content-md5", "x-amz-meta-a"] })
+      const headers = ObjectStorage.putHeaders({ url, kind: "single", mediaType: "text/plain", encryptionHeaders: {} })
+      assert.deepStrictEqual(Either.isLeft(headers) ? headers.left.headers : headers.right, ["x-amz-meta-a"])
     })
   })
 

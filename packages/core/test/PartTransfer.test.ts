@@ -9,7 +9,8 @@ import {
   TransferGate,
   UploadError,
   UploadRun,
-  UploadSources
+  UploadSources,
+  UrlError
 } from "@stevedore/core"
 import type { OpenSource } from "@stevedore/core/UploadSource"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
@@ -321,31 +322,40 @@ describe("PartTransfer", () => {
     }).pipe(Effect.provide(failing))
   })
 
-  const storageTime = new Date(5 * 3_600_000)
-
-  it.effect.each(
-    [
-      ["Refused", storageTime, storageTime.getTime()],
-      // a storage that does not say what time it is
-      ["Refused", undefined, 60_000],
-      // our own estimate: that the service said something else when the session was opened still counts
-      ["Deadline", storageTime, 60_000]
-    ] as const
-  )(
-    "the time of a URL that ended (%s at %s) is learned only from storage itself",
-    ([reason, serverTime, time]) =>
-      Effect.gen(function*() {
-        const run = yield* UploadRun.make(9, 4)
-        const error = yield* inTime(Effect.flip(transfer({}, run)))
-        assert.strictEqual(error._tag, "UrlExpired")
-        run.serverClock.opened(60_000)
-        assert.closeTo(run.serverClock.now(), time + (yield* Clock.currentTimeMillis), 10_000)
-      }).pipe(
-        Effect.provide(
-          storage(() => Effect.fail(new StorageError.UrlExpired({ reason, serverTime, attempts: 1 })))
+  it.effect("storage's time in a refusal changes nothing: no estimate of a clock gives up the URLs of the next session", () =>
+    Effect.gen(function*() {
+      const run = yield* UploadRun.make(9, 4)
+      const error = yield* inTime(Effect.flip(transfer({}, run)))
+      assert.strictEqual(error._tag, "UrlExpired")
+      run.serverClock.opened(60_000)
+      assert.closeTo(run.serverClock.now(), 60_000 + (yield* Clock.currentTimeMillis), 10_000)
+    }).pipe(
+      Effect.provide(
+        storage(() =>
+          Effect.fail(
+            new StorageError.UrlExpired({ reason: "Refused", serverTime: new Date(5 * 3_600_000), attempts: 1 })
+          )
         )
       )
-  )
+    ))
+
+  it.effect("a URL that is not valid yet is waited for, as long as storage's clock says", () =>
+    Effect.gen(function*() {
+      let attempts = 0
+      const early = new UrlError.UrlNotYetValid({
+        start: new Date(4000),
+        serverTime: new Date(1000),
+        retryAfter: Duration.seconds(4),
+        attempts: 1
+      })
+      const layer = storage(() =>
+        Effect.suspend(() => ++attempts === 1 ? Effect.fail(early) : Effect.succeed(receipt))
+      )
+      const before = yield* Clock.currentTimeMillis
+      yield* inTime(Effect.provide(transfer(), layer))
+      assert.strictEqual(attempts, 2)
+      assert.isAtLeast((yield* Clock.currentTimeMillis) - before, 4000)
+    }))
 
   it.effect.each<readonly [what: string, error: StorageError.StorageError, pauses: ReadonlyArray<number>]>([
     [

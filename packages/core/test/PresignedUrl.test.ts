@@ -14,6 +14,72 @@ describe("PresignedUrl", () => {
     assert.deepStrictEqual(url.partNumber, Option.some(12))
   })
 
+  const policy = (condition: string) =>
+    btoa(`{"Statement":[{"Resource":"https://cdn.test/*","Condition":{${condition}}}]}`)
+      .replaceAll("+", "-").replaceAll("=", "_").replaceAll("/", "~")
+
+  it.each<readonly [dialect: string, query: string, start: number | undefined, end: number]>([
+    ["SigV2", "AWSAccessKeyId=A&Expires=1893466800&Signature=x", undefined, deadline],
+    ["Google's V2", "GoogleAccessId=a&Expires=1893466800&Signature=x", undefined, deadline],
+    ["CloudFront, canned", "Expires=1893466800&Signature=x&Key-Pair-Id=K", undefined, deadline],
+    [
+      "CloudFront, custom",
+      `Policy=${policy(`"DateLessThan":{"AWS:EpochTime":1893466800}`)}&Signature=x&Key-Pair-Id=K`,
+      undefined,
+      deadline
+    ],
+    [
+      "CloudFront, custom, with a start",
+      `Policy=${
+        policy(`"DateGreaterThan": {"AWS:EpochTime": 1893456000}, "DateLessThan": {"AWS:EpochTime": 1893466800}`)
+      }&Signature=x`,
+      signedAt,
+      deadline
+    ],
+    ["Azure", "sv=2024&se=2030-01-01T03%3A00%3A00Z&sr=b&sp=w&sig=x", undefined, deadline],
+    ["Azure, with a start", "st=2030-01-01T00:00Z&se=2030-01-01T03:00:00.0000000Z&sig=x", signedAt, deadline],
+    ["Azure, by days", "st=2030-01-01&se=2030-01-02&sig=x", signedAt, signedAt + 86_400_000],
+    ["OSS", "x-oss-date=20300101T000000Z&x-oss-expires=10800&x-oss-signature=x", signedAt, deadline],
+    ["TOS", "X-Tos-Date=20300101T000000Z&X-Tos-Expires=10800&X-Tos-Signature=x", signedAt, deadline],
+    ["COS", "q-sign-time=1893456000;1893466800&q-signature=x", signedAt, deadline],
+    ["a time in milliseconds", `expires=${deadline}&token=x`, undefined, deadline]
+  ])("reads from a URL of %s when it is valid", (_, query, start, end) => {
+    const url = parse(`https://b.test/k?${query}`)
+    assert.deepStrictEqual(Option.map(url.signedAt, Number), Option.fromNullable(start))
+    assert.deepStrictEqual(Option.map(url.deadline, Number), Option.some(end))
+    assert.isFalse(url.isAssumed)
+  })
+
+  it.each<readonly [query: string, headers: ReadonlyArray<string>]>([
+    ["x-oss-date=20300101T000000Z&x-oss-additional-headers=Host%3Bcontent-md5", ["content-md5"]],
+    ["q-header-list=content-length;host", ["content-length"]]
+  ])("reads the signed headers of %s", (query, headers) => {
+    assert.deepStrictEqual(parse(`https://b.test/k?${query}`).signedHeaders, headers)
+  })
+
+  it("calls a deadline assumed only if the URL states none", () => {
+    const assumed = (text: string) => PresignedUrl.endingBy(parse(text), new Date(0)).isAssumed
+    assert.isTrue(assumed("https://b.test/k"))
+    assert.isFalse(assumed(href()))
+    assert.isFalse(parse("https://b.test/k").isAssumed)
+  })
+
+  it.each<readonly [location: string, href: string | undefined]>([
+    ["https://cdn.test/a/./b'?c=%2e", "https://cdn.test/a/./b'?c=%2e"],
+    ["/a/../b?c='", "https://b.test:8443/a/../b?c='"],
+    ["next?c", "https://b.test:8443/dir/next?c"],
+    ["?c", "https://b.test:8443/dir/k?c"],
+    ["//cdn.test/a", "https://cdn.test/a"],
+    ["/\\cdn.test/a", "https://cdn.test/a"],
+    ["", undefined],
+    ["ftp://cdn.test/a", undefined],
+    ["javascript:0", undefined],
+    ["https://", undefined]
+  ])("a location %j leads to %s, byte for byte where nothing has to be resolved", (location, href) => {
+    const located = PresignedUrl.located(location, "https://b.test:8443/dir/k?X-Amz-Signature=1")
+    assert.deepStrictEqual(Option.map(located, PresignedUrl.reveal), Option.fromNullable(href))
+  })
+
   it("reads parameter names in any case", () => {
     const url = parse("https://b.test/k?x-amz-date=20300101T000000Z&X-AMZ-EXPIRES=10800&PartNumber=3")
     assert.deepStrictEqual(url.deadline, Option.some(new Date(deadline)))
@@ -47,7 +113,10 @@ describe("PresignedUrl", () => {
   it.each([
     "https://b.test/k",
     "https://b.test/k?token=1",
-    "https://b.test/k?sv=2020&se=2030-01-01T00%3A00%3A00Z&sig=x",
+    "https://b.test/k?sv=2020&se=tomorrow&sig=x",
+    "https://b.test/k?Expires=soon&Signature=x",
+    "https://b.test/k?Policy=%7Bnot+base64%7D&Signature=x",
+    "https://b.test/k?q-sign-time=1893456000&q-signature=x",
     "https://b.test/k?X-Amz-Expires=60",
     "https://b.test/k?X-Amz-Date=20300101T000000Z",
     "https://b.test/k?X-Amz-Date=20300101T000000Z&X-Amz-Expires=",

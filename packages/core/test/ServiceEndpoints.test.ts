@@ -179,44 +179,54 @@ describe("ServiceEndpoints", () => {
       assert.deepStrictEqual(Either.getOrThrow(single(body)).extra, { expires_in: 3600, hints: { region: "eu" } })
     })
 
-    it("knows the server's clock from the response", () => {
-      const body = { data: { id: "f1", upload_url: href() } }
-      const { clockOffset, openedAt } = Either.getOrThrow(
-        single(body, { date: new Date(at + 3_600_000).toUTCString() })
-      )
-      assert.strictEqual(clockOffset, 3_600_500)
-      assert.strictEqual(openedAt, at + 3_600_500)
-    })
+    describe("counts the life of its URLs from this very answer", () => {
+      const life = 10_800_000
+      const opened = (query: string, date?: number) =>
+        Either.getOrThrow(single(
+          { data: { id: "f1", upload_url: `https://bucket.test/key?${query}` } },
+          date === undefined ? {} : { date: new Date(date).toUTCString() }
+        ))
+      const dates = [undefined, at, at + 18_000_000, at - 18_000_000, at + 86_400_000_000]
 
-    describe("without a date in the response, as in a page from another origin", () => {
-      const opened = (signedAt: number) =>
-        Either.getOrThrow(single({ data: { id: "f1", upload_url: href({ signedAt: basic(signedAt) }) } }))
-
-      it("detects from the signature that our clock is behind", () => {
-        const { clockOffset, openedAt } = opened(at + 18_000_000)
-        assert.strictEqual(clockOffset, 18_000_500)
-        assert.strictEqual(openedAt, at + 18_000_500)
+      it("whatever the clocks of the service, of what signed them and of this machine say", () => {
+        for (const date of dates) {
+          for (const ahead of [0, 18_000_000, -18_000_000, 86_400_000_000]) {
+            const { clockOffset, url } = opened(`X-Amz-Date=${basic(at + ahead)}&X-Amz-Expires=10800`, date)
+            assert.strictEqual(clockOffset, ahead + 500)
+            assert.isFalse(PresignedUrl.hasEnded(url, at + clockOffset + life - 1000))
+            assert.isTrue(PresignedUrl.hasEnded(url, at + clockOffset + life))
+          }
+        }
       })
 
-      it("assumes that our clock is ahead, and that no URL has expired, if a new URL seems to have expired", () => {
-        const { clockOffset, url } = opened(at - 18_000_000)
-        assert.strictEqual(clockOffset, -17_999_500)
-        assert.isFalse(PresignedUrl.hasEnded(url, at + clockOffset))
+      it("and takes one that says only when it ends for alive, by the clock by which it lives longest", () => {
+        for (const date of dates) {
+          for (const left of [3_600_000, -3_600_000]) {
+            const { clockOffset, url } = opened(`Expires=${(at + left) / 1000}&Signature=x`, date)
+            assert.isFalse(PresignedUrl.hasEnded(url, at + clockOffset), `${date} ${left}`)
+          }
+        }
+        assert.strictEqual(opened(`Expires=${(at + 3_600_000) / 1000}`, at + 18_000_000).clockOffset, 0)
       })
 
-      it("assumes that our clock is right if a URL was signed earlier and has not expired", () => {
-        assert.strictEqual(opened(at - 600_000).clockOffset, 0)
+      it("and assumes the profile's lifetime for one that says nothing", () => {
+        for (const date of dates) {
+          const { clockOffset, url } = opened("sig=1", date)
+          assert.isFalse(PresignedUrl.hasEnded(url, at + clockOffset + life - 1000))
+          assert.isTrue(PresignedUrl.hasEnded(url, at + clockOffset + life))
+          assert.isTrue(url.isAssumed)
+        }
       })
 
-      it("learns nothing from a URL that does not say when it was signed", () => {
-        const body = { data: { id: "f1", upload_url: "https://bucket.test/key?sig=1" } }
-        assert.strictEqual(Either.getOrThrow(single(body)).clockOffset, 0)
-      })
-
-      it("also learns it from the URLs of parts", () => {
+      it("as well for the URLs of parts", () => {
         const urls = [href({ part: 1, signedAt: basic(at + 60_000) }), href({ part: 2, signedAt: basic(at + 60_000) })]
         const { clockOffset } = Either.getOrThrow(session({ data: { id: "f1", upload_id: "u~1", urls } }))
         assert.strictEqual(clockOffset, 60_500)
+      })
+
+      it("and keeps what the response's date says, for whoever wants to know whose clock is wrong", () => {
+        assert.strictEqual(opened("sig=1", at + 18_000_000).dateOffset, 18_000_500)
+        assert.isUndefined(opened("sig=1").dateOffset)
       })
     })
 

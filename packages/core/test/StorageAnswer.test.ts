@@ -60,6 +60,15 @@ describe("StorageAnswer", () => {
 
   it.each([
     "<Error><Code>A</Code></Error>",
+    "<s3:Error xmlns:s3=\"http://s3.amazonaws.com/doc/2006-03-01/\"><s3:Code>A</s3:Code></s3:Error>",
+    "<Error><Code type=\"string\">A</Code ></Error>",
+    "<Error><Code><![CDATA[A]]></Code></Error>",
+    "<Error><Code><!-- why -->A</Code></Error>",
+    "<Error><Code>&#65;</Code></Error>",
+    "<Error><Code>&#x41;</Code></Error>",
+    "<!-- by a gateway --><Error><Code>A</Code></Error>",
+    "<?xml version='1.0' standalone='yes'?><!DOCTYPE Error><Error ><Code>A</Code></Error>",
+    "<ErrorResponse xmlns=\"https://iam.amazonaws.com/\">\n<Error><Type>Sender</Type><Code>A</Code></Error></ErrorResponse>",
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>A</Code></Error>",
     "\uFEFF  <Error xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Code>A</Code></Error>"
   ])("is an error document: %j", (body) => {
@@ -76,6 +85,63 @@ describe("StorageAnswer", () => {
   ])("is not an error document, and yields nothing: %j", (body) => {
     assert.isFalse(StorageAnswer.isErrorDocument(body))
     assert.deepStrictEqual(StorageAnswer.readErrorDocument(body), nothing)
+  })
+
+  it("reads Azure's times from its sentence", () => {
+    const { expires, serverTime, storageMessage } = StorageAnswer.readErrorDocument(
+      "\uFEFF<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>AuthenticationFailed</Code><Message>Server failed.</Message>" +
+        "<AuthenticationErrorDetail>Signature not valid in the specified time frame: Start [Tue, 01 Jan 2030 00:00:00 GMT] - " +
+        "Expiry [Tue, 01 Jan 2030 03:00:00 GMT] - Current [Tue, 01 Jan 2030 03:00:07 GMT]</AuthenticationErrorDetail></Error>"
+    )
+    assert.deepStrictEqual([expires, serverTime], [
+      new Date(Date.UTC(2030, 0, 1, 3)),
+      new Date(Date.UTC(2030, 0, 1, 3, 0, 7))
+    ])
+    assert.match(storageMessage ?? "", /^Server failed\. Signature not valid/)
+  })
+
+  it("takes no more time for many elements that do not end", () => {
+    const startedAt = performance.now()
+    StorageAnswer.readErrorDocument(`<Error>${"<Code>".repeat(200_000)}`)
+    StorageAnswer.isErrorDocument(`${"<!-- ".repeat(200_000)}<Error>`)
+    // the square of their number would take minutes
+    assert.isBelow(performance.now() - startedAt, 2000)
+  })
+
+  it.each<readonly [body: string, line: string | undefined]>([
+    [
+      "<!DOCTYPE html><title>Web page blocked</title><style>h1 { color: red }</style><h1>Blocked by&nbsp;your\n organization: <b>upload</b></h1>",
+      "Web page blocked Blocked by your organization: upload"
+    ],
+    ["  Blocked by policy\r\n\u001b[2J: upload", "Blocked by policy [2J: upload"],
+    ["{\"error\":\"blocked\"}", "{\"error\":\"blocked\"}"],
+    ["<html></html>", undefined],
+    ["", undefined]
+  ])("shows what a reader would see of %j", (body, line) => {
+    assert.strictEqual(StorageAnswer.excerptOf(body), line)
+  })
+
+  it("shows no secret that something in between quotes, and no more than a line", () => {
+    const quoted = StorageAnswer.excerptOf("Blocked: https://b.test/k?X-Amz-Signature=5ecre751gna7ure")
+    assert.notInclude(quoted, "5ecre751gna7ure")
+    assert.isAtMost(StorageAnswer.excerptOf("word ".repeat(10_000))?.length ?? 0, 201)
+  })
+
+  it.each<readonly [encoding: string, bytes: Buffer, type: string]>([
+    ["utf-8", Buffer.from("<Error><Message>é</Message></Error>"), ""],
+    ["utf-8 with a mark", Buffer.from("\ufeff<Error><Message>é</Message></Error>"), ""],
+    ["utf-16le with a mark", Buffer.from("\ufeff<Error><Message>é</Message></Error>", "utf16le"), "application/xml"],
+    ["utf-16be", Buffer.from("\ufeff<Error><Message>é</Message></Error>", "utf16le").swap16(), "application/xml"],
+    ["utf-16le without a mark", Buffer.from("<Error><Message>é</Message></Error>", "utf16le"), ""],
+    [
+      "declared",
+      Buffer.from("<?xml version='1.0' encoding='ISO-8859-1'?><Error><Message>é</Message></Error>", "latin1"),
+      ""
+    ],
+    ["of its type", Buffer.from("<Error><Message>é</Message></Error>", "latin1"), "application/xml; charset=\"iso-8859-1\""],
+    ["unknown", Buffer.from("<?xml version='1.0' encoding='x-none'?><Error><Message>é</Message></Error>"), ""]
+  ])("reads text that is %s", (_, bytes, type) => {
+    assert.strictEqual(StorageAnswer.readErrorDocument(StorageAnswer.textOf(bytes, type)).storageMessage, "é")
   })
 
   it.prop("reads any body without failing", { body: fc.string(), inside: fc.string() }, ({ body, inside }) => {

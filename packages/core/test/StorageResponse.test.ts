@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Recovery, type StorageAnswer, StorageError, StorageResponse } from "@stevedore/core"
+import { PresignedUrl, type Recovery, type StorageAnswer, StorageError, StorageResponse } from "@stevedore/core"
 import { Duration, Either, FastCheck as fc } from "effect"
-import { deadline, presigned, signature, signedAt } from "./fixtures/presignedUrls.js"
+import { deadline, parse, presigned, signature, signedAt } from "./fixtures/presignedUrls.js"
 
 const part = presigned({ part: 7, signedHeaders: ["x-amz-server-side-encryption"] })
 
@@ -276,7 +276,7 @@ const table: ReadonlyArray<Row> = [
     recovery: "newSession",
     fields: { reason: "UnknownKey", deadline: undefined }
   },
-  ...[["no body", ""], ["a proxy's page", html], ["a document that was cut off", "<Error><Co"]].map(
+  ...[["no body", ""], ["a document that was cut off", "<Error><Co"]].map(
     ([what, body]): Row => ({
       what: `${what} before the URL's own deadline`,
       status: 403,
@@ -285,6 +285,98 @@ const table: ReadonlyArray<Row> = [
       recovery: "none"
     })
   ),
+  ...[400, 401, 403, 404, 405, 407, 410, 413, 451].flatMap((status) =>
+    [
+      ["a page of something in between", "<!DOCTYPE html><title>Blocked</title><h1>Blocked: upload</h1>", "Blocked Blocked: upload"],
+      ["a text of something in between", "Blocked by policy: upload", "Blocked by policy: upload"],
+      ["JSON of something in between", "{\"blocked\":true}", "{\"blocked\":true}"]
+    ].map(([what, body = "", excerpt]): Row => ({
+      what: `${what} with a ${status}`,
+      status,
+      body,
+      error: "StorageRejected",
+      recovery: "none",
+      fields: { status, excerpt }
+    }))
+  ),
+  ...([
+    ["S3", "AccessDenied", "Request is not yet valid", "<Expires>2030-01-01T03:00:00Z</Expires>"],
+    ["S3, without times", "AccessDenied", "Request is not yet valid", ""],
+    ["S3, by its code", "RequestTimeTooSkewed", "The difference between the request time and the current time is too large.", ""],
+    ["Google", "AccessDenied", "Access denied.", "<Details>Signature not yet valid</Details>"]
+  ] as const).map(([who, code, message, more]): Row => ({
+    what: `a URL that ${who} says is signed in the future`,
+    status: 403,
+    body: document(code, message, `${more}<ServerTime>2029-12-31T23:59:57Z</ServerTime>`),
+    error: "UrlNotYetValid",
+    recovery: "retry",
+    fields: {
+      start: new Date(signedAt),
+      serverTime: new Date(signedAt - 3000),
+      retryAfter: Duration.seconds(4)
+    }
+  })),
+  {
+    what: "a URL that storage says is not valid yet, without any time",
+    status: 403,
+    body: document("AccessDenied", "Request is not yet valid"),
+    error: "UrlNotYetValid",
+    recovery: "retry",
+    fields: { retryAfter: undefined, serverTime: undefined }
+  },
+  {
+    what: "a URL that Azure says has expired",
+    status: 403,
+    body: document(
+      "AuthenticationFailed",
+      "Server failed to authenticate the request.",
+      "<AuthenticationErrorDetail>Signature not valid in the specified time frame: Start [Tue, 01 Jan 2030 00:00:00 GMT] - " +
+        "Expiry [Tue, 01 Jan 2030 03:00:00 GMT] - Current [Tue, 01 Jan 2030 03:00:07 GMT]</AuthenticationErrorDetail>"
+    ),
+    error: "UrlExpired",
+    recovery: "newSession",
+    fields: { reason: "Refused", deadline: new Date(deadline), serverTime: new Date(deadline + 7000) }
+  },
+  {
+    what: "a URL that Azure says is not valid yet",
+    status: 403,
+    body: document(
+      "AuthenticationFailed",
+      "Server failed to authenticate the request.",
+      "<AuthenticationErrorDetail>Signature not valid in the specified time frame: Start [Tue, 01 Jan 2030 00:00:00 GMT] - " +
+        "Expiry [Tue, 01 Jan 2030 03:00:00 GMT] - Current [Mon, 31 Dec 2029 23:59:57 GMT]</AuthenticationErrorDetail>"
+    ),
+    error: "UrlNotYetValid",
+    recovery: "retry",
+    fields: { serverTime: new Date(signedAt - 3000), retryAfter: Duration.seconds(4) }
+  },
+  {
+    what: "a signature that does not match, in Azure's words",
+    status: 403,
+    body: document(
+      "AuthenticationFailed",
+      "Server failed to authenticate the request.",
+      "<AuthenticationErrorDetail>Signature did not match. String to sign used was w</AuthenticationErrorDetail>"
+    ),
+    error: "SignatureMismatch403",
+    recovery: "none"
+  },
+  {
+    what: "a URL that Google says has expired",
+    status: 400,
+    body: document("ExpiredToken", "Invalid argument.", "<Details>Request signature expired at: 2030-01-01T03:00:00+00:00</Details>"),
+    error: "UrlExpired",
+    recovery: "newSession",
+    fields: { reason: "Refused", deadline: new Date(deadline) }
+  },
+  ...["RequestExpired", "ExpiredRequest"].map((code): Row => ({
+    what: `a URL that has expired by the code ${code}`,
+    status: 400,
+    body: document(code, "no more"),
+    error: "UrlExpired",
+    recovery: "newSession",
+    fields: { reason: "Refused" }
+  })),
   ...[["no body", ""], ["a proxy's page", html], ["a document that was cut off", "<Error><Co"]].map(
     ([what, body]): Row => ({
       what: `${what} after the URL's own deadline`,
@@ -391,7 +483,7 @@ const table: ReadonlyArray<Row> = [
     ),
     error: "UrlExpired",
     recovery: "newSession",
-    fields: { reason: "Credentials", deadline: undefined }
+    fields: { reason: "Refused", deadline: new Date(deadline) }
   },
   {
     what: "a code of nobody's",
@@ -429,7 +521,24 @@ describe("StorageResponse", () => {
     }, ({ left, serverNow }) => {
       const refusal = (body: string) => failure(answer(403, body, at(deadline - left)), { ...asked, serverNow })._tag
       assert.strictEqual(refusal(document("AccessDenied", "")), "StorageForbidden")
-      assert.strictEqual(refusal(html), "SignatureMismatch403")
+      assert.strictEqual(refusal(""), "SignatureMismatch403")
+    })
+
+    it.prop("a refusal before the URL was signed is that it is not valid yet, and says how long to wait", {
+      serverNow: fc.integer({ min: 0, max: 4e12 }),
+      early: fc.integer({ min: 1, max: 10_800 }),
+      body: fc.constantFrom(document("AccessDenied", ""), document("RequestTimeTooSkewed", ""), "")
+    }, ({ body, early, serverNow }) => {
+      const error = failure(answer(403, body, at(signedAt - early * 1000)), { ...asked, serverNow })
+      if (error._tag !== "UrlNotYetValid") return assert.fail(error._tag)
+      assert.deepStrictEqual(error.retryAfter, Duration.seconds(early + 1))
+      assert.match(error.message, /not valid yet: it was signed at .*, but storage's clock says .*clock/)
+    })
+
+    it("an assumed deadline is not shown as the URL's own", () => {
+      const url = PresignedUrl.endingBy(parse("https://b.test/k"), new Date(deadline))
+      const error = failure(answer(403, document("AccessDenied", "Request has expired")), { ...asked, url })
+      assert.isUndefined(error._tag === "UrlExpired" ? error.deadline : error)
     })
 
     it.prop("a refusal after it is one", {

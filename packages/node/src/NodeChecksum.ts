@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
+import { crc32c } from "./internal/crc32c.js"
 import * as FastCrc32 from "./internal/fastCrc32.js"
 
 /**
@@ -20,6 +21,19 @@ import * as FastCrc32 from "./internal/fastCrc32.js"
  * @category algorithms
  */
 export const crc32: Checksum.ChecksumAlgorithm = Checksum.crc32With(FastCrc32.update)
+
+const hashed = (name: string): Checksum.ChecksumAlgorithm => ({
+  name,
+  begin: () => {
+    const hash = createHash(name)
+    return {
+      update: (chunk) => {
+        hash.update(chunk)
+      },
+      value: () => hash.copy().digest("base64")
+    }
+  }
+})
 
 /**
  * SHA-256 by OpenSSL: 4.4 CPU seconds per GiB on a machine where CRC-32 by zlib takes 0.33, and a tenth of that on a
@@ -36,18 +50,9 @@ export const crc32: Checksum.ChecksumAlgorithm = Checksum.crc32With(FastCrc32.up
  * @since 0.1.0
  * @category algorithms
  */
-export const sha256: Checksum.ChecksumAlgorithm = {
-  name: "sha256",
-  begin: () => {
-    const hash = createHash("sha256")
-    return {
-      update: (chunk) => {
-        hash.update(chunk)
-      },
-      value: () => hash.copy().digest("base64")
-    }
-  }
-}
+export const sha256: Checksum.ChecksumAlgorithm = /* #__PURE__ */ hashed("sha256")
+
+const available = [crc32, crc32c, Checksum.crc64nvme, hashed("md5"), hashed("sha1"), sha256]
 
 /**
  * The algorithm of a checksum, by the name that storage uses for it: `crc32`, `crc64nvme`, `sha256`, or the name of the
@@ -60,7 +65,7 @@ export const named = (name: string): Effect.Effect<Option.Option<Checksum.Checks
   Effect.map(
     Checksum.Algorithm,
     (inForce) =>
-      Option.fromNullable([crc32, Checksum.crc64nvme, sha256, inForce].find((algorithm) => algorithm.name === name))
+      Option.fromNullable([...available, inForce].find((algorithm) => algorithm.name === name))
   )
 
 /**
@@ -69,10 +74,13 @@ export const named = (name: string): Effect.Effect<Option.Option<Checksum.Checks
  * @since 0.1.0
  * @category layers
  */
-export const layerInForce: Layer.Layer<never> = Layer.effect(
-  Checksum.Algorithm,
-  Effect.map(Checksum.Algorithm, (algorithm) => {
-    if (algorithm.begin !== Checksum.crc32.begin) return algorithm
-    return algorithm.whileSending === false ? { ...crc32, whileSending: false } : crc32
-  })
+export const layerInForce: Layer.Layer<never> = Layer.merge(
+  Layer.effect(
+    Checksum.Algorithm,
+    Effect.map(Checksum.Algorithm, (algorithm) => {
+      if (algorithm.begin !== Checksum.crc32.begin) return algorithm
+      return algorithm.whileSending === false ? { ...crc32, whileSending: false } : crc32
+    })
+  ),
+  Layer.effect(Checksum.Known, Effect.map(Checksum.Known, (known) => [...known, ...available]))
 )

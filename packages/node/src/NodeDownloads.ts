@@ -139,7 +139,7 @@ export const toFile = (
       file,
       keep,
       wanted,
-      download: yield* Downloads.open(fileId),
+      download: yield* Downloads.open(fileId, { size }),
       size: Option.fromNullable(size),
       concurrency: atLeastOne(concurrency, 4),
       partSize: atLeastOne(partSize, 16_777_216),

@@ -69,18 +69,14 @@ const begin = (
     return loan
   })
 
-// The whole body is read so that the connection can be reused, but no more than this is kept.
-const readStart = (connection: Connection): Effect.Effect<string, Broken> =>
+// The whole body is read so that the connection can be reused, but no more than a document of it is kept.
+const readStart = (connection: Connection, headers: AnswerHead["headers"]): Effect.Effect<string, Broken> =>
   Effect.suspend(() => {
-    const decoder = new TextDecoder()
-    let kept = ""
+    const document = StorageAttempt.startDocument(headers)
     const read: Effect.Effect<string, Broken> = Effect.matchEffect(connection.pull, {
-      onFailure: Option.match({
-        onNone: () => Effect.succeed(kept + decoder.decode()),
-        onSome: (broken: Broken) => Effect.fail(broken)
-      }),
+      onFailure: Option.match({ onNone: () => document.text, onSome: (broken: Broken) => Effect.fail(broken) }),
       onSuccess: (bytes) => {
-        if (kept.length < StorageAttempt.longestDocument) kept += decoder.decode(bytes, { stream: true })
+        document.add(bytes)
         return read
       }
     })
@@ -93,8 +89,8 @@ const answerOf = (
 ): Effect.Effect<StorageAnswer, Broken> =>
   Effect.map(
     status >= 200 && status < 300
-      ? readStart(connection)
-      : Effect.orElseSucceed(readStart(connection), () => ""),
+      ? readStart(connection, headers)
+      : Effect.orElseSucceed(readStart(connection, headers), () => ""),
     (body) => ({ status, headers, body })
   )
 
@@ -130,13 +126,13 @@ const exchange = (
   )
 
 // If storage says that bytes are missing that were sent, others that are sent on that connection may be missing too
-const meansBrokenConnection = (error: StorageError | SourceError): boolean =>
-  error._tag === "ConnectionFailed" || error.recovery === "retryOnce" ||
-  (error._tag === "StorageUnavailable" && error.code === "RequestTimeout")
+const meansBrokenConnection = (error: StorageError | SourceError | StorageAttempt.Redirected): boolean =>
+  error._tag !== "Redirected" && (error._tag === "ConnectionFailed" || error.recovery === "retryOnce" ||
+  (error._tag === "StorageUnavailable" && error.code === "RequestTimeout"))
 
 const distrusting =
   (pool: ConnectionPool.ConnectionPool, { url }: Pick<PutRequest, "url">) =>
-  <A, E extends StorageError | SourceError, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  <A, E extends StorageError | SourceError | StorageAttempt.Redirected, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.tapError(
       attempt,
       (error) => meansBrokenConnection(error) ? pool.distrust(PresignedUrl.reveal(url)) : Effect.void
@@ -155,6 +151,7 @@ const put =
       }
       const answer = yield* Effect.acquireUseRelease(
         begin(pool, request, "PUT", {
+          ...StorageAttempt.uncoded,
           ...request.headers,
           "content-length": String(request.section.range.length)
         }),
@@ -176,13 +173,14 @@ const put =
       StorageAttempt.tracedPut(request)
     )
 
-const get =
-  (pool: ConnectionPool.ConnectionPool) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> =>
+const getOnce =
+  (pool: ConnectionPool.ConnectionPool) =>
+  (request: GetRequest): Effect.Effect<GetAnswer, StorageError | StorageAttempt.Redirected, Scope.Scope> =>
     Effect.gen(function*() {
       // a PUT is watched by its caller, from the connection on
       const { connect } = yield* Timeouts
       const { connection } = yield* Effect.acquireRelease(
-        begin(pool, request, "GET", RangedContent.headers(request), connect),
+        begin(pool, request, "GET", { ...StorageAttempt.uncoded, ...RangedContent.headers(request) }, connect),
         ConnectionPool.giveBack
       )
       connection.sentAll()
@@ -204,17 +202,17 @@ const get =
         ? { ...head, body: "" }
         : yield* Effect.mapError(answerOf(connection, head), fail)
       return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
-    }).pipe(
-      distrusting(pool, request),
-      StorageAttempt.tracedGet(request)
-    )
+    }).pipe(distrusting(pool, request))
+
+const get = (pool: ConnectionPool.ConnectionPool) => (request: GetRequest) =>
+  StorageAttempt.tracedGet(request)(StorageAttempt.followed(getOnce(pool))(request))
 
 /**
  * Storage over HTTP/1.1 on Node's own sockets. Each request has its own connection, which is reused afterwards. After a
  * connection fails, or loses bytes, it is closed together with the idle ones to the same origin. A response that
  * arrives before the whole body has been sent is read, even if storage closes the connection right after it.
- * Interruption closes the connection at once. Only what the request specifies is sent: no trace headers, no encodings,
- * and the URL as it was signed, also through a proxy.
+ * Interruption closes the connection at once. Only what the request specifies is sent: no trace headers, no encodings but
+ * `identity`, and the URL as it was signed, also through a proxy.
  *
  * @since 0.1.0
  * @category constructors

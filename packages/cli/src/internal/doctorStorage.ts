@@ -1,6 +1,6 @@
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Checksum from "@stevedore/core/Checksum"
-import { ObjectStorage, putHeaders } from "@stevedore/core/ObjectStorage"
+import { contentHeaders, ObjectStorage, putHeaders } from "@stevedore/core/ObjectStorage"
 import type { PresignedUrl } from "@stevedore/core/PresignedUrl"
 import { reveal } from "@stevedore/core/PresignedUrl"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -14,13 +14,14 @@ import * as Option from "effect/Option"
 import * as Measure from "../Measure.js"
 import * as Cors from "./doctorCors.js"
 import type { Check, Found, Needs } from "./doctorTrial.js"
+import { clockNote } from "./doctorClocks.js"
 import * as Trial from "./doctorTrial.js"
 import { present, told } from "./doctorTrial.js"
 
 const describeUrl = (url: PresignedUrl, now: number): string => {
   const life = Option.match(url.deadline, {
     onNone: () => "has no stated expiry",
-    onSome: (deadline) => `expires in ${Measure.duration(Duration.millis(Math.max(0, deadline.getTime() - now)))}`
+    onSome: (deadline) => `${url.isAssumed ? "is assumed to expire" : "expires"} in ${Measure.duration(Duration.millis(Math.max(0, deadline.getTime() - now)))}`
   })
   return `URL at ${url.origin} ${life}, signs ${url.signedHeaders.join(", ") || "no header"}`
 }
@@ -38,7 +39,12 @@ const put = (
   Effect.scoped(Effect.gen(function*() {
     const storage = yield* ObjectStorage
     const section = yield* Trial.sectionOf(Trial.singleName, asked.bytes, asked.range)
-    const { clockOffset, headers, url } = asked
+    const { bytes, clockOffset, range: { length, offset }, url } = asked
+    const ofContent = yield* contentHeaders(
+      url,
+      (observe) => Effect.sync(() => observe(bytes.subarray(offset, offset + length)))
+    )
+    const headers = { ...asked.headers, ...ofContent }
     return yield* storage.put({
       url,
       section,
@@ -72,7 +78,10 @@ export const initiate: Check<Needs> = {
       )
       found.multipart = multipart
       found.left.push({ fileId: multipart.fileId, kind: "session", bytes: largeSize })
-      return { found: `${describeUrl(single.url, now + single.clockOffset)}; ${multipart.urls.length} part URLs` }
+      return {
+        found: `${describeUrl(single.url, now + single.clockOffset)}; ${multipart.urls.length} part URLs`,
+        note: clockNote(single)
+      }
     })
 }
 

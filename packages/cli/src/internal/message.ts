@@ -30,19 +30,6 @@ const options: ReadonlyMap<string, readonly [words: string, ours: string]> = new
   ["UploadLocked", ["resume: false", "--no-resume"]]
 ])
 
-const untrusted = [
-  "Check the network and the address, then try again.",
-  "The certificate there is not trusted: sign in to the network, correct this machine's clock, or set " +
-  "NODE_EXTRA_CA_CERTS to a file with your network's CA certificate."
-] as const
-
-// Node's codes for a certificate, and those of OpenSSL that it passes on
-const isUntrusted = (error: unknown): boolean =>
-  Predicate.hasProperty(error, "code") && /CERT|LEAF_SIGNATURE/.test(String(error.code))
-
-const replacementOf = (error: { readonly _tag: unknown }) =>
-  error._tag === "ConnectionFailed" && isUntrusted(error) ? untrusted : options.get(String(error._tag))
-
 /**
  * The message of an error, with the command's options in place of the library's where there are any.
  *
@@ -50,6 +37,6 @@ const replacementOf = (error: { readonly _tag: unknown }) =>
  */
 export const messageOf = (error: unknown): string => {
   const message = Predicate.hasProperty(error, "message") ? String(error.message) : String(error)
-  const replaced = Predicate.hasProperty(error, "_tag") ? replacementOf(error) : undefined
+  const replaced = Predicate.hasProperty(error, "_tag") ? options.get(String(error._tag)) : undefined
   return replaced === undefined ? message : message.replace(replaced[0], () => replaced[1])
 }

@@ -16,6 +16,7 @@ import type * as RangedContent from "../RangedContent.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import type { Service as ApiService } from "../ServiceApi.js"
 import { ServiceApi } from "../ServiceApi.js"
+import { InvalidResponse } from "../ServiceError.js"
 import { SourceChanged } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
 import * as Timeouts from "../Timeouts.js"
@@ -31,6 +32,8 @@ import { tellRepeat } from "./tellRepeat.js"
  */
 export interface Content {
   readonly fileId: string
+  /** The size of the file, if the caller knows it. */
+  readonly size: Option.Option<number>
   readonly service: ApiService
   readonly storage: StorageService
   readonly link: Ref.Ref<Option.Option<Link>>
@@ -62,10 +65,14 @@ export interface Answer extends RangedContent.Held {
 }
 
 /** @internal */
-export const contentOf = (fileId: string): Effect.Effect<Content, never, ServiceApi | ObjectStorage> =>
+export const contentOf = (
+  fileId: string,
+  size: number | undefined
+): Effect.Effect<Content, never, ServiceApi | ObjectStorage> =>
   Effect.gen(function*() {
     return {
       fileId,
+      size: Option.fromNullable(size),
       service: yield* ServiceApi,
       storage: yield* ObjectStorage,
       link: yield* Ref.make(Option.none<Link>())
@@ -96,7 +103,24 @@ export const request = (
       : Effect.catchAll(
         fromStorage(content, answer.url, asked, attempt),
         (error) => again(content, asked, attempt, fresh, error)
-      )).pipe(Effect.mapError((error) => refined(content, asked, error)))
+      )).pipe(
+      Effect.mapError((error) => refined(content, asked, error)),
+      Effect.tap((answer) => checkCoding(content, answer))
+    )
+
+// A file may be stored in a content coding: its bytes then are as many as it has. Otherwise something in between has put
+// them into it, and they are not those of the file.
+const checkCoding = ({ size }: Content, { attempt, coding, totalLength }: Answer): Effect.Effect<void, InvalidResponse> =>
+  coding === undefined || Option.isNone(size) || Option.contains(totalLength, size.value)
+    ? Effect.void
+    : new InvalidResponse({
+      operation: "download",
+      status: 200,
+      path: "Content-Encoding",
+      problem: coding,
+      issues: [],
+      attempts: attempt
+    })
 
 /**
  * The first response, in a scope of its own: its connection is closed by itself if it breaks.

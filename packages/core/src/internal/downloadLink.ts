@@ -1,5 +1,4 @@
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type { ServiceAnswer } from "../ServiceAnswer.js"
 import { encrypted, errorOf, invalid } from "../ServiceAnswer.js"
@@ -10,21 +9,11 @@ import { longestLink } from "./serviceCall.js"
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
-// A relative one is relative to the request URL (RFC 9110, 10.2.2).
 const locationOf = (
   requestUrl: string,
   answer: ServiceAnswer
 ): Either.Either<PresignedUrl.PresignedUrl, ServiceError> =>
-  Option.fromNullable(answer.headers["location"]).pipe(
-    Option.flatMap((location) =>
-      PresignedUrl.fromString(
-        /^https?:/i.test(location)
-          ? location
-          : URL.canParse(location, requestUrl)
-          ? new URL(location, requestUrl).href
-          : ""
-      )
-    ),
+  PresignedUrl.located(answer.headers["location"] ?? "", requestUrl).pipe(
     Either.fromOption(() => invalid(answer, "Location", "not an http or https URL in the header")),
     Either.flatMap(encrypted(answer, "Location"))
   )

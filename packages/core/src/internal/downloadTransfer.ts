@@ -14,7 +14,7 @@ import type { Answer, Asked, Content } from "./downloadAnswer.js"
 import { changed, pause, request } from "./downloadAnswer.js"
 import type { Pull } from "./pull.js"
 import * as Pulls from "./pull.js"
-import { unstalled } from "./unstalled.js"
+import { leastProgress, unstalled } from "./unstalled.js"
 
 /** @internal */
 export interface Transfer {
@@ -42,7 +42,7 @@ export const bytesOf = (
     const scope = yield* Effect.scope
     const labels = yield* Effect.metricLabels
     let current = yield* wanted(transfer, first, asked.start)
-    let known = knownBy(asked, first)
+    let known = knownBy(transfer, first)
     let { attempt } = first
     let from = asked.start
     let position = from
@@ -73,8 +73,9 @@ export const bytesOf = (
     const goOn = (cause: DownloadError): Effect.Effect<void, DownloadError> =>
       Effect.gen(function*() {
         // After progress, attempts are counted from the start: over a bad connection, a long download is cut more often
-        // than a request may fail.
-        const error = withAttempts(cause, position > from ? 1 : attempt)
+        // than a request may fail. What comes in drops is not progress.
+        const progress = cause._tag === "TimedOut" ? leastProgress : 1
+        const error = withAttempts(cause, position - from >= progress ? 1 : attempt)
         const inForce = yield* RetryPolicy.RetryPolicy
         // Once bytes have come, the setup is right, and what fails is the connection
         const policy = position > asked.start
@@ -105,7 +106,7 @@ export const bytesOf = (
           return
         }
         yield* checkSame(content, { etag: asked.etag, totalLength: known.totalLength }, rest.value)
-        known = knownBy(asked, rest.value, known)
+        known = knownBy(transfer, rest.value, known)
         current = yield* Scope.extend(wanted(transfer, rest.value, position), own)
         attempt = rest.value.attempt
         from = position
@@ -142,7 +143,10 @@ interface Known {
   readonly reached: number
   /** Whether more may follow after the last response. */
   readonly open: boolean
-  /** The position that the last response must not exceed: a response with more than its range is not that range. */
+  /**
+   * The position that the last response must not exceed: one with more than its range is not that range, and one with more
+   * than the file is not the file.
+   */
   readonly limit: number
 }
 
@@ -150,8 +154,11 @@ const nothingKnown = { totalLength: Option.none<number>(), reached: 0 }
 
 const toldEnd = ({ length, start }: Answer): Option.Option<number> => Option.map(length, (bytes) => start + bytes)
 
+const least = (one: Option.Option<number>, other: Option.Option<number>): Option.Option<number> =>
+  Option.orElse(Option.zipWith(one, other, Math.min), () => Option.orElse(one, () => other))
+
 const knownBy = (
-  asked: Asked,
+  { asked, content }: Pick<Transfer, "asked" | "content">,
   answer: Answer,
   before: Pick<Known, "totalLength" | "reached"> = nothingKnown
 ): Known => {
@@ -163,12 +170,9 @@ const knownBy = (
     end,
     reached: Math.max(before.reached, Option.getOrElse(told, () => 0)),
     open: answer.partial && Option.isNone(end),
-    limit: Option.getOrElse(Option.filter(told, () => answer.partial), () => Infinity)
+    limit: Option.getOrElse(least(Option.filter(told, () => answer.partial), content.size), () => Infinity)
   }
 }
-
-const least = (one: Option.Option<number>, other: Option.Option<number>): Option.Option<number> =>
-  Option.orElse(Option.zipWith(one, other, Math.min), () => Option.orElse(one, () => other))
 
 /**
  * The position after the last byte that will come. A range may extend past the end of the file, so the end that the
@@ -243,7 +247,8 @@ const patient = (
     return yield* unstalled(
       passing && pull !== undefined ? pull : yield* Pulls.ofStream(bytes),
       stall,
-      () => new TimedOut({ peer, phase: "body", after: stall, attempts: attempt })
+      () => new TimedOut({ peer, phase: "body", after: stall, attempts: attempt }),
+      ({ byteLength }) => byteLength
     )
   })
 

@@ -13,15 +13,17 @@ import type * as RateLimit from "../RateLimit.js"
 import type * as RetryBudget from "../RetryBudget.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import type { ServiceAnswer } from "../ServiceAnswer.js"
+import { invalid } from "../ServiceAnswer.js"
 import type * as ServiceConfig from "../ServiceConfig.js"
 import type * as Endpoints from "../ServiceEndpoints.js"
-import type { ServiceError } from "../ServiceError.js"
+import type { InvalidResponse, ServiceError } from "../ServiceError.js"
 import * as Timeouts from "../Timeouts.js"
 import type { UploadError } from "../UploadError.js"
-import { answerStart } from "./answerText.js"
+import { answerStart } from "./answerBytes.js"
 import { arrivalOf } from "./arrivalOf.js"
 import { awakeFor } from "./awakeFor.js"
 import { changedError } from "./changedError.js"
+import { decoded } from "./contentCoding.js"
 import type { makeDeprecations } from "./deprecations.js"
 import { untilTimer } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
@@ -102,28 +104,65 @@ type Reading = (
   operation: string,
   response: HttpClientResponse.HttpClientResponse,
   attempt: Attempt
-) => Effect.Effect<ServiceAnswer, ConnectionFailed>
+) => Effect.Effect<ServiceAnswer, ConnectionFailed | InvalidResponse>
 
-const reading = (
-  read: (
-    response: HttpClientResponse.HttpClientResponse,
-    mapError: (error: HttpClientError.HttpClientError) => ConnectionFailed
-  ) => Effect.Effect<string, ConnectionFailed>
-): Reading =>
-(caller, operation, response, attempt) =>
+const utf8 = new TextDecoder()
+
+const withBody = (
+  caller: Caller,
+  operation: string,
+  response: HttpClientResponse.HttpClientResponse,
+  attempt: Attempt,
+  { bytes, isStart, longest }: Parameters<typeof decoded>[1]
+): Effect.Effect<ServiceAnswer> =>
   Effect.zipWith(
-    read(response, (error) => failed(caller, error, attempt.number)),
+    decoded(response.headers, { bytes, isStart, longest }),
     answerOf(caller, operation, response, attempt),
-    (body, answer) => ({ ...answer, body })
+    (body, answer) => ({ ...answer, body: utf8.decode(body) })
   )
 
-export const readWhole: Reading = reading((response, mapError) => Effect.mapError(response.text, mapError))
+/**
+ * The most bytes of a response that is read as a whole, three times the size of ten thousand signed URLs.
+ *
+ * @internal
+ */
+export const longestAnswer = 67_108_864
+
+// A client of ours reads it with less effort, and knows the same limit
+const wholeOf = (caller: Caller, response: HttpClientResponse.HttpClientResponse, attempt: Attempt) =>
+  caller.pull?.(response) === undefined
+    ? answerStart(response, longestAnswer, (error) => failed(caller, error, attempt.number))
+    : Effect.map(
+      Effect.mapError(response.arrayBuffer, (error) => failed(caller, error, attempt.number)),
+      (buffer) => new Uint8Array(buffer)
+    )
+
+export const readWhole: Reading = (caller, operation, response, attempt) => {
+  const tooLong = Effect.flatMap(
+    answerOf(caller, operation, response, attempt),
+    (answer) => Effect.fail(invalid(answer, "", `more than ${longestAnswer} bytes`))
+  )
+  return wholeOf(caller, response, attempt).pipe(
+    Effect.flatMap((bytes) => withBody(caller, operation, response, attempt, { bytes, isStart: false, longest: longestAnswer })),
+    Effect.filterOrElse(({ body }) => body.length <= longestAnswer, () => tooLong),
+    Effect.catchIf((error) => error._tag === "ConnectionFailed" && error.code === "ERR_ANSWER_TOO_LONG", () => tooLong)
+  )
+}
 
 /** More characters than any link has, or any explanation of why there is none. */
 export const longestLink = 262_144
 
 /** The same for what may be as large as a file: anything beyond {@link longestLink} is not read. */
-export const readStart: Reading = reading((response, mapError) => answerStart(response, longestLink, mapError))
+export const readStart: Reading = (caller, operation, response, attempt) =>
+  Effect.flatMap(
+    answerStart(response, longestLink, (error) => failed(caller, error, attempt.number)),
+    (bytes) =>
+      withBody(caller, operation, response, attempt, {
+        bytes,
+        isStart: bytes.byteLength > longestLink,
+        longest: longestLink
+      })
+  )
 
 /** A call that is not safe to repeat is retried only if the first attempt is known not to have been carried out. */
 export const wasNotCarriedOut = (error: UploadError): boolean =>

@@ -8,6 +8,7 @@ import { clockOffset, encrypted, invalid } from "../ServiceAnswer.js"
 import type { ServiceError } from "../ServiceError.js"
 import type { ServiceProfile } from "../ServiceProfile.js"
 import { httpDate } from "./httpDate.js"
+import { standardProfile } from "./standardProfile.js"
 
 const Opened = Schema.Struct({
   id: Schema.optional(Schema.NonEmptyString),
@@ -35,13 +36,14 @@ const known = new Set(["id", "file_id", "upload_url", "upload_id", "urls"])
 export const endingInTime = (profile: ServiceProfile, openedAt: number) =>
   PresignedUrl.endingBy(new Date(openedAt + profile.urlLifetimeSeconds * 1000))
 
-// A web page cannot see the date of a response from another origin unless CORS exposes it. A signature can then show
-// that our clock is wrong: if it lies in the future, or had already expired when it arrived.
+// The clock by which the URLs say when they end is that of what signed them, and they were signed for this very answer:
+// what they live, they live from now on. Nobody's other clock counts, however wrong it is.
 const offsetOf = (answer: ServiceAnswer, url: PresignedUrl.PresignedUrl): number => {
-  const signedAt = Option.getOrUndefined(url.signedAt)
-  if (signedAt === undefined || httpDate(answer.headers["date"]) !== undefined) return clockOffset(answer)
-  const bySignature = signedAt.getTime() + 500 - answer.sentAt
-  return bySignature > 500 || PresignedUrl.hasEnded(url, answer.receivedAt) ? bySignature : 0
+  if (Option.isSome(url.signedAt)) return url.signedAt.value.getTime() + 500 - answer.sentAt
+  // One that says only when it ends has not ended: the clock counts by which it lives longest
+  const offsets = [0, clockOffset(answer)].filter((offset) => !PresignedUrl.hasEnded(url, answer.sentAt + offset))
+  const end = Option.match(url.deadline, { onNone: () => 0, onSome: (deadline) => deadline.getTime() })
+  return offsets.length === 0 ? end - standardProfile.urlLifetimeSeconds * 1000 - answer.sentAt : Math.min(...offsets)
 }
 
 /** @internal */
@@ -57,6 +59,7 @@ export const sessionFields = (
       return {
         fileId,
         clockOffset: offset,
+        ...(httpDate(answer.headers["date"]) === undefined ? {} : { dateOffset: clockOffset(answer) }),
         openedAt: answer.sentAt + offset,
         extra: Object.fromEntries(Object.entries(opened).filter(([name]) => !known.has(name)))
       }

@@ -11,26 +11,28 @@ const whole: Asked = { start: 0, end: Option.none(), etag: Option.none() }
 
 const drain = <E, R>(
   fileId: string,
+  size: number | undefined,
   asked: Asked,
   sink: (chunk: Uint8Array) => Effect.Effect<void, E, R>
 ): Effect.Effect<void, DownloadError | E, R | Requirements> =>
   Effect.scoped(Effect.gen(function*() {
-    const content = yield* contentOf(fileId)
+    const content = yield* contentOf(fileId, size)
     const { answer, close } = yield* begun(content, asked)
     yield* drained({ content, asked: { ...asked, etag: answer.etag }, resume: true, close }, answer, sink)
   }))
 
 /**
- * Passes a whole file to a sink, chunk by chunk, without what ranges, sections and Streams need: a page that only reads
- * back what it uploaded does not load that.
+ * Passes a whole file, of this many bytes, to a sink, chunk by chunk, without what ranges, sections and Streams need: a
+ * page that only reads back what it uploaded does not load that.
  *
  * @internal
  */
 export const drainWhole = <E, R>(
   fileId: string,
+  size: number,
   sink: (chunk: Uint8Array) => Effect.Effect<void, E, R>
 ): Effect.Effect<void, DownloadError | E, R | Requirements> =>
-  drain(fileId, whole, sink)
+  drain(fileId, size, whole, sink)
 
 /**
  * Reads the first byte of a file: whoever can has proof that the content is there.
@@ -44,7 +46,7 @@ export const readFirstByte = (fileId: string): Effect.Effect<void, DownloadError
       received += chunk.byteLength
     })
     return Effect.zipRight(
-      drain(fileId, { ...whole, end: Option.some(1) }, counted),
+      drain(fileId, undefined, { ...whole, end: Option.some(1) }, counted),
       Effect.suspend(() => received > 0 ? Effect.void : new DownloadIncomplete({ fileId, expected: 1, received }))
     )
   })

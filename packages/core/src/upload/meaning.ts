@@ -53,11 +53,15 @@ export const meanings = {
   // storage
   SignatureMismatch403: final,
   UrlExpired: over,
+  UrlNotYetValid: kept,
+  UrlAltered: final,
   HeadersNotSigned: final,
   SignedHeaderMissing: final,
   StorageForbidden: gone,
   StorageRejected: gone,
   "StorageRejected: redirect": kept,
+  // a firewall: another network may let it pass, but an earlier session may as well be gone
+  "StorageRejected: blocked": { ...kept, opens: "instead" },
   "StorageRejected: IncompleteBody": { ...kept, opens: "instead" },
   StorageUnavailable: kept,
   EtagMissing: final,
@@ -99,6 +103,8 @@ export const rowOf = (error: UploadError): keyof typeof meanings => {
         ? "StorageRejected: IncompleteBody"
         : error.code === undefined && isRedirect(error.status)
         ? "StorageRejected: redirect"
+        : error.excerpt !== undefined && [403, 407, 451].includes(error.status)
+        ? "StorageRejected: blocked"
         : error._tag
     case "InvalidResponse":
       return error.problem === notJson ? "InvalidResponse: no JSON" : error._tag

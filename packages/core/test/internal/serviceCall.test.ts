@@ -2,6 +2,8 @@ import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Lists, RetryPolicy, ServiceApi, ServiceProfile, Timeouts } from "@stevedore/core"
 import { Clock, Deferred, Duration, Effect, Fiber, Logger, LogLevel, Option, Schema, Stream } from "effect"
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
+import { longestAnswer } from "../../src/internal/serviceCall.js"
 import { items, keysetPage } from "../fixtures/fakeLists.js"
 import { type FakeService, fakeService, type Handler, json, refusal } from "../fixtures/fakeService.js"
 import { strictLimit } from "../fixtures/strictLimit.js"
@@ -421,5 +423,74 @@ describe("a call of the service", () => {
         assert.strictEqual(yield* requestsWhileTheFirstPageIsRead(150), 3)
         assert.strictEqual(yield* requestsWhileTheFirstPageIsRead(15), 1)
       })))
+  })
+})
+
+describe("a response in a content coding that was not asked for", () => {
+  const coded = (body: Uint8Array, coding: string, status = 200) =>
+    new Response(new Uint8Array(body), { status, headers: { "content-encoding": coding } })
+
+  const text = (value: unknown) => Buffer.from(JSON.stringify(value))
+
+  it.effect.each<readonly [coding: string, encode: (bytes: Buffer) => Buffer]>([
+    ["gzip", (bytes) => gzipSync(bytes)],
+    ["x-gzip", (bytes) => gzipSync(bytes)],
+    ["GZip", (bytes) => gzipSync(bytes)],
+    ["deflate", (bytes) => deflateSync(bytes)],
+    ["deflate", (bytes) => deflateRawSync(bytes)],
+    ["deflate, gzip", (bytes) => gzipSync(deflateSync(bytes))],
+    ["identity", (bytes) => bytes],
+    // as fetch does, which leaves the header as it was
+    ["gzip", (bytes) => bytes],
+    ["br", (bytes) => bytes]
+  ])("is read: %s", ([coding, encode]) =>
+    withService(() => coded(encode(text({ data: file })), coding), ({ received }) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* theFile).id, "f1")
+        assert.strictEqual(received[0]?.headers["accept-encoding"], "identity")
+      })))
+
+  it.effect("is read in an error, and in one for a link as well", () =>
+    withService(
+      () => coded(gzipSync(text({ errors: [{ code: "Gone", title: "Gone" }] })), "gzip", 404),
+      () =>
+        Effect.gen(function*() {
+          const download = Effect.flatMap(ServiceApi.ServiceApi, (api) => Effect.scoped(api.download("f1")))
+          for (const error of [yield* Effect.flip(theFile), yield* Effect.flip(download)]) {
+            assert.deepStrictEqual(error._tag === "NotFound" ? error.issues.map(({ code }) => code) : error, ["Gone"])
+          }
+        })
+    ))
+
+  it.effect.each(["br", "zstd", "compress", "gzip, br"])("is named if it cannot be undone: %s", (coding) =>
+    withService(() => coded(brotliCompressSync(text({ data: file })), coding), ({ received }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(theFile)
+        assert.strictEqual(error._tag, "InvalidResponse")
+        assert.include(error.message, `the content coding ${coding}`)
+        assert.lengthOf(received, 1)
+      })))
+})
+
+describe("a response that is too long", () => {
+  const endless = () => {
+    const piece = new Uint8Array(1_048_576).fill(0x20)
+    return new Response(new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(piece) }))
+  }
+
+  const isRefused = (response: () => Response) => {
+    const { layer, received } = fakeService(response)
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(Effect.provide(theFile, layer))
+      assert.deepInclude({ ...error }, { _tag: "InvalidResponse", problem: `more than ${longestAnswer} bytes` })
+      assert.lengthOf(received, 1)
+    })
+  }
+
+  it.live("is invalid at the first attempt, and the error says how long it may be", () => isRefused(endless))
+
+  it.live("is invalid as well if it is that only once it is decoded", () => {
+    const bomb = new Uint8Array(gzipSync(Buffer.alloc(70_000_000, " ")))
+    return isRefused(() => new Response(bomb, { headers: { "content-encoding": "gzip" } }))
   })
 })

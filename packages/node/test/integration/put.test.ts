@@ -72,6 +72,7 @@ for (const [transport, live] of Record.toEntries(adapters)) {
           assert.strictEqual(received.sha256, sha256(bytes))
           assert.strictEqual(receipt.etag, `"${sha256(bytes)}"`)
           assert.deepStrictEqual(Object.keys(received.headers).sort(), [
+            "accept-encoding",
             "connection",
             "content-length",
             "content-type",
