@@ -1135,18 +1135,4 @@ describe("an upload that was opened by hand", () => {
       assert.lengthOf(requests.filter(({ operation }) => operation === "putPart"), 4)
       assert.deepStrictEqual(yield* ledger.unfinished, [])
     }).pipe(Effect.provide(sandbox())))
-
-  it.effect("keeps a session of which something in between refused a part: another network may let it pass", () =>
-    Effect.gen(function*() {
-      const { ledger } = yield* openLedger()
-      const oneByOne = { ...inParts, concurrency: 1 }
-      const error = yield* Effect.flip(patiently(uploadWith(ledger, source, oneByOne)))
-      assert.deepInclude({ ...error }, { _tag: "StorageRejected", status: 403 })
-      assert.lengthOf(yield* ledger.unfinished, 1)
-      yield* succeeds(ledger, source, oneByOne)
-      assert.strictEqual((yield* only).initiated, 1)
-    }).pipe(
-      Effect.provide(sandbox({ faults: FaultScript.on("putPart").times(1).html(403) })),
-      quietly
-    ))
 })

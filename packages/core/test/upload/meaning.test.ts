@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { StorageError } from "@stevedore/core"
 import { readFileSync } from "node:fs"
 import { meaningOf, meanings, rowOf } from "../../src/upload/meaning.js"
 import { serviceErrors, sourceErrors, storageErrors } from "./golden.js"
@@ -22,6 +23,9 @@ describe("what an error means for an upload", () => {
     assert.strictEqual(rowOf(storageErrors.noSuchUpload(1)), "StorageRejected")
     assert.strictEqual(rowOf(storageErrors.storageRedirect(1)), "StorageRejected: redirect")
     assert.strictEqual(rowOf(storageErrors.incomplete(1)), "StorageRejected: IncompleteBody")
+    const inBetween = (status: number) => new StorageError.StorageRejected({ status, excerpt: "Blocked" })
+    for (const status of [403, 407, 451]) assert.strictEqual(rowOf(inBetween(status)), "StorageRejected: blocked")
+    assert.strictEqual(rowOf(inBetween(404)), "StorageRejected")
     assert.strictEqual(rowOf(sourceErrors.readOnce(1)), "SourceUnreadable: ReadOnce")
     assert.strictEqual(rowOf(sourceErrors.unreadable(1)), "SourceUnreadable")
   })
