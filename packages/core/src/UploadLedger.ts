@@ -65,7 +65,8 @@ export type {
 
 /**
  * A ledger. Its operations do not fail: what cannot be read or written is logged, and the upload starts over, or goes on
- * without being resumable, because a successful upload is worth more. A store that fails for a moment retries by itself.
+ * without being resumable. An upload awaits each, for ten seconds at most: `completing` before it sends Complete. Only
+ * `forget` may come late: the next run completes again, which changes nothing. A store retries by itself.
  *
  * @since 0.1.0
  * @category models
@@ -118,7 +119,7 @@ export class UploadLedger extends Context.Reference<UploadLedger>()<"@stevedore/
  * @category models
  */
 export interface Options {
-  /** Such as a `KeyValueStore`. An upload waits for each operation to end: limit the time of those that may hang. */
+  /** Such as a `KeyValueStore`. An upload waits ten seconds for an operation at most, then goes on without the ledger. */
   readonly store: Pick<KeyValueStore.KeyValueStore, "get" | "set" | "remove">
   readonly lock: Lock
   /** Whether part URLs are kept. Only for a store that nobody else can read. */

@@ -203,30 +203,33 @@ export const repeatedly = <A, R>(
   Effect.flatMap(Timeouts.Timeouts, (limits) => {
     let last = 0
     let mayHaveArrived = false
-    const attempts = Effect.mapError(RetryPolicy.retry(
-      (number) => {
-        last = number
-        return caller.rateLimit.pass(
-          (answered) =>
-            untilTimer(
-              Effect.flatMap(
-                Effect.zipRight(Metrics.countAttempt(endpoint.operation), Effect.clock),
-                (clock) => attempt({ number, sentAt: sentNow(clock), execute: executing(caller, number, answered) })
+    const attempts = Effect.mapError(
+      RetryPolicy.retry(
+        (number) => {
+          last = number
+          return caller.rateLimit.pass(
+            (answered) =>
+              untilTimer(
+                Effect.flatMap(
+                  Effect.zipRight(Metrics.countAttempt(endpoint.operation), Effect.clock),
+                  (clock) => attempt({ number, sentAt: sentNow(clock), execute: executing(caller, number, answered) })
+                ),
+                Effect.flatMap(Effect.sleep(limits.call), () => timedOut("call", limits, number))
               ),
-              Effect.flatMap(Effect.sleep(limits.call), () => timedOut("call", limits, number))
-            ),
-          { operation: endpoint.operation, attempt: number }
-        )
-      },
-      {
-        while: (error) => {
-          mayHaveArrived ||= !wasNotCarriedOut(error)
-          return endpoint.repeatable || wasNotCarriedOut(error)
+            { operation: endpoint.operation, attempt: number }
+          )
         },
-        onRetry: (error, wait) => tellRepeat(`of ${endpoint.operation}`, error, wait),
-        budget: caller.budget
-      }
-    ), (error): ServiceError => mayHaveArrived && "issues" in error ? changedError(error, { mayHaveArrived }) : error)
+        {
+          while: (error) => {
+            mayHaveArrived ||= !wasNotCarriedOut(error)
+            return endpoint.repeatable || wasNotCarriedOut(error)
+          },
+          onRetry: (error, wait) => tellRepeat(`of ${endpoint.operation}`, error, wait),
+          budget: caller.budget
+        }
+      ),
+      (error): ServiceError => mayHaveArrived && "issues" in error ? changedError(error, { mayHaveArrived }) : error
+    )
     return untilTimer(attempts, Effect.flatMap(awakeFor(limits.total), () => timedOut("total", limits, last)))
   }).pipe(span(endpoint.operation))
 

@@ -2,10 +2,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { DownloadError } from "../DownloadError.js"
 import { DownloadIncomplete } from "../DownloadError.js"
-import type { Requirements } from "../Downloads.js"
+import type { ObjectStorage } from "../ObjectStorage.js"
+import type { ServiceApi } from "../ServiceApi.js"
 import type { Asked } from "./downloadAnswer.js"
 import { begun, contentOf } from "./downloadAnswer.js"
 import { drained } from "./downloadTransfer.js"
+
+type Requirements = ServiceApi | ObjectStorage
 
 const whole: Asked = { start: 0, end: Option.none(), etag: Option.none() }
 
@@ -42,9 +45,10 @@ export const drainWhole = <E, R>(
 export const readFirstByte = (fileId: string): Effect.Effect<void, DownloadError, Requirements> =>
   Effect.suspend(() => {
     let received = 0
-    const counted = (chunk: Uint8Array) => Effect.sync(() => {
-      received += chunk.byteLength
-    })
+    const counted = (chunk: Uint8Array) =>
+      Effect.sync(() => {
+        received += chunk.byteLength
+      })
     return Effect.zipRight(
       drain(fileId, undefined, { ...whole, end: Option.some(1) }, counted),
       Effect.suspend(() => received > 0 ? Effect.void : new DownloadIncomplete({ fileId, expected: 1, received }))

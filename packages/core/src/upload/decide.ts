@@ -146,7 +146,11 @@ const notOpened = (terms: S.Terms, state: S.Opening, error: UploadError): S.Stat
   return !wasNotCarriedOut(error) && number <= maxSessions &&
       RetryPolicy.repeats(policy, asCall(error, tries), tries.once)
     ? { ...state, notice: undefined, number, tries, after: error }
-    : another(terms, state, tries.requests === error.attempts ? error : changedError(error, { attempts: tries.requests }))
+    : another(
+      terms,
+      state,
+      tries.requests === error.attempts ? error : changedError(error, { attempts: tries.requests })
+    )
 }
 
 /**
@@ -236,7 +240,12 @@ export const asked = (terms: S.Terms, state: S.Asking, end: End<S.Asked>): S.Sta
 
 // --- What several rows share
 
-const plain = ({ number, record, unknownKeys }: S.Course): S.Course => ({ record, number, unknownKeys, notice: undefined })
+const plain = ({ number, record, unknownKeys }: S.Course): S.Course => ({
+  record,
+  number,
+  unknownKeys,
+  notice: undefined
+})
 
 const failed = (course: S.Course, error: UploadError): S.State => ({ ...plain(course), _tag: "Failed", error })
 
@@ -253,7 +262,15 @@ const begin = (terms: S.Terms, course: S.Course, { record, session }: S.Opened, 
   Either.match(usable(session, terms.source.size, terms.service.profile.limits, false), {
     // A session that cannot take the file is not recorded: it would refuse the file until its URLs expire
     onLeft: (error) => failed({ ...course, record: undefined }, error),
-    onRight: (session) => ({ ...plain(course), _tag: "Sending", notice, record, session, receipts: [], refused: undefined })
+    onRight: (session) => ({
+      ...plain(course),
+      _tag: "Sending",
+      notice,
+      record,
+      session,
+      receipts: [],
+      refused: undefined
+    })
   })
 
 const startOver = (terms: S.Terms, course: S.Course, why: string, spare?: S.Opened): S.State => {
@@ -304,7 +321,14 @@ const notCompleted = (terms: S.Terms, state: S.Completing | S.Asking, error: Upl
       : startOver(terms, state, unfinishable)
   }
   return isInDoubt && !repaired
-    ? { ...plain(state), _tag: "Sending", notice: { _tag: "PartsRefused" }, session, receipts: trusted, refused: receipts }
+    ? {
+      ...plain(state),
+      _tag: "Sending",
+      notice: { _tag: "PartsRefused" },
+      session,
+      receipts: trusted,
+      refused: receipts
+    }
     : ended(terms, state, session, error)
 }
 

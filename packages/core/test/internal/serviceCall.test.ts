@@ -371,13 +371,19 @@ describe("a call of the service", () => {
       ["a connection that was refused", () => Effect.fail("refused" as const), undefined],
       ["a 429", () => limited("1"), undefined]
     ] as const
-  )("after %s, the error of the next attempt says whether the first may have been carried out", ([_, first, mayHave]) =>
-    withService((_, index) => index === 0 ? first() : refusal(401, "Unauthorized"), () =>
-      Effect.map(Effect.flip(theFile), (error) => {
-        assert(error._tag === "Unauthorized")
-        assert.strictEqual(error.attempts, 2)
-        assert.strictEqual(error.mayHaveArrived, mayHave)
-      })))
+  )(
+    "after %s, the error of the next attempt says whether the first may have been carried out",
+    ([_, first, mayHave]) =>
+      withService(
+        (_, index) => index === 0 ? first() : refusal(401, "Unauthorized"),
+        () =>
+          Effect.map(Effect.flip(theFile), (error) => {
+            assert(error._tag === "Unauthorized")
+            assert.strictEqual(error.attempts, 2)
+            assert.strictEqual(error.mayHaveArrived, mayHave)
+          })
+      )
+  )
 
   it.effect("a call that the rate limit of its own client refuses says what became of its attempts before", () =>
     withService(

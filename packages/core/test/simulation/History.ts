@@ -7,7 +7,15 @@ export interface Moment {
   readonly at: number
 }
 
-export type Operation = "initiate" | "initiateLarge" | "complete" | "completeLarge" | "file" | "download" | "put" | "other"
+export type Operation =
+  | "initiate"
+  | "initiateLarge"
+  | "complete"
+  | "completeLarge"
+  | "file"
+  | "download"
+  | "put"
+  | "other"
 
 /** What the client was told, as far as it matters to the laws. */
 export interface Told extends Moment {

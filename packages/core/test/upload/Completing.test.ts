@@ -1,12 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  ObjectStorage,
-  RetryPolicy,
-  ServiceProfile,
-  StorageError,
-  TransferGate,
-  UploadSources
-} from "@stevedore/core"
+import { ObjectStorage, RetryPolicy, ServiceProfile, StorageError, TransferGate, UploadSources } from "@stevedore/core"
 import { Effect, Either, Layer, Option, Stream } from "effect"
 import { initial } from "../../src/upload/decide.js"
 import { goOn } from "../../src/upload/run.js"

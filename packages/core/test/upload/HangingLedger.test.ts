@@ -24,7 +24,12 @@ const hanging = {
 
 describe("a ledger that does not answer", () => {
   for (const [operation, service] of Object.entries(hanging)) {
-    for (const [how, change] of [["", (one: Effect.Effect<never>) => one], [" and cannot be interrupted", Effect.uninterruptible]] as const) {
+    for (
+      const [how, change] of [["", (one: Effect.Effect<never>) => one], [
+        " and cannot be interrupted",
+        Effect.uninterruptible
+      ]] as const
+    ) {
       it.effect(`in ${operation}${how} is waited for once, and the upload goes on without it`, () =>
         Effect.gen(function*() {
           const { ledger } = yield* openLedger()

@@ -3,7 +3,7 @@ import { ObjectStorage, ServiceApi, ServiceProfile, TransferGate, UploadLedger, 
 import { Effect, Layer, Option, Schema, TestClock } from "effect"
 import { readFileSync } from "node:fs"
 import { openLock, openStore } from "../fixtures/ledgers.js"
-import { kinds, source } from "./ledgerRecords.js"
+import { type kinds, source } from "./ledgerRecords.js"
 
 // Written by version 1 as it was first released: never written again by a test
 const Golden = Schema.parseJson(

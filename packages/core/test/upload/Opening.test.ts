@@ -48,17 +48,20 @@ const once = UploadSources.fromStreamOnce("a.bin", Stream.never, { size })
 const repeatable = UploadSources.fromStream("a.bin", Stream.never, { size })
 
 const gate = (throughput: Option.Option<number>) =>
-  Layer.merge(ObjectStorage.layerNoop({}), TransferGate.layerNoop({
-    state: Effect.succeed({
-      width: 4,
-      limit: 32,
-      inFlight: 0,
-      waiting: 0,
-      bufferedBytes: 0,
-      throughput,
-      pausedFor: Duration.zero
+  Layer.merge(
+    ObjectStorage.layerNoop({}),
+    TransferGate.layerNoop({
+      state: Effect.succeed({
+        width: 4,
+        limit: 32,
+        inFlight: 0,
+        waiting: 0,
+        bufferedBytes: 0,
+        throughput,
+        pausedFor: Duration.zero
+      })
     })
-  }))
+  )
 
 const askedFor = (options: {
   readonly source?: typeof once | typeof repeatable

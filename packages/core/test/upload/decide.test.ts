@@ -93,7 +93,9 @@ const serviceErrorOf = (lot: Lot): ServiceError.ServiceError => {
 
 const storageErrorOf = (lot: Lot) => {
   const { expired, ...others } = { ...storageErrors, ...sourceErrors }
-  const make = lot.of<(attempts: number) => ReturnType<typeof others[keyof typeof others]> | ReturnType<typeof expired>>(
+  const make = lot.of<
+    (attempts: number) => ReturnType<typeof others[keyof typeof others]> | ReturnType<typeof expired>
+  >(
     [expired, ...Object.values(others)]
   )
   return make(1)
@@ -206,7 +208,8 @@ const live = (seed: number): { readonly terms: Terms; readonly steps: ReadonlyAr
           ? error._tag === "NotFound"
           : content !== undefined && Either.isLeft(content) && content.left._tag === "NotFound"
         // Nobody asked in the name of Complete, or the answer settles it
-        isOpen = isOpen && !isProven && before.after === "Completing" && !isMissing && (fails || file.status !== "failed")
+        isOpen = isOpen && !isProven && before.after === "Completing" && !isMissing &&
+          (fails || file.status !== "failed")
         state = Decide.asked(terms, before, fails ? Either.left(error) : Either.right<Asked>({ file, content }))
         break
       }
@@ -221,38 +224,56 @@ const lives = Array.from({ length: 2000 }, (_, number) => live(Math.imul(number 
 const everyLife = (law: (life: ReturnType<typeof live>) => void) => () => lives.forEach(law)
 
 describe("the decisions of an upload", () => {
-  it("come to an end", everyLife(({ steps }) => {
-    const last = steps.at(-1)?.after._tag
-    assert.include(["Done", "Failed"], last)
-    assert.isBelow(steps.length, 30)
-  }))
+  it(
+    "come to an end",
+    everyLife(({ steps }) => {
+      const last = steps.at(-1)?.after._tag
+      assert.include(["Done", "Failed"], last)
+      assert.isBelow(steps.length, 30)
+    })
+  )
 
-  it("open no more sessions than are allowed", everyLife(({ steps, terms }) => {
-    for (const { after } of steps) assert.isAtMost(after.number, terms.options.maxSessions)
-  }))
+  it(
+    "open no more sessions than are allowed",
+    everyLife(({ steps, terms }) => {
+      for (const { after } of steps) assert.isAtMost(after.number, terms.options.maxSessions)
+    })
+  )
 
-  it("keep what is recorded as long as Complete may have been carried out", everyLife(({ steps }) => {
-    for (const { after, before, isOpen } of steps) {
-      const session = "session" in before ? before.session : undefined
-      if (!isOpen || session === undefined || session.parts.length === 0) continue
-      if (after._tag === "Done") continue
-      assert.isDefined(after.record, `${before._tag} -> ${after._tag} ${after._tag === "Failed" ? after.error._tag : ""}`)
-      assert.notInclude(["Opening", "Sending"], after._tag)
-    }
-  }))
+  it(
+    "keep what is recorded as long as Complete may have been carried out",
+    everyLife(({ steps }) => {
+      for (const { after, before, isOpen } of steps) {
+        const session = "session" in before ? before.session : undefined
+        if (!isOpen || session === undefined || session.parts.length === 0) continue
+        if (after._tag === "Done") continue
+        assert.isDefined(
+          after.record,
+          `${before._tag} -> ${after._tag} ${after._tag === "Failed" ? after.error._tag : ""}`
+        )
+        assert.notInclude(["Opening", "Sending"], after._tag)
+      }
+    })
+  )
 
-  it("end well only with a proof", everyLife(({ steps }) => {
-    for (const { after, isProven } of steps) if (after._tag === "Done") assert.isTrue(isProven)
-  }))
+  it(
+    "end well only with a proof",
+    everyLife(({ steps }) => {
+      for (const { after, isProven } of steps) if (after._tag === "Done") assert.isTrue(isProven)
+    })
+  )
 
-  it("throw away nothing that was asked for by its id before its session has ended", everyLife(({ steps, terms }) => {
-    if (terms.options.unfinished === undefined) return
-    for (const { after, before } of steps) {
-      if (before._tag !== "Proving" || before.left.record.session.urls === undefined) continue
-      if (after._tag === "Failed") assert.strictEqual(after.record, before.record)
-      else assert.include(["Sending"], after._tag)
-    }
-  }))
+  it(
+    "throw away nothing that was asked for by its id before its session has ended",
+    everyLife(({ steps, terms }) => {
+      if (terms.options.unfinished === undefined) return
+      for (const { after, before } of steps) {
+        if (before._tag !== "Proving" || before.left.record.session.urls === undefined) continue
+        if (after._tag === "Failed") assert.strictEqual(after.record, before.record)
+        else assert.include(["Sending"], after._tag)
+      }
+    })
+  )
 
   it("go on with a record alone only if its content was read or its state is final", () => {
     const terms = live(1).terms

@@ -54,7 +54,9 @@ export const written = ({ completing = false, keepUrls = true, receipts, session
     const record = yield* UploadResume.recordOf(source, id, session)
     yield* ledger.begin(record)
     for (const partNumber of receipts) {
-      const bytes = session._tag === "SingleSession" ? content : content.subarray(100 * partNumber - 100, 100 * partNumber)
+      const bytes = session._tag === "SingleSession"
+        ? content
+        : content.subarray(100 * partNumber - 100, 100 * partNumber)
       yield* ledger.receive(record, {
         partNumber,
         etag: `"etag-${partNumber}"`,

@@ -8,7 +8,9 @@ const page = readFileSync(new URL("../../../docs/how-it-works/decisions.md", imp
 
 describe("what an error means for an upload", () => {
   it("is what the documentation says of it", () => {
-    const documented = [...page.matchAll(/^\| `([^`]+)` \| (\w+) \| (\w+) \| (\w+) \|$/gm)].map((row) => row.slice(1, 5))
+    const documented = [...page.matchAll(/^\| `([^`]+)` \| (\w+) \| (\w+) \| (\w+) \|$/gm)].map((row) =>
+      row.slice(1, 5)
+    )
     assert.deepStrictEqual(
       documented,
       Object.entries(meanings).map(([row, { complete, opens, session }]) => [row, session, opens, complete])
