@@ -65,8 +65,7 @@ export type {
 
 /**
  * A ledger. Its operations do not fail: what cannot be read or written is logged, and the upload starts over, or goes on
- * without being resumable. An upload awaits each, for ten seconds at most: `completing` before it sends Complete. Only
- * `forget` may come late: the next run completes again, which changes nothing. A store retries by itself.
+ * without being resumable. An upload awaits each, `completing` before it sends Complete; only `forget` may come late.
  *
  * @since 0.1.0
  * @category models

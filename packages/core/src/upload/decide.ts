@@ -16,7 +16,6 @@ import * as Option from "effect/Option"
 import type { FileRecord } from "../FileRecord.js"
 import { changedError } from "../internal/changedError.js"
 import { wasNotCarriedOut } from "../internal/serviceCall.js"
-import type { Recoverable } from "../Recovery.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import { isAllowed } from "../ServiceConfig.js"
 import { UploadConflict } from "../ServiceError.js"
@@ -29,6 +28,7 @@ import { urlsOf } from "../UploadSession.js"
 import { isDoubtful, meaningOf, namesInvalidPart, wasAnswered } from "./meaning.js"
 import { outcomeOf, rangesOf, usable } from "./session.js"
 import type * as S from "./state.js"
+import { asCall } from "./state.js"
 
 /** How a step ended. */
 type End<A, E = UploadError> = Either.Either<A, E>
@@ -152,18 +152,6 @@ const notOpened = (terms: S.Terms, state: S.Opening, error: UploadError): S.Stat
       tries.requests === error.attempts ? error : changedError(error, { attempts: tries.requests })
     )
 }
-
-/**
- * The failure of a call, as one attempt of those that the policy allows to open a session: the waits between sessions
- * are to grow like any others.
- *
- * @internal
- */
-export const asCall = ({ recovery, retryAfter }: Recoverable, { calls }: S.Tries): Recoverable => ({
-  recovery,
-  attempts: calls,
-  retryAfter
-})
 
 // --- Sending
 

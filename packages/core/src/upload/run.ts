@@ -28,6 +28,7 @@ import type { Running, Upload } from "./running.js"
 import { closed, given, make, openedSource, record } from "./running.js"
 import { deadlineOf, isFinal } from "./session.js"
 import type * as S from "./state.js"
+import { asCall } from "./state.js"
 
 /**
  * The services that an upload needs.
@@ -90,7 +91,7 @@ const open = (upload: Running, { after, tries }: S.Opening): Step<S.Opened> =>
     yield* monitor.enter("preparing")
     yield* openedSource(upload)
     if (after !== undefined) {
-      yield* RetryPolicy.pause(policy, Decide.asCall(after, tries), (_, wait) =>
+      yield* RetryPolicy.pause(policy, asCall(after, tries), (_, wait) =>
         tellRepeat(`to open a session for ${name}`, after, wait, tries.calls))
     }
     const session = plan._tag === "SinglePlan"

@@ -6,6 +6,7 @@ import type * as Either from "effect/Either"
 import type { DownloadError } from "../DownloadError.js"
 import type { FileRecord } from "../FileRecord.js"
 import type { PresignedUrl } from "../PresignedUrl.js"
+import type { Recoverable } from "../Recovery.js"
 import type * as RetryPolicy from "../RetryPolicy.js"
 import type { Service } from "../ServiceApi.js"
 import type { SourceError } from "../SourceError.js"
@@ -98,6 +99,18 @@ export interface Tries {
   readonly requests: number
   readonly once: number
 }
+
+/**
+ * The failure of a call, as one attempt of those that the policy allows to open a session: the waits between sessions
+ * are to grow like any others.
+ *
+ * @internal
+ */
+export const asCall = ({ recovery, retryAfter }: Recoverable, { calls }: Tries): Recoverable => ({
+  recovery,
+  attempts: calls,
+  retryAfter
+})
 
 /** @internal */
 export interface Opened {
