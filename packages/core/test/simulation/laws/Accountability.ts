@@ -1,6 +1,6 @@
 import type { Life, Run } from "../History.js"
 import type { Trial } from "./Trial.js"
-import { isPut } from "./Trial.js"
+import { isBefore, isPut } from "./Trial.js"
 
 /** What a write into the ledger takes, when an interruption meets one. */
 const aMomentMillis = 50
@@ -12,7 +12,10 @@ const judgeEnd = (trial: Trial, run: Run): void => {
     trial.check(8, settled !== undefined || interrupted !== undefined, () => `${run.name} never settles`)
   }
   if (interrupted !== undefined && settled !== undefined) {
-    const millis = settled.at - interrupted.at
+    const asleep = trial.history.jumps.filter((jump) =>
+      jump.slept && isBefore(interrupted, jump) && isBefore(jump, settled)
+    )
+    const millis = settled.at - interrupted.at - asleep.reduce((sum, jump) => sum + jump.millis, 0)
     trial.check(8, millis <= aMomentMillis, () => `${run.name} settles ${millis} ms after its interruption`)
   }
   trial.check(1, outcome?._tag !== "Died", () => outcome?._tag === "Died" ? outcome.cause : "")
