@@ -10,6 +10,7 @@ const floors = [
     "ListError",
     "PagePosition",
     "PlanError",
+    "Printable",
     "Recovery",
     "ServiceError",
     "SourceError",

@@ -107,6 +107,15 @@ export const asks = (words: ReadonlyArray<string>): boolean => {
   return options.includes("--wizard") && !isForHelp(options)
 }
 
+/**
+ * Whether a command line asks for JSON, also where it is otherwise wrong.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const asksForJson = (words: ReadonlyArray<string>): boolean =>
+  optionsOf(words).some((word) => /^--json(?:=(?:true|1|y|yes|on))?$/i.test(word))
+
 // The choices of the library's own options. Of a wrong one it says that the command does not exist.
 const choices: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["--completions", ["sh", "bash", "fish", "zsh"]],

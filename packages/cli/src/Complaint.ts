@@ -11,6 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Arguments from "./Arguments.js"
 import { messageOf } from "./internal/message.js"
 import { Output, OutputFailed } from "./Output.js"
+import * as Printable from "./Printable.js"
 
 // The parser prints what it fails with, except for a word such as -abc, which it takes for several options in one: of that
 // it has nothing to say.
@@ -62,3 +63,21 @@ export const tell = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A,
       onNone: () => Effect.void,
       onSome: (words) => Effect.flatMap(Output, (output) => output.warn(words))
     }))
+
+/**
+ * The same with `--json`: prints one line, `CommandFailed` of the reports.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const report = <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Output> =>
+  Effect.onError(command, (cause) =>
+    // most runs need none of it
+    Effect.promise(() => import("./internal/failureReport.js")).pipe(
+      Effect.flatMap(({ reportOf }) =>
+        Option.match(reportOf(cause, ofCause(cause)), {
+          onNone: () => Effect.void,
+          onSome: (line) => Effect.flatMap(Output, (output) => output.warn(Printable.json(line)))
+        })
+      )
+    ))

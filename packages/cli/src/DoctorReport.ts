@@ -18,9 +18,9 @@ export const CheckId = Schema.Literal(
   "configuration",
   "connection",
   "token",
-  "clock",
   "rate-limit",
   "initiate",
+  "clock",
   "single-put",
   "encryption",
   "part-put",
@@ -90,12 +90,32 @@ export const Diagnosis = Schema.Struct({
 export type Diagnosis = typeof Diagnosis.Type
 
 /**
+ * What `doctor --write-profile` has found out, before the checks are run with it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const ProfileReport = Schema.Struct({
+  type: Schema.Literal("profile"),
+  /** The fields of a profile file that differ from the profile that was given. */
+  profile: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  /** What could not be found out: the field of the profile, and what belongs there. */
+  questions: Schema.Array(Schema.String)
+}).annotations({ identifier: "ProfileReport" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type ProfileReport = typeof ProfileReport.Type
+
+/**
  * A line of `doctor --json`.
  *
  * @since 0.1.0
  * @category models
  */
-export const DoctorReport = Schema.Union(CheckReport, Diagnosis).annotations({ identifier: "DoctorReport" })
+export const DoctorReport = Schema.Union(CheckReport, ProfileReport, Diagnosis).annotations({ identifier: "DoctorReport" })
 
 /**
  * Some checks failed. Each failure was already printed.

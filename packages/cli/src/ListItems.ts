@@ -145,13 +145,27 @@ export const line = (item: object): string => {
 
 const CheckpointFile = Schema.parseJson(Checkpoints.Checkpoint)
 
+const beginning = "{\"version\":1,\"path\":"
+
+// What a power cut leaves of a checkpoint: nothing, its first bytes, or zeros. Any other text is somebody's file.
+const isTorn = (text: string): boolean => {
+  const rest = text.replace(/\0+$/, "").trim()
+  return (rest.startsWith(beginning) || beginning.startsWith(rest)) && !rest.endsWith("}")
+}
+
+const startOver = (path: string) =>
+  Effect.flatMap(Output, (output) =>
+    output.warn(
+      `--resume: ${path} is empty or incomplete, as after a power cut. The list starts over: items may be printed again`
+    ))
+
 const readCheckpoint = (path: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     // reading a pipe without a writer waits forever, and what is not a regular file would be replaced by one
     const read = Effect.flatMap(
       fs.stat(path),
-      ({ type }) => type === "File" ? fs.readFileString(path) : Effect.succeed("")
+      ({ type }) => type === "File" ? fs.readFileString(path) : Effect.succeed(type)
     )
     const text = yield* Effect.map(read, Option.some).pipe(
       Effect.catchIf(
@@ -159,6 +173,7 @@ const readCheckpoint = (path: string) =>
         () => Effect.succeed(Option.none<string>())
       )
     )
+    if (Option.exists(text, isTorn)) return yield* Effect.as(startOver(path), Option.none())
     return yield* Effect.transposeMapOption(text, Schema.decode(CheckpointFile))
   }).pipe(Effect.mapError((error) =>
     new InvalidInput({

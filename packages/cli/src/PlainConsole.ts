@@ -78,23 +78,30 @@ export interface Out extends Look {
   readonly print: (text: string) => Effect.Effect<void>
 }
 
+// What is wrong with a command line quotes its words: a name may contain anything, and a colour is one of the things.
+const quoting = (columns: number | undefined) => (part: unknown): unknown =>
+  typeof part === "string"
+    ? tidied(stripVTControlCharacters(asWritten(part)), columns).split("\n").map(Printable.line).join("\n")
+    : part
+
 /**
  * A console that uses colours only where they are wanted, and wraps lines only on a terminal: in files and pipes, both
- * are noise.
+ * are noise. Errors have no colours, and are not printed if `error` is undefined: something else then reports them.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer = (looks: { readonly out: Out; readonly error: Look }): Layer.Layer<never> =>
+export const layer = (looks: { readonly out: Out; readonly error: Look | undefined }): Layer.Layer<never> =>
   Layer.unwrapEffect(Effect.consoleWith((console) => {
-    const tidy = ({ colours, columns }: Look) => (part: unknown) =>
-      typeof part === "string" ? tidied(colours ? part : stripVTControlCharacters(part), columns) : part
+    const { error, out } = looks
+    const tidy = (part: unknown) =>
+      typeof part === "string" ? tidied(out.colours ? part : stripVTControlCharacters(part), out.columns) : part
     return Effect.succeed(Console.setConsole({
       ...console,
-      log: (...parts) => looks.out.print(`${parts.map(tidy(looks.out)).join(" ")}\n`),
+      log: (...parts) => out.print(`${parts.map(tidy).join(" ")}\n`),
       error: (...parts) => {
-        const tidied = parts.map(tidy(looks.error)).map((part) => typeof part === "string" ? asWritten(part) : part)
-        return tidied.every((part) => part === "") ? Effect.void : console.error(...tidied)
+        const quoted = error === undefined ? [] : parts.map(quoting(error.columns))
+        return quoted.every((part) => part === "") ? Effect.void : console.error(...quoted)
       }
     }))
   }))

@@ -3,21 +3,16 @@
  *
  * @since 0.1.0
  */
-
+import * as Printable from "@stevedore/core/Printable"
 import { stripVTControlCharacters } from "node:util"
 
-// C0 and C1 control characters, and the marks that change the writing direction
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
-
-const replace = (text: string): string => text.replace(unsafe, "\ufffd")
-
 /**
- * One line of text without terminal commands: each control character except the tab becomes `\uFFFD`.
+ * One line of text without terminal commands: each character that is not safe to print, except the tab, becomes `\uFFFD`.
  *
  * @since 0.1.0
  * @category formatting
  */
-export const line = (text: string): string => text.split("\t").map(replace).join("\t")
+export const line = (text: string): string => text.split("\t").map(Printable.replaced).join("\t")
 
 /**
  * Tab-separated columns, for `cut` and `awk`: no column itself contains a tab.
@@ -25,19 +20,15 @@ export const line = (text: string): string => text.split("\t").map(replace).join
  * @since 0.1.0
  * @category formatting
  */
-export const columns = (texts: ReadonlyArray<string>): string => texts.map(replace).join("\t")
+export const columns = (texts: ReadonlyArray<string>): string => texts.map(Printable.replaced).join("\t")
 
 /**
- * A value as one line of JSON. Control characters are escaped, so nothing of the value is lost.
+ * A value as one line of JSON. What is not safe to print is escaped, so nothing of the value is lost.
  *
  * @since 0.1.0
  * @category formatting
  */
-export const json = (value: unknown): string =>
-  (JSON.stringify(value) ?? "null").replace(
-    unsafe,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
-  )
+export const json = (value: unknown): string => Printable.escaped(JSON.stringify(value) ?? "null")
 
 // Wide characters take two columns, and many symbols may: this never underestimates one.
 const widthOf = (character: string): number => (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2
@@ -82,7 +73,7 @@ const taken = (characters: ReadonlyArray<string>, columns: number): ReadonlyArra
  * @category formatting
  */
 export const fitted = (text: string, columns: number): string => {
-  const characters = [...replace(text)]
+  const characters = [...Printable.replaced(text)]
   const blanks = columns - width(characters.join(""))
   if (blanks >= 0) return characters.join("") + " ".repeat(blanks)
   if (columns < 8) return fitted(taken(characters, columns).join(""), columns)

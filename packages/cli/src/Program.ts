@@ -45,11 +45,11 @@ const isDumb = Effect.map(Config.option(Config.string("TERM")), Option.contains(
 
 const isWithoutColours = Effect.map(Config.option(Config.nonEmptyString("NO_COLOR")), Option.isSome)
 
-const console = ({ error, out }: Process, print: PlainConsole.Out["print"]) =>
+const console = ({ error, out, words }: Process, print: PlainConsole.Out["print"]) =>
   Layer.unwrapEffect(
     Effect.map(Effect.all([isDumb, isWithoutColours]), (reasons) => {
       const isPlain = reasons.includes(true)
-      return PlainConsole.layer({ out: { ...lookOf(out, isPlain), print }, error: lookOf(error, isPlain) })
+      return PlainConsole.layer({ out: { ...lookOf(out, isPlain), print }, error: Arguments.asksForJson(words) ? undefined : lookOf(error, isPlain) })
     })
   )
 
@@ -102,7 +102,7 @@ export const run = (process: Process) =>
     return checkWords(process).pipe(
       Effect.zipRight(CommandLine.run(process.words)),
       Effect.zipRight(Effect.suspend(() => unprinted)),
-      Complaint.tell,
+      Arguments.asksForJson(process.words) ? Complaint.report : Complaint.tell,
       Effect.provide(
         Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer, console(process, print), logs).pipe(
           Layer.provideMerge(output(process))

@@ -4,25 +4,27 @@
  * @since 0.1.0
  */
 import * as Feasibility from "@stevedore/core/Feasibility"
+import { ErrorKind } from "@stevedore/core/ErrorKind"
 import { FileRecord } from "@stevedore/core/FileRecord"
-import { UploadError } from "@stevedore/core/UploadError"
+import type { UploadError } from "@stevedore/core/UploadError"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import { UploadPhase } from "@stevedore/core/UploadProgress"
 import type { UnfinishedUpload, UploadedFile } from "@stevedore/core/Uploads"
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { messageOf } from "./internal/message.js"
 
 /**
- * A failure: its `_tag`, the fields of that error, and its message, which names the next step.
+ * A failure: its `_tag`, its kind, the fields of that error, and its message, which names the next step.
  *
  * @since 0.1.0
  * @category models
  */
 export const Failure = Schema.Struct(
-  { _tag: Schema.String, message: Schema.String },
+  { _tag: Schema.String, kind: ErrorKind, message: Schema.String },
   { key: Schema.String, value: Schema.Unknown }
 ).annotations({ identifier: "Failure" })
 
@@ -132,6 +134,19 @@ export const Summary = Schema.Struct({
 }).annotations({ identifier: "Summary" })
 
 /**
+ * With `--json`, the last line of standard error of every command that does not exit with 0. Its `_tag` is that of the
+ * error; a mistake in the command line has the tag that the parser gave it, a signal `Interrupted`, and a bug in
+ * stevedore `Defect`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const CommandFailed = Schema.Struct({
+  type: Schema.Literal("failed"),
+  error: Failure
+}).annotations({ identifier: "CommandFailed" })
+
+/**
  * A line of `upload --json`.
  *
  * @since 0.1.0
@@ -230,6 +245,38 @@ export const progress = (path: string, now: UploadProgress): typeof Progress.Typ
   feasibility: now.feasibility
 })
 
+const isCodec = (value: unknown): value is Schema.Schema<unknown, unknown> => Schema.isSchema(value)
+
+// The class of an error is its Schema.
+const fieldsOf = (error: object): object => {
+  const encoded = isCodec(error.constructor) ? Schema.encodeUnknownEither(error.constructor)(error) : Either.left(error)
+  return Option.getOrElse(Option.filter(Either.getRight(encoded), Predicate.isRecord), () => ({}))
+}
+
+/**
+ * What every error of the command and of the library has.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface KnownError {
+  readonly _tag: string
+  readonly kind: ErrorKind
+}
+
+/**
+ * An error as the lines of `--json` show it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const failure = (error: KnownError): typeof Failure.Type => ({
+  ...fieldsOf(error),
+  _tag: error._tag,
+  kind: error.kind,
+  message: messageOf(error)
+})
+
 /**
  * The last line of an upload that failed, from its error.
  *
@@ -239,11 +286,7 @@ export const progress = (path: string, now: UploadProgress): typeof Progress.Typ
 export const failed = (path: string, error: UploadError): typeof Failed.Type => ({
   type: "failed",
   path,
-  error: {
-    ...Either.getOrElse(Schema.encodeEither(UploadError)(error), () => ({})),
-    _tag: error._tag,
-    message: messageOf(error)
-  }
+  error: failure(error)
 })
 
 /**

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { quoted } from "./internal/printable.js"
 import * as Schema from "effect/Schema"
 import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
@@ -119,7 +120,7 @@ export class InvalidChecksum extends /* #__PURE__ */ TaggedError<InvalidChecksum
   override get message(): string {
     const { algorithm, fileId } = this
     return this.problem === "algorithm"
-      ? `No algorithm ${JSON.stringify(algorithm)} is available to check ${fileId}. Use a crc32, ` +
+      ? `No algorithm ${quoted(algorithm)} is available to check ${fileId}. Use a crc32, ` +
         "crc64nvme or sha256 checksum, or provide the algorithm with Checksum.layer."
       : `The checksum given for ${fileId} is not a valid ${algorithm}. Give that of the whole file in base64, as an ` +
         "upload returns it; a composite checksum of several parts cannot be compared."

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { quoted } from "./internal/printable.js"
 import * as Schema from "effect/Schema"
 import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
@@ -31,7 +32,7 @@ export class SizeExceeded extends TaggedError<SizeExceeded>()("SizeExceeded", {
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.fileName)} has ${this.size} bytes; ${
+    return `${quoted(this.fileName)} has ${this.size} bytes; ${
       this.path === "single" ? "a single PUT" : "an upload"
     } takes at most ${this.limit}. ${
       this.path === "single" ? "Upload it in parts (strategy: \"multipart\")." : "Split the file."

@@ -5,7 +5,7 @@
  */
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { printable } from "./internal/printable.js"
+import { printable, quoted } from "./internal/printable.js"
 import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
@@ -26,7 +26,7 @@ export class EmptySource extends TaggedError<EmptySource>()("EmptySource", {
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.fileName)} is empty: the service accepts files of at least 1 byte. Leave it out.`
+    return `${quoted(this.fileName)} is empty: the service accepts files of at least 1 byte. Leave it out.`
   }
 }
 
@@ -53,7 +53,7 @@ export class InvalidSource extends TaggedError<InvalidSource>()("InvalidSource",
   }
   override get message(): string {
     const shown = this.fileName.length > 80 ? `${this.fileName.slice(0, 80)}…` : this.fileName
-    return `The ${this.field} of ${JSON.stringify(shown)} is invalid: expected ${this.expected}.`
+    return `The ${this.field} of ${quoted(shown)} is invalid: expected ${this.expected}.`
   }
 }
 
@@ -87,11 +87,11 @@ export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged",
     return "none"
   }
   override get message(): string {
-    if (this.what === "tooShort" || this.what === "tooLong") return `${JSON.stringify(this.fileName)} ${lengths[this.what](this)}`
+    if (this.what === "tooShort" || this.what === "tooLong") return `${quoted(this.fileName)} ${lengths[this.what](this)}`
     const difference = this.expected === undefined || this.actual === undefined
       ? ""
       : `: it was ${printable(this.expected)}, now it is ${printable(this.actual)}`
-    return `${JSON.stringify(this.fileName)} changed while it was ${this.transfer}ed (${this.what}${difference}). ` +
+    return `${quoted(this.fileName)} changed while it was ${this.transfer}ed (${this.what}${difference}). ` +
       (this.transfer === "upload"
         ? "Nothing was completed. Upload it again when nothing writes to it."
         : "The earlier bytes are of another version. Download it again from the start.")
@@ -143,7 +143,7 @@ export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnr
     return causes.get(this)
   }
   override get message(): string {
-    return `${JSON.stringify(this.fileName)} ${reasons[this.reason]}${
+    return `${quoted(this.fileName)} ${reasons[this.reason]}${
       this.code === undefined ? "" : ` (${this.code})`
     }.`
   }

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { quoted } from "./internal/printable.js"
 import * as Schema from "effect/Schema"
 import * as Feasibility from "./Feasibility.js"
 import { TaggedError } from "./internal/taggedError.js"
@@ -168,7 +169,7 @@ export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("Dea
   override get message(): string {
     const rates = `impossible: ${Feasibility.describeRates(this)}`
     return `${
-      JSON.stringify(this.fileName)
+      quoted(this.fileName)
     } cannot finish before its URLs expire at ${this.deadline.toISOString()}: ${rates}. ` +
       "Use a faster connection or a smaller file, or try anyway with onImpossible: \"continue\"."
   }
@@ -192,7 +193,7 @@ export class UnfinishedUploadNotFound extends TaggedError<UnfinishedUploadNotFou
   }
   override get message(): string {
     return `There is no unfinished upload ${
-      JSON.stringify(this.id)
+      quoted(this.id)
     }: it finished, was forgotten, or belongs to another ` +
       "service. Upload it again, or list the unfinished uploads."
   }
@@ -217,7 +218,7 @@ export class UploadLocked extends TaggedError<UploadLocked>()("UploadLocked", {
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.fileName)} is already being uploaded to this service. Wait for it, or upload it ` +
+    return `${quoted(this.fileName)} is already being uploaded to this service. Wait for it, or upload it ` +
       "independently with resume: false."
   }
 }

@@ -121,6 +121,11 @@ export * as PresignedUrl from "./PresignedUrl.js"
 /**
  * @since 0.1.0
  */
+export * as Printable from "./Printable.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as RangedContent from "./RangedContent.js"
 
 /**

@@ -51,6 +51,7 @@ export default defineConfig({
           items: [
             { text: "What it is", link: "/" },
             { text: "Getting started", link: "/getting-started" },
+            { text: "Command line", link: "/guide/command-line" },
             { text: "Moving from another library", link: "/guide/moving-from" },
             { text: "What it costs", link: "/guide/comparison" }
           ]

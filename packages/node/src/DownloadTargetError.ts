@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { quoted } from "@stevedore/core/Printable"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Recovery from "@stevedore/core/Recovery"
 import * as Schema from "effect/Schema"
@@ -26,7 +27,7 @@ export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/n
   }
   override get message(): string {
     return `${
-      JSON.stringify(this.path)
+      quoted(this.path)
     } already exists. Download to another path, or allow overwriting with overwrite: true.`
   }
 }
@@ -60,7 +61,7 @@ export class TargetUnwritable extends Schema.TaggedError<TargetUnwritable>("@ste
     return "none"
   }
   override get message(): string {
-    const path = JSON.stringify(this.path)
+    const path = quoted(this.path)
     if (this.occupied !== undefined) {
       return `${path} ${occupants[this.occupied]}, and was not changed. Download to another path.`
     }

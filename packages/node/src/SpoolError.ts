@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { quoted } from "@stevedore/core/Printable"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import * as Recovery from "@stevedore/core/Recovery"
 import * as Schema from "effect/Schema"
@@ -33,8 +34,8 @@ export class SpoolUnwritable extends Schema.TaggedError<SpoolUnwritable>("@steve
     return "none"
   }
   override get message(): string {
-    return `${JSON.stringify(this.fileName)} cannot be written to a temporary file in ${
-      JSON.stringify(this.directory)
+    return `${quoted(this.fileName)} cannot be written to a temporary file in ${
+      quoted(this.directory)
     }${
       this.code === undefined ? "" : ` (${this.code})`
     }. Make room there, check that you can write to it, or choose another directory with directory.`

@@ -3,13 +3,13 @@ import * as Downloads from "@stevedore/core/Downloads"
 import * as RateLimit from "@stevedore/core/RateLimit"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Buffer } from "node:buffer"
 import * as Measure from "../Measure.js"
+import { clock } from "./doctorClock.js"
 import * as Storage from "./doctorStorage.js"
 import type { Check, Finding, Found, Needs } from "./doctorTrial.js"
 import * as Trial from "./doctorTrial.js"
@@ -55,31 +55,6 @@ const token: Check<Needs> = {
         found: `accepted: ${subdomain} (${id})`,
         note: "The service does not say when it expires: such tokens last 30 days and are not renewed."
       }
-    })
-}
-
-const patience = { note: 5_000, failure: 15 * 60_000 }
-
-const clock: Check<Needs> = {
-  id: "clock",
-  title: "clock",
-  remedy: "Set this machine's clock, preferably by NTP: storage goes by its own clock.",
-  needs: ["reached"],
-  run: ({ service }) =>
-    Effect.gen(function*() {
-      const before = yield* Clock.currentTimeMillis
-      const { headers } = yield* Trial.headersOf(tokenRequest(service))
-      const after = yield* Clock.currentTimeMillis
-      const server = Date.parse(headers["date"] ?? "")
-      if (Number.isNaN(server)) return { found: "the service does not report its time" }
-      const offset = Math.round((server + 500 - (before + after) / 2) / 1000)
-      const words = Math.abs(offset) <= 1
-        ? "same as the service's"
-        : `${Measure.duration(Duration.seconds(Math.abs(offset)))} ${offset > 0 ? "behind" : "ahead of"} the service's`
-      if (Math.abs(offset) * 1000 > patience.failure) return yield* Effect.fail(Trial.problem(words))
-      return Math.abs(offset) * 1000 > patience.note
-        ? { found: words, note: "Uploads correct for it, but set it all the same." }
-        : { found: words }
     })
 }
 
@@ -212,9 +187,9 @@ const throughput = (file: Wishes["file"]): Check<Needs> => ({
 export const all = (wishes: Wishes): ReadonlyArray<Check<Needs>> => [
   connection,
   token,
-  clock,
   rateLimit,
   Storage.initiate,
+  clock,
   Storage.singlePut,
   Storage.encryption,
   Storage.partPut,

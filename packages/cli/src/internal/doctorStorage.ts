@@ -71,6 +71,7 @@ export const initiate: Check<Needs> = {
       const size = found.singleContent.byteLength
       const single = yield* told(api.initiateUpload({ name: Trial.singleName, mediaType, size }))
       found.single = single
+      found.initiatedAt = (now + (yield* Clock.currentTimeMillis)) / 2
       found.left.push({ fileId: single.fileId, kind: "session", bytes: size })
       const largeSize = found.largeContent.byteLength
       const multipart = yield* told(

@@ -54,6 +54,8 @@ export interface Found {
   /** A connection to the service was established. */
   reached?: true | undefined
   single?: SingleSession | undefined
+  /** When that session was asked for, between request and response, in milliseconds of Unix time. */
+  initiatedAt?: number | undefined
   multipart?: MultipartSession | undefined
   singleReceipt?: PutReceipt | undefined
   partReceipts?: ReadonlyArray<PartReceipt> | undefined

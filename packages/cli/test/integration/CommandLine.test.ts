@@ -3,6 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
+import { Printable } from "@stevedore/core"
 import { FaultScript } from "@stevedore/testing"
 import { Effect, Layer, Option, Schema } from "effect"
 import { execFileSync } from "node:child_process"
@@ -140,6 +141,22 @@ describe("an invalid command line", () => {
       assert.deepStrictEqual([code, stderr], [2, "Received unknown argument: '-b'\n"])
     }))
 
+  it.live.each([
+    { words: ["--\u202ecod.exe"] },
+    { words: ["--a\u061c\u007f\r\u2028\u200b\u{e0041}"] },
+    { words: ["upload", "--\u2066x\u001b[8m"] },
+    { words: ["file", "a", "\u202eb\u009b"] },
+    { words: ["file", "--", "a", "-\u202eb\u009b"] },
+    { words: ["list", "\u202eb"] },
+    { words: ["upload", "\u2066a\n\u061c"] }
+  ])("the words of %j are shown without what is not safe to print", ({ words }) =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* invoke(words, nowhere)
+      assert.isAbove(code, 0)
+      for (const line of stderr.split("\n")) assert.strictEqual(Printable.replaced(line), line)
+      assert.match(stderr, /\ufffd|\\u2066/)
+    }))
+
   it.live("a missing variable exits with 2 and is named", () =>
     Effect.gen(function*() {
       const { code, stderr } = yield* invoke(["whoami"])
@@ -224,7 +241,7 @@ describe("an upload of several files", () => {
       assert.deepStrictEqual(tags, ["ConnectionFailed", "ConnectionFailed", "ConnectionFailed"])
       // when it happens, and at the end
       assert.lengthOf(stderr.match(/ECONNREFUSED/g) ?? [], 2)
-      assert.match(stderr, /\nFailed, 3 files \(ConnectionFailed\): .*\n(?: {2}\S+\n){3}3 of 3 files failed/)
+      assert.match(stderr, /\nFailed, 3 files \(ConnectionFailed\): .*\n(?: {2}\S+\n){3}\{"type":"failed",.*"message":"3 of 3 files failed/)
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 
@@ -391,7 +408,8 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
           assert.strictEqual(ended.code, 130)
           assert.strictEqual(
             ended.stderr,
-            `Stopped after ${standing} uploaded: nothing is left to resume.\nInterrupted.\n`
+            `Stopped after ${standing} uploaded: nothing is left to resume.\n` +
+              "{\"type\":\"failed\",\"error\":{\"_tag\":\"Interrupted\",\"kind\":\"tryLater\",\"message\":\"Interrupted.\"}}\n"
           )
         }
       }))
@@ -693,7 +711,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.match(who.stderr, /rejected the token/)
         // when it happens, and at the end
         assert.lengthOf(up.stderr.match(/rejected the token/g) ?? [], 2)
-        assert.match(up.stderr, /\nFailed, 3 files \(Unauthorized\): .*\n(?: {2}\S+\n){3}3 of 3 files failed/)
+        assert.match(up.stderr, /\nFailed, 3 files \(Unauthorized\): .*\n(?: {2}\S+\n){3}\{"type":"failed",.*"message":"3 of 3 files failed/)
       }))
 
     it.scoped("list --resume continues where the last run stopped, and rejects a foreign or invalid checkpoint", () =>

@@ -73,6 +73,37 @@ describe("list --resume", () => {
       assert.strictEqual(JSON.parse(yield* fs.readFileString(place)).position, 1)
     }).pipe(Effect.provide(live)))
 
+  it.scopedLive("starts over, and says so, where a power cut left nothing or only a part of its checkpoint", () =>
+    Effect.gen(function*() {
+      const { env } = yield* Sandbox
+      const fs = yield* FileSystem.FileSystem
+      const place = `${yield* fs.makeTempDirectoryScoped()}/place`
+      const words = ["list", "projects", "--limit", "1", "--resume", place]
+      const first = yield* invoke(words, env)
+      const whole = yield* fs.readFileString(place)
+      const torn = ["", "\0".repeat(whole.length), ...[1, 12, 30, whole.length - 1].map((length) => whole.slice(0, length))]
+      for (const text of [...torn, `${whole.slice(0, 40)}${"\0".repeat(40)}`]) {
+        yield* fs.writeFileString(place, text)
+        const { code, stderr, stdout } = yield* invoke(words, env)
+        assert.deepStrictEqual([code, stdout], [0, first.stdout], JSON.stringify(text))
+        assert.match(stderr, /^--resume: \S+ is empty or incomplete, as after a power cut/)
+        assert.strictEqual(JSON.parse(yield* fs.readFileString(place)).position, 1)
+      }
+    }).pipe(Effect.provide(live)))
+
+  it.scopedLive.each(["{}", "{\"version\":1}", "[1]", "precious", "{\"version\":1,\"path\":\"/v1/projects\"}", "{\"id\":"])(
+    "leaves a file alone that is no checkpoint: %j",
+    (text) =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const fs = yield* FileSystem.FileSystem
+        const place = `${yield* fs.makeTempDirectoryScoped()}/place`
+        yield* fs.writeFileString(place, text)
+        assert.strictEqual((yield* invoke(["list", "projects", "--resume", place], env)).code, 2)
+        assert.strictEqual(yield* fs.readFileString(place), text)
+      }).pipe(Effect.provide(live))
+  )
+
   it.scopedLive("has its checkpoint, which only its owner can read, on the disk before that replaces the earlier one", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

@@ -1,12 +1,36 @@
+// Control characters (C0, DEL, C1), everything invisible that formats (marks of the writing direction, zero width, tags),
+// separators of lines and paragraphs, halves of surrogate pairs, and letters that show nothing
+const unsafe =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\u2065\u{e0000}-\u{e0fff}]/gu
+
+/** The text with `U+FFFD` in place of each character that is not safe to print. */
+export const replaced = (text: string): string => text.replace(unsafe, "\ufffd")
+
 /** The characters that a message shows of one text from elsewhere. */
 export const longestShown = 300
 
 /**
- * Makes text from elsewhere safe in a message that may be printed: a terminal obeys control characters, and those that
- * change the writing direction hide the text beside them; a text without end would hide the rest of the message. The
- * field of the error keeps the text as received.
+ * Makes text from elsewhere safe in a message that may be printed: a terminal obeys control characters, those that
+ * change the writing direction hide the text beside them, what shows nothing makes two texts look the same, and a text
+ * without end would hide the rest of the message. The field of the error keeps the text as received.
  *
  * @internal
  */
 export const printable = (text: string, longest = longestShown): string =>
-  (text.length > longest ? `${text.slice(0, longest)}\u2026` : text).replace(/[\p{Cc}\p{Bidi_C}]/gu, "\ufffd")
+  replaced(text.length > longest ? `${text.slice(0, longest)}\u2026` : text)
+
+/**
+ * A text of JSON in which each character that is not safe to print is escaped, so that nothing is lost.
+ *
+ * @internal
+ */
+export const escaped = (json: string): string =>
+  json.replace(unsafe, (character) =>
+    character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""))
+
+/**
+ * A text in quotes, with what is not safe to print escaped as in JSON: a name in a message.
+ *
+ * @internal
+ */
+export const quoted = (text: string): string => escaped(JSON.stringify(text))
