@@ -18,6 +18,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import { isForeign } from "./internal/appOrigin.js"
+import { forPages } from "./internal/appRecord.js"
 import type { Refused } from "./internal/appRefusal.js"
 import * as Refusal from "./internal/appRefusal.js"
 import * as Request from "./internal/appRequest.js"
@@ -70,6 +72,16 @@ export interface Options<User, E, R, R2 = never, E2 = never, R3 = never> {
    */
   readonly lists?: ReadonlyArray<string> | undefined
   /**
+   * The fields of records to forward besides the documented ones, such as `["folder_name"]`, at any depth. What else the
+   * service puts into a record stays here: it may be a signed URL, or not meant for users. Defaults to none.
+   */
+  readonly forward?: ReadonlyArray<string> | undefined
+  /**
+   * Other origins whose pages may call, such as `https://app.example.com`: those that your CORS middleware allows, and
+   * the app's own if a proxy changes the `Host` of its requests. By default, only pages of the same origin may.
+   */
+  readonly allowedOrigins?: ReadonlyArray<string> | undefined
+  /**
    * Where the app is mounted, such as `/api`, if the paths of its requests still include that. By default, it is
    * assumed to be removed already, as `HttpRouter.mountApp` does.
    */
@@ -90,6 +102,9 @@ interface Target {
 interface Route<R = never> {
   readonly call: Effect.Effect<{ readonly call: Call; readonly run: Answer<R> }, Refused, ServerRequest>
 }
+
+/** The fields to forward beside the documented ones. */
+type Forward = ReadonlyArray<string>
 
 /** What to do with an opened upload before the page learns of it. */
 type Note<R> = (upload: Opened) => Effect.Effect<void, Refused, R>
@@ -152,21 +167,21 @@ const initiateLarge = <R>(service: ServiceApiModule.Service, note: Note<R>): Rou
 
 // All bytes are in storage, and users who see that close the page: the file must not be lost for that. It runs in its own
 // fiber, because a timeout cannot end what is uninterruptible.
-const toItsEnd = (completed: Effect.Effect<FileRecord, ServiceError>): Answer<never> =>
+const toItsEnd = (completed: Effect.Effect<FileRecord, ServiceError>, forward: Forward): Answer<never> =>
   Effect.forkDaemon(Effect.exit(completed)).pipe(
     Effect.flatMap(Fiber.join),
     Effect.flatten,
-    Effect.map((data) => json({ data }))
+    Effect.map((record) => json({ data: forPages(record, forward) }))
   )
 
-const complete = (service: ServiceApiModule.Service, fileId: string): Route => ({
+const complete = (service: ServiceApiModule.Service, fileId: string, forward: Forward): Route => ({
   call: Effect.succeed({
     call: { operation: "completeUpload", fileId },
-    run: toItsEnd(service.completeUpload({ fileId }))
+    run: toItsEnd(service.completeUpload({ fileId }), forward)
   })
 })
 
-const completeLarge = (service: ServiceApiModule.Service, fileId: string): Route => ({
+const completeLarge = (service: ServiceApiModule.Service, fileId: string, forward: Forward): Route => ({
   call: Effect.map(Request.body(Request.CompleteLarge(service.profile.limits)), ({ parts, upload_id }) => ({
     call: { operation: "completeLargeUpload", fileId },
     run: toItsEnd(service.completeLargeUpload({
@@ -174,21 +189,25 @@ const completeLarge = (service: ServiceApiModule.Service, fileId: string): Route
       uploadId: upload_id,
       // nothing else about a part is sent on the wire
       parts: parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag, size: 1, attempts: 1 }))
-    }))
+    }), forward)
   }))
 })
 
-const file = (service: ServiceApiModule.Service, fileId: string): Route => ({
+const file = (service: ServiceApiModule.Service, fileId: string, forward: Forward): Route => ({
   call: Effect.succeed({
     call: { operation: "file", fileId },
-    run: Effect.map(service.file(fileId), (data) => json({ data }))
+    run: Effect.map(service.file(fileId), (record) => json({ data: forPages(record, forward) }))
   })
 })
 
-const list = (service: ServiceApiModule.Service, path: string, search: URLSearchParams): Route => ({
+const list = (
+  service: ServiceApiModule.Service,
+  { path, search }: Target,
+  forward: Forward
+): Route => ({
   call: Effect.map(Request.page(path, search, service.profile.limits), (request) => ({
     call: { operation: "list", path },
-    run: Effect.map(service.listPage(request), (page) => json(page))
+    run: Effect.map(service.listPage(request), (page) => json({ ...page, data: forPages(page.data, forward) }))
   }))
 })
 
@@ -198,13 +217,14 @@ const fileIdIn = (template: string, path: string): string | undefined =>
 
 const routeOf = <R>(
   service: ServiceApiModule.Service,
-  { method, path, search }: Target,
-  lists: ReadonlyArray<string>,
+  target: Target,
+  { forward = [], lists = [] }: { readonly forward?: Forward | undefined; readonly lists?: Forward | undefined },
   note: Note<R>
 ): Route<R> | undefined => {
-  const withId = (template: string, route: (service: ServiceApiModule.Service, fileId: string) => Route) => {
+  const { method, path } = target
+  const withId = (template: string, route: (service: ServiceApiModule.Service, id: string, forward: Forward) => Route) => {
     const fileId = fileIdIn(template, path)
-    return fileId === undefined ? undefined : route(service, fileId)
+    return fileId === undefined ? undefined : route(service, fileId, forward)
   }
   switch (method) {
     case "POST":
@@ -212,15 +232,11 @@ const routeOf = <R>(
       if (path === paths.initiateLargeUpload) return initiateLarge(service, note)
       return withId(paths.completeUpload, complete) ?? withId(paths.completeLargeUpload, completeLarge)
     case "GET":
-      return lists.includes(path) ? list(service, path, search) : withId(paths.file, file)
+      return lists.includes(path) ? list(service, target, forward) : withId(paths.file, file)
     default:
       return undefined
   }
 }
-
-// A browser sends cookies even with requests that another site makes in the user's name, but it says which site a
-// request comes from.
-const isOfAnotherSite = ({ headers }: ServerRequest): boolean => headers["sec-fetch-site"] === "cross-site"
 
 // A path that starts with two slashes is still a path, not a host.
 const targetOf = ({ method, url }: ServerRequest, prefix: string): Target | undefined => {
@@ -243,7 +259,8 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
  * The token of its `ServiceApi` never leaves the server. Requests are checked before the service is called, errors have
  * the service's own envelope, and problems between server and service are logged. Retries are left to the page, also if
  * the service's rate limit would take longer than ten seconds. When a page disconnects, its call ends, except for one
- * that completes an upload. Requests that, according to the browser, come from another site are refused.
+ * that completes an upload. Requests that, according to the browser, come from a page of another origin are refused, also
+ * those of a sibling subdomain, unless `allowedOrigins` has it.
  *
  * @example
  * import { HttpRouter, HttpServer } from "@effect/platform"
@@ -255,7 +272,7 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
  * const owners = new Map<string, string>() // in your database, so that a restart does not lose them
  *
  * const app = StevedoreHttpApp.make({
- *   authorize: (request) => request.cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
+ *   authorize: () => Effect.succeed("Ada"), // here, everybody is Ada: find your user by the request's session
  *   opened: (user, { fileId }) => Effect.sync(() => owners.set(fileId, user)),
  *   permit: (user, call) => Effect.sync(() => !("fileId" in call) || owners.get(call.fileId) === user)
  * })
@@ -276,15 +293,15 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
 export const make = <User, E, R, R2 = never, E2 = never, R3 = never>(
   options: Options<User, E, R, R2, E2, R3>
 ): HttpApp.Default<never, ServiceApi | R | R2 | R3> => {
-  const { authorize, lists = [], opened, permit, prefix = "" } = options
+  const { allowedOrigins = [], authorize, opened, permit, prefix = "" } = options
   const noteFor = (user: User): Note<R3> => (upload) =>
     opened === undefined ? Effect.void : Effect.catchAll(opened(user, upload), Refusal.ofApplication)
   return Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    if (isOfAnotherSite(request)) return yield* Refusal.refused(403)
+    if (isForeign(request, allowedOrigins)) return yield* Refusal.refused(403)
     const user = yield* Effect.mapError(authorize(request), () => Refusal.refused(401))
     const target = targetOf(request, prefix)
-    const route = target === undefined ? undefined : routeOf(yield* ServiceApi, target, lists, noteFor(user))
+    const route = target === undefined ? undefined : routeOf(yield* ServiceApi, target, options, noteFor(user))
     if (route === undefined) return yield* Refusal.refused(404)
     const { call, run } = yield* route.call
     if (permit !== undefined && !(yield* permit(user, call))) return yield* Refusal.refused(403)

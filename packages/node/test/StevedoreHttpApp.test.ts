@@ -134,6 +134,102 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(yield* asked, [])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.effect.each(
+    [
+      ["another site", { "sec-fetch-site": "cross-site" }, 403],
+      ["a sibling subdomain", { "sec-fetch-site": "same-site", origin: "https://b.test" }, 403],
+      ["another origin, of an older browser", { origin: "https://evil.test" }, 403],
+      ["another port, of an older browser", { origin: "http://localhost:81" }, 403],
+      ["a page without an origin", { origin: "null" }, 403],
+      ["the same origin", { "sec-fetch-site": "same-origin", origin: "https://behind-a-proxy.test" }, 201],
+      ["the same origin, of an older browser", { origin: "http://localhost" }, 201],
+      ["a program that is no browser", {}, 201]
+    ] as const
+  )("a request of %s, as a browser says, gets its answer or a 403", ([, headers, status]) =>
+    Effect.gen(function*() {
+      const sent = { host: "localhost", ...headers }
+      const opened = yield* ask(initiate, { body: small, headers: sent })
+      assert.strictEqual(opened.status, status)
+      const completed = yield* ask("/v2/files/abc/upload/complete", {
+        method: "POST",
+        headers: { ...sent, "content-type": "text/plain" }
+      })
+      assert.strictEqual(completed.status === 403, status === 403)
+      if (status === 403) assert.deepStrictEqual(yield* asked, [])
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("pages of an origin that it allows may call, with the CORS of the application", () =>
+    Effect.gen(function*() {
+      const origin = "https://app.test"
+      const allowing = StevedoreHttpApp.make({ authorize: () => Effect.succeed("Ada"), allowedOrigins: [origin] })
+      const served = HttpMiddleware.cors({ allowedOrigins: [origin], allowedHeaders: ["content-type"] })(allowing)
+      const headers = { origin, "sec-fetch-site": "cross-site" }
+      const preflight = yield* ask(initiate, { method: "OPTIONS", headers }, served)
+      assert.deepStrictEqual([preflight.status, preflight.headers.get("access-control-allow-origin")], [204, origin])
+      assert.strictEqual((yield* ask(initiate, { body: small, headers }, served)).status, 201)
+      const other = { ...headers, origin: "https://app.test.evil.test" }
+      assert.strictEqual((yield* ask(initiate, { body: small, headers: other }, served)).status, 403)
+    }).pipe(Effect.provide(SandboxLayer.memory())))
+
+  it.effect("forwards the documented fields of records, and others only if they are named", () =>
+    Effect.gen(function*() {
+      const known = { id: "f1", name: "a.txt", status: "completed" as const, created_at: "2030-01-01" }
+      const record = {
+        ...known,
+        author: { id: "u1", name: "Ada", avatar_url: "https://s.test/a?X-Amz-Signature=5ecre7" },
+        download_url: "https://s.test/f?X-Amz-Signature=5ecre7",
+        notes: { by: "an operator", list: [1] }
+      }
+      const stub = ServiceApi.layerNoop({
+        file: () => Effect.succeed(record),
+        completeUpload: () => Effect.succeed(record),
+        listPage: () => Effect.succeed({ data: [record], page: { total_count: 1, has_more: false, next_cursor: null } })
+      })
+      const dataOf = (forward: ReadonlyArray<string>) => {
+        const served = StevedoreHttpApp.make({
+          authorize: () => Effect.succeed("Ada"),
+          lists: ["/v1/projects"],
+          forward
+        })
+        return Effect.provide(
+          Effect.all([
+            Effect.map(ask("/v1/files/f1", {}, served), ({ json }) => json.data),
+            Effect.map(ask("/v2/files/f1/upload/complete", { method: "POST" }, served), ({ json }) => json.data),
+            Effect.map(ask("/v1/projects", {}, served), ({ json }) => json.data[0])
+          ]),
+          stub
+        )
+      }
+      const expected = { ...known, author: { id: "u1", name: "Ada" } }
+      assert.deepStrictEqual(yield* dataOf([]), [expected, expected, expected])
+      const more = { ...expected, notes: record.notes }
+      assert.deepStrictEqual(yield* dataOf(["notes"]), [more, more, more])
+    }))
+
+  it.effect.each([500, 501, 503, 504, 511, 405])("keeps the words of a %d of the service in its own log", (status) => {
+    const client = HttpClient.make((request) =>
+      Effect.succeed(HttpClientResponse.fromWeb(
+        request,
+        new Response(JSON.stringify({ errors: [{ code: "Down", message: "db10.corp is down" }] }), {
+          status,
+          headers: { "retry-after": "99999999" }
+        })
+      ))
+    )
+    return Effect.gen(function*() {
+      const { log, value } = yield* withLog(ask(initiate, { body: small }))
+      assert.strictEqual(value.status, 503)
+      assert.notInclude(value.text, "db10")
+      assert.isTrue(log.some((line) => line.includes("db10.corp")))
+      assert.strictEqual(value.headers.get("retry-after"), status === 405 ? null : "60")
+    }).pipe(
+      Effect.provide(ServiceApi.layer.pipe(
+        Layer.provide(ServiceConfig.layer({ baseUrl: "https://files.test", token: Redacted.make("api.5ecre7/0ken") })),
+        Layer.provide(Layer.succeed(HttpClient.HttpClient, client))
+      ))
+    )
+  })
+
   it.effect("passes operation and file to `permit`, and responds 403 without calling the service if it denies", () =>
     Effect.gen(function*() {
       const calls: Array<StevedoreHttpApp.Call> = []

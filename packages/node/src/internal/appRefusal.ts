@@ -43,47 +43,49 @@ export const answer = ({ issues, retryAfter, status }: Refused): HttpServerRespo
     }
   })
 
-const passedOn = (
-  status: number,
-  issues: ReadonlyArray<Issue>,
-  retryAfter?: Duration.Duration
-): Refused => {
-  const [first, ...others] = issues
-  return first === undefined
-    ? new Refused({ ...refused(status), retryAfter })
-    : new Refused({ status, issues: [first, ...others], retryAfter })
-}
+const passedOn = (status: number, issues: ReadonlyArray<Issue>): Refused =>
+  issues.length === 0 ? refused(status) : new Refused({ status, issues })
+
+const completes = ({ operation }: { readonly operation: string }): boolean =>
+  operation === "completeUpload" || operation === "completeLargeUpload"
 
 // paths that name no file exist for every page, unless this server is configured wrongly
-const isAboutAFile = ({ operation }: NotFound): boolean =>
-  operation === "completeUpload" || operation === "completeLargeUpload" || operation === "file"
+const isAboutAFile = (error: NotFound): boolean => completes(error) || error.operation === "file"
+
+/** What the service says of the file, its name or its parts, or of a list's filters. */
+const concernsTheVisitor: ReadonlySet<number> = new Set([400, 410, 413, 415, 416, 422])
+
+/** So long does a page wait at most because of one response: a service that errs would stop every user for longer. */
+const longestWait = Duration.minutes(1)
+
+const waiting = (refusal: Refused, { retryAfter }: { readonly retryAfter?: Duration.Duration | undefined }): Refused =>
+  new Refused({ ...refusal, retryAfter: retryAfter && Duration.min(retryAfter, longestWait) })
 
 /**
- * What the page is told about a failure of the service. Errors that the page caused are passed on. Errors between this
- * server and the service (above all, of its token) concern only the server and go only to its log.
+ * What the page is told about a failure of the service. What concerns the visitor's file is passed on, with the service's
+ * words. What is between this server and the service (above all, the token, and the names in an operator's error) goes
+ * only to the log.
  */
 export const fromService = (error: ServiceError): Effect.Effect<never, Refused> => {
   switch (error._tag) {
-    case "NotFound": {
-      const answered = Effect.fail(passedOn(404, error.issues))
-      return isAboutAFile(error) ? answered : Effect.zipRight(Effect.logWarning(error.message), answered)
-    }
+    case "NotFound":
+      return isAboutAFile(error)
+        ? Effect.fail(passedOn(404, error.issues))
+        : Effect.zipRight(Effect.logWarning(error.message), Effect.fail(refused(404)))
     case "UploadConflict":
       return Effect.fail(passedOn(409, error.issues))
     case "RequestRejected":
-      return error.status >= 400 && error.status < 500
+      return concernsTheVisitor.has(error.status)
         ? Effect.fail(passedOn(error.status, error.issues))
         : logged(error, refused(503))
     case "RateLimited":
-      return Effect.fail(passedOn(429, error.issues, error.retryAfter))
+      return Effect.fail(waiting(refused(429), error))
     case "ServiceUnavailable":
-      // a 502 with issues from Complete says that storage refused the parts, and one without, that a gateway failed: the
+      // A 502 with issues from Complete says that storage refused the parts, and one without, that a gateway failed: the
       // page must be able to distinguish them
-      return Effect.fail(
-        error.status === 502
-          ? new Refused({ status: 502, issues: error.issues, retryAfter: error.retryAfter })
-          : passedOn(503, error.issues, error.retryAfter)
-      )
+      return error.status === 502 && completes(error)
+        ? Effect.fail(waiting(new Refused({ status: 502, issues: error.issues }), error))
+        : logged(error, waiting(refused(503), error))
     case "ConnectionFailed":
     case "TimedOut":
       return logged(error, refused(503))
