@@ -45,7 +45,8 @@ const obligations = [
     ({ files }) => ["dist", "src", "CHANGELOG.md"].every((file) => files?.includes(file))
   ],
   ["publishConfig.access public", ({ publishConfig }) => publishConfig?.access === "public"],
-  ["publishConfig.provenance true", ({ publishConfig }) => publishConfig?.provenance === true],
+  // npm can state it only in a workflow of GitHub or GitLab, and refuses to publish anywhere else if a package demands it
+  ["no publishConfig.provenance", ({ publishConfig }) => publishConfig?.provenance === undefined],
   ["exports that keep internal/ closed", ({ exports }) => exports?.["./internal/*"] === null],
   // what runs at a user's install is nobody's business but the user's
   [
