@@ -5,6 +5,7 @@ import {
   Downloads,
   HttpObjectStorage,
   ObjectStorage,
+  PresignedUrl,
   RetryPolicy,
   ServiceApi,
   ServiceConfig,
@@ -373,6 +374,39 @@ describe("a download of a file whose size is known", () => {
     Effect.gen(function*() {
       const { result } = yield* run({ bytes: file }, { size: file.byteLength })
       assertBytes(Either.getOrThrow(result), file)
+    }))
+})
+
+describe("a download in a content coding", () => {
+  const coding = "the content coding gzip, which was not asked for"
+  const url = Option.getOrThrow(PresignedUrl.fromString("https://storage.test/key?X-Amz-Signature=1"))
+  const coded = Layer.merge(
+    ServiceApi.layerNoop({ download: () => Effect.succeed({ _tag: "Link", url }) }),
+    ObjectStorage.layerNoop({
+      get: () =>
+        Effect.succeed({
+          partial: false,
+          start: 0,
+          length: Option.some(5),
+          totalLength: Option.some(5),
+          etag: Option.none(),
+          checksums: {},
+          coding,
+          bytes: Stream.make(new TextEncoder().encode("coded"))
+        })
+    })
+  )
+
+  it.effect.each([undefined, 5])("is as it is stored, if its size (%s) says nothing else", (size) =>
+    Effect.map(
+      Effect.provide(collected(Downloads.stream("f1", { size })), coded),
+      (bytes) => assert.strictEqual(bytes.toString(), "coded")
+    ))
+
+  it.effect("of another size was put into it on the way: the error names it, and no byte is taken for the file's", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Effect.provide(collected(Downloads.stream("f1", { size: 9 })), coded))
+      assert.include({ ...error }, { _tag: "InvalidResponse", path: "Content-Encoding", problem: coding })
     }))
 })
 
