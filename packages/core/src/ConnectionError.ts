@@ -27,6 +27,16 @@ export type Peer = typeof Peer.Type
 const describePage = (page: PagePosition.PagePosition | undefined): string =>
   page === undefined ? "" : ` (${PagePosition.describe(page)})`
 
+const fewerFiles = "Too many files are open: raise the limit of the process (ulimit -n) or of the machine (fs.file-max), " +
+  "or transfer fewer files at once."
+
+/**
+ * What to do when the system does not open one more file or connection, by its code.
+ *
+ * @internal
+ */
+export const tooManyOpen: Readonly<Record<string, string | undefined>> = { EMFILE: fewerFiles, ENFILE: fewerFiles }
+
 /**
  * The connection could not be established, or broke before the response was complete. Whether the request arrived is
  * unknown unless `arrived` is "no".
@@ -61,7 +71,9 @@ export class ConnectionFailed extends TaggedError<ConnectionFailed>()("Connectio
     return `The connection to the ${this.peer} at ${this.origin} failed${
       this.code === undefined ? "" : ` (${this.code})`
     } ${Recovery.describeAttempts(this)}${describePage(this.page)}. ${
-      isUntrusted(this.code) ? untrusted : "Check the network and the address, then try again."
+      isUntrusted(this.code)
+        ? untrusted
+        : tooManyOpen[this.code ?? ""] ?? "Check the network and the address, then try again."
     }${this.hint === undefined ? "" : ` ${hints[this.hint]}`}`
   }
 }
@@ -136,6 +148,8 @@ export class TimedOut extends TaggedError<TimedOut>()("TimedOut", {
 }
 
 const noConnectionWasMade = new Set([
+  "EMFILE",
+  "ENFILE",
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",

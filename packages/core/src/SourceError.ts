@@ -5,6 +5,7 @@
  */
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { tooManyOpen } from "./ConnectionError.js"
 import { printable, quoted } from "./internal/printable.js"
 import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
@@ -143,9 +144,10 @@ export class SourceUnreadable extends TaggedError<SourceUnreadable>()("SourceUnr
     return causes.get(this)
   }
   override get message(): string {
-    return `${quoted(this.fileName)} ${reasons[this.reason]}${
+    const limit = tooManyOpen[this.code ?? ""]
+    return `${quoted(this.fileName)} ${limit === undefined ? reasons[this.reason] : "could not be opened"}${
       this.code === undefined ? "" : ` (${this.code})`
-    }.`
+    }.${limit === undefined ? "" : ` ${limit}`}`
   }
 }
 

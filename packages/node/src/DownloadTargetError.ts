@@ -3,8 +3,9 @@
  *
  * @since 0.1.0
  */
-import { quoted } from "@stevedore/core/Printable"
+import { tooManyOpen } from "@stevedore/core/ConnectionError"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
+import { quoted } from "@stevedore/core/Printable"
 import * as Recovery from "@stevedore/core/Recovery"
 import * as Schema from "effect/Schema"
 
@@ -81,6 +82,7 @@ const occupants: Record<NonNullable<TargetUnwritable["occupied"]>, string> = {
 const checkAll = "Check that its directory exists, that you can write to it, and that there is enough space."
 
 const advice: Readonly<Record<string, string | undefined>> = {
+  ...tooManyOpen,
   ENOSPC: "The disk is full: make room there, or download to another disk.",
   EDQUOT: "Your quota on that disk is used up: make room there, or download to another disk.",
   EFBIG: "The file is larger than its file system or this process may have it (ulimit -f): download to another disk.",

@@ -3,8 +3,9 @@
  *
  * @since 0.1.0
  */
-import { quoted } from "@stevedore/core/Printable"
+import { tooManyOpen } from "@stevedore/core/ConnectionError"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
+import { quoted } from "@stevedore/core/Printable"
 import * as Recovery from "@stevedore/core/Recovery"
 import * as Schema from "effect/Schema"
 
@@ -38,6 +39,9 @@ export class SpoolUnwritable extends Schema.TaggedError<SpoolUnwritable>("@steve
       quoted(this.directory)
     }${
       this.code === undefined ? "" : ` (${this.code})`
-    }. Make room there, check that you can write to it, or choose another directory with directory.`
+    }. ${
+      tooManyOpen[this.code ?? ""] ??
+        "Make room there, check that you can write to it, or choose another directory with directory."
+    }`
   }
 }

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as NodeFs from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { untilFree } from "./heldFile.js"
 import { attempt } from "./sourceFile.js"
 import * as Within from "./within.js"
 
@@ -26,7 +27,7 @@ interface Named {
 const notAFile = (name: string) => new SourceUnreadable({ fileName: name, reason: "NotAFile" })
 
 const listed = (below: Within.Below, name: string): Effect.Effect<ReadonlyArray<Named>, SourceUnreadable> =>
-  attempt(name, async () => {
+  untilFree(attempt(name, async () => {
     const entries = await Within.list(below, () => notAFile(name))
     return entries
       .map((entry): Named => ({
@@ -34,7 +35,7 @@ const listed = (below: Within.Below, name: string): Effect.Effect<ReadonlyArray<
         kind: entry.isFile() ? "File" : entry.isDirectory() ? "Folder" : "Other"
       }))
       .sort((one, other) => one.name < other.name ? -1 : 1)
-  })
+  }))
 
 const refused = (name: string, error: SourceUnreadable): FolderEntry => ({ _tag: "Refused", name, error })
 

@@ -1,5 +1,6 @@
 import { systemCode } from "@stevedore/core/ConnectionError"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 
 // On other systems these say that this user may never do it.
 const ofWindows: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM"])
@@ -14,8 +15,13 @@ export const isHeld = (error: unknown, platform: NodeJS.Platform = process.platf
   return code === "EBUSY" || (platform === "win32" && ofWindows.has(code))
 }
 
-// The process or the system has too many files open, or a network drive lost its connection.
-const passing: ReadonlySet<string | undefined> = new Set(["EMFILE", "ENFILE", "EAGAIN", "EIO"])
+// The process or the system has too many files open.
+const tooMany: ReadonlySet<string | undefined> = new Set(["EMFILE", "ENFILE"])
+
+const isShortOfFiles = (error: unknown): boolean => tooMany.has(systemCode(error))
+
+// Or a network drive lost its connection.
+const passing: ReadonlySet<string | undefined> = new Set([...tooMany, "EAGAIN", "EIO"])
 
 // In milliseconds, each twice the one before: together two and a half seconds
 const firstPause = 10
@@ -48,3 +54,28 @@ export const untilLetGo = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<
  */
 export const untilReadable = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   retried(read, (error) => isHeld(error) || passing.has(systemCode(error)))
+
+// Transfers close their files and connections when they end: up to half a minute
+const untilClosed = Schedule.exponential("10 millis").pipe(
+  Schedule.union(Schedule.spaced("1 second")),
+  Schedule.upTo("30 seconds")
+)
+
+/**
+ * Waits for a free file descriptor to open something: those of other transfers become free.
+ *
+ * @internal
+ */
+export const untilFree = <A, E, R>(open: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.catchAll(open, (error) =>
+    isShortOfFiles(error)
+      ? Effect.retry(open, { schedule: untilClosed, while: isShortOfFiles })
+      : Effect.fail(error))
+
+/**
+ * The same for a moment, where nothing can interrupt it.
+ *
+ * @internal
+ */
+export const untilOpened = <A, E, R>(open: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  retried(open, isShortOfFiles)

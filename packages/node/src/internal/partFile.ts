@@ -10,7 +10,7 @@ import type { DownloadTargetError } from "../DownloadTargetError.js"
 import { TargetExists, TargetUnwritable } from "../DownloadTargetError.js"
 import { attempt, codeOf, exists } from "./downloadTarget.js"
 import { identityOf } from "./fileIdentity.js"
-import { untilLetGo } from "./heldFile.js"
+import { untilFree, untilLetGo } from "./heldFile.js"
 import { readBuffer } from "./readBuffers.js"
 
 /**
@@ -55,7 +55,7 @@ export const open = (
     readonly overwrite: boolean
   }
 ): Effect.Effect<PartFile, TargetUnwritable, Scope.Scope> =>
-  Effect.acquireRelease(
+  untilFree(Effect.acquireRelease(
     Effect.zipWith(
       Effect.makeSemaphore(1),
       attempt(target, async () => {
@@ -72,7 +72,7 @@ export const open = (
         const kept = options.keep && Exit.isFailure(exit) && (yield* options.worth)
         yield* kept ? Effect.sync(() => options.onKept?.()) : remove(path)
       })
-  )
+  ))
 
 const flags = constants.O_RDWR | constants.O_CREAT
 

@@ -6,7 +6,7 @@ import * as NodeFs from "node:fs/promises"
 import type { TargetUnwritable } from "../DownloadTargetError.js"
 import { attempt } from "./downloadTarget.js"
 import * as FastCrc32 from "./fastCrc32.js"
-import { untilLetGo, untilReadable } from "./heldFile.js"
+import { untilLetGo, untilOpened, untilReadable } from "./heldFile.js"
 import type { PartFile } from "./partFile.js"
 import { openOwn, read as readPart, remove } from "./partFile.js"
 
@@ -130,5 +130,5 @@ export const write = (file: PartFile, journal: PartJournal): Effect.Effect<void,
       })
       await NodeFs.rename(aside, pathOf(file.path))
     })
-    return Effect.tapError(untilLetGo(written), () => remove(aside))
+    return Effect.tapError(untilOpened(untilLetGo(written)), () => remove(aside))
   }).pipe(Effect.uninterruptible)

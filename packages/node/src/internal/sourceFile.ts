@@ -11,6 +11,7 @@ import type { BigIntStats } from "node:fs"
 import { constants } from "node:fs"
 import * as NodeFs from "node:fs/promises"
 import { identityOf } from "./fileIdentity.js"
+import { untilFree } from "./heldFile.js"
 import * as Within from "./within.js"
 
 /** @internal */
@@ -96,21 +97,21 @@ export const inspect = (place: SourcePlace): Effect.Effect<SourceFingerprint, So
  * @internal
  */
 export const inspectOpened = (place: SourcePlace): Effect.Effect<SourceFingerprint, SourceUnreadable> =>
-  attempt(place.name, async () => {
+  untilFree(attempt(place.name, async () => {
     const handle = await opened(place)
     try {
       return await fingerprintOf(handle, place)
     } finally {
       await handle.close().catch(() => undefined)
     }
-  })
+  }))
 
 /** @internal */
 export const open = (place: SourcePlace): Effect.Effect<NodeFs.FileHandle, SourceUnreadable, Scope.Scope> =>
-  Effect.acquireRelease(
+  untilFree(Effect.acquireRelease(
     attempt(place.name, () => opened(place)),
     (handle) => Effect.promise(() => handle.close().catch(() => undefined))
-  )
+  ))
 
 const aspects = ["identity", "size", "modified"] as const
 

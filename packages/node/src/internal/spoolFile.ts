@@ -10,6 +10,7 @@ import { randomUUID } from "node:crypto"
 import * as NodeFs from "node:fs/promises"
 import { join } from "node:path"
 import { SpoolUnwritable } from "../SpoolError.js"
+import { untilFree } from "./heldFile.js"
 import * as Leftovers from "./leftovers.js"
 
 interface Spool {
@@ -43,7 +44,7 @@ const sweep = (directory: string): Effect.Effect<void> =>
   )
 
 const create = (spool: Spool): Effect.Effect<SpoolFile, SpoolUnwritable, Scope.Scope> =>
-  Effect.acquireRelease(
+  untilFree(Effect.acquireRelease(
     Effect.suspend(() => {
       const path = join(spool.directory, `stevedore-${process.pid}-${randomUUID()}.spool`)
       return Effect.map(attempt(spool, () => NodeFs.open(path, "wx", 0o600)), (handle) => ({ path, handle }))
@@ -53,7 +54,7 @@ const create = (spool: Spool): Effect.Effect<SpoolFile, SpoolUnwritable, Scope.S
         await handle.close().catch(() => undefined)
         await NodeFs.rm(path, { force: true }).catch(() => undefined)
       })
-  )
+  ))
 
 const fill = <E>(spool: Spool, file: SpoolFile, stream: Stream.Stream<Uint8Array, E>) =>
   Effect.suspend(() => {

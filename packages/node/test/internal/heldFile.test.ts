@@ -1,8 +1,11 @@
 import { Error as PlatformError } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
+import { ConnectionFailed } from "@stevedore/core/ConnectionError"
+import { SourceUnreadable } from "@stevedore/core/SourceError"
 import { Effect, Either, Fiber, TestClock } from "effect"
 import { TargetUnwritable } from "../../src/DownloadTargetError.js"
-import { isHeld, untilLetGo, untilReadable } from "../../src/internal/heldFile.js"
+import { isHeld, untilFree, untilLetGo, untilOpened, untilReadable } from "../../src/internal/heldFile.js"
+import { SpoolUnwritable } from "../../src/SpoolError.js"
 import * as OtherDisk from "../support/otherDisk.js"
 
 describe("heldFile", () => {
@@ -29,7 +32,13 @@ describe("heldFile", () => {
   const failing = (code: string, times: number) => {
     let runs = 0
     const run = Effect.suspend(() => ++runs > times ? Effect.void : Effect.fail(OtherDisk.refusal(code)))
-    return { run: untilLetGo(run), read: untilReadable(run), runs: () => runs }
+    return {
+      run: untilLetGo(run),
+      read: untilReadable(run),
+      open: untilFree(run),
+      openNow: untilOpened(run),
+      runs: () => runs
+    }
   }
 
   it.effect.each(["EMFILE", "ENFILE", "EAGAIN", "EIO", "EBUSY"])(
@@ -66,4 +75,44 @@ describe("heldFile", () => {
       assert.strictEqual((yield* Effect.flip(full.run)).code, "ENOSPC")
       assert.strictEqual(full.runs(), 1)
     }))
+
+  it.effect.each(["EMFILE", "ENFILE"])(
+    "waits for a free file descriptor, for half a minute, or 2.5 seconds where nothing can interrupt it: %s",
+    (code) =>
+      Effect.gen(function*() {
+        const short = [failing(code, 20), failing(code, Number.POSITIVE_INFINITY)]
+        const fibers = yield* Effect.all(short.map(({ open }) => Effect.fork(Effect.either(open))))
+        yield* TestClock.adjust("25 seconds")
+        assert.isTrue(Either.isRight(yield* Fiber.join(fibers[0] ?? Fiber.never)))
+        yield* TestClock.adjust("10 seconds")
+        const left = yield* Fiber.join(fibers[1] ?? Fiber.never)
+        assert.isTrue(Either.isLeft(left))
+        assert.isAtMost(short[1]?.runs() ?? 0, 45)
+        const now = failing(code, Number.POSITIVE_INFINITY)
+        const briefly = yield* Effect.fork(Effect.either(now.openNow))
+        yield* TestClock.adjust("2600 millis")
+        assert.isTrue(Either.isLeft(yield* Fiber.join(briefly)))
+        const other = failing("EACCES", 1)
+        assert.strictEqual((yield* Effect.flip(other.open)).code, "EACCES")
+      })
+  )
+
+  it.effect("can be interrupted while it waits for a file descriptor", () =>
+    Effect.gen(function*() {
+      const waiting = yield* Effect.fork(failing("EMFILE", Number.POSITIVE_INFINITY).open)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(waiting)
+    }))
+
+  it("is told with the limit that is reached and where to change it, whatever could not be opened", () => {
+    const messages = (code: string) => [
+      new TargetUnwritable({ path: "a", code }),
+      new SpoolUnwritable({ fileName: "a", directory: "b", code }),
+      new SourceUnreadable({ fileName: "a", reason: "Failed", code }),
+      new ConnectionFailed({ peer: "storage", origin: "https://storage.test", arrived: "no", code })
+    ].map(({ message }) => message)
+    for (const message of messages("EMFILE")) assert.match(message, /\(EMFILE\).*ulimit -n/)
+    for (const message of messages("ENFILE")) assert.match(message, /\(ENFILE\).*fs\.file-max/)
+    for (const message of messages("EIO")) assert.notMatch(message, /limit/)
+  })
 })
