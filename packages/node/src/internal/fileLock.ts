@@ -1,10 +1,13 @@
 import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { Lock } from "@stevedore/core/UploadLedger"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { flow } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import { untilLetGo, untilReadable } from "./heldFile.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
@@ -36,6 +39,8 @@ interface Held {
 interface Found {
   readonly taking: string
   readonly owner: Option.Option<Owner>
+  /** When its owner last showed that it is there, in milliseconds since 1970. */
+  readonly shownAt: number | undefined
 }
 
 /**
@@ -50,25 +55,27 @@ export interface Place extends Pick<PrivateDirectory, "makeDirectory" | "pathOf"
 const pathIn = (directory: Pick<Place, "pathOf">) => (id: string): string => directory.pathOf(`${folder}/${nameOf(id)}`)
 
 // Reading a pipe that nobody writes to would block forever.
-const textOf = (fs: FileSystem.FileSystem, path: string): Effect.Effect<string, PlatformError> =>
-  Effect.flatMap(fs.stat(path), ({ type }) => type === "File" ? fs.readFileString(path) : Effect.succeed(""))
+const contentOf = (fs: FileSystem.FileSystem, path: string) =>
+  Effect.flatMap(fs.stat(path), ({ mtime, type }) =>
+    Effect.map(type === "File" ? fs.readFileString(path) : Effect.succeed(""), (text) => ({
+      text,
+      shownAt: Option.getOrUndefined(Option.map(mtime, (date) => date.getTime()))
+    })))
 
 // A file that is not one of our locks has no owner: a lock is written in one step, so it cannot be a half-written one.
 const readWith = (fs: FileSystem.FileSystem) => (path: string): Effect.Effect<Found, PlatformError> =>
-  Effect.flatMap(untilReadable(textOf(fs, path)), (text) =>
+  Effect.flatMap(untilReadable(contentOf(fs, path)), ({ shownAt, text }) =>
     Effect.match(Schema.decode(Owner)(text), {
-      onFailure: () => ({ taking: text, owner: Option.none() }),
-      onSuccess: (owner) => ({ taking: owner.taking, owner: Option.some(owner) })
+      onFailure: () => ({ taking: text, owner: Option.none(), shownAt }),
+      onSuccess: (owner) => ({ taking: owner.taking, owner: Option.some(owner), shownAt })
     }))
 
-const isHeldBy = (isAlive: (owner: Owner) => Effect.Effect<boolean>) => ({ owner }: Found): Effect.Effect<boolean> =>
-  Option.match(owner, { onNone: () => Effect.succeed(false), onSome: isAlive })
+type IsAlive = (owner: Owner, shownAt: number | undefined) => Effect.Effect<boolean>
 
-const isHeldAt = (
-  fs: FileSystem.FileSystem,
-  isAlive: (owner: Owner) => Effect.Effect<boolean>
-) =>
-(path: string): Effect.Effect<boolean> =>
+const isHeldBy = (isAlive: IsAlive) => ({ owner, shownAt }: Found): Effect.Effect<boolean> =>
+  Option.match(owner, { onNone: () => Effect.succeed(false), onSome: (one) => isAlive(one, shownAt) })
+
+const isHeldAt = (fs: FileSystem.FileSystem, isAlive: IsAlive) => (path: string): Effect.Effect<boolean> =>
   Effect.orElseSucceed(Effect.flatMap(readWith(fs)(path), isHeldBy(isAlive)), () => false)
 
 /**
@@ -86,13 +93,14 @@ export const look = (
 /**
  * One lock file per id, containing its owner, in a private directory. The file is written aside and hard-linked into
  * place: only one process can succeed, and the lock file never exists without its owner in it. A lock whose owner is
- * dead is taken over. If a lock cannot be created at all, and nobody has it, it counts as acquired, because the upload
+ * dead is taken over. Where the system does not tell when a process started, an owner shows every minute that it is there,
+ * and counts as dead when it has not for ten: its number may be another process's by now. If a lock cannot be created at all, and nobody has it, it counts as acquired, because the upload
  * matters more than its lock.
  *
  * @internal
  */
 export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Uploads"): Effect.Effect<Lock> =>
-  Effect.map(ProcessIdentity.make(fs), ({ isAlive, own }) => {
+  Effect.map(ProcessIdentity.make(fs), ({ isAlive, isRecognizable, own }) => {
     const pathOf = pathIn(directory)
     const read = readWith(fs)
     const isHeld = isHeldBy(isAlive)
@@ -121,6 +129,19 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
           Effect.catchAll((error) => orLinked(held, error)),
           Effect.ensuring(Effect.ignore(fs.remove(written, { force: true })))
         ))
+
+    // Where nobody can look up when this process started, another one may have its number after it.
+    const showing = (held: Held): Effect.Effect<void, never, Scope.Scope> => {
+      const show = Effect.flatMap(Clock.currentTimeMillis, (now) => fs.utimes(held.path, now / 1000, now / 1000))
+      return isRecognizable
+        ? Effect.void
+        : Effect.whenEffect(show, isStill(held)).pipe(
+          Effect.ignore,
+          Effect.schedule(Schedule.spaced(ProcessIdentity.beat)),
+          Effect.forkScoped,
+          Effect.asVoid
+        )
+    }
 
     // If it cannot be read, as without a free file descriptor, it is still ours: nobody takes it from a running process.
     const release = (held: Held): Effect.Effect<void> => {
@@ -183,5 +204,8 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
           Effect.catchAll((error) => withoutLock(pathOf(id), error))
         ),
         ({ held }) => Option.match(held, { onNone: () => Effect.void, onSome: release })
-      ).pipe(Effect.map(({ taken }) => taken))
+      ).pipe(
+        Effect.tap(({ held }) => Option.match(held, { onNone: () => Effect.void, onSome: showing })),
+        Effect.map(({ taken }) => taken)
+      )
   })

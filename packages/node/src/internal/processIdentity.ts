@@ -61,6 +61,16 @@ const isSameStart = (one: string, other: string): boolean => {
 // Two clocks are compared, which may have been set to each other meanwhile
 const margin = Duration.toMillis("1 minute")
 
+/**
+ * How often a process whose start nobody can look up shows that it is there, and how long it may be silent: then its
+ * number is another's. Longer than a machine is busy, and a sleeping machine runs nobody else either.
+ *
+ * @internal
+ */
+export const beat = Duration.minutes(1)
+
+const longestSilence = Duration.toMillis("10 minutes")
+
 // Only Linux tells when another process started. Elsewhere, its number may be another's by now, and after a start of the
 // machine it often is: the first numbers are given out again.
 const isBeforeBoot = (seenAt: number, secondsUp: number): Effect.Effect<boolean> =>
@@ -90,15 +100,26 @@ export const make = (fs: FileSystem.FileSystem, secondsUp: () => number = uptime
       (seenAt) => ({ pid: process.pid, startedAt, seenAt })
     )
 
-    const isAlive = ({ pid, seenAt, startedAt }: ProcessIdentity): Effect.Effect<boolean> =>
+    const isSilent = (shownAt: number | undefined): Effect.Effect<boolean> =>
+      Effect.map(Clock.currentTimeMillis, (now) => shownAt !== undefined && shownAt < now - longestSilence)
+
+    const isAlive = (
+      { pid, seenAt, startedAt }: ProcessIdentity,
+      /** When it last showed that it is there, in milliseconds since 1970, if it does so. */
+      shownAt?: number
+    ): Effect.Effect<boolean> =>
       Effect.flatMap(lookUp(pid), (found) => {
         if (Option.isSome(found)) {
-          const isSame = startedAt === undefined || isSameStart(startedAt, found.value.startedAt)
-          return Effect.succeed(isSame && !ended.has(found.value.state))
-        }
-        if (!isRunning(pid)) return Effect.succeed(false)
-        return seenAt === undefined ? Effect.succeed(true) : Effect.negate(isBeforeBoot(seenAt, secondsUp()))
+          if (ended.has(found.value.state)) return Effect.succeed(false)
+          if (startedAt !== undefined) return Effect.succeed(isSameStart(startedAt, found.value.startedAt))
+        } else if (!isRunning(pid)) return Effect.succeed(false)
+        const isReused = seenAt === undefined ? Effect.succeed(false) : isBeforeBoot(seenAt, secondsUp())
+        // one that others can look up does not show itself, even if this process may not look just now
+        const lastShown = startedAt !== undefined || shownAt === undefined
+          ? undefined
+          : Math.max(seenAt ?? shownAt, shownAt)
+        return Effect.zipWith(isReused, isSilent(lastShown), (reused, silent) => !reused && !silent)
       })
 
-    return { own, isAlive }
+    return { own, isAlive, isRecognizable: startedAt !== undefined }
   })
