@@ -192,6 +192,7 @@ export const make = (service: string): Effect.Effect<Manifest, never, FileSystem
       add: (file) =>
         Effect.gen(function*() {
           yield* directory.makeDirectory(folder)
+          yield* directory.syncNames("")
           const { lines } = yield* open(fileOf(service, file.path))
           yield* lines.add(yield* encodeLine(file))
         }).pipe(Effect.catchAll((error) => warnAdd(`An uploaded file cannot be recorded: ${error.message}`)))

@@ -237,9 +237,11 @@ const makeWith = (
  * later. A record that cannot be read just now, because too many files are open, for instance, is read again for two and
  * a half seconds before its upload starts over.
  *
- * Each record is its own file, written aside and then moved into place, and each receipt is a line appended to a file:
- * a killed process loses at most what it was writing. Writes are not synced to disk (`fsync`), so a power failure may
- * lose more; those parts are then sent again.
+ * What is recorded is on the disk: each record is its own file, written aside, synced (`fsync`) and then moved into
+ * place, and each receipt is a line appended to a file and synced. An upload goes on only then, so neither a killed
+ * process nor a power failure loses a part that was confirmed; what was being written is lost, and nothing else. Receipts
+ * that come while the disk is busy are written together, with one sync. A disk that claims to have synced what it has
+ * not may lose more; those parts are then sent again.
  *
  * An upload that has not been resumed for 30 days is forgotten when other uploads start, a few with each.
  *

@@ -6,6 +6,7 @@ import type { UploadRecord } from "@stevedore/core/UploadRecord"
 import { DiskLedger, NodeChecksum, NodeStevedore } from "@stevedore/node"
 import {
   Array as Arr,
+  Clock,
   Effect,
   Exit,
   FastCheck,
@@ -21,6 +22,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { settableWallClock } from "../../core/test/fixtures/wallClock.js"
 import * as FileLock from "../src/internal/fileLock.js"
 import * as PrivateDirectory from "../src/internal/privateDirectory.js"
@@ -361,7 +363,11 @@ describe("DiskLedger", () => {
           Effect.zipRight(
             fs.writeFileString(path, ""),
             Effect.fail(failure(path, "ENOSPC: no space left on device"))
-          )
+          ),
+        open: (path, options) =>
+          options?.flag === "r"
+            ? fs.open(path, options)
+            : Effect.zipRight(fs.writeFileString(path, ""), Effect.fail(failure(path, "ENOSPC: no space left on device")))
       }))
       const directory = yield* fresh
       const ledger = yield* DiskLedger.make({ directory }).pipe(Effect.provideService(FileSystem.FileSystem, full))
@@ -970,6 +976,44 @@ describe("the lock of an upload", () => {
       yield* TestClock.setTime(Date.UTC(2100, 0, 1))
       assert.isTrue(yield* ofService("a"))
       assert.isFalse(yield* Effect.flatMap(locks, (lock) => lock("a")))
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scoped("stays with its holder as long as that runs, and not with its number, when process start times are unavailable", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const withoutProc = {
+        ...fs,
+        readFileString: (path: string) => fs.readFileString(path.replace(/^\/proc/, "/nowhere"))
+      }
+      yield* TestClock.setTime(Date.now())
+      const directory = yield* fresh
+      const locks = Effect.flatMap(PrivateDirectory.make(fs, directory), (place) => FileLock.make(withoutProc, place))
+      const taken = Effect.scoped(Effect.flatMap(locks, (lock) => lock("a")))
+      const holding = yield* Scope.make()
+      assert.isTrue(yield* Scope.extend(Effect.flatMap(locks, (lock) => lock("a")), holding))
+      const path = join(directory, "locks", "a")
+      for (let minute = 0; minute < 25; minute++) {
+        yield* TestClock.adjust("1 minute")
+        const now = yield* Clock.currentTimeMillis
+        // the time of a file is set on the real disk
+        yield* Effect.promise(async () => {
+          for (let look = 0; look < 1000 && (await Fs.stat(path)).mtimeMs < now - 1; look++) await sleep(2)
+        })
+        assert.isFalse(yield* taken)
+      }
+      yield* Scope.close(holding, Exit.void)
+      // killed; its number is now that of a process that runs, as this one
+      const now = yield* Clock.currentTimeMillis
+      for (const owner of [{}, { seenAt: now - 3_600_000 }]) {
+        for (const [minutes, isFree] of [[9, false], [11, true]] as const) {
+          const shown = (now - minutes * 60_000) / 1000
+          yield* Effect.promise(async () => {
+            await Fs.writeFile(path, JSON.stringify({ pid: process.pid, taking: "its own", ...owner }))
+            await Fs.utimes(path, shown, shown)
+          })
+          assert.strictEqual(yield* taken, isFree)
+        }
+      }
     }).pipe(Effect.provide(NodeContext.layer)))
 
   it.effect("counts its holder as dead after a reboot, when process start times are unavailable", () =>

@@ -3,6 +3,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { dirname } from "node:path"
 
 /**
  * A file of lines in a private directory, to which several processes add. A line is written in one step, with a line
@@ -90,11 +91,12 @@ export const make = (fs: FileSystem.FileSystem, directory: Directory, file: stri
     Effect.scoped(Effect.gen(function*() {
       const old = yield* fs.open(path, { flag: "r" })
       const known = read.size
-      const written = yield* directory.writeAside(yield* text)
+      const written = yield* directory.writeSynced(yield* text)
       yield* Effect.tapError(
         DiskLedger.untilLetGo(fs.rename(written, path)),
         () => Effect.ignore(fs.remove(written, { force: true }))
       )
+      yield* directory.syncNames(dirname(file))
       const { size } = yield* old.stat
       const late = Number(size) - known
       if (late <= 0) return

@@ -8,7 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import { untilLetGo } from "./heldFile.js"
+import * as DurableFile from "./durableFile.js"
+import * as GroupedAppends from "./groupedAppends.js"
+import { untilLetGo, untilOpened } from "./heldFile.js"
 
 /**
  * A directory that only its owner can enter.
@@ -22,9 +24,13 @@ export interface PrivateDirectory {
   readonly makeDirectory: (path: string) => Effect.Effect<void, PlatformError>
   /** The path of something in the directory. */
   readonly pathOf: (path: string) => string
-  /** Writes a file aside and returns its path, to be moved or linked into place. */
-  readonly writeAside: (content: string | Uint8Array) => Effect.Effect<string, PlatformError>
-  /** Appends to a file in an existing directory. The content is short, so it is written completely or not at all. */
+  /** Writes a file aside and returns its path, to be linked into place. A power failure may lose it. */
+  readonly writeAside: (content: string) => Effect.Effect<string, PlatformError>
+  /** The same for a file to be moved into place, whose content is on the disk: then {@link syncNames} keeps its name. */
+  readonly writeSynced: (content: string | Uint8Array) => Effect.Effect<string, PlatformError>
+  /** Syncs the names in a subdirectory, or in the directory itself (`""`), to disk. */
+  readonly syncNames: (path: string) => Effect.Effect<void>
+  /** Appends to a file in an existing directory. Once that has ended, the content is on the disk. */
   readonly append: (path: string, content: string) => Effect.Effect<void, PlatformError>
   /** Moves something aside in one step, whatever it contains, and returns its new path, to be removed. */
   readonly moveAside: (path: string) => Effect.Effect<string, PlatformError>
@@ -43,14 +49,14 @@ const fileMode = 0o600
 export const writeNew = (
   fs: FileSystem.FileSystem,
   path: string,
-  content: string | Uint8Array,
+  content: string,
   mode?: number
 ): Effect.Effect<void, PlatformError> => {
   const options = { flag: "wx", ...(mode === undefined ? {} : { mode }) } as const
-  const written = typeof content === "string"
-    ? fs.writeFileString(path, content, options)
-    : fs.writeFile(path, content, options)
-  return Effect.tapError(written, () => Effect.ignore(fs.remove(path, { force: true })))
+  return Effect.tapError(
+    untilOpened(fs.writeFileString(path, content, options)),
+    () => Effect.ignore(fs.remove(path, { force: true }))
+  )
 }
 
 const aside = "temporary"
@@ -107,7 +113,11 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
     const makeDirectory = (path: string) =>
       fs.makeDirectory(join(directory, path), { recursive: true, mode: directoryMode })
 
-    const begin = checked.pipe(Effect.zipRight(makeDirectory(aside)), Effect.zipRight(inspected))
+    const begin = checked.pipe(
+      Effect.zipRight(makeDirectory(aside)),
+      Effect.zipRight(inspected),
+      Effect.zipRight(Effect.suspend(() => DurableFile.syncNamesUpTo(fs, directory)))
+    )
 
     const untouchedIn = (path: string, time: number): Effect.Effect<ReadonlyArray<string>> => {
       const isUntouched = (name: string) =>
@@ -131,29 +141,23 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
     const swept = yield* Effect.once(sweep)
     const freshPath = Effect.sync(() => join(directory, aside, randomUUID()))
 
-    const write = (path: string, content: string | Uint8Array) => writeNew(fs, path, content, fileMode)
+    const writeBy = (write: (path: string) => Effect.Effect<void, PlatformError>) =>
+      checkedLately.pipe(
+        Effect.zipRight(swept),
+        Effect.zipRight(freshPath),
+        Effect.tap((path) => Effect.catchIf(write(path), isMissing, () => Effect.zipRight(begin, write(path))))
+      )
+
+    const appended = yield* GroupedAppends.make((path, content) => DurableFile.append(fs, path, content))
 
     return {
       checked,
       makeDirectory,
       pathOf: (path) => join(directory, path),
-      writeAside: (content) =>
-        checkedLately.pipe(
-          Effect.zipRight(swept),
-          Effect.zipRight(freshPath),
-          Effect.tap((path) =>
-            Effect.catchIf(
-              write(path, content),
-              isMissing,
-              () => Effect.zipRight(begin, write(path, content))
-            )
-          )
-        ),
-      append: (path, content) =>
-        Effect.zipRight(
-          checkedLately,
-          fs.writeFileString(join(directory, path), content, { flag: "a", mode: fileMode })
-        ),
+      writeAside: (content) => writeBy((path) => writeNew(fs, path, content, fileMode)),
+      writeSynced: (content) => writeBy((path) => DurableFile.writeNew(fs, path, content)),
+      syncNames: (path) => DurableFile.syncNames(fs, join(directory, path)),
+      append: (path, content) => Effect.zipRight(checkedLately, appended(join(directory, path), content)),
       moveAside: (path) =>
         checkedLately.pipe(
           Effect.zipRight(freshPath),

@@ -74,20 +74,26 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
   const set = (key: string, value: string | Uint8Array): Effect.Effect<void, PlatformError> =>
     Effect.gen(function*() {
       const { parent, path } = placeOf(key)
-      const written = yield* directory.writeAside(value)
+      const written = yield* directory.writeSynced(value)
       const moved = untilLetGo(fs.rename(written, path))
+      const intoNew = directory.makeDirectory(parent).pipe(
+        Effect.zipRight(moved),
+        Effect.zipRight(directory.syncNames(""))
+      )
       yield* moved.pipe(
-        Effect.catchIf(isMissing, () => Effect.zipRight(directory.makeDirectory(parent), moved)),
+        Effect.catchIf(isMissing, () => intoNew),
         Effect.tapError(() => Effect.ignore(fs.remove(written, { force: true }))),
         Effect.catchAll((error) => Effect.unlessEffect(Effect.fail(error), isAt(path, value)))
       )
+      yield* directory.syncNames(parent)
     }).pipe(Effect.uninterruptible)
 
   const linesPath = (key: string): string => `${pathName(segmentsOf(key))}${linesSuffix}`
 
-  // Each line starts with its own line break: one that a killed process left half-written does not spoil the next.
+  // Each line has its own line breaks: one that a killed process left half-written does not spoil the next, and one that a
+  // power failure left zeroed not the one before.
   const append = (key: string, line: string): Effect.Effect<void, PlatformError> =>
-    Effect.uninterruptible(directory.append(linesPath(key), `\n${line}`))
+    Effect.uninterruptible(directory.append(linesPath(key), `\n${line}\n`))
 
   const lines = (key: string): Effect.Effect<ReadonlyArray<string>, PlatformError> =>
     untilReadable(Effect.zipRight(directory.checked, fs.readFileString(directory.pathOf(linesPath(key))))).pipe(

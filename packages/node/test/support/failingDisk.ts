@@ -38,9 +38,9 @@ const failure = (code: string, path: string) =>
 
 /** A file system over such a disk. A refused write has written half; a death ends its fiber. */
 export const fileSystem = (fs: FileSystem.FileSystem, script: Script): FileSystem.FileSystem => {
-  const on = <A>(
+  const on = <A, R>(
     path: string,
-    whole: Effect.Effect<A, PlatformError.PlatformError>,
+    whole: Effect.Effect<A, PlatformError.PlatformError, R>,
     half: Effect.Effect<void, PlatformError.PlatformError> = Effect.void
   ) =>
     Effect.suspend(() => {
@@ -49,8 +49,19 @@ export const fileSystem = (fs: FileSystem.FileSystem, script: Script): FileSyste
       if (answer === "carry out") return whole
       return answer === "die" ? Effect.interrupt : Effect.zipRight(half, Effect.fail(failure(answer.refuse, path)))
     })
+  const gatedFile = (path: string, file: FileSystem.File): FileSystem.File =>
+    new Proxy(file, {
+      get: (own, name) =>
+        name === "sync"
+          ? on(path, own.sync)
+          : name === "writeAll"
+          ? (bytes: Uint8Array) =>
+            on(path, own.writeAll(bytes), own.writeAll(bytes.subarray(0, Math.floor(bytes.byteLength / 2))))
+          : Reflect.get(own, name, own)
+    })
   return {
     ...fs,
+    open: (path, options) => on(path, Effect.map(fs.open(path, options), (file) => gatedFile(path, file))),
     stat: (path) => on(path, fs.stat(path)),
     readDirectory: (path, options) => on(path, fs.readDirectory(path, options)),
     readFileString: (path, encoding) => on(path, fs.readFileString(path, encoding)),
