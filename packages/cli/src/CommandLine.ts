@@ -146,6 +146,13 @@ const sandbox = Command.make(
       ),
       Options.optional
     ),
+    variation: Arguments.wholeNumber("variation", { from: 1, to: Number.MAX_SAFE_INTEGER }).pipe(
+      Options.withPseudoName("SEED"),
+      Options.withDescription(
+        "Be the service of this number, from 1: one that keeps the interface and differs in all that it leaves open"
+      ),
+      Options.optional
+    ),
     json: Arguments.json,
     ...Arguments.shared
   },

@@ -12,6 +12,7 @@ import * as ObjectStoreDirectory from "@stevedore/testing/ObjectStoreDirectory"
 import * as Sandbox from "@stevedore/testing/Sandbox"
 import * as SandboxHttp from "@stevedore/testing/SandboxHttp"
 import * as SandboxOptions from "@stevedore/testing/SandboxOptions"
+import * as ServiceVariation from "@stevedore/testing/ServiceVariation"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -46,6 +47,8 @@ export interface Options {
   readonly projects: number
   /** A fault file, as {@link FaultFile.parse} expects it. */
   readonly faults: Option.Option<string>
+  /** The seed of the service to be. */
+  readonly variation: Option.Option<number>
   readonly json: boolean
 }
 
@@ -64,6 +67,10 @@ const listen = (
       requestTimeout: 0,
       // longer than clients keep an idle connection, so that none reuses one that is being closed
       keepAliveTimeout: 65_000
+    })
+    // the sandbox sends the date of its own clock, unless it is to send none
+    sockets.on("request", (_, response) => {
+      response.sendDate = false
     })
     const server = yield* NodeHttpServer.make(() => sockets, { host, port }).pipe(
       Effect.mapError(({ cause }) =>
@@ -109,10 +116,10 @@ const directoryOf = (options: Pick<Options, "directory">) =>
       )
   })
 
-const objectStore = (options: Pick<Options, "directory">) =>
+const objectStore = (options: Pick<Options, "directory">, minimumPartSize: number | undefined) =>
   Layer.unwrapScoped(
     Effect.map(directoryOf(options), (directory) =>
-      Layer.catchAll(ObjectStoreDirectory.layer({ directory }), () =>
+      Layer.catchAll(ObjectStoreDirectory.layer({ directory, minimumPartSize }), () =>
         Layer.fail(new InvalidInput({ input: "--directory", problem: `cannot create or write to ${directory}` }))))
   )
 
@@ -124,15 +131,17 @@ const objectStore = (options: Pick<Options, "directory">) =>
  * @category constructors
  */
 export const start = (
-  options: Omit<Options, "json" | "faults">,
+  options: Omit<Options, "json" | "faults" | "variation">,
   behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}
 ): Effect.Effect<Sandbox.SandboxService, InvalidInput, Scope.Scope | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
-    const store = yield* Layer.build(objectStore(options))
+    // a service that chooses how many parts there are accepts them
+    const minimumPartSize = behaviour.minimumPartSize ?? (behaviour.variation === undefined ? undefined : 1)
+    const store = yield* Layer.build(objectStore(options, minimumPartSize))
     const api = yield* listen("--port", options.port)
     const storage = yield* listen("--storage-port", options.storagePort)
     const sandbox = yield* Sandbox.make({
-      projects: options.projects,
+      ...(behaviour.variation === undefined || options.projects > 0 ? { projects: options.projects } : {}),
       ...behaviour,
       token: Option.getOrElse(options.token, () => SandboxOptions.DEFAULT_TOKEN),
       apiOrigin: api.origin,
@@ -161,7 +170,11 @@ export const run = (
     const output = yield* Output
     yield* Effect.transposeMapOption(options.token, checkToken)
     const faults = yield* Effect.transposeMapOption(options.faults, readFaults)
-    const sandbox = yield* start(options, { faults: Option.getOrUndefined(faults) })
+    const variation = Option.map(options.variation, ServiceVariation.fromSeed)
+    const sandbox = yield* start(options, {
+      faults: Option.getOrUndefined(faults),
+      variation: Option.getOrUndefined(variation)
+    })
     const listening: typeof Listening.Type = {
       type: "listening",
       api: sandbox.baseUrl,
@@ -170,5 +183,9 @@ export const run = (
     }
     yield* options.json ? output.json([listening]) : output.lines(instructions(listening))
     if (Option.isSome(faults)) yield* output.note(`Faults:\n${faults.value}`)
+    if (Option.isSome(variation)) {
+      yield* output.note(`Variation:\n${JSON.stringify(variation.value, undefined, 2)}`)
+      yield* output.note(`Its profile:\n${JSON.stringify(ServiceVariation.profileFields(variation.value), undefined, 2)}`)
+    }
     return yield* Effect.never
   }))

@@ -30,7 +30,7 @@ describe("ServiceVariation", () => {
     "keeps every sentence of the interface, whatever the seed",
     () =>
       Effect.forEach(
-        [ServiceVariation.plain, ...seedsTo(100).map(ServiceVariation.fromSeed)],
+        [ServiceVariation.plain, ...seedsTo(40).map(ServiceVariation.fromSeed)],
         (variation) =>
           Effect.map(broken(variation), (sentence) =>
             assert.isUndefined(sentence, `seed ${variation.seed}: ${sentence}\n${JSON.stringify(variation, null, 2)}`))

@@ -84,7 +84,7 @@ export const make = (
       "one more": one + 1,
       "seven": 7,
       "twice": one * 2,
-      "twenty": 20
+      "twelve": 12
     }
     const count = counts[variation.session.parts]
     return Predicate.isNumber(count) && variation.session.parts !== "wished" ? Math.min(count, size) : count

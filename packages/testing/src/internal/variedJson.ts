@@ -35,11 +35,11 @@ const values: ReadonlyArray<unknown> = [
   "",
   "text",
   "é ∑ 😀 \u2028 \ud800",
-  "long ".repeat(800),
+  "long ".repeat(100),
   [],
   {},
   [[], [null, { a: [1, { b: false }] }]],
-  nested(100)
+  nested(40)
 ]
 
 // none that a client has a reason to read

@@ -55,6 +55,6 @@ export const shaped = (shape: File | Item, id: string, fields: Fields): Fields =
     case "huge numbers":
       return { ...fields, ...huge }
     case "deeply nested":
-      return { ...fields, fields: nested(300) }
+      return { ...fields, fields: nested(120) }
   }
 }
