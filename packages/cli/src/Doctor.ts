@@ -135,7 +135,9 @@ const wordsOf = ({ proxy, service }: Configured): string =>
     service.profile.download === "link" ? "downloads by link" : "downloads as content",
     ...Option.match(proxy, {
       onNone: () => [],
-      onSome: ({ except = "", origin }) => [`through the proxy ${origin}${except === "" ? "" : ` except for ${except}`}`]
+      onSome: (
+        { except = "", origin }
+      ) => [`through the proxy ${origin}${except === "" ? "" : ` except for ${except}`}`]
     })
   ].join(", ")
 

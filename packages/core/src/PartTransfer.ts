@@ -126,9 +126,14 @@ const tooLate = ({ run, url }: PartTransfer, attempts: number): UrlExpired =>
 
 // What is held is hashed where it is; anything else is read once more
 const contentHeaders = ({ opened, range, url }: PartTransfer, section: SourceSection) =>
-  ObjectStorage.contentHeaders(url, (observe) =>
-    Effect.scoped(Effect.flatMap(section.body(() => {}), (body) =>
-      body._tag === "BytesBody" ? Effect.sync(() => observe(body.bytes)) : opened.readThrough(range, observe))))
+  ObjectStorage.contentHeaders(
+    url,
+    (observe) =>
+      Effect.scoped(Effect.flatMap(section.body(() => {}), (body) =>
+        body._tag === "BytesBody"
+          ? Effect.sync(() => observe(body.bytes))
+          : opened.readThrough(range, observe)))
+  )
 
 type Receipt = Omit<Transferred, "attempts">
 

@@ -104,7 +104,9 @@ export const readErrorDocument = (body: string, url?: PresignedUrl): ErrorDocume
 
 const prologue = String.raw`^\ufeff?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[^>]*-->\s*)*(?:<!DOCTYPE[^>]*>\s*)?`
 
-const errorDocument = new RegExp(String.raw`${prologue}(?:<(?:[\w.-]+:)?ErrorResponse(?:\s[^>]*)?>\s*)?<(?:[\w.-]+:)?Error[\s/>]`)
+const errorDocument = new RegExp(
+  String.raw`${prologue}(?:<(?:[\w.-]+:)?ErrorResponse(?:\s[^>]*)?>\s*)?<(?:[\w.-]+:)?Error[\s/>]`
+)
 
 /**
  * Whether a body is S3's error document, or one like it. A 200 with one in its body is a failure.

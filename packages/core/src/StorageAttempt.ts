@@ -75,7 +75,11 @@ export const startDocument = (headers: Readonly<Record<string, string>>): Docume
     },
     text: Effect.suspend(() =>
       Effect.map(
-        ContentCoding.decoded(headers, { bytes: joined(pieces), isStart: length > longestDocument, longest: longestDocument }),
+        ContentCoding.decoded(headers, {
+          bytes: joined(pieces),
+          isStart: length > longestDocument,
+          longest: longestDocument
+        }),
         (bytes) => {
           const text = textOf(bytes, headers["content-type"])
           const coding = ContentCoding.codingIn(headers)
@@ -148,7 +152,9 @@ export const otherLength = (
  * @since 0.1.0
  * @category validation
  */
-export const spelling = ({ url }: Pick<GetRequest, "url">): Either.Either<{ readonly respelled: boolean }, UrlAltered> => {
+export const spelling = (
+  { url }: Pick<GetRequest, "url">
+): Either.Either<{ readonly respelled: boolean }, UrlAltered> => {
   const [, path = "", query = ""] = /^https?:\/\/[^/?#]*([^?#]*)(\?[^#]*)?/i.exec(PresignedUrl.reveal(url)) ?? []
   if (/(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(path)) {
     return Either.left(new UrlAltered({ part: Option.getOrUndefined(url.partNumber) }))

@@ -182,7 +182,9 @@ export class StorageRejected extends TaggedError<StorageRejected>()("StorageReje
   override get message(): string {
     if (this.excerpt !== undefined) {
       return `${capitalized(of(this))} was refused with ${this.status}, and not in storage's words: ` +
-        `"${printable(this.excerpt)}" (${trace(this)}). Something in between, such as a firewall or a proxy, may have ` +
+        `"${printable(this.excerpt)}" (${
+          trace(this)
+        }). Something in between, such as a firewall or a proxy, may have ` +
         "refused it: ask whoever runs this network, then whoever runs the service."
     }
     return `Storage refused ${of(this)}: ${this.status}${coded(" ", this.code)} (${trace(this)}). ${

@@ -143,7 +143,8 @@ const expired = (
   })
 
 // An assumed time is not the URL's
-const ownDeadline = ({ url }: Asked): Date | undefined => url.isAssumed ? undefined : Option.getOrUndefined(url.deadline)
+const ownDeadline = ({ url }: Asked): Date | undefined =>
+  url.isAssumed ? undefined : Option.getOrUndefined(url.deadline)
 
 const forbidden = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): StorageError => {
   const told = context(answer, asked, document)
@@ -155,7 +156,9 @@ const forbidden = (answer: StorageAnswer, asked: Asked, document: ErrorDocument)
   if (hasExpired(answer, asked, document)) return expired(answer, asked, document, "Refused")
   if (document.code !== undefined) return new StorageForbidden({ ...told, code: document.code })
   const excerpt = othersWords(answer, asked)
-  return excerpt === undefined ? mismatch(asked, told) : new StorageRejected({ ...told, status: answer.status, excerpt })
+  return excerpt === undefined
+    ? mismatch(asked, told)
+    : new StorageRejected({ ...told, status: answer.status, excerpt })
 }
 
 // A document that was cut off has nothing to say, but it is storage's
@@ -164,7 +167,8 @@ const othersWords = ({ body }: StorageAnswer, { url }: Asked): string | undefine
 
 // The second is how Azure says it: the same code stands for an expiry
 const isMismatch = ({ code, storageMessage = "" }: ErrorDocument): boolean =>
-  code === "SignatureDoesNotMatch" || (code === "AuthenticationFailed" && /signature did not match/i.test(storageMessage))
+  code === "SignatureDoesNotMatch" ||
+  (code === "AuthenticationFailed" && /signature did not match/i.test(storageMessage))
 
 // Storage decides, by its own clock: the order of the times says more than any code, which is the same for an expiry
 const isEarly = (answer: StorageAnswer, asked: Asked, document: ErrorDocument): boolean => {

@@ -34,7 +34,9 @@ export class UrlNotYetValid extends TaggedError<UrlNotYetValid>()("UrlNotYetVali
     const times = this.start === undefined || this.serverTime === undefined
       ? ""
       : `: it was signed at ${this.start.toISOString()}, but storage's clock says ${this.serverTime.toISOString()}`
-    return `The pre-signed URL of ${of(this)} is not valid yet${times} (${trace(this)}). The clock of the service or of ` +
+    return `The pre-signed URL of ${of(this)} is not valid yet${times} (${
+      trace(this)
+    }). The clock of the service or of ` +
       "storage is wrong. Tell whoever runs them; a small difference is gone when it is run again."
   }
 }
@@ -57,7 +59,9 @@ export class UrlAltered extends TaggedError<UrlAltered>()("UrlAltered", {
     return "none"
   }
   override get message(): string {
-    return `The pre-signed URL of ${of(this)} has a path with "." or ".." that is resolved here before it is sent, so ` +
+    return `The pre-signed URL of ${
+      of(this)
+    } has a path with "." or ".." that is resolved here before it is sent, so ` +
       "its signature would not match: nothing was sent. The service should percent-encode the slashes of such a key, or " +
       "name it otherwise; NodeStevedore.layer sends it as it is."
   }

@@ -189,13 +189,16 @@ describe("HttpObjectStorage", () => {
       ["https://b.test/é", true],
       ["https://b.test/a..b/.c/d.?e=/../", false],
       ["https://b.test", false]
-    ])("a refused signature says that %s is sent in another spelling: %s", ([href, respelled]) =>
-      Effect.gen(function*() {
-        const { result } = yield* put(() => new Response("", { status: 403 }), { url: parse(href) })
-        const error = errorOf(result)
-        assert.include({ ...error }, { _tag: "SignatureMismatch403", respelled: respelled ? true : undefined })
-        assert.strictEqual(/another spelling/.test(error.message), respelled)
-      }))
+    ])(
+      "a refused signature says that %s is sent in another spelling: %s",
+      ([href, respelled]) =>
+        Effect.gen(function*() {
+          const { result } = yield* put(() => new Response("", { status: 403 }), { url: parse(href) })
+          const error = errorOf(result)
+          assert.include({ ...error }, { _tag: "SignatureMismatch403", respelled: respelled ? true : undefined })
+          assert.strictEqual(/another spelling/.test(error.message), respelled)
+        })
+    )
 
     it.effect.each(["gzip", "x-gzip", "deflate", "deflate, gzip", "GZIP , identity"])(
       "reads a refusal in the content coding %s, though none was asked for",
@@ -217,14 +220,19 @@ describe("HttpObjectStorage", () => {
         })
     )
 
-    it.effect.each(["br", "zstd", "gzip, br"])("names a content coding that it cannot undo: %s", (coding) =>
-      Effect.gen(function*() {
-        const body = brotliCompressSync("<Error><Code>AccessDenied</Code></Error>")
-        const { result } = yield* put(() => new Response(body, { status: 403, headers: { "content-encoding": coding } }))
-        const error = errorOf(result)
-        assert.strictEqual(error._tag, "StorageRejected")
-        assert.include(error.message, `the content coding ${coding}`)
-      }))
+    it.effect.each(["br", "zstd", "gzip, br"])(
+      "names a content coding that it cannot undo: %s",
+      (coding) =>
+        Effect.gen(function*() {
+          const body = brotliCompressSync("<Error><Code>AccessDenied</Code></Error>")
+          const { result } = yield* put(() =>
+            new Response(body, { status: 403, headers: { "content-encoding": coding } })
+          )
+          const error = errorOf(result)
+          assert.strictEqual(error._tag, "StorageRejected")
+          assert.include(error.message, `the content coding ${coding}`)
+        })
+    )
 
     it.effect("reads no more than a document of what a few bytes stand for", () =>
       Effect.gen(function*() {

@@ -127,7 +127,13 @@ describe("ObjectStorage", () => {
     it.effect("are computed from all of it, each as it is written", () =>
       Effect.gen(function*() {
         const url = presigned({
-          signedHeaders: ["content-length", "content-type", "x-amz-checksum-crc32", "x-amz-content-sha256", "x-amz-checksum-type"]
+          signedHeaders: [
+            "content-length",
+            "content-type",
+            "x-amz-checksum-crc32",
+            "x-amz-content-sha256",
+            "x-amz-checksum-type"
+          ]
         })
         assert.deepStrictEqual(yield* ObjectStorage.contentHeaders(url, read), {
           // that of "hello", as every calculator gives it

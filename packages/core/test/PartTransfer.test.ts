@@ -348,9 +348,7 @@ describe("PartTransfer", () => {
         retryAfter: Duration.seconds(4),
         attempts: 1
       })
-      const layer = storage(() =>
-        Effect.suspend(() => ++attempts === 1 ? Effect.fail(early) : Effect.succeed(receipt))
-      )
+      const layer = storage(() => Effect.suspend(() => ++attempts === 1 ? Effect.fail(early) : Effect.succeed(receipt)))
       const before = yield* Clock.currentTimeMillis
       yield* inTime(Effect.provide(transfer(), layer))
       assert.strictEqual(attempts, 2)

@@ -138,7 +138,11 @@ describe("StorageAnswer", () => {
       Buffer.from("<?xml version='1.0' encoding='ISO-8859-1'?><Error><Message>é</Message></Error>", "latin1"),
       ""
     ],
-    ["of its type", Buffer.from("<Error><Message>é</Message></Error>", "latin1"), "application/xml; charset=\"iso-8859-1\""],
+    [
+      "of its type",
+      Buffer.from("<Error><Message>é</Message></Error>", "latin1"),
+      "application/xml; charset=\"iso-8859-1\""
+    ],
     ["unknown", Buffer.from("<?xml version='1.0' encoding='x-none'?><Error><Message>é</Message></Error>"), ""]
   ])("reads text that is %s", (_, bytes, type) => {
     assert.strictEqual(StorageAnswer.readErrorDocument(StorageAnswer.textOf(bytes, type)).storageMessage, "é")

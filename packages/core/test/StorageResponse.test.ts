@@ -287,7 +287,11 @@ const table: ReadonlyArray<Row> = [
   ),
   ...[400, 401, 403, 404, 405, 407, 410, 413, 451].flatMap((status) =>
     [
-      ["a page of something in between", "<!DOCTYPE html><title>Blocked</title><h1>Blocked: upload</h1>", "Blocked Blocked: upload"],
+      [
+        "a page of something in between",
+        "<!DOCTYPE html><title>Blocked</title><h1>Blocked: upload</h1>",
+        "Blocked Blocked: upload"
+      ],
       ["a text of something in between", "Blocked by policy: upload", "Blocked by policy: upload"],
       ["JSON of something in between", "{\"blocked\":true}", "{\"blocked\":true}"]
     ].map(([what, body = "", excerpt]): Row => ({
@@ -302,7 +306,12 @@ const table: ReadonlyArray<Row> = [
   ...([
     ["S3", "AccessDenied", "Request is not yet valid", "<Expires>2030-01-01T03:00:00Z</Expires>"],
     ["S3, without times", "AccessDenied", "Request is not yet valid", ""],
-    ["S3, by its code", "RequestTimeTooSkewed", "The difference between the request time and the current time is too large.", ""],
+    [
+      "S3, by its code",
+      "RequestTimeTooSkewed",
+      "The difference between the request time and the current time is too large.",
+      ""
+    ],
     ["Google", "AccessDenied", "Access denied.", "<Details>Signature not yet valid</Details>"]
   ] as const).map(([who, code, message, more]): Row => ({
     what: `a URL that ${who} says is signed in the future`,
@@ -364,7 +373,11 @@ const table: ReadonlyArray<Row> = [
   {
     what: "a URL that Google says has expired",
     status: 400,
-    body: document("ExpiredToken", "Invalid argument.", "<Details>Request signature expired at: 2030-01-01T03:00:00+00:00</Details>"),
+    body: document(
+      "ExpiredToken",
+      "Invalid argument.",
+      "<Details>Request signature expired at: 2030-01-01T03:00:00+00:00</Details>"
+    ),
     error: "UrlExpired",
     recovery: "newSession",
     fields: { reason: "Refused", deadline: new Date(deadline) }

@@ -64,8 +64,7 @@ const available = [crc32, crc32c, Checksum.crc64nvme, hashed("md5"), hashed("sha
 export const named = (name: string): Effect.Effect<Option.Option<Checksum.ChecksumAlgorithm>> =>
   Effect.map(
     Checksum.Algorithm,
-    (inForce) =>
-      Option.fromNullable([...available, inForce].find((algorithm) => algorithm.name === name))
+    (inForce) => Option.fromNullable([...available, inForce].find((algorithm) => algorithm.name === name))
   )
 
 /**

@@ -25,8 +25,8 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { rootCertificates } from "node:tls"
-import type { AnswerHead } from "./internal/answerParser.js"
 import type { HttpProxy } from "./HttpProxy.js"
+import type { AnswerHead } from "./internal/answerParser.js"
 import type { Broken, Connection } from "./internal/connection.js"
 import * as ConnectionPool from "./internal/connectionPool.js"
 import { requestHead } from "./internal/requestHead.js"
@@ -128,11 +128,13 @@ const exchange = (
 // If storage says that bytes are missing that were sent, others that are sent on that connection may be missing too
 const meansBrokenConnection = (error: StorageError | SourceError | StorageAttempt.Redirected): boolean =>
   error._tag !== "Redirected" && (error._tag === "ConnectionFailed" || error.recovery === "retryOnce" ||
-  (error._tag === "StorageUnavailable" && error.code === "RequestTimeout"))
+    (error._tag === "StorageUnavailable" && error.code === "RequestTimeout"))
 
 const distrusting =
   (pool: ConnectionPool.ConnectionPool, { url }: Pick<PutRequest, "url">) =>
-  <A, E extends StorageError | SourceError | StorageAttempt.Redirected, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  <A, E extends StorageError | SourceError | StorageAttempt.Redirected, R>(
+    attempt: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, R> =>
     Effect.tapError(
       attempt,
       (error) => meansBrokenConnection(error) ? pool.distrust(PresignedUrl.reveal(url)) : Effect.void

@@ -50,14 +50,22 @@ describe("NodeChecksum.named", () => {
     ["md5", "25f9e794323b453885f5181f1b624d0b"],
     ["sha1", "f7c3bc1d808e04732adf679965ccc34ca7ae3441"],
     ["sha256", "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225"]
-  ])("%s has its check value, in pieces too, and is available for URLs that demand it", ([name, expected]) =>
-    Effect.gen(function*() {
-      const known = yield* Checksum.Known
-      for (const algorithm of [Option.getOrThrow(yield* NodeChecksum.named(name)), known.find((one) => one.name === name)]) {
-        const running = algorithm?.begin()
-        running?.update(Buffer.from("1234"))
-        running?.update(Buffer.from("56789"))
-        assert.strictEqual(Buffer.from(running?.value() ?? "", "base64").toString("hex"), expected)
-      }
-    }).pipe(Effect.provide(NodeChecksum.layerInForce)))
+  ])(
+    "%s has its check value, in pieces too, and is available for URLs that demand it",
+    ([name, expected]) =>
+      Effect.gen(function*() {
+        const known = yield* Checksum.Known
+        for (
+          const algorithm of [
+            Option.getOrThrow(yield* NodeChecksum.named(name)),
+            known.find((one) => one.name === name)
+          ]
+        ) {
+          const running = algorithm?.begin()
+          running?.update(Buffer.from("1234"))
+          running?.update(Buffer.from("56789"))
+          assert.strictEqual(Buffer.from(running?.value() ?? "", "base64").toString("hex"), expected)
+        }
+      }).pipe(Effect.provide(NodeChecksum.layerInForce))
+  )
 })

@@ -14,14 +14,16 @@ import * as Option from "effect/Option"
 import * as Measure from "../Measure.js"
 import * as Cors from "./doctorCors.js"
 import type { Check, Found, Needs } from "./doctorTrial.js"
-import { clockNote } from "./doctorClocks.js"
 import * as Trial from "./doctorTrial.js"
 import { present, told } from "./doctorTrial.js"
 
 const describeUrl = (url: PresignedUrl, now: number): string => {
   const life = Option.match(url.deadline, {
     onNone: () => "has no stated expiry",
-    onSome: (deadline) => `${url.isAssumed ? "is assumed to expire" : "expires"} in ${Measure.duration(Duration.millis(Math.max(0, deadline.getTime() - now)))}`
+    onSome: (deadline) =>
+      `${url.isAssumed ? "is assumed to expire" : "expires"} in ${
+        Measure.duration(Duration.millis(Math.max(0, deadline.getTime() - now)))
+      }`
   })
   return `URL at ${url.origin} ${life}, signs ${url.signedHeaders.join(", ") || "no header"}`
 }
@@ -79,10 +81,7 @@ export const initiate: Check<Needs> = {
       )
       found.multipart = multipart
       found.left.push({ fileId: multipart.fileId, kind: "session", bytes: largeSize })
-      return {
-        found: `${describeUrl(single.url, now + single.clockOffset)}; ${multipart.urls.length} part URLs`,
-        note: clockNote(single)
-      }
+      return { found: `${describeUrl(single.url, now + single.clockOffset)}; ${multipart.urls.length} part URLs` }
     })
 }
 

@@ -110,7 +110,10 @@ export const request = (
 
 // A file may be stored in a content coding: its bytes then are as many as it has. Otherwise something in between has put
 // them into it, and they are not those of the file.
-const checkCoding = ({ size }: Content, { attempt, coding, totalLength }: Answer): Effect.Effect<void, InvalidResponse> =>
+const checkCoding = (
+  { size }: Content,
+  { attempt, coding, totalLength }: Answer
+): Effect.Effect<void, InvalidResponse> =>
   coding === undefined || Option.isNone(size) || Option.contains(totalLength, size.value)
     ? Effect.void
     : new InvalidResponse({

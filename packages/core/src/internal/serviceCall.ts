@@ -143,7 +143,9 @@ export const readWhole: Reading = (caller, operation, response, attempt) => {
     (answer) => Effect.fail(invalid(answer, "", `more than ${longestAnswer} bytes`))
   )
   return wholeOf(caller, response, attempt).pipe(
-    Effect.flatMap((bytes) => withBody(caller, operation, response, attempt, { bytes, isStart: false, longest: longestAnswer })),
+    Effect.flatMap((bytes) =>
+      withBody(caller, operation, response, attempt, { bytes, isStart: false, longest: longestAnswer })
+    ),
     Effect.filterOrElse(({ body }) => body.length <= longestAnswer, () => tooLong),
     Effect.catchIf((error) => error._tag === "ConnectionFailed" && error.code === "ERR_ANSWER_TOO_LONG", () => tooLong)
   )

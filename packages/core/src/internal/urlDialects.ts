@@ -33,7 +33,10 @@ const lifetime = (query: Query): Validity | undefined => {
   const start = basicDate(vendorParameter(query, "date"))
   const length = vendorParameter(query, "expires")
   if (start === undefined) return undefined
-  return { start, end: length !== undefined && /^\d+$/.test(length) ? new Date(start.getTime() + Number(length) * 1000) : undefined }
+  return {
+    start,
+    end: length !== undefined && /^\d+$/.test(length) ? new Date(start.getTime() + Number(length) * 1000) : undefined
+  }
 }
 
 const statementOf = (policy: string): string => {

@@ -34,8 +34,7 @@ export const drainWhole = <E, R>(
   fileId: string,
   size: number,
   sink: (chunk: Uint8Array) => Effect.Effect<void, E, R>
-): Effect.Effect<void, DownloadError | E, R | Requirements> =>
-  drain(fileId, size, whole, sink)
+): Effect.Effect<void, DownloadError | E, R | Requirements> => drain(fileId, size, whole, sink)
 
 /**
  * Reads the first byte of a file: whoever can has proof that the content is there.

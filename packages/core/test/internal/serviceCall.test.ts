@@ -458,12 +458,15 @@ describe("a response in a content coding that was not asked for", () => {
     // as fetch does, which leaves the header as it was
     ["gzip", (bytes) => bytes],
     ["br", (bytes) => bytes]
-  ])("is read: %s", ([coding, encode]) =>
-    withResponse(() => coded(encode(text({ data: file })), coding), (received) =>
-      Effect.gen(function*() {
-        assert.strictEqual((yield* theFile).id, "f1")
-        assert.strictEqual(received[0]?.headers["accept-encoding"], "identity")
-      })))
+  ])(
+    "is read: %s",
+    ([coding, encode]) =>
+      withResponse(() => coded(encode(text({ data: file })), coding), (received) =>
+        Effect.gen(function*() {
+          assert.strictEqual((yield* theFile).id, "f1")
+          assert.strictEqual(received[0]?.headers["accept-encoding"], "identity")
+        }))
+  )
 
   it.live("is read in an error, and in one for a link as well", () =>
     withResponse(
@@ -477,14 +480,17 @@ describe("a response in a content coding that was not asked for", () => {
         })
     ))
 
-  it.live.each(["br", "zstd", "compress", "gzip, br"])("is named if it cannot be undone: %s", (coding) =>
-    withResponse(() => coded(brotliCompressSync(text({ data: file })), coding), (received) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(theFile)
-        assert.strictEqual(error._tag, "InvalidResponse")
-        assert.include(error.message, `the content coding ${coding}`)
-        assert.lengthOf(received, 1)
-      })))
+  it.live.each(["br", "zstd", "compress", "gzip, br"])(
+    "is named if it cannot be undone: %s",
+    (coding) =>
+      withResponse(() => coded(brotliCompressSync(text({ data: file })), coding), (received) =>
+        Effect.gen(function*() {
+          const error = yield* Effect.flip(theFile)
+          assert.strictEqual(error._tag, "InvalidResponse")
+          assert.include(error.message, `the content coding ${coding}`)
+          assert.lengthOf(received, 1)
+        }))
+  )
 })
 
 describe("a response that is too long", () => {

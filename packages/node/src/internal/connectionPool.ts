@@ -121,7 +121,10 @@ export const make = (
       const { proxy, url } = origin
       const forwarded = (refusal: unknown): Road => {
         origin.refusal = refusal
-        return { peer: PeerSocket.peerOf(new URL(proxy.origin), tls), forwarded: { fields: Tunnel.proxyFields(proxy), refusal } }
+        return {
+          peer: PeerSocket.peerOf(new URL(proxy.origin), tls),
+          forwarded: { fields: Tunnel.proxyFields(proxy), refusal }
+        }
       }
       return origin.refusal !== undefined
         ? Effect.sync(() => forwarded(origin.refusal))

@@ -13,7 +13,8 @@ export interface Peer {
 /** Without brackets, which a URL has around an IPv6 address. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "")
 
-export const portOf = ({ port, protocol }: URL): number => port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+export const portOf = ({ port, protocol }: URL): number =>
+  port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
 
 export const peerOf = (url: URL, tls: Tls.ConnectionOptions): Peer => ({
   host: hostOf(url),

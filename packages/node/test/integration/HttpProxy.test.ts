@@ -107,15 +107,20 @@ describe("storage behind a proxy", () => {
     ["http://storage.test/", "502 Bad Gateway", undefined, "PROXY_ANSWERED_502"],
     ["http://storage.test/", "403 Forbidden", 407, "PROXY_ANSWERED_407"],
     ["http://storage.test/", "403 Forbidden", 405, "PROXY_ANSWERED_403"]
-  ])("is not reached at %s if the proxy answers %s and then %s: %s", ([href, refusal, forwarded, code]) =>
-    Effect.gen(function*() {
-      const proxy = yield* tunnels(() => refusal, forwarded === undefined ? undefined : () => forwarded)
-      const error = yield* Effect.flip(read(href)).pipe(Effect.provide(through(proxy.port)))
-      if (error._tag !== "ConnectionFailed") return assert.fail(error._tag)
-      assert.deepStrictEqual([error.code, error.arrived], [code, "no"])
-    }))
+  ])(
+    "is not reached at %s if the proxy answers %s and then %s: %s",
+    ([href, refusal, forwarded, code]) =>
+      Effect.gen(function*() {
+        const proxy = yield* tunnels(() => refusal, forwarded === undefined ? undefined : () => forwarded)
+        const error = yield* Effect.flip(read(href)).pipe(Effect.provide(through(proxy.port)))
+        if (error._tag !== "ConnectionFailed") return assert.fail(error._tag)
+        assert.deepStrictEqual([error.code, error.arrived], [code, "no"])
+      })
+  )
 
-  it.scopedLive.each<readonly [what: string, certificate: { readonly key: string; readonly cert: string }, code: string]>([
+  it.scopedLive.each<
+    readonly [what: string, certificate: { readonly key: string; readonly cert: string }, code: string]
+  >([
     ["that nobody trusts", Certificate.elsewhere, "DEPTH_ZERO_SELF_SIGNED_CERT"],
     ["of another host", Certificate, "ERR_TLS_CERT_ALTNAME_INVALID"]
   ])("a certificate %s is told at the first attempt", ([_, { cert, key }, code]) =>
@@ -163,9 +168,12 @@ describe("storage behind a proxy", () => {
           Effect.provide(NodeStevedore.layerClient({ proxy: { origin, except } }))
         )
       assert.strictEqual(yield* text("http://api.test/a", ""), "here")
-      assert.strictEqual(yield* text(`http://127.0.0.2:${new URL(server.origin).port}/b`, "127.0.0.0/8").pipe(
-        Effect.orElseSucceed(() => "direct")
-      ), "direct")
+      assert.strictEqual(
+        yield* text(`http://127.0.0.2:${new URL(server.origin).port}/b`, "127.0.0.0/8").pipe(
+          Effect.orElseSucceed(() => "direct")
+        ),
+        "direct"
+      )
       assert.lengthOf(proxy.asked, 1)
     }))
 })

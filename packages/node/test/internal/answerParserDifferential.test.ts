@@ -21,7 +21,11 @@ describe("AnswerParser beside the parser of Node", () => {
       if (byBytes === undefined || exceptions.some(({ isIt }) => isIt(bytes))) continue
       taken++
       const [ours, length] = byBytes
-      assert.deepStrictEqual(await takenByNode(bytes.subarray(0, length)), ours, `seed ${one}: ${JSON.stringify(bytes.toString("latin1"))}`)
+      assert.deepStrictEqual(
+        await takenByNode(bytes.subarray(0, length)),
+        ours,
+        `seed ${one}: ${JSON.stringify(bytes.toString("latin1"))}`
+      )
     }
     // otherwise nothing was compared
     assert.isAbove(taken, count / 10)

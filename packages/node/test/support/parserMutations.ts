@@ -1,5 +1,5 @@
-import { Duplex } from "node:stream"
 import * as Http from "node:http"
+import { Duplex } from "node:stream"
 import { Chance } from "../../../core/test/simulation/Chance.js"
 import { type AnswerHead, AnswerParser, MalformedAnswer } from "../../src/internal/answerParser.js"
 
@@ -107,7 +107,9 @@ export const takenByUs = (bytes: Buffer, piece: number): readonly [Taken, number
   })
   let position = 0
   try {
-    for (; position < bytes.byteLength && !ended; position += piece) parser.push(bytes.subarray(position, position + piece))
+    for (; position < bytes.byteLength && !ended; position += piece) {
+      parser.push(bytes.subarray(position, position + piece))
+    }
     if (!ended) parser.close()
   } catch (error) {
     if (!(error instanceof MalformedAnswer)) throw error

@@ -33,7 +33,8 @@ describe("a client behind a proxy", () => {
       }).pipe(
         Effect.provide(ObjectStoreMemory.layer({ minimumPartSize: MIB }))
       )
-      const endOf = ({ address }: typeof api) => new URL(`http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`)
+      const endOf = ({ address }: typeof api) =>
+        new URL(`http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`)
       const ends = new Map([["api.test:80", endOf(api)], ["storage.test:80", endOf(storage)]])
       const proxy = yield* tunnels(({ target }) => ends.get(target))
       const folder = yield* directory

@@ -19,7 +19,10 @@ interface Tunnels {
  * is refused, or nothing: then its connection is closed. `forwardTo` gives where a request with a whole URL goes; without it,
  * such requests are refused. It can read nothing of what goes through tunnels of TLS.
  */
-export const tunnels = (endOf: (asked: Asked) => URL | string | undefined, forwardTo?: (asked: Asked) => URL | number) =>
+export const tunnels = (
+  endOf: (asked: Asked) => URL | string | undefined,
+  forwardTo?: (asked: Asked) => URL | number
+) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.async<Tunnels & { readonly close: Effect.Effect<void> }>((resume) => {
