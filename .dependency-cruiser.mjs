@@ -21,6 +21,7 @@ const floors = [
   ["data", [
     "Checkpoints",
     "FileRecord",
+    "Json",
     "ListFilters",
     "ListRecords",
     "Page",

@@ -80,7 +80,7 @@ const targetOf = ({ anySize, fileId, output, overwrite }: Options) =>
     }
     const { name, size } = yield* recordOf(fileId)
     return {
-      path: path.join(Option.getOrElse(output, () => "."), safeName(name)),
+      path: path.join(Option.getOrElse(output, () => "."), safeName(name ?? fileId)),
       size: anySize ? undefined : size ?? undefined
     }
   })

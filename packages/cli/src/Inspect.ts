@@ -3,8 +3,13 @@
  *
  * @since 0.1.0
  */
+import { FileRecord } from "@stevedore/core/FileRecord"
+import * as Json from "@stevedore/core/Json"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
+import { TokenInfo } from "@stevedore/core/ServiceEndpoints"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Configuration from "./Configuration.js"
 import { Output } from "./Output.js"
 
@@ -18,7 +23,7 @@ export interface Options extends Configuration.Given {
   readonly json: boolean
 }
 
-const shown = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value) ?? ""
+const shown = (value: unknown): string => typeof value === "string" ? value : Json.stringify(value) ?? ""
 
 /**
  * A record as lines of names and values, with the values aligned in one column.
@@ -43,18 +48,21 @@ const print = (record: object, options: Options) =>
  */
 export const file = (options: Options & { readonly fileId: string }) =>
   Effect.flatMap(ServiceApi, (service) => service.file(options.fileId)).pipe(
-    Effect.flatMap((record) => print(record, options)),
+    Effect.flatMap((record) => print(Schema.encodeSync(FileRecord)(record), options)),
     Effect.provide(Configuration.layer(options))
   )
 
 /**
- * Prints whom the token belongs to.
+ * Prints whom the token belongs to, if the service tells.
  *
  * @since 0.1.0
  * @category programs
  */
 export const whoami = (options: Options) =>
   Effect.flatMap(ServiceApi, (service) => service.tokenInfo).pipe(
-    Effect.flatMap((info) => print(info, options)),
+    Effect.flatMap(Option.match({
+      onNone: () => Effect.flatMap(Output, (output) => output.warn("This service does not tell whom a token belongs to.")),
+      onSome: (info) => print(Schema.encodeSync(TokenInfo)(info), options)
+    })),
     Effect.provide(Configuration.layer(options))
   )

@@ -8,9 +8,13 @@ import * as Path from "@effect/platform/Path"
 import type { Marked } from "@stevedore/core/Checkpoints"
 import * as Checkpoints from "@stevedore/core/Checkpoints"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
+import { ExactNumber } from "@stevedore/core/Json"
 import type * as List from "@stevedore/core/List"
+import type { ListError } from "@stevedore/core/ListError"
+import * as Records from "@stevedore/core/ListRecords"
 import * as Lists from "@stevedore/core/Lists"
 import * as Metrics from "@stevedore/core/Metrics"
+import type { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -69,19 +73,33 @@ export class CheckpointNotWritten
   }
 }
 
-type AnyList = List.Walks<object, Readonly<Record<string, unknown>>, string>
+/** A list, with its items as the service sends them. */
+export interface AnyList {
+  readonly path: string
+  readonly marked: (
+    options: Readonly<Record<string, unknown>> & List.ItemOptions<string>
+  ) => Stream.Stream<Marked<object>, ListError, ServiceApi>
+}
+
+const asSent = <A, I extends object>(
+  { path, marked }: List.Walks<A, Readonly<Record<string, unknown>>, string>,
+  record: Schema.Schema<A, I>
+): AnyList => {
+  const encode = Schema.encodeSync(record)
+  return { path, marked: (options) => Stream.map(marked(options), ({ at, item }) => ({ at, item: encode(item) })) }
+}
 
 const lists: Readonly<Record<string, AnyList>> = {
-  projects: Lists.projects.untyped,
-  data: Lists.data.untyped,
-  docs: Lists.docs.untyped,
-  insights: Lists.insights.untyped,
-  highlights: Lists.highlights.untyped,
-  tags: Lists.tags.untyped,
-  channels: Lists.channels.untyped,
-  contacts: Lists.contacts.untyped,
-  folders: Lists.folders.untyped,
-  users: Lists.users.untyped
+  projects: asSent(Lists.projects.untyped, Records.Project),
+  data: asSent(Lists.data.untyped, Records.Data),
+  docs: asSent(Lists.docs.untyped, Records.Doc),
+  insights: asSent(Lists.insights.untyped, Records.Insight),
+  highlights: asSent(Lists.highlights.untyped, Records.Highlight),
+  tags: asSent(Lists.tags.untyped, Records.Tag),
+  channels: asSent(Lists.channels.untyped, Records.Channel),
+  contacts: asSent(Lists.contacts.untyped, Records.Contact),
+  folders: asSent(Lists.folders.untyped, Records.Folder),
+  users: asSent(Lists.users.untyped, Records.User)
 }
 
 // A walk takes these beside its filters, so a filter of that name would be read as an option, and the list not filtered
@@ -113,9 +131,9 @@ const AnyRecord = Schema.Record({ key: Schema.String, value: Schema.Unknown })
  * @category constructors
  */
 export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> => {
-  if (resource.startsWith("/")) return Either.right(Lists.make({ path: resource, item: AnyRecord }).untyped)
+  if (resource.startsWith("/")) return Either.right(asSent(Lists.make({ path: resource, item: AnyRecord }).untyped, AnyRecord))
   const folder = /^folders\/([^/]+)\/contents$/.exec(resource)?.[1]
-  if (folder !== undefined) return Either.right(Lists.folderContents(folder).untyped)
+  if (folder !== undefined) return Either.right(asSent(Lists.folderContents(folder).untyped, Records.FolderContent))
   return Either.fromNullable(Object.hasOwn(lists, resource) ? lists[resource] : undefined, () =>
     new InvalidInput({
       input: resource,
@@ -138,8 +156,10 @@ const shownFields = [["id"], ["title", "name", "text", "email"], ["created_at"]]
 export const line = (item: object): string => {
   const fields = new Map<string, unknown>(Object.entries(item))
   return Printable.columns(shownFields.map((names) => {
-    const found = names.map((name) => fields.get(name)).find((value) => typeof value === "string")
-    return typeof found === "string" ? found : ""
+    const found = names.map((name) => fields.get(name)).find((value) =>
+      typeof value === "string" || typeof value === "number" || value instanceof ExactNumber
+    )
+    return found === undefined ? "" : String(found)
   }))
 }
 

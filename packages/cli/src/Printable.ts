@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Json from "@stevedore/core/Json"
 import * as Printable from "@stevedore/core/Printable"
 import { stripVTControlCharacters } from "node:util"
 
@@ -28,7 +29,7 @@ export const columns = (texts: ReadonlyArray<string>): string => texts.map(Print
  * @since 0.1.0
  * @category formatting
  */
-export const json = (value: unknown): string => Printable.escaped(JSON.stringify(value) ?? "null")
+export const json = (value: unknown): string => Printable.escaped(Json.stringify(value) ?? "null")
 
 // Wide characters take two columns, and many symbols may: this never underestimates one.
 const widthOf = (character: string): number => (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2

@@ -76,6 +76,14 @@ export const Completed = Schema.Struct({
 }).annotations({ identifier: "Completed" })
 
 /**
+ * The line as it is printed: the record of the file with its fields where the service has them.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const encodeCompleted = Schema.encodeSync(Completed)
+
+/**
  * The last line of an upload that failed.
  *
  * @since 0.1.0

@@ -50,12 +50,14 @@ describe("Reports", () => {
   it("a success contains every field of the record that the service sent, and the counts", () => {
     const checksum = { algorithm: "crc32", value: "N/eC4Q==" } as const
     const sent = { bytes: 5, parts: 1, sessions: 2, checksum }
-    const uploaded = Object.assign({}, file, { unknown: 1, sent })
-    const report = overTheWire(Reports.completed("a.mp4", uploaded, Duration.millis(1234.5678)))
+    const uploaded = { ...file, size: 5, extra: { unknown: 1 }, sent }
+    const report = overTheWire(
+      Reports.encodeCompleted(Reports.completed("a.mp4", uploaded, Duration.millis(1234.5678)))
+    )
     assert.deepStrictEqual(report, {
       type: "completed",
       path: "a.mp4",
-      file: { ...file, unknown: 1 },
+      file: { ...file, size: 5, unknown: 1 },
       bytes: 5,
       parts: 1,
       sessions: 2,

@@ -4,21 +4,23 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { serviceRecord } from "./internal/serviceRecord.js"
+import { openRecord } from "./internal/openRecord.js"
 
 /**
- * The state of processing. A finalized file may still be `pending`; it can be downloaded regardless.
+ * The state of a file, in the service's words. Services may have other words than these. A finalized file may still be `pending`; it can be downloaded regardless.
  *
  * @since 0.1.0
  * @category models
  */
-export const FileStatus = Schema.Literal("pending", "completed", "failed").annotations({ identifier: "FileStatus" })
+export type FileStatus = "pending" | "completed" | "failed" | (string & {})
 
 /**
  * @since 0.1.0
  * @category models
  */
-export type FileStatus = typeof FileStatus.Type
+export const FileStatus: Schema.Schema<FileStatus, string> = /* #__PURE__ */ Schema.String.annotations({
+  identifier: "FileStatus"
+})
 
 /**
  * Who created something.
@@ -26,30 +28,31 @@ export type FileStatus = typeof FileStatus.Type
  * @since 0.1.0
  * @category models
  */
-export const Author = Schema.Struct({
-  id: Schema.String,
-  name: Schema.optional(Schema.NullOr(Schema.String))
-}).annotations(serviceRecord("Author"))
+export const Author = openRecord("Author", {
+  id: Schema.optional(Schema.String),
+  name: Schema.optional(Schema.String)
+})
 
 /**
- * A file as the service keeps it. Fields that are not named here are kept too, and survive this Schema, so storing a
- * record with it loses nothing.
+ * A file as the service keeps it. The interface does not show the record, so nothing but the id is certain. A field has
+ * its type, or is absent. What came with another type, or is not named here, is in `extra`, and returns to its place
+ * when the record is encoded: storing a record with this Schema loses nothing.
  *
  * @since 0.1.0
  * @category models
  */
-export const FileRecord = Schema.Struct({
+export const FileRecord = openRecord("FileRecord", {
   id: Schema.String,
-  name: Schema.String,
+  name: Schema.optional(Schema.String),
   /** The media type. */
-  type: Schema.optional(Schema.NullOr(Schema.String)),
-  /** In bytes; may be absent. */
-  size: Schema.optional(Schema.NullOr(Schema.JsonNumber)),
-  status: FileStatus,
-  author: Schema.optional(Schema.NullOr(Author)),
+  type: Schema.optional(Schema.String),
+  /** In bytes. */
+  size: Schema.optional(Schema.JsonNumber),
+  status: Schema.optional(FileStatus),
+  author: Schema.optional(Author),
   /** As the service wrote it: an ISO 8601 date. */
-  created_at: Schema.String
-}).annotations(serviceRecord("FileRecord"))
+  created_at: Schema.optional(Schema.String)
+})
 
 /**
  * @since 0.1.0

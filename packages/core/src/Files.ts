@@ -38,9 +38,9 @@ export const defaultSchedule: Schedule.Schedule<Duration.Duration> = Schedule.ex
 )
 
 /**
- * The record of a file as soon as its processing has ended, with status `completed` or `failed`. A file can be
- * downloaded before that. The schedule says when to look again; if the schedule ends first, the record is still
- * `pending`.
+ * The record of a file as soon as its status is no longer `pending`: usually `completed` or `failed`. A
+ * file can be downloaded before that. The schedule says when to look again; if the schedule ends first, the record is
+ * still `pending`.
  *
  * @example
  * import { Files } from "@stevedore/core"

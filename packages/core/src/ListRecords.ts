@@ -1,14 +1,15 @@
 /**
- * The records of the lists (service contract: list endpoints). Dates are as the service wrote them, in ISO 8601. Fields
- * that are not named here are kept too: they are in the value, but not in its type.
+ * The records of the lists (service contract: list endpoints). The interface does not show them, so no field is certain:
+ * each has its type, or is absent. What came with another type, or is not named here, is in `extra`. Dates are as the
+ * service wrote them, in ISO 8601. For records that must have certain fields, give `Lists.make` your own Schema.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { Author } from "./FileRecord.js"
-import { serviceRecord } from "./internal/serviceRecord.js"
+import { openRecord } from "./internal/openRecord.js"
 
-const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
+const text = Schema.optional(Schema.String)
 
 /**
  * Something that another record refers to, by its id.
@@ -16,7 +17,7 @@ const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.N
  * @since 0.1.0
  * @category models
  */
-export const Reference = Schema.Struct({ id: Schema.String }).annotations(serviceRecord("Reference"))
+export const Reference = openRecord("Reference", { id: text })
 
 /**
  * @since 0.1.0
@@ -30,9 +31,7 @@ export type Reference = typeof Reference.Type
  * @since 0.1.0
  * @category models
  */
-export const TitledReference = Schema.Struct({ id: Schema.String, title: Schema.String }).annotations(
-  serviceRecord("TitledReference")
-)
+export const TitledReference = openRecord("TitledReference", { id: text, title: text })
 
 /**
  * @since 0.1.0
@@ -46,15 +45,15 @@ export type TitledReference = typeof TitledReference.Type
  * @since 0.1.0
  * @category records
  */
-export const Project = Schema.Struct({
-  id: Schema.String,
-  title: Schema.String,
-  type: Schema.String,
-  author: nullable(Author),
-  created_at: Schema.String,
-  deleted: Schema.Boolean,
-  folder: nullable(Reference)
-}).annotations(serviceRecord("Project"))
+export const Project = openRecord("Project", {
+  id: text,
+  title: text,
+  type: text,
+  author: Schema.optional(Author),
+  created_at: text,
+  deleted: Schema.optional(Schema.Boolean),
+  folder: Schema.optional(Reference)
+})
 
 /**
  * @since 0.1.0
@@ -68,15 +67,15 @@ export type Project = typeof Project.Type
  * @since 0.1.0
  * @category records
  */
-export const Data = Schema.Struct({
-  id: Schema.String,
-  type: Schema.String,
-  title: Schema.String,
-  project: nullable(TitledReference),
-  folder: nullable(Reference),
-  created_at: Schema.String,
-  deleted: Schema.Boolean
-}).annotations(serviceRecord("Data"))
+export const Data = openRecord("Data", {
+  id: text,
+  type: text,
+  title: text,
+  project: Schema.optional(TitledReference),
+  folder: Schema.optional(Reference),
+  created_at: text,
+  deleted: Schema.optional(Schema.Boolean)
+})
 
 /**
  * @since 0.1.0
@@ -90,12 +89,12 @@ export type Data = typeof Data.Type
  * @since 0.1.0
  * @category records
  */
-export const Doc = Schema.Struct({
-  id: Schema.String,
-  title: Schema.String,
-  folder: nullable(Reference),
-  created_at: Schema.String
-}).annotations(serviceRecord("Doc"))
+export const Doc = openRecord("Doc", {
+  id: text,
+  title: text,
+  folder: Schema.optional(Reference),
+  created_at: text
+})
 
 /**
  * @since 0.1.0
@@ -109,12 +108,12 @@ export type Doc = typeof Doc.Type
  * @since 0.1.0
  * @category records
  */
-export const Insight = Schema.Struct({
-  id: Schema.String,
-  title: Schema.String,
-  type: Schema.String,
-  created_at: Schema.String
-}).annotations(serviceRecord("Insight"))
+export const Insight = openRecord("Insight", {
+  id: text,
+  title: text,
+  type: text,
+  created_at: text
+})
 
 /**
  * @since 0.1.0
@@ -128,18 +127,18 @@ export type Insight = typeof Insight.Type
  * @since 0.1.0
  * @category records
  */
-export const Highlight = Schema.Struct({
-  id: Schema.String,
-  note_id: nullable(Schema.String),
-  text: nullable(Schema.String),
-  tags: Schema.Array(TitledReference),
-  type: Schema.String,
-  created_at: Schema.String,
-  updated_at: Schema.String,
+export const Highlight = openRecord("Highlight", {
+  id: text,
+  note_id: text,
+  text: text,
+  tags: Schema.optional(Schema.Array(TitledReference)),
+  type: text,
+  created_at: text,
+  updated_at: text,
   /** The position in a recording, in the service's units. */
-  start_time: nullable(Schema.Number),
-  end_time: nullable(Schema.Number)
-}).annotations(serviceRecord("Highlight"))
+  start_time: Schema.optional(Schema.Number),
+  end_time: Schema.optional(Schema.Number)
+})
 
 /**
  * @since 0.1.0
@@ -153,12 +152,12 @@ export type Highlight = typeof Highlight.Type
  * @since 0.1.0
  * @category records
  */
-export const Tag = Schema.Struct({
-  id: Schema.String,
-  title: Schema.String,
-  project_id: nullable(Schema.String),
-  created_at: Schema.String
-}).annotations(serviceRecord("Tag"))
+export const Tag = openRecord("Tag", {
+  id: text,
+  title: text,
+  project_id: text,
+  created_at: text
+})
 
 /**
  * @since 0.1.0
@@ -172,14 +171,14 @@ export type Tag = typeof Tag.Type
  * @since 0.1.0
  * @category records
  */
-export const Channel = Schema.Struct({
-  id: Schema.String,
-  title: Schema.String,
-  type: Schema.String,
-  created_at: Schema.String,
-  deleted: Schema.Boolean,
-  folder: nullable(Reference)
-}).annotations(serviceRecord("Channel"))
+export const Channel = openRecord("Channel", {
+  id: text,
+  title: text,
+  type: text,
+  created_at: text,
+  deleted: Schema.optional(Schema.Boolean),
+  folder: Schema.optional(Reference)
+})
 
 /**
  * @since 0.1.0
@@ -188,17 +187,31 @@ export const Channel = Schema.Struct({
 export type Channel = typeof Channel.Type
 
 /**
+ * A field of a contact.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const ContactField = openRecord("ContactField", { label: text, value: Schema.optional(Schema.Unknown) })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type ContactField = typeof ContactField.Type
+
+/**
  * A record of `/v1/contacts`.
  *
  * @since 0.1.0
  * @category records
  */
-export const Contact = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  created_at: Schema.String,
-  fields: Schema.Array(Schema.Struct({ label: Schema.String, value: Schema.Unknown }))
-}).annotations(serviceRecord("Contact"))
+export const Contact = openRecord("Contact", {
+  id: text,
+  name: text,
+  created_at: text,
+  fields: Schema.optional(Schema.Array(ContactField))
+})
 
 /**
  * @since 0.1.0
@@ -212,13 +225,13 @@ export type Contact = typeof Contact.Type
  * @since 0.1.0
  * @category records
  */
-export const Folder = Schema.Struct({
-  id: Schema.String,
-  title: Schema.String,
-  type: Schema.String,
-  created_at: Schema.String,
-  parent_folder: nullable(Reference)
-}).annotations(serviceRecord("Folder"))
+export const Folder = openRecord("Folder", {
+  id: text,
+  title: text,
+  type: text,
+  created_at: text,
+  parent_folder: Schema.optional(Reference)
+})
 
 /**
  * @since 0.1.0
@@ -232,13 +245,13 @@ export type Folder = typeof Folder.Type
  * @since 0.1.0
  * @category records
  */
-export const FolderContent = Schema.Struct({
-  type: Schema.String,
-  id: Schema.String,
-  title: Schema.String,
-  created_at: Schema.String,
-  author_id: nullable(Schema.String)
-}).annotations(serviceRecord("FolderContent"))
+export const FolderContent = openRecord("FolderContent", {
+  type: text,
+  id: text,
+  title: text,
+  created_at: text,
+  author_id: text
+})
 
 /**
  * @since 0.1.0
@@ -247,15 +260,12 @@ export const FolderContent = Schema.Struct({
 export type FolderContent = typeof FolderContent.Type
 
 /**
- * A record of `/v1/users`. The service's reference does not show it, so only `id` is promised, which every record has.
- * For more, give `Lists.make` your own Schema.
+ * A record of `/v1/users`, of which the service's reference shows nothing. For more, give `Lists.make` your own Schema.
  *
  * @since 0.1.0
  * @category records
  */
-export const User = Schema.Struct({ id: Schema.String }, { key: Schema.String, value: Schema.Unknown }).annotations({
-  identifier: "User"
-})
+export const User = openRecord("User", { id: text })
 
 /**
  * @since 0.1.0

@@ -4,6 +4,12 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { ExactNumber } from "./Json.js"
+
+const Exact = Schema.instanceOf(ExactNumber, {
+  arbitrary: () => (fc) => fc.constant(new ExactNumber("9007199254740993")),
+  pretty: () => String
+})
 
 /**
  * The position of a page in its list.
@@ -12,11 +18,14 @@ import * as Schema from "effect/Schema"
  * @category models
  */
 export const PageInfo = Schema.Struct({
-  /** How many items the list has. It may change between pages. */
-  total_count: Schema.optional(Schema.NullOr(Schema.Number)),
-  has_more: Schema.optional(Schema.NullOr(Schema.Boolean)),
-  /** Opaque, sent back exactly as received. */
-  next_cursor: Schema.optional(Schema.NullOr(Schema.String))
+  /** How many items the list has. It may change between pages. What is not a whole number says nothing. */
+  total_count: Schema.optional(Schema.Unknown),
+  /** Only `true` says something: without a cursor, it contradicts itself. */
+  has_more: Schema.optional(Schema.Unknown),
+  /** Opaque, sent back exactly as received: text, or a number. */
+  next_cursor: Schema.optional(
+    Schema.NullOr(Schema.Union(Schema.String, Schema.JsonNumber, Exact))
+  )
 }).annotations({ identifier: "PageInfo" })
 
 /**

@@ -68,7 +68,7 @@ export type Verdict =
  * @category verdicts
  */
 export const verdict = (page: PageInfo, isUsed: (cursor: string) => boolean): Verdict => {
-  const cursor = page.next_cursor ?? ""
+  const cursor = String(page.next_cursor ?? "")
   if (cursor === "") return page.has_more === true ? { _tag: "Broken", problem: "moreWithoutCursor" } : { _tag: "End" }
   return isUsed(cursor) ? { _tag: "Broken", problem: "cursorRepeated" } : { _tag: "Next", cursor }
 }
@@ -133,6 +133,12 @@ const following = (
   }
 }
 
+// -1, for instance, says that it is unknown
+const totalOf = ({ total_count }: PageInfo): number | undefined =>
+  typeof total_count === "number" || typeof total_count === "string"
+    ? Option.getOrUndefined(wholeNumber(String(total_count)))
+    : undefined
+
 const stepOf =
   (walk: Walk, used: UsedCursors) => (turn: Turn | PaginationBroken): Effect.Effect<Step, Failure, ServiceApi> =>
     Effect.gen(function*() {
@@ -158,8 +164,7 @@ const stepOf =
           Option.flatMap(next, (one) => "problem" in one ? Option.none() : Option.fromNullable(one.cursor))
         ),
         isLast: Option.isNone(next),
-        // -1, for instance, says that it is unknown
-        totalCount: Option.getOrUndefined(wholeNumber(String(raw.page.total_count)))
+        totalCount: totalOf(raw.page)
       }
       yield* Effect.annotateCurrentSpan("items", page.items.length)
       return [page, next] as const

@@ -45,8 +45,9 @@ export interface Answer {
 }
 
 /**
- * The gate. It reads `X-RateLimit-*` (Unix time in seconds or milliseconds) and `Retry-After`. Headers that it cannot
- * parse are ignored, and a service that sends none of them is never slowed down.
+ * The gate. It reads `X-RateLimit-*` (Unix time in seconds or milliseconds), the IETF's `RateLimit` and
+ * `RateLimit-Policy` in the form of any draft, and `Retry-After`. Headers that it cannot parse are ignored, and a service
+ * that sends none of them is never slowed down.
  *
  * @since 0.1.0
  * @category models

@@ -14,6 +14,7 @@ import { codingIn } from "./internal/contentCoding.js"
 import { decodeProblem } from "./internal/decodeProblem.js"
 import { httpDate } from "./internal/httpDate.js"
 import { withoutSecrets } from "./internal/withoutSecrets.js"
+import * as Json from "./Json.js"
 import type { PresignedUrl } from "./PresignedUrl.js"
 import * as RangedContent from "./RangedContent.js"
 import * as RetryAfter from "./RetryAfter.js"
@@ -67,8 +68,6 @@ const longestIssues = 32_768
 /** The segments of a path that an issue keeps. */
 const longestPath = 20
 
-const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
 const decodeIssue = Schema.decodeUnknownOption(Issue)
 
 // An issue is shown in logs, in spans, and by an app to its pages
@@ -87,7 +86,7 @@ const cleaned = (answer: ServiceAnswer, { code, message, path, title }: Issue): 
 
 // Each on its own: a malformed issue hides none of the others
 const readIssues = (answer: ServiceAnswer): ReadonlyArray<Issue> => {
-  const body = Option.getOrUndefined(parseJson(answer.body))
+  const body = Either.getOrUndefined(Json.parse(answer.body))
   if (!Predicate.hasProperty(body, "errors") || !Array.isArray(body.errors)) return []
   let length = 0
   return Arr.filterMap(body.errors.slice(0, mostIssues), (error: unknown) => {
@@ -137,13 +136,24 @@ export const errorOf = (answer: ServiceAnswer): ServiceError => {
 }
 
 /**
- * The error for a response of the wrong shape, with the place of the first problem.
+ * The error for a response of the wrong shape, with the place of the first problem. `advice` is the profile's entry to
+ * change, and the names of the fields that came instead.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const invalid = (answer: ServiceAnswer, path: string, problem: string): InvalidResponse =>
-  new InvalidResponse({ ...told(answer, []), path, problem })
+export const invalid = (
+  answer: ServiceAnswer,
+  path: string,
+  problem: string,
+  advice: { readonly profile?: string | undefined; readonly received?: ReadonlyArray<string> | undefined } = {}
+): InvalidResponse => new InvalidResponse({
+    ...told(answer, []),
+    path,
+    problem,
+    profile: advice.profile,
+    received: advice.received?.map((name) => withoutSecrets(name, answer, 100))
+  })
 
 /**
  * A pre-signed URL from a response, refused if the file would be sent in clear text.
@@ -170,42 +180,43 @@ export const encrypted =
  * @category interpreters
  */
 export const decode = <A, I>(answer: ServiceAnswer, schema: Schema.Schema<A, I>): Either.Either<A, ServiceError> =>
-  Either.flatMap(parse(answer), (json) => decodeAt(answer, "", json, schema))
+  Either.flatMap(parse(answer), (json) =>
+    Either.mapLeft(Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json), (error) =>
+      Option.getOrElse(errorInside(answer), () => {
+        const { path, problem } = decodeProblem(error)
+        return invalid(answer, path, problem)
+      })))
 
 /**
- * Decodes a single resource, with or without its envelope `{ "data": ... }`.
+ * The JSON of a success, with numbers as in `Json.parse`. What is not JSON is an error.
  *
  * @since 0.1.0
  * @category interpreters
  */
-export const decodeData = <A, I>(answer: ServiceAnswer, schema: Schema.Schema<A, I>): Either.Either<A, ServiceError> =>
-  Either.flatMap(parse(answer), (json) =>
-    Predicate.hasProperty(json, "data")
-      ? decodeAt(answer, "data", json.data, schema)
-      : decodeAt(answer, "", json, schema))
-
-const parse = (answer: ServiceAnswer): Either.Either<unknown, ServiceError> =>
+export const parse = (answer: ServiceAnswer): Either.Either<unknown, ServiceError> =>
   answer.status < 200 || answer.status >= 300
     ? Either.left(errorOf(answer))
-    : Either.try({
-      try: (): unknown => JSON.parse(answer.body),
-      catch: () => invalid(answer, "", answer.body.trim() === "" ? "nothing" : codingIn(answer.headers) ?? notJson)
-    })
+    : Either.mapLeft(
+      Json.parse(answer.body),
+      (problem) =>
+        invalid(
+          answer,
+          "",
+          problem === "depth" ? "nested too deeply" : answer.body.trim() === "" ? "nothing" : codingIn(answer.headers) ?? notJson
+        )
+    )
 
-const decodeAt = <A, I>(
-  answer: ServiceAnswer,
-  at: string,
-  json: unknown,
-  schema: Schema.Schema<A, I>
-): Either.Either<A, ServiceError> =>
-  Either.mapLeft(Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json), (error) => {
-    const issues = readIssues(answer)
-    // A server that sent its status before the work was done can report a failure only in the body: this counts as a
-    // 5xx.
-    if (issues.length > 0) return new ServiceUnavailable(waiting(answer, issues))
-    const { path, problem } = decodeProblem(error, at)
-    return invalid(answer, path, problem)
-  })
+/**
+ * The error that a success reports in its body, if it does: a server that sent its status before the work was done can
+ * report a failure only there. It counts as a 5xx.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const errorInside = (answer: ServiceAnswer): Option.Option<ServiceError> => {
+  const issues = readIssues(answer)
+  return issues.length > 0 ? Option.some(new ServiceUnavailable(waiting(answer, issues))) : Option.none()
+}
 
 /**
  * The server's clock minus ours, in milliseconds, from the response's `Date`; 0 if it has none. The header has whole

@@ -80,11 +80,11 @@ export interface Service {
   readonly initiateUpload: (file: Endpoints.FileDescription) => Effect.Effect<SingleSession, ServiceError>
   /** Opens a multipart session. Not retried if the request may have arrived. */
   readonly initiateLargeUpload: (file: Endpoints.LargeFileDescription) => Effect.Effect<MultipartSession, ServiceError>
-  /** Reports that the file is in storage. */
+  /** Reports that the file is in storage. Whatever the service reports of it is in the record; the id is the given one. */
   readonly completeUpload: (
     input: Parameters<typeof Endpoints.completeUpload.request>[1]
   ) => Effect.Effect<FileRecord, ServiceError>
-  /** Reports that every part is in storage. */
+  /** The same for a file in parts. */
   readonly completeLargeUpload: (
     input: Parameters<typeof Endpoints.completeLargeUpload.request>[1]
   ) => Effect.Effect<FileRecord, ServiceError>
@@ -97,8 +97,8 @@ export interface Service {
   ) => Effect.Effect<DownloadAnswer, ServiceError, Scope.Scope>
   /** One page of any list. */
   readonly listPage: (request: Endpoints.PageRequest) => Effect.Effect<RawPage, ServiceError>
-  /** Whom the token belongs to. */
-  readonly tokenInfo: Effect.Effect<Endpoints.TokenInfo, ServiceError>
+  /** Whom the token belongs to; none if the service does not tell, which the interface does not ask of it. */
+  readonly tokenInfo: Effect.Effect<Option.Option<Endpoints.TokenInfo>, ServiceError>
   /** What is left of the token's rate limit; none if no limit is known. */
   readonly rateLimit: Effect.Effect<Option.Option<RateLimit.Status>>
   /** The deprecated calls that have been made so far. Each is logged once, as a warning. */

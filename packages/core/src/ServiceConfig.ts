@@ -11,7 +11,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Struct from "effect/Struct"
-import { pathOfFile, standardProfile } from "./internal/standardProfile.js"
+import { pageProfile, pathOfFile, standardProfile } from "./internal/standardProfile.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 
 /**
@@ -168,8 +168,13 @@ export const parseToken = (
  * @since 0.1.0
  * @category constructors
  */
-export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either<Service, ConfigError.ConfigError> => {
-  const profile: ServiceProfile.ServiceProfile = options.profile ?? standardProfile
+export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either<Service, ConfigError.ConfigError> =>
+  checkedService(options, options.profile ?? pageProfile)
+
+const checkedService = (
+  options: Omit<Options, "token">,
+  profile: ServiceProfile.ServiceProfile
+): Either.Either<Service, ConfigError.ConfigError> => {
   const baseUrl = options.baseUrl ?? profile.baseUrl
   return Either.zipWith(
     baseUrl === undefined
@@ -208,7 +213,7 @@ const inField = <A>(field: string, checked: Either.Either<A, string>): Either.Ei
  */
 export const make = (options: Options): Either.Either<ServiceWithToken, ConfigError.ConfigError> =>
   Either.zipWith(
-    makeWithoutToken(options),
+    checkedService(options, options.profile ?? standardProfile),
     inField("token", parseToken(options.token)),
     (config, token) => ({ ...config, token })
   )

@@ -7,16 +7,19 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
+import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
 import { FileRecord } from "./FileRecord.js"
-import { endingInTime, inPartOrder, OpenedMultipart, OpenedSingle, sessionFields } from "./internal/sessionAnswer.js"
+import { openRecord } from "./internal/openRecord.js"
+import type { Resource } from "./internal/resource.js"
+import { invalidField, namesOf, resourceOf, textOf, valueOf } from "./internal/resource.js"
+import { endingInTime, partSizeOf, sessionFields, urlAt, urlsInOrder } from "./internal/sessionAnswer.js"
 import { RawPage } from "./Page.js"
-import * as PresignedUrl from "./PresignedUrl.js"
+import type * as PresignedUrl from "./PresignedUrl.js"
 import type { ServiceAnswer } from "./ServiceAnswer.js"
-import { decode, decodeData, encrypted, invalid } from "./ServiceAnswer.js"
+import { decode } from "./ServiceAnswer.js"
 import type { ServiceError } from "./ServiceError.js"
-import type { ServiceProfile } from "./ServiceProfile.js"
+import type { CompleteUploadBody, ServiceProfile } from "./ServiceProfile.js"
 import type { MultipartSession, PartReceipt, SingleSession } from "./UploadSession.js"
 
 /**
@@ -55,7 +58,7 @@ const withFileId = (path: string, fileId: string): string => path.replace("{file
 const describe = (profile: ServiceProfile, file: FileDescription) => ({
   [profile.fields.fileName]: file.name,
   [profile.fields.mediaType]: file.mediaType,
-  size: file.size
+  [profile.fields.size]: file.size
 })
 
 /**
@@ -73,9 +76,9 @@ export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
     ),
   respond: (profile, answer) =>
     Either.gen(function*() {
-      const opened = yield* decodeData(answer, OpenedSingle)
-      const url = yield* encrypted(answer, "data.upload_url")(opened.upload_url)
-      const fields = yield* sessionFields(answer, opened, url)
+      const opened = yield* resourceOf(profile, answer, "upload_url")
+      const url = yield* urlAt(opened, "upload_url", opened.fields["upload_url"])
+      const fields = yield* sessionFields(profile, opened, url, ["upload_url"])
       return { _tag: "SingleSession", ...fields, url: endingInTime(profile, fields.openedAt)(url) }
     })
 }
@@ -87,7 +90,7 @@ export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
  * @category models
  */
 export interface LargeFileDescription extends FileDescription {
-  /** If none, the service chooses. */
+  /** The number that is asked for. The service decides: its URLs are the plan. If none, it is not asked. */
   readonly parts: Option.Option<number>
 }
 
@@ -104,46 +107,96 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
     HttpClientRequest.post(profile.paths.initiateLargeUpload).pipe(
       HttpClientRequest.bodyUnsafeJson({
         ...describe(profile, file),
-        ...Option.match(file.parts, { onNone: () => ({}), onSome: (parts) => ({ parts }) })
+        ...Option.match(file.parts, { onNone: () => ({}), onSome: (parts) => ({ [profile.fields.parts]: parts }) })
       })
     ),
-  respond: (profile, answer, file) =>
+  respond: (profile, answer) =>
     Either.gen(function*() {
-      const opened = yield* decodeData(answer, OpenedMultipart)
-      const urls = yield* inPartOrder(answer, opened.urls)
-      const fields = yield* sessionFields(answer, opened, urls[0])
-      if (Option.exists(file.parts, (parts) => parts !== urls.length)) {
-        return yield* Either.left(invalid(answer, "data.urls", `${urls.length} URLs for another number of parts`))
-      }
-      // one part would replace another
-      if (new Set(urls.map(PresignedUrl.reveal)).size < urls.length) {
-        return yield* Either.left(invalid(answer, "data.urls", "the same URL for several parts"))
-      }
+      const opened = yield* resourceOf(profile, answer, "urls")
+      const urls = yield* urlsInOrder(profile, opened)
+      const uploadId = textOf(opened.fields["upload_id"])
+      if (uploadId === undefined) return yield* Either.left(invalidField(opened, "upload_id", {}))
+      const named = profile.fields.partSize === undefined ? [] : namesOf(profile.fields.partSize)
+      const fields = yield* sessionFields(profile, opened, urls[0], ["upload_id", "urls", ...named])
+      const partSize = partSizeOf(profile, opened)
       return {
         _tag: "MultipartSession",
         ...fields,
-        uploadId: opened.upload_id,
-        urls: Arr.map(urls, endingInTime(profile, fields.openedAt))
+        uploadId,
+        urls: Arr.map(urls, endingInTime(profile, fields.openedAt)),
+        ...(partSize === undefined ? {} : { partSize })
       }
     })
 }
 
+const recordOf = ({ answer, fields }: Resource, fileId: string): FileRecord =>
+  // the id by which the file was asked for is the one that works
+  Schema.decodeUnknownSync(FileRecord)({ ...fields, id: fileId })
+
+// The interface does not show the response, so any success is one, whatever its body.
+const completed = (
+  profile: ServiceProfile,
+  answer: ServiceAnswer,
+  fileId: string
+): Either.Either<FileRecord, ServiceError> =>
+  Either.match(resourceOf(profile, answer, "status"), {
+    onLeft: (error) => error._tag === "InvalidResponse" ? Either.right({ id: fileId }) : Either.left(error),
+    onRight: (resource) => Either.right(recordOf(resource, fileId))
+  })
+
 /**
- * `POST`: reports that the whole file is in storage. Safe to repeat.
+ * The file whose upload is complete. The profile says whether the service is told more than the id.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CompletedUpload {
+  readonly fileId: string
+  /** Storage's etag of the bytes, verbatim. */
+  readonly etag?: string | undefined
+  /** In bytes. */
+  readonly size?: number | undefined
+}
+
+const completionBody = (
+  template: Exclude<CompleteUploadBody, "none">,
+  { etag, fileId, size }: CompletedUpload
+): Readonly<Record<string, unknown>> => {
+  const known: Readonly<Record<string, string | number | undefined>> = {
+    "{file_id}": fileId,
+    "{etag}": etag,
+    "{size}": size
+  }
+  return EffectRecord.filterMap(template, (value) => {
+    if (typeof value !== "string") return Option.some<unknown>(value)
+    if (Object.hasOwn(known, value)) return Option.fromNullable<unknown>(known[value])
+    const parts = value.split(/(\{file_id\}|\{etag\}|\{size\})/)
+    const filled = parts.map((part) => Object.hasOwn(known, part) ? known[part] : part)
+    return filled.includes(undefined) ? Option.none() : Option.some<unknown>(filled.join(""))
+  })
+}
+
+/**
+ * `POST`: reports that the whole file is in storage. Any success ends the upload well, whatever its body. Safe to repeat.
  *
  * @since 0.1.0
  * @category endpoints
  */
-export const completeUpload: Endpoint<{ readonly fileId: string }, FileRecord> = {
+export const completeUpload: Endpoint<CompletedUpload, FileRecord> = {
   operation: "completeUpload",
   repeatable: true,
-  request: (profile, { fileId }) => HttpClientRequest.post(withFileId(profile.paths.completeUpload, fileId)),
-  respond: (_, answer) => decodeData(answer, FileRecord)
+  request: (profile, upload) => {
+    const request = HttpClientRequest.post(withFileId(profile.paths.completeUpload, upload.fileId))
+    return profile.completeUploadBody === "none"
+      ? request
+      : HttpClientRequest.bodyUnsafeJson(request, completionBody(profile.completeUploadBody, upload))
+  },
+  respond: (profile, answer, { fileId }) => completed(profile, answer, fileId)
 }
 
 /**
- * `POST`: reports that every part is in storage. Parts are listed in ascending order, each with its etag verbatim. Safe
- * to repeat.
+ * `POST`: reports that every part is in storage. Parts are listed in ascending order, each with its etag verbatim. Any
+ * success ends the upload well, whatever its body. Safe to repeat.
  *
  * @since 0.1.0
  * @category endpoints
@@ -154,16 +207,16 @@ export const completeLargeUpload: Endpoint<
 > = {
   operation: "completeLargeUpload",
   repeatable: true,
-  request: (profile, { fileId, parts, uploadId }) =>
-    HttpClientRequest.post(withFileId(profile.paths.completeLargeUpload, fileId)).pipe(
+  request: ({ fields, paths }, { fileId, parts, uploadId }) =>
+    HttpClientRequest.post(withFileId(paths.completeLargeUpload, fileId)).pipe(
       HttpClientRequest.bodyUnsafeJson({
         upload_id: uploadId,
-        parts: [...parts]
+        [fields.completeParts]: [...parts]
           .sort((a, b) => a.partNumber - b.partNumber)
-          .map(({ etag, partNumber }) => ({ part_number: partNumber, etag }))
+          .map(({ etag, partNumber }) => ({ [fields.completePartNumber]: partNumber, [fields.completeEtag]: etag }))
       })
     ),
-  respond: (_, answer) => decodeData(answer, FileRecord)
+  respond: (profile, answer, { fileId }) => completed(profile, answer, fileId)
 }
 
 /**
@@ -176,7 +229,8 @@ export const file: Endpoint<{ readonly fileId: string }, FileRecord> = {
   operation: "file",
   repeatable: true,
   request: (profile, { fileId }) => HttpClientRequest.get(withFileId(profile.paths.file, fileId)),
-  respond: (_, answer) => decodeData(answer, FileRecord)
+  respond: (profile, answer, { fileId }) =>
+    Either.map(resourceOf(profile, answer, "status"), (resource) => recordOf(resource, fileId))
 }
 
 /**
@@ -220,13 +274,14 @@ export const listPage: Endpoint<PageRequest, RawPage> = {
 }
 
 /**
- * Whom a token belongs to.
+ * Whom a token belongs to, as far as the service tells.
  *
  * @since 0.1.0
  * @category models
  */
-export const TokenInfo = Schema.Struct({ id: Schema.String, subdomain: Schema.String }).annotations({
-  identifier: "TokenInfo"
+export const TokenInfo = openRecord("TokenInfo", {
+  id: Schema.optional(Schema.String),
+  subdomain: Schema.optional(Schema.String)
 })
 
 /**
@@ -235,17 +290,24 @@ export const TokenInfo = Schema.Struct({ id: Schema.String, subdomain: Schema.St
  */
 export type TokenInfo = typeof TokenInfo.Type
 
+// There is no such path, or nothing that says whom the token belongs to. The interface does not have this call.
+const saysNothing = ({ status }: ServiceAnswer): boolean => [404, 405, 410, 501].includes(status)
+
 /**
- * `GET`: whom the token belongs to.
+ * `GET`: whom the token belongs to. None if the service does not tell.
  *
  * @since 0.1.0
  * @category endpoints
  */
-export const tokenInfo: Endpoint<void, TokenInfo> = {
+export const tokenInfo: Endpoint<void, Option.Option<TokenInfo>> = {
   operation: "tokenInfo",
   repeatable: true,
   request: (profile) => HttpClientRequest.get(profile.paths.tokenInfo),
-  respond: (_, answer) => decodeData(answer, TokenInfo)
+  respond: (profile, answer) =>
+    saysNothing(answer) ? Either.right(Option.none()) : Either.match(resourceOf(profile, answer, "id"), {
+      onLeft: (error) => error._tag === "InvalidResponse" ? Either.right(Option.none()) : Either.left(error),
+      onRight: ({ fields }) => Either.right(Schema.decodeUnknownOption(TokenInfo)(fields))
+    })
 }
 
 /**
@@ -259,15 +321,11 @@ export const downloadLink = (
   answer: ServiceAnswer
 ): Either.Either<PresignedUrl.PresignedUrl, ServiceError> => {
   const { downloadUrl } = profile.fields
-  const path = `data.${downloadUrl}`
   return Either.flatMap(
-    decodeData(answer, Schema.Struct({ [downloadUrl]: Schema.Unknown })),
-    ({ [downloadUrl]: href }) =>
-      Either.fromOption(
-        PresignedUrl.fromString(typeof href === "string" ? href : ""),
-        () => invalid(answer, path, Predicate.isNullable(href) ? "a field is missing" : "not an http or https URL")
-      )
-  ).pipe(Either.flatMap(encrypted(answer, path)))
+    resourceOf(profile, answer, downloadUrl),
+    (resource) =>
+      urlAt(resource, namesOf(downloadUrl)[0], valueOf(resource.fields, downloadUrl), "fields.downloadUrl")
+  )
 }
 
 /**

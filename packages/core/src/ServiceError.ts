@@ -244,7 +244,11 @@ export class InvalidResponse extends TaggedError<InvalidResponse>()("InvalidResp
   /** Where in the response, such as `data.urls[2]`; empty for the whole body. */
   path: Schema.String,
   /** What is wrong there. Never the value itself, which may be a signed URL. */
-  problem: Schema.String
+  problem: Schema.String,
+  /** The entry of the service profile that would help, such as `fields.fileId`. */
+  profile: Schema.optional(Schema.String),
+  /** The names of the fields that came there instead, such as `file.uuid`; never their values. */
+  received: Schema.optional(Schema.Array(Schema.String))
 }) {
   /**
    * @since 0.1.0
@@ -255,7 +259,15 @@ export class InvalidResponse extends TaggedError<InvalidResponse>()("InvalidResp
   override get message(): string {
     return `The response to ${this.operation} (${this.status}) does not match the contract: ${this.problem} at ${
       this.path === "" ? "the whole body" : printable(this.path)
-    } (${describe(this)}). Check the base URL and the profile: this may be another service, or a proxy's page.`
+    } (${describe(this)}). ${
+      this.received === undefined || this.received.length === 0
+        ? ""
+        : `The fields that came are ${printable(this.received.join(", "))}. `
+    }${
+      this.profile === undefined
+        ? "Check the base URL and the profile: this may be another service, or a proxy's page."
+        : `If this is the right service, change ${this.profile} in the profile.`
+    }`
   }
 }
 

@@ -24,6 +24,25 @@ const filePath = (value: string) => withDefault(PathOfFile, () => value)
 
 const wireName = (value: string) => withDefault(Schema.NonEmptyString, () => value)
 
+/**
+ * The name of a field of a response, or several names that are tried in this order. A dot leads into an object:
+ * `file.id` is the `id` of `{ "file": { "id": … } }`, unless a field is called `file.id` itself.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const FieldName = Schema.Union(Schema.NonEmptyString, Schema.NonEmptyArray(Schema.NonEmptyString)).annotations({
+  identifier: "FieldName"
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type FieldName = typeof FieldName.Type
+
+const fieldName = (value: FieldName) => withDefault<FieldName, FieldName>(FieldName, () => value)
+
 const limit = (value: number) => withDefault(Schema.Int.pipe(Schema.positive()), () => value)
 
 /**
@@ -43,7 +62,8 @@ export const Paths = Schema.Struct({
 }).annotations({ identifier: "ServicePaths" })
 
 /**
- * The names of the fields that the public interface leaves open.
+ * The names of the fields that the public interface leaves open. `upload_url`, `upload_id`, `urls`, and those of a page,
+ * are given.
  *
  * @since 0.1.0
  * @category models
@@ -53,9 +73,57 @@ export const Fields = Schema.Struct({
   fileName: wireName(fields.fileName),
   /** The file's media type, in the same body. */
   mediaType: wireName(fields.mediaType),
+  /** The file's size in bytes, in the same body. */
+  size: wireName(fields.size),
+  /** The desired number of parts, in the body of an initiate call for several parts. */
+  parts: wireName(fields.parts),
+  /** The file's id, in the response to an initiate call: text or a number. */
+  fileId: fieldName(fields.fileId),
+  /** The pre-signed URL, in an element of `urls` that is an object. */
+  partUrl: fieldName(fields.partUrl),
+  /** The part's number, from 1, in the same element. If absent, the order of the elements decides. */
+  partNumber: fieldName(fields.partNumber),
+  /**
+   * The size of all parts but the last in bytes, in the response to an initiate call for several parts. It is used if it
+   * gives exactly as many parts as there are URLs. Undefined: no such field.
+   */
+  partSize: Schema.optional(FieldName),
+  /** The list of the parts, in the body of Complete large upload. */
+  completeParts: wireName(fields.completeParts),
+  /** The part's number, in an element of that list. */
+  completePartNumber: wireName(fields.completePartNumber),
+  /** The part's etag, in the same element. */
+  completeEtag: wireName(fields.completeEtag),
   /** The pre-signed URL, in the JSON response to a download in `link` mode. */
-  downloadUrl: wireName(fields.downloadUrl)
+  downloadUrl: fieldName(fields.downloadUrl)
 }).annotations({ identifier: "ServiceFields" })
+
+/**
+ * Whether a single resource comes as `{ "data": … }`, without an envelope, or either.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Envelope = Schema.Literal("data", "none", "either").annotations({ identifier: "ServiceEnvelope" })
+
+/**
+ * The body of Complete upload: none, or an object as it is sent. In it, `{file_id}`, `{etag}`, `{size}`, `{name}` and
+ * `{type}` stand for what is known about the file; a value that is `"{size}"` alone is sent as a number. An entry whose
+ * value is not known is left out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const CompleteUploadBody = Schema.Union(
+  Schema.Literal("none"),
+  Schema.Record({ key: Schema.String, value: Schema.Union(Schema.String, Schema.JsonNumber, Schema.Boolean, Schema.Null) })
+).annotations({ identifier: "CompleteUploadBody" })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type CompleteUploadBody = typeof CompleteUploadBody.Type
 
 /**
  * The service's limits. Sizes are in bytes; GB is decimal.
@@ -134,6 +202,13 @@ export const ServiceProfile = Schema.Struct({
   finalStates: withDefault(Schema.Array(Schema.String), () => standardProfile.finalStates),
   /** If undefined, no limit is assumed until the service's headers announce one. */
   rateLimit: Schema.optional(RateLimitRule),
+  /** How a single resource is wrapped. */
+  envelope: withDefault<typeof Envelope.Type, typeof Envelope.Type>(Envelope, () => standardProfile.envelope),
+  /** The body of Complete upload. */
+  completeUploadBody: withDefault<CompleteUploadBody, CompleteUploadBody>(
+    CompleteUploadBody,
+    () => standardProfile.completeUploadBody
+  ),
   paths: withDefault(Paths, () => Paths.make({})),
   fields: withDefault(Fields, () => Fields.make({})),
   limits: withDefault(Limits, () => Limits.make({}))
@@ -168,10 +243,10 @@ export interface Changes extends AnyOf<Omit<ServiceProfile, "paths" | "fields" |
   readonly limits?: AnyOf<typeof Limits.Type> | undefined
 }
 
-const changed = <Name extends string, Value>(
-  before: Readonly<Record<Name, Value>>,
-  changes: { readonly [Key in Name]?: Value | undefined } = {}
-): Readonly<Record<Name, Value>> => EffectRecord.map(before, (value, name) => changes[name] ?? value)
+const changed = <A extends object>(before: A, changes: AnyOf<A> = {}): A => ({
+  ...before,
+  ...EffectRecord.filter({ ...changes }, (value) => value !== undefined)
+})
 
 /**
  * A profile with some fields changed.
@@ -206,6 +281,8 @@ export const extend: {
   download: changes.download ?? profile.download,
   urlLifetimeSeconds: changes.urlLifetimeSeconds ?? profile.urlLifetimeSeconds,
   finalStates: changes.finalStates ?? profile.finalStates,
+  envelope: changes.envelope ?? profile.envelope,
+  completeUploadBody: changes.completeUploadBody ?? profile.completeUploadBody,
   paths: changed(profile.paths, changes.paths),
   fields: changed(profile.fields, changes.fields),
   limits: changed(profile.limits, changes.limits)

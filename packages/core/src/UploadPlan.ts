@@ -256,10 +256,11 @@ const isMultipart = (wishes: Wishes, limits: ServiceProfile.ServiceProfile["limi
 }
 
 /**
- * The range of each part, for the number of URLs that the service returned. All parts have the same size, with a
- * smaller last one, if that gives exactly this many parts (some stores require it); otherwise sizes differ by at most
- * one byte. The ranges cover the size exactly once, in order, and none is empty. The size is that of a plan: a whole
- * number from 1.
+ * The range of each part, for the number of URLs that the service returned: the service decides how many there are, as
+ * long as each takes at least a byte, and no more than storage accepts at once. All parts have the same size, with a smaller last one, if that gives exactly this
+ * many parts (some stores require it); otherwise sizes differ by at most one byte. A `partSize` that the service names
+ * is used if it gives exactly this many parts. The ranges cover the size exactly once, in order, and none is empty. The
+ * size is that of a plan: a whole number from 1.
  *
  * @example
  * import { ServiceProfile, UploadPlan } from "@stevedore/core"
@@ -267,7 +268,8 @@ const isMultipart = (wishes: Wishes, limits: ServiceProfile.ServiceProfile["limi
  * const { limits } = ServiceProfile.standard
  * UploadPlan.ranges(20_000_000, 3, limits) // lengths 6666667, 6666667 and 6666666
  * UploadPlan.ranges(20_000_000, 4, limits) // three parts of 5 MiB and a smaller last one
- * UploadPlan.ranges(20_000_000, 5, limits) // InvalidPartCount: parts of less than 5 MiB
+ * UploadPlan.ranges(20_000_000, 5, limits) // five parts of 4 MB: the service may know a store that takes them
+ * UploadPlan.ranges(5, 6, limits) // InvalidPartCount: more URLs than bytes
  *
  * @since 0.1.0
  * @category planning
@@ -275,20 +277,23 @@ const isMultipart = (wishes: Wishes, limits: ServiceProfile.ServiceProfile["limi
 export const ranges = (
   size: number,
   urls: number,
-  limits: ServiceProfile.ServiceProfile["limits"]
+  limits: ServiceProfile.ServiceProfile["limits"],
+  partSize?: number
 ): Either.Either<Arr.NonEmptyReadonlyArray<ByteRange>, InvalidPartCount> => {
   const atLeast = fewestParts(size, limits)
-  const atMost = Math.max(1, Math.min(limits.parts, Math.ceil(size / limits.minimumPartSize)))
-  if (urls < atLeast || urls > atMost) {
+  const atMost = Math.min(limits.parts, size)
+  if (!(urls >= atLeast && urls <= atMost)) {
     return Either.left(new InvalidPartCount({ parts: urls, size, atLeast, atMost, origin: "given" }))
   }
+  const least = Math.ceil(size / urls)
   // A service that divides the size by the minimum part size returns one URL more than equal parts would need.
-  const equal = urls === 1 ? size : Math.max(Math.ceil(size / urls), limits.minimumPartSize)
-  return Either.right(
-    Math.ceil(size / equal) === urls
-      ? Arr.makeBy(urls, (index) => ({ offset: index * equal, length: Math.min(equal, size - index * equal) }))
-      : Arr.makeBy(urls, (index) => almostEqual(size, urls, index))
+  const equal = [partSize ?? 0, Math.max(least, limits.minimumPartSize), least].find((length) =>
+    length > 0 && Math.ceil(size / length) === urls
   )
+  return Either.right(Arr.makeBy(urls, (index) =>
+    equal === undefined
+      ? almostEqual(size, urls, index)
+      : { offset: index * equal, length: Math.min(equal, size - index * equal) }))
 }
 
 const almostEqual = (size: number, parts: number, index: number): ByteRange => {

@@ -25,6 +25,8 @@ export const SessionRecord = Schema.Struct({
   openedAt: Schema.JsonNumber,
   /** How many parts it has; 1 for a single PUT. */
   parts: Schema.Int.pipe(Schema.positive()),
+  /** The size that the service named for all parts but the last, in bytes. */
+  partSize: Schema.optional(Schema.Int.pipe(Schema.positive())),
   urls: Schema.optional(Schema.NonEmptyArray(PresignedUrlFromString))
 }).annotations({ identifier: "SessionRecord", message: hidden })
 

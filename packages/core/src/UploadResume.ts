@@ -21,7 +21,7 @@ import type { Unfinished } from "./UploadLedger.js"
 import type { ByteRange } from "./UploadPlan.js"
 import type { UploadRecord } from "./UploadRecord.js"
 import type { PartReceipt, UploadSession } from "./UploadSession.js"
-import { uploadIdOf, urlsOf } from "./UploadSession.js"
+import { partSizeOf, uploadIdOf, urlsOf } from "./UploadSession.js"
 import type { OpenSource, UploadSource } from "./UploadSource.js"
 
 /**
@@ -83,7 +83,7 @@ export const sessionOf = (
   now: number,
   { urlLifetimeSeconds }: Pick<ServiceProfile, "urlLifetimeSeconds">
 ): Option.Option<UploadSession> => {
-  const { clockOffset, fileId, openedAt, uploadId } = record.session
+  const { clockOffset, fileId, openedAt, partSize, uploadId } = record.session
   if (record.session.urls === undefined) return Option.none()
   const assumedDeadline = new Date(openedAt + urlLifetimeSeconds * 1000)
   const urls = Arr.map(record.session.urls, PresignedUrl.endingBy(assumedDeadline))
@@ -93,7 +93,7 @@ export const sessionOf = (
   return Option.some(
     uploadId === undefined
       ? { _tag: "SingleSession", ...fields, url: urls[0] }
-      : { _tag: "MultipartSession", ...fields, uploadId, urls }
+      : { _tag: "MultipartSession", ...fields, uploadId, urls, partSize }
   )
 }
 
@@ -211,6 +211,7 @@ export const recordOf = (
         clockOffset,
         openedAt,
         parts: urls.length,
+        partSize: partSizeOf(session),
         urls,
         uploadId: uploadIdOf(session)
       },

@@ -48,7 +48,9 @@ export type SingleSession = typeof SingleSession.Type
 export const MultipartSession = /* #__PURE__ */ Schema.TaggedStruct("MultipartSession", {
   ...fields,
   uploadId: Schema.NonEmptyString,
-  urls: Schema.NonEmptyArray(PresignedUrlFromString).annotations({ message: hidden })
+  urls: Schema.NonEmptyArray(PresignedUrlFromString).annotations({ message: hidden }),
+  /** The size that the service names for all parts but the last, in bytes; absent if it names none. */
+  partSize: Schema.optional(Schema.Int.pipe(Schema.positive()))
 }).annotations({ identifier: "MultipartSession", message: unshown })
 
 /**
@@ -92,6 +94,15 @@ export const urlsOf = (session: UploadSession): MultipartSession["urls"] =>
  */
 export const uploadIdOf = (session: UploadSession): string | undefined =>
   session._tag === "MultipartSession" ? session.uploadId : undefined
+
+/**
+ * The part size that the service named for a multipart session, in bytes.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const partSizeOf = (session: UploadSession): number | undefined =>
+  session._tag === "MultipartSession" ? session.partSize : undefined
 
 /**
  * A part that storage has: its number from 1, and its etag, opaque and verbatim.

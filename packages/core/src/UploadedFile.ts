@@ -6,11 +6,14 @@
 import * as Schema from "effect/Schema"
 import { Checksum } from "./Checksum.js"
 import { FileRecord } from "./FileRecord.js"
-import { serviceRecord } from "./internal/serviceRecord.js"
+import { openRecord } from "./internal/openRecord.js"
+
+const { extra: _, ...fields } = FileRecord.to.fields
 
 /**
- * The record of an uploaded file, and what it took to upload it. Storage has every byte of the source. It can cross
- * queues and journals as JSON.
+ * The record of an uploaded file, and what it took to upload it. Storage has every byte of the source. The id is the
+ * one that the upload was opened with. Name, media type and size are those of the source where the service did not
+ * report them. What else it reported is in `extra`. It can cross queues and journals as JSON.
  *
  * @example
  * import { UploadedFile } from "@stevedore/core"
@@ -22,8 +25,11 @@ import { serviceRecord } from "./internal/serviceRecord.js"
  * @since 0.1.0
  * @category models
  */
-export const UploadedFile = Schema.Struct({
-  ...FileRecord.fields,
+export const UploadedFile = openRecord("UploadedFile", {
+  ...fields,
+  name: Schema.String,
+  /** In bytes. */
+  size: Schema.NonNegativeInt,
   sent: Schema.Struct({
     /** The source's size in bytes. */
     bytes: Schema.NonNegativeInt,
@@ -34,7 +40,7 @@ export const UploadedFile = Schema.Struct({
     /** Of the whole file, combined from its parts; absent if it could not be computed. */
     checksum: Schema.UndefinedOr(Checksum)
   })
-}).annotations(serviceRecord("UploadedFile"))
+})
 
 /**
  * @since 0.1.0

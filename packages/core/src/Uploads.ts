@@ -120,6 +120,9 @@ const sent = (
     yield* Effect.annotateCurrentSpan({ fileId: file.id, parts: parts.total, sessions })
     return {
       ...file,
+      name: file.name ?? source.name,
+      type: file.type ?? source.mediaType,
+      size: source.size,
       sent: { bytes: source.size, parts: parts.total, sessions, checksum: Option.getOrUndefined(checksum) }
     }
   })

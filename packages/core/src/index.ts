@@ -56,6 +56,11 @@ export * as HttpObjectStorage from "./HttpObjectStorage.js"
 /**
  * @since 0.1.0
  */
+export * as Json from "./Json.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as List from "./List.js"
 
 /**

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type List, type ListError, ListRecords, Lists, Metrics, ServiceApi } from "@stevedore/core"
+import { Json, type List, type ListError, Lists, Metrics, ServiceApi } from "@stevedore/core"
 import { Chunk, DateTime, Effect, Either, FastCheck as fc, Metric, Option, Schema, Stream } from "effect"
 import { type FakePage, item, items, keysetList, pageAnswer, scriptedList } from "./fixtures/fakeLists.js"
 import { fakeService } from "./fixtures/fakeService.js"
@@ -294,13 +294,22 @@ describe("Lists", () => {
   describe("items", () => {
     it.effect("unknown fields are kept, at any depth", () => {
       const record = {
-        ...ListRecords.Project.make({ id: "1", title: "a", type: "project", created_at: "2024", deleted: false }),
+        ...{ id: "1", title: "a", type: "project", created_at: "2024", deleted: false },
         author: { id: "2", name: null, mood: "good" },
         colour: { name: "red" }
       }
       const list = fakeService(() => pageAnswer({ data: [record] }))
       return Effect.gen(function*() {
-        assert.deepStrictEqual(Option.getOrThrow(yield* Lists.projects.first()), record)
+        const first: unknown = Option.getOrThrow(yield* Lists.projects.first())
+        assert.deepStrictEqual(first, {
+          id: "1",
+          title: "a",
+          type: "project",
+          created_at: "2024",
+          deleted: false,
+          author: { id: "2", extra: { name: null, mood: "good" } },
+          extra: { colour: { name: "red" } }
+        })
       }).pipe(Effect.provide(list.layer))
     })
 
@@ -331,7 +340,7 @@ describe("Lists", () => {
       }).pipe(Effect.provide(scriptedList(broken).layer)))
 
     it.effect("an item of a depth that nobody can write is broken like any other", () => {
-      const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
+      const deep = `${"[".repeat(490)}${"]".repeat(490)}`
       const answer = `{"data":[{"id":"1","title":"a"},${deep},{"id":{"a":${deep}}}],"page":{}}`
       return Effect.gen(function*() {
         const results = Chunk.toReadonlyArray(yield* Stream.runCollect(things.results()))
@@ -341,6 +350,28 @@ describe("Lists", () => {
           fakeService(() => new Response(answer, { headers: { "content-type": "application/json" } })).layer
         )
       )
+    })
+
+    it.effect("an answer of a depth that overflows the stack of whoever prints it is InvalidResponse", () => {
+      const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
+      return Effect.gen(function*() {
+        const error = yield* Effect.flip(things.first())
+        assert.deepInclude({ ...error }, { _tag: "InvalidResponse", path: "", problem: "nested too deeply" })
+      }).pipe(
+        Effect.provide(fakeService(() => new Response(`{"data":[{"id":"1","title":${deep}}],"page":{}}`)).layer)
+      )
+    })
+
+    it.effect("a number that a double cannot hold is kept in items, and rounded for a Schema that asks for a number", () => {
+      const items = "[{\"id\":\"1\",\"title\":\"a\",\"n\":9007199254740993}]"
+      const numbers = Lists.make({ path: "/v1/things", item: Schema.Struct({ n: Schema.Number }) })
+      return Effect.gen(function*() {
+        const kept: unknown = Option.getOrThrow(yield* things.first())
+        assert.strictEqual(Json.stringify(kept), items.slice(1, -1))
+        assert.strictEqual(Option.getOrThrow(yield* numbers.first()).n, 9007199254740992)
+        const [project] = (yield* Lists.projects.collect({ atMost: 1 })).items
+        assert.deepStrictEqual(project?.extra, { n: new Json.ExactNumber("9007199254740993") })
+      }).pipe(Effect.provide(fakeService(() => new Response(`{"data":${items},"page":{}}`)).layer))
     })
 
     it.effect("results give each item, or what is wrong with it", () =>

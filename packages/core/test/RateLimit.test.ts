@@ -13,7 +13,7 @@ import {
   Option,
   Random
 } from "effect"
-import { told } from "../src/internal/rateWindow.js"
+import { told } from "../src/internal/rateHeaders.js"
 import { strictLimit } from "./fixtures/strictLimit.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
 import { settableWallClock } from "./fixtures/wallClock.js"
@@ -509,16 +509,74 @@ describe("RateLimit", () => {
       assert.deepStrictEqual(told(headers, now), Option.none())
     })
 
-    it.prop("no header causes a defect", [fc.dictionary(
+    it.each([
+      ["of drafts 0 to 6", { "ratelimit-limit": "100", "ratelimit-remaining": "5", "ratelimit-reset": "30" }, 100],
+      [
+        "of drafts 0 to 6 with policies",
+        { "ratelimit-limit": "100, 100;w=60, 1000;w=3600", "ratelimit-remaining": "5", "ratelimit-reset": "30" },
+        100
+      ],
+      [
+        "of drafts 0 to 6 with a Unix time, as some send it",
+        { "ratelimit-limit": "100", "ratelimit-remaining": "5", "ratelimit-reset": String(inSeconds + 30) },
+        100
+      ],
+      ["of draft 7", { "ratelimit-policy": "100;w=60", ratelimit: "limit=100, remaining=5, reset=30" }, 100],
+      ["of draft 8", { "ratelimit-policy": "\"a\";q=100;w=60", ratelimit: "\"a\";r=5;t=30" }, 100],
+      ["of draft 8 with a token", { "ratelimit-policy": "a;q=100;w=60", ratelimit: "a;r=5;t=30" }, 100],
+      ["without a time", { "ratelimit-policy": "\"a\";q=100;w=30", ratelimit: "\"a\";r=5" }, 100],
+      ["without a policy", { ratelimit: "\"a\";r=5;t=30" }, 5],
+      [
+        "of several policies, by the scarcest",
+        {
+          "ratelimit-policy": "\"day, all\";q=1000;w=86400;pk=:c2E=:, \"a;b\";q=100;w=60",
+          ratelimit: " \"day, all\";r=900;t=3600 , \"a;b\" ; r=5 ; t=30"
+        },
+        100
+      ]
+    ])("of the IETF are understood, %s", (_, headers, limit) => {
+      assert.deepStrictEqual(told(headers, now), Option.some({ limit, remaining: 5, resetsAt: now + 30_000 }))
+    })
+
+    it("those of the service's own take precedence", () => {
+      const headers = { ...windowOf(5, inSeconds + 30), ratelimit: "\"a\";r=1;t=9" }
+      assert.deepStrictEqual(told(headers, now), Option.some({ limit: 200, remaining: 5, resetsAt: now + 30_000 }))
+    })
+
+    it.each([
+      { ratelimit: "" },
+      { ratelimit: "\"a\";r=-1;t=30" },
+      { ratelimit: "\"a\";r=5;t=soon" },
+      { ratelimit: "\"a\";r=5;t=90000" },
+      { ratelimit: "limit=0, remaining=5, reset=30" },
+      { ratelimit: "limit=100, remaining=5" },
+      { "ratelimit-policy": "\"a\";q=many;w=60", ratelimit: "\"a\";r=5;t=30" },
+      { "ratelimit-limit": "100", "ratelimit-remaining": "5", "ratelimit-reset": "-3" },
+      { "ratelimit-policy": "\"a\";q=100;w=60" }
+    ])("of the IETF that are malformed are ignored: %o", (headers) => {
+      assert.deepStrictEqual(told(headers, now), Option.none())
+    })
+
+    it.prop("no header causes a defect, or a wait that is no number", [fc.dictionary(
       fc.constantFrom(
         "x-ratelimit-limit",
         "x-ratelimit-remaining",
         "x-ratelimit-reset",
+        "ratelimit",
+        "ratelimit-policy",
+        "ratelimit-limit",
+        "ratelimit-remaining",
+        "ratelimit-reset",
         "date"
       ),
-      fc.string()
+      fc.oneof(fc.string(), fc.nat().map(String), fc.stringMatching(/^[a"rqtwlimit;=, 0-9]{0,30}$/))
     )], ([headers]) => {
-      assert.isBoolean(Option.isSome(told(headers, now)))
+      for (const { limit, remaining, resetsAt } of Option.toArray(told(headers, now))) {
+        assert.isAbove(limit, 0)
+        assert.isAtLeast(remaining, 0)
+        assert.isAbove(resetsAt, now)
+        assert.isAtMost(resetsAt, now + Duration.toMillis("1 day"))
+      }
     })
   })
 

@@ -24,6 +24,8 @@ const envelope = JSON.stringify({
 
 const Thing = Schema.Struct({ id: Schema.String, tags: Schema.Array(Schema.Struct({ title: Schema.String })) })
 
+const Enveloped = Schema.Struct({ data: Thing })
+
 const problem = (read: Either.Either<unknown, ServiceError.ServiceError>) => {
   const error = Either.isLeft(read) ? read.left : assert.fail("expected an error")
   assert.instanceOf(error, ServiceError.InvalidResponse)
@@ -162,14 +164,6 @@ describe("ServiceAnswer", () => {
       )
     })
 
-    it("is read with and without an envelope", () => {
-      assert.deepStrictEqual(
-        ServiceAnswer.decodeData(answer(201, JSON.stringify({ data: thing })), Thing),
-        Either.right(thing)
-      )
-      assert.deepStrictEqual(ServiceAnswer.decodeData(answer(201, JSON.stringify(thing)), Thing), Either.right(thing))
-    })
-
     it.each([
       [{ data: { tags: [] } }, "data.id", "a field is missing"],
       [{ data: { id: 1, tags: [] } }, "data.id", "a value of the wrong type"],
@@ -177,28 +171,40 @@ describe("ServiceAnswer", () => {
       [{ data: { id: "a", tags: {} } }, "data.tags", "a value of the wrong type"],
       [{ data: null }, "data", "a value of the wrong type"],
       [{ data: [] }, "data", "a value of the wrong type"],
-      [{ id: "a", tags: [1] }, "tags[0]", "a value of the wrong type"],
       [null, "", "a value of the wrong type"],
       ["text", "", "a value of the wrong type"]
     ])("of another shape names the place, not the value: %j", (body, path, words) => {
-      const read = ServiceAnswer.decodeData(answer(200, JSON.stringify(body)), Thing)
+      const read = ServiceAnswer.decode(answer(200, JSON.stringify(body)), Enveloped)
       assert.deepStrictEqual(problem(read), { path, problem: words, recovery: "none" })
     })
 
     it("with a value that cannot be printed, however deep or odd, names its place like any other", () => {
       const unshowable = [
-        `${"[".repeat(50_000)}${"]".repeat(50_000)}`,
-        "{\"a\":".repeat(50_000) + "1" + "}".repeat(50_000),
+        `${"[".repeat(490)}${"]".repeat(490)}`,
+        "{\"a\":".repeat(490) + "1" + "}".repeat(490),
         "{\"constructor\":{\"name\":{\"toString\":0,\"valueOf\":0}}}"
       ]
       for (const value of unshowable) {
-        const read = ServiceAnswer.decodeData(answer(200, `{"data":{"id":${value},"tags":[]}}`), Thing)
+        const read = ServiceAnswer.decode(answer(200, `{"data":{"id":${value},"tags":[]}}`), Enveloped)
         assert.deepStrictEqual(problem(read), {
           path: "data.id",
           problem: "a value of the wrong type",
           recovery: "none"
         })
       }
+    })
+
+    it.each([
+      `${"[".repeat(50_000)}${"]".repeat(50_000)}`,
+      "{\"a\":".repeat(501) + "1" + "}".repeat(501),
+      `{"errors":[${"[".repeat(50_000)}${"]".repeat(50_000)}]}`
+    ])("that is nested too deeply to be printed says so", (body) => {
+      assert.deepStrictEqual(problem(ServiceAnswer.decode(answer(200, body), Thing)), {
+        path: "",
+        problem: "nested too deeply",
+        recovery: "none"
+      })
+      assert.strictEqual(ServiceAnswer.errorOf(answer(500, body))._tag, "ServiceUnavailable")
     })
 
     it.each(["<html>Sign in</html>", "{\"data\":{\"id\":\"a\",", "not json"])(
@@ -225,7 +231,7 @@ describe("ServiceAnswer", () => {
     it.each([envelope, JSON.stringify({ data: null, ...JSON.parse(envelope) })])(
       "with an error instead of the expected data is an unavailable service: %j",
       (body) => {
-        const read = ServiceAnswer.decodeData(answer(200, body, { "retry-after": "3", "x-request-id": "req-7" }), Thing)
+        const read = ServiceAnswer.decode(answer(200, body, { "retry-after": "3", "x-request-id": "req-7" }), Enveloped)
         const error = Either.isLeft(read) ? read.left : assert.fail("expected an error")
         assert.deepInclude({ ...error }, {
           _tag: "ServiceUnavailable",
@@ -239,7 +245,8 @@ describe("ServiceAnswer", () => {
 
     it("is a success, whatever else it contains beside the expected data", () => {
       const body = { data: thing, ...JSON.parse(envelope) }
-      assert.deepStrictEqual(ServiceAnswer.decodeData(answer(200, JSON.stringify(body)), Thing), Either.right(thing))
+      const read = ServiceAnswer.decode(answer(200, JSON.stringify(body)), Enveloped)
+      assert.deepStrictEqual(Either.map(read, ({ data }) => data), Either.right(thing))
     })
 
     it.prop("any response is a value or one typed error that does not quote it", {
@@ -247,16 +254,16 @@ describe("ServiceAnswer", () => {
       body: fc.oneof(fc.string(), fc.json(), fc.json().map((data) => `{"data":${data}}`)),
       headers: fc.dictionary(fc.constantFrom("retry-after", "x-request-id", "date"), fc.string())
     }, ({ body, headers, status }) => {
-      const read = ServiceAnswer.decodeData(answer(status, body, headers), Thing)
+      const read = ServiceAnswer.decode(answer(status, body, headers), Enveloped)
       if (Either.isRight(read)) return assert.isTrue(status >= 200 && status < 300)
       assert.isTrue(Schema.is(ServiceError.ServiceError)(read.left))
       if (read.left._tag === "InvalidResponse") assert.isTrue(status >= 200 && status < 300)
     })
 
     it("that is wrong does not show a signed URL of the response", () => {
-      const read = ServiceAnswer.decodeData(
+      const read = ServiceAnswer.decode(
         answer(201, JSON.stringify({ data: { id: { url: "https://b.test/?X-Amz-Signature=5ecre7" }, tags: [] } })),
-        Thing
+        Enveloped
       )
       assert.notInclude(JSON.stringify(read), "5ecre7")
     })

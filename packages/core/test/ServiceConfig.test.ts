@@ -158,11 +158,20 @@ describe("ServiceConfig", () => {
       assert.strictEqual(service.profile, ServiceProfile.standard)
     })
 
-    it("a missing token changes nothing else", () => {
-      const { token: _, ...rest } = Either.getOrThrow(ServiceConfig.make({ baseUrl: "https://files.test/api/", token }))
+    it("without a token it is for a server in between, which is told of a file what the service may want to know", () => {
+      const { profile, token: _, ...rest } = Either.getOrThrow(
+        ServiceConfig.make({ baseUrl: "https://files.test/api/", token })
+      )
       assert.deepStrictEqual(
         Either.getOrThrow(ServiceConfig.makeWithoutToken({ baseUrl: "https://files.test/api/" })),
-        { ...rest, token: undefined }
+        {
+          ...rest,
+          profile: ServiceProfile.extend(profile, {
+            fields: { partSize: "part_size" },
+            completeUploadBody: { etag: "{etag}", size: "{size}" }
+          }),
+          token: undefined
+        }
       )
       assert.isTrue(Either.isLeft(ServiceConfig.makeWithoutToken({ baseUrl: "nowhere" })))
     })

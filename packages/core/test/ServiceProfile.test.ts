@@ -20,7 +20,21 @@ describe("ServiceProfile", () => {
         download: "/v1/files/{file_id}/download",
         tokenInfo: "/v1/token/info"
       },
-      fields: { fileName: "name", mediaType: "type", downloadUrl: "url" },
+      envelope: "either",
+      fields: {
+        fileName: "name",
+        mediaType: "type",
+        size: "size",
+        parts: "parts",
+        fileId: ["id", "file_id"],
+        partUrl: "url",
+        partNumber: "part_number",
+        completeParts: "parts",
+        completePartNumber: "part_number",
+        completeEtag: "etag",
+        downloadUrl: "url"
+      },
+      completeUploadBody: "none",
       limits: {
         singleSize: 5_000_000_000,
         multipartSize: 10_000_000_000,
@@ -77,6 +91,10 @@ describe("ServiceProfile", () => {
     { paths: { completeUpload: "/files/done" } },
     { paths: { completeLargeUpload: "/files/:file_id/done" } },
     { fields: { fileName: "" } },
+    { fields: { fileId: [] } },
+    { fields: { fileId: [""] } },
+    { envelope: "result" },
+    { completeUploadBody: "empty" },
     { urlLifetimeSeconds: -1 },
     { rateLimit: { requests: 0, windowSeconds: 60 } },
     "standard",

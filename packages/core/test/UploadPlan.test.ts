@@ -49,9 +49,11 @@ const assertCovers = (size: number, urls: number, within: Limits) => {
   assert.strictEqual(offset, size, "exactly once")
   const all = made.map((range) => range.length)
   const butLast = all.slice(0, -1)
-  assert.isTrue(butLast.every((length) => length >= within.minimumPartSize), "no part but the last is too small")
   assert.isAtMost(Math.max(...all), Math.max(within.maximumPartSize, within.minimumPartSize))
   const equal = Math.ceil(size / urls)
+  if (Math.ceil(size / within.minimumPartSize) >= urls && urls <= UploadPlan.mostParts(size, within)) {
+    assert.isTrue(butLast.every((length) => length >= within.minimumPartSize), "no part but the last is too small")
+  }
   if (Math.ceil(size / equal) === urls && equal >= within.minimumPartSize) {
     assert.isTrue(butLast.every((length) => length === equal), "equal where that gives exactly this many parts")
   } else if (equal >= within.minimumPartSize) {
@@ -185,11 +187,32 @@ describe("UploadPlan", () => {
       assert.deepStrictEqual(lengths(5_242_880, 1), [5_242_880])
     })
 
-    it("the largest file has up to 1908 parts, and no fewer than 2", () => {
+    it("the largest file has up to 10000 parts, and no fewer than 2", () => {
       assert.isTrue(Either.isLeft(UploadPlan.ranges(10_000_000_000, 1, limits)))
       assert.deepStrictEqual(lengths(10_000_000_000, 2), [5_000_000_000, 5_000_000_000])
       assert.lengthOf(lengths(10_000_000_000, 1908), 1908)
-      assert.isTrue(Either.isLeft(UploadPlan.ranges(10_000_000_000, 1909, limits)))
+      assert.lengthOf(lengths(10_000_000_000, 10_000), 10_000)
+      assert.isTrue(Either.isLeft(UploadPlan.ranges(10_000_000_000, 10_001, limits)))
+    })
+
+    it("are as many as the service gave URLs, also if they are smaller than storage usually takes", () => {
+      assert.deepStrictEqual(lengths(20_000_000, 5), Array(5).fill(4_000_000))
+      assert.deepStrictEqual(lengths(7, 3), [3, 3, 1])
+      assert.deepStrictEqual(lengths(5, 5), [1, 1, 1, 1, 1])
+    })
+
+    it.prop("have the size that the service names, if it gives exactly this many parts", {
+      size: fc.integer({ min: 1, max: 200 }),
+      urls: fc.integer({ min: 1, max: 40 }),
+      partSize: fc.integer({ min: 1, max: 210 })
+    }, ({ partSize, size, urls }) => {
+      const made = UploadPlan.ranges(size, urls, limits, partSize)
+      if (Math.ceil(size / partSize) !== urls) {
+        return assert.deepStrictEqual(made, UploadPlan.ranges(size, urls, limits))
+      }
+      const all = Either.getOrThrow(made)
+      assert.isTrue(all.slice(0, -1).every(({ length }) => length === partSize))
+      assert.strictEqual(all.reduce((sum, { length }) => sum + length, 0), size)
     })
 
     it("more URLs than bytes is an invalid answer of the service", () => {
@@ -306,7 +329,7 @@ describe("UploadPlan", () => {
 
     it("what would be right is told by the limits of the profile, not by those of another", () => {
       const small = { ...limits, minimumPartSize: 10 }
-      const { message } = refusal(UploadPlan.ranges(60, 7, small))
+      const { message } = refusal(plan({ size: 60, parts: 7 }, small))
       assert.include(message, "from 1 to 6")
       assert.notInclude(message, "MiB")
     })

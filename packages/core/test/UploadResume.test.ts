@@ -625,18 +625,6 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
       yield* startedOver
     }).pipe(Effect.provide(sandbox()), recorded))
 
-  it.effect("the service no longer allows parts of that size", () =>
-    Effect.gen(function*() {
-      const { ledger } = yield* openLedger()
-      yield* killedAt(ledger, { at: "receive", after: 6 })
-      const service = yield* ServiceApi.ServiceApi
-      const profile = ServiceProfile.extend(service.profile, { limits: { minimumPartSize: 200 } })
-      yield* succeeds(ledger, source, few).pipe(
-        Effect.provideService(ServiceApi.ServiceApi, { ...service, profile })
-      )
-      yield* startedOver
-    }).pipe(Effect.provide(sandbox()), recorded))
-
   it.effect("the record is invalid", () =>
     Effect.gen(function*() {
       const { ledger, values } = yield* openLedger()
@@ -648,6 +636,19 @@ describe("a fresh session is opened, and the old one forgotten, when", () => {
 })
 
 describe("the session continues if", () => {
+  it.effect("the profile's smallest part is larger by now: the service's URLs are the plan", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      yield* killedAt(ledger, { at: "receive", after: 6 })
+      const service = yield* ServiceApi.ServiceApi
+      const profile = ServiceProfile.extend(service.profile, { limits: { minimumPartSize: 200 } })
+      yield* succeeds(ledger, source, few).pipe(
+        Effect.provideService(ServiceApi.ServiceApi, { ...service, profile })
+      )
+      const { requests } = yield* Sandbox.report
+      assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+    }).pipe(Effect.provide(sandbox()), recorded))
+
   it.effect("the URLs are valid for more than a minute", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()

@@ -339,7 +339,7 @@ describe("UploadSessions", () => {
         .and(FaultScript.on("putPart").part(3).after(1).answer(404, "NoSuchUpload"))
     }))))
 
-  it.effect("a session with more URLs than the file has parts is not kept: the next run asks the service again", () =>
+  it.effect("a session with more URLs than an upload can have parts is not kept: the next run asks the service again", () =>
     Effect.gen(function*() {
       const { ledger } = yield* openLedger()
       const upload = Effect.provideService(
@@ -353,7 +353,7 @@ describe("UploadSessions", () => {
       assert.lengthOf(requestsOf(yield* Sandbox.report, "initiateLarge"), 2)
     }).pipe(Effect.provide(tiny({
       profile: ServiceProfile.extend(SandboxLayer.profileOf({ minimumPartSize: 10 }), {
-        limits: { minimumPartSize: 20 }
+        limits: { parts: 5 }
       })
     }))))
 

@@ -77,6 +77,23 @@ describe("README", () => {
       )
     }))
 
+  it.effect("its table of assumptions has every entry of a profile, and no other", () =>
+    Effect.gen(function*() {
+      const table = (yield* readme).split("**Assumed, and where")[1]?.split("\n## ")[0] ?? ""
+      const listed = table.split("\n").filter((line) => line.startsWith("| ")).flatMap((line) =>
+        [...(line.split("|").at(-2) ?? "").matchAll(/`([\w.]+)(?::[^`]*)?`/g)].map(([, entry]) => entry ?? "")
+      )
+      const { Fields, ServiceProfile: Profile } = ServiceProfile
+      const entries = [
+        ...Object.keys(Profile.fields).filter((name) => name !== "fields"),
+        ...Object.keys(Fields.fields).map((name) => `fields.${name}`)
+      ]
+      const paths = Object.keys(ServiceProfile.Paths.fields).map((name) => `paths.${name}`)
+      assert.isAbove(entries.length, 20)
+      assert.deepStrictEqual(entries.filter((entry) => !listed.includes(entry)), [])
+      assert.deepStrictEqual(listed.filter((entry) => ![...entries, ...paths].includes(entry)), [])
+    }))
+
   it.effect("its limits are those of the standard profile", () =>
     Effect.gen(function*() {
       const text = yield* readme

@@ -45,7 +45,7 @@ describe("WalkLists", () => {
     Effect.gen(function*() {
       const titles = Array.from(yield* firstTen, ({ title }) => title)
       assert.lengthOf(titles, 10)
-      assert.isTrue(titles.every((title) => title.includes("interview")))
+      assert.isTrue(titles.every((title) => title?.includes("interview")))
     }).pipe(Effect.provide(SandboxLayer.memory({ projects: interviews }))))
 
   it.effect("pages of fifty", () =>

@@ -28,7 +28,7 @@ export class Recordings extends Effect.Service<Recordings>()("Recordings", {
 
     /** Every project of the service, with its recordings. */
     const overview = Lists.projects({ sort: "title:asc" }).pipe(
-      Stream.mapEffect(({ id, title }) => Effect.map(of(id), (recordings) => ({ title, recordings }))),
+      Stream.mapEffect(({ id = "", title }) => Effect.map(of(id), (recordings) => ({ title, recordings }))),
       Stream.mapInputContext(withServices)
     )
 

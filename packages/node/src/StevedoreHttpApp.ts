@@ -7,7 +7,8 @@
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import type { FileRecord } from "@stevedore/core/FileRecord"
+import { FileRecord } from "@stevedore/core/FileRecord"
+import * as Json from "@stevedore/core/Json"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -18,6 +19,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { isForeign } from "./internal/appOrigin.js"
 import { forPages } from "./internal/appRecord.js"
 import type { Refused } from "./internal/appRefusal.js"
@@ -113,7 +115,8 @@ const json = (
   body: unknown,
   options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {}
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.unsafeJson(body, {
+  HttpServerResponse.text(Json.stringify(body) ?? "null", {
+    contentType: "application/json",
     status: options.status ?? 200,
     headers: { ...Refusal.headersOfAll, ...options.headers }
   })
@@ -157,7 +160,8 @@ const initiateLarge = <R>(service: ServiceApiModule.Service, note: Note<R>): Rou
           created(session, {
             id: session.fileId,
             upload_id: session.uploadId,
-            urls: session.urls.map(PresignedUrl.reveal)
+            urls: session.urls.map(PresignedUrl.reveal),
+            part_size: session.partSize
           })
         )
       )
@@ -165,20 +169,25 @@ const initiateLarge = <R>(service: ServiceApiModule.Service, note: Note<R>): Rou
   })
 })
 
+const encodeRecord = Schema.encodeSync(FileRecord)
+
 // All bytes are in storage, and users who see that close the page: the file must not be lost for that. It runs in its own
 // fiber, because a timeout cannot end what is uninterruptible.
 const toItsEnd = (completed: Effect.Effect<FileRecord, ServiceError>, forward: Forward): Answer<never> =>
   Effect.forkDaemon(Effect.exit(completed)).pipe(
     Effect.flatMap(Fiber.join),
     Effect.flatten,
-    Effect.map((record) => json({ data: forPages(record, forward) }))
+    Effect.map((record) => json({ data: forPages(encodeRecord(record), forward) }))
   )
 
 const complete = (service: ServiceApiModule.Service, fileId: string, forward: Forward): Route => ({
-  call: Effect.succeed({
-    call: { operation: "completeUpload", fileId },
-    run: toItsEnd(service.completeUpload({ fileId }), forward)
-  })
+  call: Effect.map(
+    service.profile.completeUploadBody === "none" ? Effect.succeed({}) : Request.body(Request.CompleteSingle),
+    (known) => ({
+      call: { operation: "completeUpload", fileId },
+      run: toItsEnd(service.completeUpload({ ...known, fileId }), forward)
+    })
+  )
 })
 
 const completeLarge = (service: ServiceApiModule.Service, fileId: string, forward: Forward): Route => ({
@@ -196,7 +205,7 @@ const completeLarge = (service: ServiceApiModule.Service, fileId: string, forwar
 const file = (service: ServiceApiModule.Service, fileId: string, forward: Forward): Route => ({
   call: Effect.succeed({
     call: { operation: "file", fileId },
-    run: Effect.map(service.file(fileId), (record) => json({ data: forPages(record, forward) }))
+    run: Effect.map(service.file(fileId), (record) => json({ data: forPages(encodeRecord(record), forward) }))
   })
 })
 

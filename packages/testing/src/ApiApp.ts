@@ -17,6 +17,7 @@ import type * as Connection from "./Connection.js"
 import type * as Exchange from "./Exchange.js"
 import * as ExchangeRunner from "./ExchangeRunner.js"
 import * as Fault from "./Fault.js"
+import { named } from "./internal/named.js"
 import * as ListPage from "./ListPage.js"
 import * as ListQuery from "./ListQuery.js"
 import * as ListResources from "./ListResources.js"
@@ -84,37 +85,40 @@ export interface Parts {
 }
 
 const makeEndpoints = ({ settings, store, uploads }: Parts) => {
-  const session = (fileId: string, rest: Readonly<Record<string, unknown>>) => {
-    const body = { [settings.sessionShape.fileId]: fileId, ...rest }
-    return settings.sessionShape.envelope ? envelope(body, 201) : json(body, 201)
-  }
+  const { completeUploadBody, fields } = settings
+
+  const resource = (value: unknown, status = 200) => settings.envelope === "data" ? envelope(value, status) : json(value, status)
 
   const initiate: Endpoint = (tools) =>
     Effect.gen(function*() {
-      const { unknownFields, value } = yield* ApiRequest.parseInitiate(
-        yield* textOf(tools.body),
-        settings.initiateFields
-      )
+      const { unknownFields, value } = yield* ApiRequest.parseInitiate(yield* textOf(tools.body), fields)
       yield* noteUnknownFields(tools, unknownFields)
       const { fileId, uploadUrl } = yield* uploads.initiate(value)
       tools.recording.declared(fileId, value.type)
-      return session(fileId, { upload_url: uploadUrl })
+      return resource(named([[fields.fileId, fileId], ["upload_url", uploadUrl]]), 201)
     })
 
   const initiateLarge: Endpoint = (tools) =>
     Effect.gen(function*() {
-      const { unknownFields, value } = yield* ApiRequest.parseInitiateLarge(
-        yield* textOf(tools.body),
-        settings.initiateFields
-      )
+      const { unknownFields, value } = yield* ApiRequest.parseInitiateLarge(yield* textOf(tools.body), fields)
       yield* noteUnknownFields(tools, unknownFields)
       const { fileId, uploadId, urls } = yield* uploads.initiateLarge(value.declared, value.parts)
-      return session(fileId, {
-        upload_id: uploadId,
-        urls: settings.sessionShape.urls === "strings"
-          ? urls
-          : urls.map((url, index) => ({ url, part_number: index + 1 }))
-      })
+      return resource(
+        named([
+          [fields.fileId, fileId],
+          ["upload_id", uploadId],
+          [
+            "urls",
+            settings.partUrls === "strings"
+              ? urls
+              : urls.map((url, index) => named([[fields.partUrl, url], [fields.partNumber, index + 1]]))
+          ],
+          ...(fields.partSize === undefined
+            ? []
+            : [[fields.partSize, Math.ceil(value.declared.size / urls.length)] as const])
+        ]),
+        201
+      )
     })
 
   const noteProgress = (tools: ExchangeRunner.Tools, id: string) =>
@@ -131,17 +135,19 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
     })
 
   const complete: Endpoint = (tools, id) =>
-    noteProgress(tools, id).pipe(
-      Effect.zipRight(uploads.complete(id)),
-      Effect.map((file) => {
-        tools.recording.finalized()
-        return envelope(file)
-      })
-    )
+    Effect.gen(function*() {
+      if (completeUploadBody !== "none") {
+        yield* ApiRequest.checkComplete(yield* textOf(tools.body), completeUploadBody)
+      }
+      yield* noteProgress(tools, id)
+      const file = yield* uploads.complete(id)
+      tools.recording.finalized()
+      return resource(file)
+    })
 
   const completeLarge: Endpoint = (tools, id) =>
     Effect.gen(function*() {
-      const { parts, uploadId } = yield* ApiRequest.parseCompleteLarge(yield* textOf(tools.body))
+      const { parts, uploadId } = yield* ApiRequest.parseCompleteLarge(yield* textOf(tools.body), fields)
       const progress = yield* noteProgress(tools, id)
       if (progress?.stored === progress?.expected && parts.length < (progress?.expected ?? 0)) {
         tools.recording.breach("PartsLeftOut", `${parts.length} of ${progress?.expected} parts are listed`)
@@ -155,10 +161,10 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
       }
       const file = yield* uploads.completeLarge(id, uploadId, parts)
       tools.recording.finalized()
-      return envelope(file)
+      return resource(file)
     })
 
-  const file: Endpoint = (_, id) => Effect.map(uploads.file(id), (record) => envelope(record))
+  const file: Endpoint = (_, id) => Effect.map(uploads.file(id), (record) => resource(record))
 
   const download: Endpoint = (tools, id) =>
     Effect.gen(function*() {
@@ -171,11 +177,11 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
         )
       }
       const url = yield* uploads.downloadUrl(id)
-      return settings.download === "link" ? envelope({ url }) : HttpServerResponse.redirect(url)
+      return settings.download === "link" ? resource(named([[fields.downloadUrl, url]])) : HttpServerResponse.redirect(url)
     })
 
   const tokenInfo: Endpoint = () =>
-    Effect.succeed(envelope({ id: ListResources.seedId("Token", 1), subdomain: "sandbox" }))
+    Effect.succeed(resource({ id: ListResources.seedId("Token", 1), subdomain: "sandbox" }))
 
   const projects = typeof settings.projects === "number"
     ? ListResources.seedProjects(settings.projects)

@@ -20,6 +20,8 @@ import * as ServiceRefused from "./ServiceRefused.js"
  */
 export const LARGEST = { single: 5_000_000_000, multipart: 10_000_000_000 } as const
 
+type Names = Settings["fields"]
+
 const Name = Schema.NonEmptyString.pipe(
   Schema.filter((name) => SourceLimits.charactersIn(name) <= 1024 || "Expected a name of at most 1024 characters")
 )
@@ -38,13 +40,18 @@ const MultipartBody = Schema.Struct({
   parts: Schema.optional(Schema.Int.pipe(Schema.between(1, 10_000)))
 })
 
-const CompleteBody = Schema.Struct({
-  upload_id: Schema.NonEmptyString,
-  parts: Schema.Array(Schema.Struct({
-    part_number: Schema.Int.pipe(Schema.positive()),
-    etag: Schema.NonEmptyString
-  })).pipe(Schema.minItems(1), Schema.maxItems(10_000))
-})
+const CompleteBody = ({ completeEtag, completePartNumber, completeParts }: Names) =>
+  Schema.Struct({
+    uploadId: Schema.propertySignature(Schema.NonEmptyString).pipe(Schema.fromKey("upload_id")),
+    parts: Schema.propertySignature(
+      Schema.Array(Schema.Struct({
+        partNumber: Schema.propertySignature(Schema.Int.pipe(Schema.positive())).pipe(
+          Schema.fromKey(completePartNumber)
+        ),
+        etag: Schema.propertySignature(Schema.NonEmptyString).pipe(Schema.fromKey(completeEtag))
+      })).pipe(Schema.minItems(1), Schema.maxItems(10_000))
+    ).pipe(Schema.fromKey(completeParts))
+  })
 
 const Json = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
@@ -81,13 +88,19 @@ type Parsed<A> = {
 
 const initiate = <A, I>(
   text: string,
-  names: Settings["initiateFields"],
+  names: Names,
   body: Schema.Schema<A, I>,
   wanted: ReadonlyArray<string>
 ): Effect.Effect<Parsed<A>, ServiceRefused.ServiceRefused> =>
   Effect.gen(function*() {
     const wire = yield* parseObject(text)
-    const toWire = (field: string) => field === "name" ? names.name : field === "type" ? names.type : field
+    const wireNames: Readonly<Record<string, string>> = {
+      name: names.fileName,
+      type: names.mediaType,
+      size: names.size,
+      parts: names.parts
+    }
+    const toWire = (field: string) => wireNames[field] ?? field
     const fields = wanted.filter((field) => wire[toWire(field)] !== undefined)
     const value = yield* Schema.decodeUnknown(body, { errors: "all" })(
       Object.fromEntries(fields.map((field) => [field, wire[toWire(field)]]))
@@ -110,7 +123,7 @@ const toDeclaration = (body: typeof SingleBody.Type): Declaration => ({
  */
 export const parseInitiate = (
   text: string,
-  names: Settings["initiateFields"]
+  names: Names
 ): Effect.Effect<Parsed<Declaration>, ServiceRefused.ServiceRefused> =>
   Effect.map(
     initiate(text, names, SingleBody, ["name", "type", "size"]),
@@ -125,7 +138,7 @@ export const parseInitiate = (
  */
 export const parseInitiateLarge = (
   text: string,
-  names: Settings["initiateFields"]
+  names: Names
 ): Effect.Effect<
   Parsed<{ readonly declared: Declaration; readonly parts: number | undefined }>,
   ServiceRefused.ServiceRefused
@@ -142,7 +155,8 @@ export const parseInitiateLarge = (
  * @category constructors
  */
 export const parseCompleteLarge = (
-  text: string
+  text: string,
+  names: Names
 ): Effect.Effect<
   {
     readonly uploadId: string
@@ -150,12 +164,29 @@ export const parseCompleteLarge = (
   },
   ServiceRefused.ServiceRefused
 > =>
-  parseObject(text).pipe(
-    Effect.flatMap((wire) =>
-      Effect.mapError(Schema.decodeUnknown(CompleteBody, { errors: "all" })(wire), invalid(same))
-    ),
-    Effect.map((body) => ({
-      uploadId: body.upload_id,
-      parts: body.parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag }))
-    }))
+  Effect.flatMap(
+    parseObject(text),
+    (wire) => Effect.mapError(Schema.decodeUnknown(CompleteBody(names), { errors: "all" })(wire), invalid(same))
   )
+
+/**
+ * Checks the body of a complete request for a single upload: it must have every entry that the profile names, each of
+ * the right type, and fixed values as they are.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const checkComplete = (
+  text: string,
+  expected: Exclude<Settings["completeUploadBody"], "none">
+): Effect.Effect<void, ServiceRefused.ServiceRefused> =>
+  Effect.flatMap(parseObject(text), (wire) => {
+    const missing = Object.entries(expected).find(([name, value]) =>
+      typeof value === "string" && /\{(?:file_id|etag|size)\}/.test(value)
+        ? typeof wire[name] !== (value === "{size}" ? "number" : "string")
+        : wire[name] !== value
+    )
+    return missing === undefined
+      ? Effect.void
+      : Effect.fail(ServiceRefused.invalid(missing[0], `Expected ${JSON.stringify(missing[1])}`))
+  })

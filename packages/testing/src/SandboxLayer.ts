@@ -67,7 +67,11 @@ export const profileOf = (options?: SandboxOptions.Options): ServiceProfile.Serv
     download: settings.download === "link" ? "link" : "content",
     paths: settings.paths,
     ...(variation === undefined
-      ? { fields: { fileName: settings.initiateFields.name, mediaType: settings.initiateFields.type } }
+      ? {
+        fields: settings.fields,
+        envelope: settings.envelope,
+        completeUploadBody: settings.completeUploadBody
+      }
       : {}),
     limits: { minimumPartSize: settings.minimumPartSize }
   })

@@ -78,17 +78,14 @@ export interface Options {
   readonly download?: "content" | "link" | "redirect" | undefined
   /** The paths of the calls; any of them may differ from the contract's. Lists keep theirs. */
   readonly paths?: ServiceProfile.Changes["paths"]
-  /** The names of an initiate request's fields. Defaults to `name` and `type`. */
-  readonly initiateFields?: { readonly name: string; readonly type: string } | undefined
-  /** The shape of the response to an initiate request, where the contract leaves it open. */
-  readonly sessionShape?: {
-    /** The field of the file id. Defaults to `id`. */
-    readonly fileId?: "id" | "file_id" | undefined
-    /** Whether the response is wrapped in `data`. Defaults to yes. */
-    readonly envelope?: boolean | undefined
-    /** The elements of `urls`: strings (default), or objects with `url` and `part_number`. */
-    readonly urls?: "strings" | "objects" | undefined
-  } | undefined
+  /** The names of the fields, as in a profile. Of several names for one field, the sandbox uses the first. */
+  readonly fields?: ServiceProfile.Changes["fields"]
+  /** Whether single resources come in `data`. Defaults to `data`. */
+  readonly envelope?: "data" | "none" | undefined
+  /** The body that Complete upload must have, as in a profile. Defaults to none, and then any is accepted. */
+  readonly completeUploadBody?: ServiceProfile.CompleteUploadBody | undefined
+  /** The elements of `urls`: strings (default), or objects with the profile's `partUrl` and `partNumber`. */
+  readonly partUrls?: "strings" | "objects" | undefined
   /**
    * How many requests the service accepts per window, in total. Defaults to no limit. The contract's is 200 per minute.
    */
@@ -148,12 +145,10 @@ export interface Settings {
   readonly signPartEncryption: boolean
   readonly download: "content" | "link" | "redirect"
   readonly paths: ServiceProfile.ServiceProfile["paths"]
-  readonly initiateFields: { readonly name: string; readonly type: string }
-  readonly sessionShape: {
-    readonly fileId: "id" | "file_id"
-    readonly envelope: boolean
-    readonly urls: "strings" | "objects"
-  }
+  readonly fields: ServiceProfile.ServiceProfile["fields"]
+  readonly envelope: "data" | "none"
+  readonly completeUploadBody: ServiceProfile.CompleteUploadBody
+  readonly partUrls: "strings" | "objects"
   readonly rateLimit: { readonly limit: number; readonly windowMillis: number } | undefined
   readonly clockOffsetMillis: number
   readonly inFlightLimit: number | undefined
@@ -193,6 +188,8 @@ const MIB = 1024 * 1024
 export const resolve = (given: Options = {}): Settings => {
   const options = given.variation === undefined ? given : { ...ServiceVariation.options(given.variation), ...given }
   const token = options.token ?? DEFAULT_TOKEN
+  const { completeUploadBody, fields, paths } = options
+  const profile = ServiceProfile.extend(ServiceProfile.standard, { completeUploadBody, fields, paths })
   return {
     variation: options.variation,
     token: Redacted.isRedacted(token) ? token : Redacted.make(token),
@@ -212,13 +209,11 @@ export const resolve = (given: Options = {}): Settings => {
     signContentType: options.signContentType ?? false,
     signPartEncryption: options.signPartEncryption ?? false,
     download: options.download ?? "content",
-    paths: ServiceProfile.extend(ServiceProfile.standard, { paths: options.paths }).paths,
-    initiateFields: options.initiateFields ?? { name: "name", type: "type" },
-    sessionShape: {
-      fileId: options.sessionShape?.fileId ?? "id",
-      envelope: options.sessionShape?.envelope ?? true,
-      urls: options.sessionShape?.urls ?? "strings"
-    },
+    paths: profile.paths,
+    fields: profile.fields,
+    envelope: options.envelope ?? "data",
+    completeUploadBody: profile.completeUploadBody,
+    partUrls: options.partUrls ?? "strings",
     rateLimit: options.rateLimit === undefined
       ? undefined
       : { limit: options.rateLimit.limit, windowMillis: Duration.toMillis(options.rateLimit.window) },

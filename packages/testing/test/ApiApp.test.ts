@@ -148,7 +148,7 @@ describe("ApiApp", () => {
         assert.strictEqual((yield* Calls.json("POST", "/v2/files/upload", body)).status, 201)
         yield* invalid("/v2/files/upload", { ...body, title: "" }, "title")
         yield* invalid("/v2/files/upload", declared, "title")
-      }).pipe(Effect.provide(sandbox({ initiateFields: { name: "title", type: "mime" } }))))
+      }).pipe(Effect.provide(sandbox({ fields: { fileName: "title", mediaType: "mime" } }))))
 
     it.effect("responds with the session in the configured shape", () =>
       Effect.gen(function*() {
@@ -160,7 +160,7 @@ describe("ApiApp", () => {
         })
         const session = yield* Schema.decodeUnknown(Bare)(body)
         assert.strictEqual(session.urls[0]?.part_number, 1)
-      }).pipe(Effect.provide(sandbox({ sessionShape: { fileId: "file_id", envelope: false, urls: "objects" } }))))
+      }).pipe(Effect.provide(sandbox({ fields: { fileId: "file_id" }, envelope: "none", partUrls: "objects" }))))
   })
 
   describe("complete", () => {

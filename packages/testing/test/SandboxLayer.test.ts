@@ -10,7 +10,7 @@ import {
   Uploads,
   UploadSources
 } from "@stevedore/core"
-import { Duration, Effect, Fiber, Layer, Random, Stream, TestClock } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer, Random, Stream, TestClock } from "effect"
 import { FaultScript, Sandbox, SandboxLayer, VirtualTime } from "../src/index.js"
 
 const source = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), { mediaType: "text/plain" })
@@ -22,6 +22,26 @@ const soon = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     yield* Effect.repeatN(TestClock.adjust("1 minute"), 9)
     return yield* Fiber.join(fiber)
   })
+
+const profiles: ReadonlyArray<SandboxLayer.Options> = [
+  { fields: { fileName: "title" } },
+  { fields: { mediaType: "mime" } },
+  { fields: { size: "bytes" } },
+  { fields: { parts: "part_count" } },
+  { fields: { fileId: "uuid" } },
+  { fields: { fileId: "file.id" } },
+  { fields: { partUrl: "href" }, partUrls: "objects" },
+  { fields: { partUrl: "put.href", partNumber: "put.index" }, partUrls: "objects" },
+  { fields: { partNumber: "index" }, partUrls: "objects" },
+  { fields: { partSize: "chunk.size" } },
+  { fields: { completeParts: "chunks" } },
+  { fields: { completePartNumber: "index" } },
+  { fields: { completeEtag: "tag" } },
+  { fields: { downloadUrl: "links.get" }, download: "link" },
+  { envelope: "none" },
+  { completeUploadBody: {} },
+  { completeUploadBody: { id: "{file_id}", tag: "{etag}", bytes: "{size}", done: true } }
+]
 
 describe("SandboxLayer", () => {
   it.effect("provides all services that an upload requires", () =>
@@ -62,14 +82,41 @@ describe("SandboxLayer", () => {
       const file = yield* Uploads.upload(source)
       assert.strictEqual(new TextDecoder().decode(yield* Sandbox.stored(file.id)), "hello")
     }).pipe(Effect.provide(SandboxLayer.memory({
-      initiateFields: { name: "title", type: "mime" },
-      sessionShape: { fileId: "file_id", envelope: false, urls: "objects" },
+      fields: { fileName: "title", mediaType: "mime", fileId: "file_id" },
+      envelope: "none",
+      partUrls: "objects",
       encryptionHeaders: {
         "x-amz-server-side-encryption": "aws:kms",
         "x-amz-server-side-encryption-aws-kms-key-id": "1"
       },
       apiBasePath: "/api"
     }))))
+
+  it.effect.each(profiles)("uploads, inspects and downloads with a service of this profile, and only of this: %j", (options) => {
+    const whole = Effect.gen(function*() {
+      for (const strategy of ["single", "multipart"] as const) {
+        const { id } = yield* Uploads.upload(source, { strategy, ...(strategy === "single" ? {} : { parts: 3 }) })
+        assert.strictEqual((yield* Files.inspect(id)).id, id)
+        const text = yield* Stream.mkString(Stream.decodeText(Downloads.stream(id)))
+        assert.strictEqual(text, "hello")
+      }
+      const { breaches } = yield* Sandbox.report
+      assert.deepStrictEqual(breaches, [])
+    })
+    const memory = (more: SandboxLayer.Options) => SandboxLayer.memory({ minimumPartSize: 1, ...options, ...more })
+    const strict = ServiceProfile.extend(ServiceProfile.standard, {
+      envelope: "data",
+      download: options.download === "link" ? "link" : "content",
+      limits: { minimumPartSize: 1 }
+    })
+    return Effect.gen(function*() {
+      yield* Effect.provide(whole, memory({}))
+      const other = yield* Effect.exit(Effect.provide(whole, memory({ profile: strict })))
+      // a part number or a part size that the client does not know is not missed
+      const isMissed = options.fields?.partSize === undefined && options.fields?.partNumber !== "index"
+      assert.strictEqual(Exit.isFailure(other), isMissed)
+    })
+  })
 
   it.effect("uses custom service paths in both the sandbox and the client", () =>
     Effect.gen(function*() {

@@ -50,9 +50,11 @@ const token: Check<Needs> = {
   needs: ["reached"],
   run: () =>
     Effect.gen(function*() {
-      const { id, subdomain } = yield* told(Effect.flatMap(ServiceApi, (api) => api.tokenInfo))
+      const info = yield* told(Effect.flatMap(ServiceApi, (api) => api.tokenInfo))
+      if (Option.isNone(info)) return { found: "this service does not tell" }
+      const { id, subdomain } = info.value
       return {
-        found: `accepted: ${subdomain} (${id})`,
+        found: `accepted: ${[subdomain, id === undefined ? undefined : `(${id})`].filter(Boolean).join(" ")}`,
         note: "The service does not say when it expires: such tokens last 30 days and are not renewed."
       }
     })

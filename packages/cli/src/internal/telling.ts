@@ -28,7 +28,7 @@ interface Options {
 const inJson = (outcome: Outcome): unknown => {
   switch (outcome._tag) {
     case "Uploaded":
-      return outcome.report
+      return Reports.encodeCompleted(outcome.report)
     case "Skipped":
       return Reports.skipped(outcome.path, outcome.reason, outcome.fileId)
     case "Failed":

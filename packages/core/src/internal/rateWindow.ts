@@ -1,46 +1,10 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as RetryAfter from "../RetryAfter.js"
-import { httpDate } from "./httpDate.js"
-import { wholeNumber } from "./wholeNumber.js"
+import type { Told } from "./rateHeaders.js"
+import { told } from "./rateHeaders.js"
 
 type Headers = Readonly<Record<string, string | undefined>>
-
-/**
- * What a response says about the limit: how many calls are left, and until when. Times are in milliseconds of the
- * gate's clock.
- */
-export interface Told {
-  readonly limit: number
-  readonly remaining: number
-  readonly resetsAt: number
-}
-
-const numberIn = (header: string | undefined): number => Option.getOrElse(wholeNumber(header?.trim()), () => NaN)
-
-// As seconds of Unix time this number is in the year 5138; as milliseconds it was in 1973
-const firstMilliseconds = 1e11
-
-const longestWindow = Duration.toMillis("1 day")
-
-/**
- * The `X-RateLimit-*` headers of a response. The end of the window is Unix time of the server's clock, in seconds or
- * milliseconds, and is compared with the response's own `Date`, which is truncated to whole seconds: the wait may be a
- * second too long, but is never too short. A value that cannot be parsed, has passed, or is more than a day away is
- * ignored.
- *
- * @internal
- */
-export const told = (headers: Headers, now: number, wall = now): Option.Option<Told> => {
-  const limit = numberIn(headers["x-ratelimit-limit"])
-  const remaining = numberIn(headers["x-ratelimit-remaining"])
-  const reset = numberIn(headers["x-ratelimit-reset"])
-  const wait = (reset < firstMilliseconds ? reset * 1000 : reset) - (httpDate(headers["date"]) ?? wall)
-  // nothing is true of what is not a number
-  return limit > 0 && remaining >= 0 && wait > 0 && wait <= longestWindow
-    ? Option.some({ limit, remaining, resetsAt: now + wait })
-    : Option.none()
-}
 
 /** A rule that holds until the headers announce another. */
 export interface Rule {

@@ -1,36 +1,16 @@
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as PresignedUrl from "../PresignedUrl.js"
 import type { ServiceAnswer } from "../ServiceAnswer.js"
-import { clockOffset, encrypted, invalid } from "../ServiceAnswer.js"
+import { clockOffset, encrypted } from "../ServiceAnswer.js"
 import type { ServiceError } from "../ServiceError.js"
 import type { ServiceProfile } from "../ServiceProfile.js"
 import { httpDate } from "./httpDate.js"
+import { isJsonObject } from "./openRecord.js"
+import type { Resource } from "./resource.js"
+import { invalidField, namesOf, textOf, valueOf } from "./resource.js"
 import { standardProfile } from "./standardProfile.js"
-
-const Opened = Schema.Struct({
-  id: Schema.optional(Schema.NonEmptyString),
-  file_id: Schema.optional(Schema.NonEmptyString)
-})
-
-const Url = Schema.Union(
-  PresignedUrl.PresignedUrlFromString,
-  Schema.Struct({ url: PresignedUrl.PresignedUrlFromString, part_number: Schema.optional(Schema.Int) })
-)
-
-/** @internal */
-export const OpenedSingle = Schema.Struct({ ...Opened.fields, upload_url: PresignedUrl.PresignedUrlFromString })
-
-/** @internal */
-export const OpenedMultipart = Schema.Struct({
-  ...Opened.fields,
-  upload_id: Schema.NonEmptyString,
-  urls: Schema.NonEmptyArray(Url)
-})
-
-const known = new Set(["id", "file_id", "upload_url", "upload_id", "urls"])
 
 /** @internal */
 export const endingInTime = (profile: ServiceProfile, openedAt: number) =>
@@ -46,14 +26,24 @@ const offsetOf = (answer: ServiceAnswer, url: PresignedUrl.PresignedUrl): number
   return offsets.length === 0 ? end - standardProfile.urlLifetimeSeconds * 1000 - answer.sentAt : Math.min(...offsets)
 }
 
-/** @internal */
+/**
+ * What both kinds of session have. `known` are the names of the fields that are read elsewhere.
+ *
+ * @internal
+ */
 export const sessionFields = (
-  answer: ServiceAnswer,
-  opened: typeof Opened.Type,
-  url: PresignedUrl.PresignedUrl
-) =>
-  Either.map(
-    Either.fromNullable(opened.id ?? opened.file_id, () => invalid(answer, "data.id", "a field is missing")),
+  { fields: { fileId: name } }: Pick<ServiceProfile, "fields">,
+  resource: Resource,
+  url: PresignedUrl.PresignedUrl,
+  known: ReadonlyArray<string>
+) => {
+  const { answer, fields } = resource
+  const names = new Set([...known, ...namesOf(name)])
+  return Either.map(
+    Either.fromNullable(
+      textOf(valueOf(fields, name)),
+      () => invalidField(resource, namesOf(name)[0], { profile: "fields.fileId" })
+    ),
     (fileId) => {
       const offset = offsetOf(answer, url)
       return {
@@ -61,31 +51,98 @@ export const sessionFields = (
         clockOffset: offset,
         ...(httpDate(answer.headers["date"]) === undefined ? {} : { dateOffset: clockOffset(answer) }),
         openedAt: answer.sentAt + offset,
-        extra: Object.fromEntries(Object.entries(opened).filter(([name]) => !known.has(name)))
+        extra: Object.fromEntries(Object.entries(fields).filter(([field]) => !names.has(field)))
       }
     }
   )
+}
+
+/**
+ * A pre-signed URL of a response, whose place and problem an error names.
+ *
+ * @internal
+ */
+export const urlAt = (
+  resource: Resource,
+  name: string,
+  value: unknown,
+  profile?: string
+): Either.Either<PresignedUrl.PresignedUrl, ServiceError> =>
+  Either.fromOption(
+    PresignedUrl.fromString(typeof value === "string" ? value : ""),
+    () =>
+      invalidField(resource, name, {
+        words: value === undefined || value === null ? undefined : "not an http or https URL",
+        profile
+      })
+  ).pipe(Either.flatMap(encrypted(resource.answer, resource.at === "" ? name : `${resource.at}.${name}`)))
+
+const numberOf = (value: unknown): number | undefined =>
+  typeof value === "number" ? value : typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : undefined
+
+const elementOf = (
+  { fields: { partNumber, partUrl } }: Pick<ServiceProfile, "fields">,
+  resource: Resource,
+  element: unknown,
+  index: number
+) => {
+  const place = `urls[${index}]`
+  if (!isJsonObject(element)) {
+    return Either.map(urlAt(resource, place, element), (url) => ({ place, url, stated: undefined }))
+  }
+  return Either.map(
+    urlAt({ ...resource, fields: element }, `${place}.${namesOf(partUrl)[0]}`, valueOf(element, partUrl), "fields.partUrl"),
+    (url) => ({ place, url, stated: numberOf(valueOf(element, partNumber)) })
+  )
+}
 
 // A URL may state its part number twice, in the response and in its own query. If they disagree, parts would be mixed
 // up.
 /** @internal */
-export const inPartOrder = (
-  answer: ServiceAnswer,
-  urls: Arr.NonEmptyReadonlyArray<typeof Url.Type>
-): Either.Either<Arr.NonEmptyReadonlyArray<PresignedUrl.PresignedUrl>, ServiceError> => {
-  const numbered = Arr.map(urls, (entry, index) => {
-    const { part_number, url } = entry instanceof PresignedUrl.PresignedUrl ? { url: entry } : entry
-    const path = `data.urls[${index}]`
-    return { path, url, number: part_number ?? Option.getOrElse(url.partNumber, () => index + 1) }
+export const urlsInOrder = (
+  profile: Pick<ServiceProfile, "fields">,
+  resource: Resource
+): Either.Either<Arr.NonEmptyReadonlyArray<PresignedUrl.PresignedUrl>, ServiceError> =>
+  Either.gen(function*() {
+    const { urls } = resource.fields
+    if (!Array.isArray(urls) || !Arr.isNonEmptyReadonlyArray(urls)) {
+      return yield* Either.left(
+        invalidField(resource, "urls", { words: Array.isArray(urls) ? "no URL" : urls == null ? undefined : "no list" })
+      )
+    }
+    const elements = yield* Either.all(Arr.map(urls, (element, index) => elementOf(profile, resource, element, index)))
+    const numbered = Arr.map(elements, ({ place, stated, url }, index) => ({
+      place,
+      url,
+      number: stated ?? Option.getOrElse(url.partNumber, () => index + 1)
+    }))
+    const ordered = numbered.sort((one, other) => one.number - other.number)
+    for (const [index, { number, place, url }] of ordered.entries()) {
+      if (number !== index + 1 || Option.exists(url.partNumber, (own) => own !== number)) {
+        return yield* Either.left(
+          invalidField(resource, place, {
+            words: "part numbers other than 1 to n, each once",
+            profile: "fields.partNumber"
+          })
+        )
+      }
+    }
+    // one part would replace another
+    if (new Set(ordered.map(({ url }) => PresignedUrl.reveal(url))).size < urls.length) {
+      return yield* Either.left(invalidField(resource, "urls", { words: "the same URL for several parts" }))
+    }
+    return Arr.map(ordered, ({ url }) => url)
   })
-  const ordered = numbered.sort((one, other) => one.number - other.number)
-  return Either.all(
-    Arr.map(
-      ordered,
-      ({ number, path, url }, index) =>
-        number !== index + 1 || Option.exists(url.partNumber, (own) => own !== number)
-          ? Either.left(invalid(answer, path, "part numbers other than 1 to n, each once"))
-          : encrypted(answer, path)(url)
-    )
-  )
+
+/**
+ * The part size that a response names, if the profile says where.
+ *
+ * @internal
+ */
+export const partSizeOf = (
+  { fields: { partSize } }: Pick<ServiceProfile, "fields">,
+  { fields }: Resource
+): number | undefined => {
+  const size = partSize === undefined ? undefined : numberOf(valueOf(fields, partSize))
+  return size !== undefined && Number.isSafeInteger(size) && size > 0 ? size : undefined
 }

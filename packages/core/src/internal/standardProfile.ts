@@ -18,7 +18,21 @@ export const standardProfile = {
     download: "/v1/files/{file_id}/download",
     tokenInfo: "/v1/token/info"
   },
-  fields: { fileName: "name", mediaType: "type", downloadUrl: "url" },
+  envelope: "either",
+  fields: {
+    fileName: "name",
+    mediaType: "type",
+    size: "size",
+    parts: "parts",
+    fileId: ["id", "file_id"],
+    partUrl: "url",
+    partNumber: "part_number",
+    completeParts: "parts",
+    completePartNumber: "part_number",
+    completeEtag: "etag",
+    downloadUrl: "url"
+  },
+  completeUploadBody: "none",
   limits: {
     singleSize: 5_000_000_000,
     multipartSize: 10_000_000_000,
@@ -29,6 +43,18 @@ export const standardProfile = {
     mediaTypeLength: 255,
     pageSize: 100
   }
+} as const
+
+/**
+ * The profile of a page whose service is the user's own server in between: it is told what the service behind it may
+ * want to know, and says what it has learned from it.
+ *
+ * @internal
+ */
+export const pageProfile = {
+  ...standardProfile,
+  fields: { ...standardProfile.fields, partSize: "part_size" },
+  completeUploadBody: { etag: "{etag}", size: "{size}" }
 } as const
 
 /**

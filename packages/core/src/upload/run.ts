@@ -212,7 +212,7 @@ const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
     }
     yield* beginCompleting(upload, state)
     return yield* uploadId === undefined
-      ? service.completeUpload({ fileId })
+      ? service.completeUpload({ fileId, etag: receipts[0]?.etag, size: receipts[0]?.size })
       : service.completeLargeUpload({ fileId, uploadId, parts: receipts })
   })
 

@@ -12,7 +12,7 @@ import type { UploadError } from "../UploadError.js"
 import type { ByteRange } from "../UploadPlan.js"
 import * as UploadPlan from "../UploadPlan.js"
 import type { UploadSession } from "../UploadSession.js"
-import { uploadIdOf, urlsOf } from "../UploadSession.js"
+import { partSizeOf, uploadIdOf, urlsOf } from "../UploadSession.js"
 import type { Asked, Part, Session } from "./state.js"
 
 /**
@@ -21,13 +21,18 @@ import type { Asked, Part, Session } from "./state.js"
  * @internal
  */
 export const rangesOf = (
-  session: { readonly parts: number; readonly uploadId?: string | undefined },
+  session: {
+    readonly parts: number
+    readonly uploadId?: string | undefined
+    /** The part size that the service named, in bytes. */
+    readonly partSize?: number | undefined
+  },
   size: number,
   limits: ServiceProfile["limits"]
 ): Either.Either<Arr.NonEmptyReadonlyArray<ByteRange>, InvalidPartCount> =>
   session.uploadId === undefined
     ? Either.right([{ offset: 0, length: size }])
-    : UploadPlan.ranges(size, session.parts, limits)
+    : UploadPlan.ranges(size, session.parts, limits, session.partSize)
 
 /**
  * A session for a file of this size, with its parts.
@@ -43,7 +48,7 @@ export const usable = (
   const { clockOffset, fileId, openedAt } = session
   const urls = urlsOf(session)
   const uploadId = uploadIdOf(session)
-  return Either.map(rangesOf({ parts: urls.length, uploadId }, size, limits), (ranges) => ({
+  return Either.map(rangesOf({ parts: urls.length, uploadId, partSize: partSizeOf(session) }, size, limits), (ranges) => ({
     fileId,
     uploadId,
     clockOffset,
@@ -77,7 +82,7 @@ export const deadlineOf = (parts: ReadonlyArray<Part>): Date =>
  * @internal
  */
 export const isFinal = ({ finalStates }: ServiceProfile, { status }: FileRecord): boolean =>
-  finalStates.includes(status)
+  status !== undefined && finalStates.includes(status)
 
 /** Whether a download says that there is no such file. */
 const isMissing = (error: DownloadError): boolean =>

@@ -92,9 +92,11 @@ describe("completing", () => {
       ["an answer that was lost", [lost, there], missing, "completed", 2],
       ["a 502", [answers(502, "BadGateway"), there], missing, "completed", 2],
       ["an error in a 200", [errorIn200, there], missing, "completed", 2],
-      ["a page", [page, there], missing, "completed", 2]
+      ["a page", [page, there], missing, undefined, 1],
+      ["another shape", [() => json({ data: { done: true } })], missing, undefined, 1],
+      ["a status of its own", [() => json({ data: record("quarantined") })], missing, "quarantined", 1]
     ] as const
-  )("after %s a Complete that is answered is enough", ([_, completions, file, end, told]) =>
+  )("after %s a Complete that succeeded is enough, whatever its body", ([_, completions, file, end, told]) =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* completing(completions, file), { end, told, asked: false })
     }))
@@ -104,15 +106,12 @@ describe("completing", () => {
       ["answers that are all lost", [lost], 3],
       ["502 for ever", [answers(502, "BadGateway")], 3],
       ["an error in each 200", [errorIn200], 3],
-      ["pages only", [page], 2],
-      ["another shape", [() => json({ data: { done: true } })], 1],
       ["a file that has failed", [failed], 1],
       ["409 after a lost answer", [lost, answers(409, "Conflict")], 2],
       ["404 after a lost answer", [lost, missing], 2],
       ["401 after a lost answer", [lost, answers(401, "Unauthorized")], 2],
       ["403 after a lost answer", [lost, answers(403, "Forbidden")], 2],
       ["429 for ever after a lost answer", [lost, answers(429, "TooManyRequests")], 3],
-      ["409 after a page", [page, answers(409, "Conflict")], 2],
       ["400 after a lost answer", [lost, answers(400, "InvalidOperation")], 2]
     ] as const
   )(
@@ -126,7 +125,6 @@ describe("completing", () => {
   it.effect.each(
     [
       ["answers that are all lost", [lost], "CompletionUnknown"],
-      ["pages only", [page], "CompletionUnknown"],
       ["502 for ever", [answers(502, "BadGateway")], "ServiceUnavailable"],
       ["an error in each 200", [errorIn200], "ServiceUnavailable"],
       ["a refusal in each 200", [refusedIn200], "ServiceUnavailable"],
@@ -192,16 +190,6 @@ describe("completing", () => {
         assert.strictEqual(end, "completed")
       })
   )
-
-  it.effect("an unknown status is neither success nor failure: the file may be stored", () =>
-    Effect.gen(function*() {
-      const quarantined = () => json({ data: record("quarantined") })
-      assert.deepStrictEqual(yield* completing([quarantined], quarantined), {
-        end: "CompletionUnknown",
-        told: 1,
-        asked: true
-      })
-    }))
 
   const pending = () => json({ data: record("pending") })
 

@@ -105,7 +105,7 @@ const fileOf = (lot: Lot): FileRecord.FileRecord => ({
   id: "f",
   name: "a",
   status: lot.of(["pending", "completed", "failed"]),
-  size: lot.of([95, 95, 7, null]),
+  size: lot.of([95, 95, 7, undefined]),
   created_at: ""
 })
 

@@ -36,6 +36,12 @@ export const InitiateLarge = (limits: Limits) =>
 
 const Text = Schema.NonEmptyString.pipe(Schema.maxLength(4096))
 
+/** What a page knows of its file in storage. Pages send it, in case the service wants to be told. */
+export const CompleteSingle = Schema.Struct({
+  etag: Schema.optional(Text),
+  size: Schema.optional(Schema.Int.pipe(Schema.positive()))
+})
+
 export const CompleteLarge = (limits: Limits) =>
   Schema.Struct({
     upload_id: Text,

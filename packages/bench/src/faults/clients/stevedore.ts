@@ -16,7 +16,7 @@ export const stevedore: Client = {
         Stream.toAsyncIterableRuntime(Lists.projects.marked({ pageSize: 100, from }), runtime),
         ({ at: behind, item }) => {
           at = behind
-          return [item.id]
+          return item.id === undefined ? [] : [item.id]
         }
       )
     return { [Symbol.asyncIterator]: () => walk(undefined)[Symbol.asyncIterator](), goOn: () => walk(at) }

@@ -1,0 +1,48 @@
+import * as Arr from "effect/Array"
+import * as Predicate from "effect/Predicate"
+import * as EffectRecord from "effect/Record"
+import * as Schema from "effect/Schema"
+import { ExactNumber } from "../Json.js"
+
+/** Whether a value is an object of JSON. */
+export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  Predicate.isReadonlyRecord(value) && !(value instanceof ExactNumber)
+
+/**
+ * An object of JSON, whose names and values can be anything. It is not copied.
+ *
+ * @internal
+ */
+export const JsonObject = /* #__PURE__ */ Schema.declare(
+  isJsonObject,
+  {
+    identifier: "JsonObject",
+    arbitrary: () => (fc) => fc.dictionary(fc.string(), fc.jsonValue()),
+    pretty: () => (value) => JSON.stringify(value)
+  }
+)
+
+/**
+ * The Schema of a service's record, of which the interface shows nothing: whatever fields come, it decodes. A field is
+ * typed if it has the type that is expected of it. Everything else, if there is any, is kept in `extra` as it came, and
+ * returns to its place when the record is encoded.
+ *
+ * @internal
+ */
+export const openRecord = <Fields extends Schema.Struct.Fields>(identifier: string, fields: Fields) => {
+  const fits = EffectRecord.map(
+    fields,
+    (field, name) => Schema.decodeUnknownEither(Schema.make<unknown>(Schema.Struct({ [name]: field }).ast))
+  )
+  const isTyped = ([name, value]: readonly [string, unknown]) =>
+    Object.hasOwn(fits, name) && value !== undefined && fits[name]?.({ [name]: value })._tag === "Right"
+  return Schema.transform(JsonObject, Schema.Struct({ ...fields, extra: Schema.optional(JsonObject) }), {
+    strict: false,
+    decode: (wire: Readonly<Record<string, unknown>>) => {
+      const [others, typed] = Arr.partition(Object.entries(wire), isTyped)
+      const record = Object.fromEntries(typed)
+      return others.length === 0 ? record : { ...record, extra: Object.fromEntries(others) }
+    },
+    encode: ({ extra, ...typed }: { readonly extra?: object | undefined }) => ({ ...typed, ...extra, ...typed })
+  }).annotations({ identifier })
+}
