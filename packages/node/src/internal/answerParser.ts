@@ -188,12 +188,13 @@ export class AnswerParser {
     if (coding !== undefined && (length !== undefined || !/^chunked$/i.test(coding))) {
       throw new MalformedAnswer("Its length is ambiguous")
     }
+    const persistent = this.#version === "1.1" && !/(?:^|,)\s*close\s*(?:,|$)/i.test(connection)
     if (this.#status >= 100 && this.#status < 200) {
       if (this.#status === 101) throw new MalformedAnswer("No protocol switch was requested")
+      if (!persistent) throw new MalformedAnswer("The connection ends before the response")
       this.#state = "status"
       return
     }
-    const persistent = this.#version === "1.1" && !/(?:^|,)\s*close\s*(?:,|$)/i.test(connection)
     if (this.#status === 204) {
       // it has no body, but a server that declares one may send it
       this.#begin(persistent && coding === undefined && Number(length ?? 0) === 0, "length", 0)

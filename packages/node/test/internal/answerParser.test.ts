@@ -154,6 +154,7 @@ describe("AnswerParser", () => {
     "HTTP/1.1 204 OK\r\ncontent-length: 0, 0\r\n\r\n",
     "HTTP/1.1 204 OK\r\ncontent-length: 0\r\ntransfer-encoding: chunked\r\n\r\n",
     "HTTP/1.1 103 OK\r\ncontent-length: x\r\n\r\n",
+    "HTTP/1.1 100 Continue\r\nconnection: close\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
     "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\t\r\n\r\n0\r\n\r\n",
     "HTTP/1.1 200 OK\r\ncontent-length: 1\t\r\n\r\na",
     ...[
