@@ -103,6 +103,16 @@ const doctor = Command.make(
       Options.withDescription("Origin of web pages that will upload: check the storage's CORS rules for it"),
       Options.optional
     ),
+    writeProfile: Options.text("write-profile").pipe(
+      Options.withPseudoName("FILE.json"),
+      Options.withDescription(
+        "Ask the service for what the profile does not say of it, and write a profile with which every step works"
+      ),
+      Options.optional
+    ),
+    overwrite: Options.boolean("overwrite").pipe(
+      Options.withDescription("Replace an existing file of --write-profile")
+    ),
     json: Arguments.json,
     ...Arguments.connection,
     ...Arguments.shared
@@ -113,6 +123,7 @@ const doctor = Command.make(
     "reports what is left of them at the service",
   "stevedore doctor",
   "stevedore doctor --file interview.mp4 --origin https://app.example",
+  "stevedore doctor --write-profile service.json",
   "stevedore doctor --json | jq 'select(.outcome == \"failed\")'"
 )))
 

@@ -20,6 +20,7 @@ import * as Trial from "./internal/doctorTrial.js"
 import * as Transport from "./internal/transport.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output } from "./Output.js"
+import * as ProfileFile from "./ProfileFile.js"
 import * as Proxy from "./Proxy.js"
 
 /**
@@ -33,6 +34,10 @@ export interface Options extends Configuration.Given {
   readonly file: Option.Option<string>
   /** The origin of web pages that will upload, such as `https://app.example`. */
   readonly origin: Option.Option<string>
+  /** A file for a profile that fits the service: it is written if every step of an upload works with it. */
+  readonly writeProfile: Option.Option<string>
+  /** Whether that file may replace another. */
+  readonly overwrite: boolean
   readonly json: boolean
 }
 
@@ -142,13 +147,23 @@ const wordsOf = ({ proxy, service }: Configured): string =>
   ].join(", ")
 
 // The last line, which lists it, is not printed if the run is stopped or its output fails.
-const tellLeft = ({ left }: Found) =>
+const tellLeft = ({ left }: Pick<Found, "left">) =>
   Effect.when(
     Effect.flatMap(Output, (output) => output.warn(DoctorReport.leftBehind(left).join("\n"))),
     () => left.length > 0
   )
 
-const examine = (configured: Configured, options: Options, wishes: Checks.Wishes) =>
+const steps: ReadonlySet<CheckReport["check"]> = new Set(["initiate", "single-put", "part-put", "complete", "download"])
+
+const isWorking = (reports: ReadonlyArray<CheckReport>): boolean =>
+  reports.every(({ check, outcome }) => !steps.has(check) || outcome === "passed" || outcome === "warning")
+
+const examine = (
+  configured: Configured,
+  options: Options,
+  wishes: Checks.Wishes,
+  after: { readonly left: Found["left"]; readonly whenWorking: ReturnType<typeof ProfileFile.write> | Effect.Effect<void> }
+) =>
   Effect.gen(function*() {
     const { proxy, service } = configured
     const first = Trial.report(configuration, { outcome: "passed", found: wordsOf(configured), remedy: "" })
@@ -158,15 +173,14 @@ const examine = (configured: Configured, options: Options, wishes: Checks.Wishes
       proxy: Option.getOrUndefined(proxy),
       singleContent: Trial.contentOf(1024),
       largeContent: Trial.contentOf(service.profile.limits.minimumPartSize + 1024),
-      left: []
+      left: after.left
     }
     const settled = (check: Check<Trial.Needs>) =>
       Effect.tap(settledBy(check, found), ({ report }) => tell(report, options.json))
     const results = yield* Effect.onError(Effect.forEach(Checks.all(wishes), settled), () => tellLeft(found))
-    yield* conclude([
-      first,
-      ...results.map(({ report }) => report)
-    ], {
+    const reports = [first, ...results.map(({ report }) => report)]
+    if (isWorking(reports)) yield* after.whenWorking
+    yield* conclude(reports, {
       left: found.left,
       unauthorized: results.some(({ unauthorized }) => unauthorized),
       json: options.json
@@ -193,6 +207,19 @@ const withoutConfiguration = (error: InvalidInput, options: Options, wishes: Che
     ]
     yield* Effect.forEach(reports, (report) => tell(report, options.json), { discard: true })
     yield* conclude(reports, { left: [], unauthorized: false, json: options.json })
+  })
+
+const withProfile = (path: string, configured: Configured, options: Options, wishes: Checks.Wishes) =>
+  Effect.gen(function*() {
+    const left: Found["left"] = []
+    const { service, text } = yield* ProfileFile.discover(configured.service, { json: options.json, left }).pipe(
+      Effect.provide(layerOf(configured, options)),
+      Effect.onError(() => tellLeft({ left }))
+    )
+    yield* examine({ ...configured, service }, options, wishes, {
+      left,
+      whenWorking: ProfileFile.write(path, text, options.overwrite)
+    })
   })
 
 const judgedFile = (path: string) =>
@@ -235,8 +262,11 @@ export const run = (options: Options) =>
       file: yield* Effect.transposeMapOption(options.file, judgedFile),
       origin: yield* Effect.transposeMapOption(options.origin, checkedOrigin)
     }
+    yield* Effect.transposeMapOption(options.writeProfile, (path) => ProfileFile.checkTarget(path, options.overwrite))
     const configured = yield* Effect.either(configuredBy(options))
-    yield* configured._tag === "Right"
-      ? examine(configured.right, options, wishes)
-      : withoutConfiguration(configured.left, options, wishes)
+    if (configured._tag === "Left") return yield* withoutConfiguration(configured.left, options, wishes)
+    yield* Option.match(options.writeProfile, {
+      onNone: () => examine(configured.right, options, wishes, { left: [], whenWorking: Effect.void }),
+      onSome: (path) => withProfile(path, configured.right, options, wishes)
+    })
   })

@@ -101,6 +101,11 @@ export * as Printable from "./Printable.js"
 /**
  * @since 0.1.0
  */
+export * as ProfileFile from "./ProfileFile.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Program from "./Program.js"
 
 /**

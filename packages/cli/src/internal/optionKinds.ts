@@ -35,6 +35,7 @@ export const paths: ReadonlySet<string> = new Set([
   "-o",
   "--resume",
   "--file",
+  "--write-profile",
   "--directory",
   "--faults"
 ])

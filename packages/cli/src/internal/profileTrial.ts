@@ -1,0 +1,156 @@
+/**
+ * Two trial uploads by which {@link Prober} finds out the rest: one in one request, one in parts.
+ */
+import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import { Buffer } from "node:buffer"
+import type { Found } from "./doctorTrial.js"
+import * as Trial from "./doctorTrial.js"
+import type { Answer } from "./probe.js"
+import * as Probe from "./probe.js"
+import * as Names from "./profileNames.js"
+import * as Multipart from "./profileMultipart.js"
+import * as ProfileProbe from "./profileProbe.js"
+
+type Prober = ProfileProbe.Prober
+
+type Headers = Readonly<Record<string, string>>
+
+const storageOf = (url: URL): string =>
+  [...url.searchParams].flatMap(([name]) => /^x-([a-z0-9]+)-(?:signature|signedheaders|algorithm|credential)$/i.exec(name)?.[1] ?? [])[0]
+    ?.toLowerCase() ?? "amz"
+
+const isEncryption = (name: string): boolean => /^x-[a-z0-9]+-server-side-encryption$/.test(name)
+
+const valuesOf = (name: string): ReadonlyArray<string> => {
+  const storage = /^x-([a-z0-9]+)-/.exec(name)?.[1] ?? "amz"
+  return [storage === "amz" ? "aws:kms" : `${storage}:kms`, "AES256", "aws:kms"]
+}
+
+const encryptionNames = (url: URL, refusal: Answer | undefined): ReadonlyArray<string> => {
+  const signed = Probe.signedHeaders(url)
+  if (signed !== undefined) return signed.filter(isEncryption)
+  const told = (refusal?.text.toLowerCase().match(/x-[a-z0-9]+-server-side-encryption/g) ?? []).filter(isEncryption)
+  return [...new Set([...told, `x-${storageOf(url)}-server-side-encryption`, "x-amz-server-side-encryption"])]
+}
+
+const putSingle = (prober: Prober, href: string, bytes: Uint8Array) =>
+  Effect.gen(function*() {
+    const { draft, service } = prober
+    const standard = service.profile.encryptionHeaders
+    const put = (headers: Headers) => Probe.put(href, bytes, { "content-type": Trial.mediaType, ...headers })
+    let answer = yield* put(standard)
+    if (Probe.isFine(answer)) return answer
+    const url = new URL(href)
+    for (const name of encryptionNames(url, answer)) {
+      for (const value of valuesOf(name)) {
+        answer = yield* put({ [name]: value })
+        if (!Probe.isFine(answer)) continue
+        draft.encryptionHeaders = { [name]: value }
+        return answer
+      }
+    }
+    answer = yield* put({})
+    if (Probe.isFine(answer)) draft.encryptionHeaders = {}
+    else {
+      const names = Probe.signedHeaders(url)?.filter((name) => name !== "host" && name !== "content-type").join(", ")
+      draft.questions.push(
+        `encryptionHeaders: the headers that a single PUT must have${names === undefined ? "" : `, with their values: ${names}`}`
+      )
+    }
+    return answer
+  })
+
+const completeBodies = (answer: Answer): ReadonlyArray<Headers> => {
+  const told = Probe.words(answer).flatMap((word) => {
+    const placeholder = Names.placeholderOf(word)
+    return placeholder === undefined ? [] : [[word, placeholder] as const]
+  })
+  return [{}, ...told.map(([name, value]) => ({ [name]: value })), Object.fromEntries(told)]
+}
+
+const filled = (body: Headers, known: Headers, size: number): object =>
+  Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, value === "{size}" ? size : known[value] ?? value])
+  )
+
+const completeSingle = (prober: Prober, opened: Answer, etag: string, size: number) =>
+  Effect.gen(function*() {
+    const { draft } = prober
+    for (const { field, id } of ProfileProbe.ids(opened).slice(0, 8)) {
+      prober.learnPaths(opened, id, false)
+      const known = { "{etag}": etag, "{name}": Trial.singleName, "{type}": Trial.mediaType, "{file_id}": id }
+      let answer = yield* prober.ask("completeUpload", id)
+      for (let tries = 0; tries < 5 && Probe.isRefused(answer); tries++) {
+        for (const body of completeBodies(answer)) {
+          answer = yield* prober.ask("completeUpload", id, filled(body, known, size))
+          if (!Probe.isFine(answer)) continue
+          draft.completeUploadBody = body
+          break
+        }
+      }
+      if (!Probe.isFine(answer)) continue
+      if (field !== "id" && field !== "file_id") draft.fields["fileId"] = field
+      prober.learnPaths(answer, id, false)
+      return id
+    }
+    draft.questions.push("paths.completeUpload: the path that completes an upload, with {file_id}")
+    draft.questions.push("fields.fileId: the field with the file's id, in the answer that opens an upload")
+    return undefined
+  })
+
+const readBack = (prober: Prober, id: string, content: Uint8Array) =>
+  Effect.gen(function*() {
+    const { draft } = prober
+    const record = yield* prober.ask("file", id)
+    prober.learnPaths(record, id, false)
+    const answer = yield* prober.ask("download", id)
+    if (answer.status >= 300 && answer.status < 400) return
+    if (Probe.isFine(answer) && Buffer.from(answer.bytes).equals(Buffer.from(content))) return
+    const links = Probe.leaves(Probe.unwrapped(answer.json)).flatMap(({ path, value }) =>
+      Predicate.isString(value) && /^https?:\/\//.test(value) ? [path.join(".")] : []
+    )
+    const [field] = links
+    if (Probe.isFine(answer) && field !== undefined) {
+      draft.download = "link"
+      const standard = prober.service.profile.fields.downloadUrl
+      if (!links.includes(String(standard))) draft.fields["downloadUrl"] = field
+    } else draft.questions.push("paths.download: the path that a file is read from, with {file_id}")
+  })
+
+const single = (prober: Prober, content: Uint8Array) =>
+  Effect.gen(function*() {
+    const size = content.byteLength
+    const opened = yield* ProfileProbe.initiate(prober, "initiateUpload", { name: Trial.singleName, size })
+    const href = Probe.textAt(Probe.unwrapped(opened.json), "upload_url")
+    if (!Probe.isFine(opened) || href === undefined) {
+      for (const { field } of [Names.fileName, Names.mediaType, Names.size]) {
+        prober.draft.questions.push(`fields.${field}: its name in the body that opens an upload`)
+      }
+      return
+    }
+    const [first] = ProfileProbe.ids(opened)
+    if (first !== undefined) prober.left.push({ fileId: first.id, kind: "session", bytes: size })
+    const stored = yield* putSingle(prober, href, content)
+    if (!Probe.isFine(stored)) return
+    const id = yield* completeSingle(prober, opened, stored.headers["etag"] ?? "", size)
+    if (id === undefined) return
+    prober.left.splice(0, prober.left.length, { fileId: id, kind: "file", bytes: size })
+    yield* readBack(prober, id, content)
+  })
+
+/** Finds out what the service needs that the standard profile does not say. */
+export const discover = (
+  service: ServiceWithToken,
+  contents: Pick<Found, "singleContent" | "largeContent" | "left">
+) =>
+  Effect.gen(function*() {
+    const prober = new ProfileProbe.Prober(service, ProfileProbe.emptyDraft(), contents.left)
+    yield* single(prober, contents.singleContent)
+    if (prober.draft.questions.length === 0) {
+      yield* Multipart.multipart(prober, contents.largeContent)
+      yield* Multipart.wish(prober)
+    }
+    return prober.draft
+  })
