@@ -185,7 +185,9 @@ export const run = (
     if (Option.isSome(faults)) yield* output.note(`Faults:\n${faults.value}`)
     if (Option.isSome(variation)) {
       yield* output.note(`Variation:\n${JSON.stringify(variation.value, undefined, 2)}`)
-      yield* output.note(`Its profile:\n${JSON.stringify(ServiceVariation.profileFields(variation.value), undefined, 2)}`)
+      yield* output.note(
+        `Its profile:\n${JSON.stringify(ServiceVariation.profileFields(variation.value), undefined, 2)}`
+      )
     }
     return yield* Effect.never
   }))

@@ -149,9 +149,12 @@ const steps = (variation: ServiceVariation.ServiceVariation): ReadonlyArray<Step
   let filmId = smallId
   const wishes = chosen([{ parts: 4 }, {}, { verify: "download" as const }], variation)[0]
   return [
-    ["upload a small file", Effect.map(uploaded(small, smallBytes, {}), (id) => {
-      smallId = id
-    })],
+    [
+      "upload a small file",
+      Effect.map(uploaded(small, smallBytes, {}), (id) => {
+        smallId = id
+      })
+    ],
     [
       "upload a large file",
       Effect.map(uploaded(film, filmBytes, { strategy: "multipart", ...wishes }), (id) => {
@@ -159,16 +162,25 @@ const steps = (variation: ServiceVariation.ServiceVariation): ReadonlyArray<Step
       })
     ],
     ...chosen(resumes, variation).map(([name, when]): Step => [name, resumed("resumed.mp4", when)]),
-    ["download", Effect.gen(function*() {
-      yield* expectSame("the whole", yield* read(filmId), filmBytes)
-      yield* expectSame("a range", yield* read(filmId, { offset: 100, length: 50 }), filmBytes.subarray(100, 150))
-      yield* expectSame("the end", yield* read(filmId, { offset: 990 }), filmBytes.subarray(990))
-    })],
+    [
+      "download",
+      Effect.gen(function*() {
+        yield* expectSame("the whole", yield* read(filmId), filmBytes)
+        yield* expectSame("a range", yield* read(filmId, { offset: 100, length: 50 }), filmBytes.subarray(100, 150))
+        yield* expectSame("the end", yield* read(filmId, { offset: 990 }), filmBytes.subarray(990))
+      })
+    ],
     ["inspect", Effect.suspend(() => Files.inspect(smallId))],
-    ["inspect a file that does not exist", Effect.flatMap(Effect.exit(Files.inspect("nothing")), (exit) =>
-      Exit.isFailure(exit) && Option.isSome(Cause.failureOption(exit.cause))
-        ? Effect.void
-        : wrong("did not fail as expected"))],
+    [
+      "inspect a file that does not exist",
+      Effect.flatMap(
+        Effect.exit(Files.inspect("nothing")),
+        (exit) =>
+          Exit.isFailure(exit) && Option.isSome(Cause.failureOption(exit.cause))
+            ? Effect.void
+            : wrong("did not fail as expected")
+      )
+    ],
     ...chosen<Step>([
       ["list all items", itemsOf(Lists.projects(), items)],
       ["list ahead", itemsOf(Lists.projects({ pageSize: 3, ahead: 2 }), items)],
@@ -177,10 +189,16 @@ const steps = (variation: ServiceVariation.ServiceVariation): ReadonlyArray<Step
         itemsOf(Stream.mapConcat(Lists.projects.pages({ pageSize: 7 }), (page) => page.items), items)
       ]
     ], variation),
-    ["the token", Effect.flatMap(Effect.flatMap(ServiceApi.ServiceApi, (service) => Effect.exit(service.tokenInfo)), (exit) =>
-      Exit.isSuccess(exit) || Option.isSome(Cause.failureOption(exit.cause))
-        ? Effect.void
-        : wrong("is a defect"))],
+    [
+      "the token",
+      Effect.flatMap(
+        Effect.flatMap(ServiceApi.ServiceApi, (service) => Effect.exit(service.tokenInfo)),
+        (exit) =>
+          Exit.isSuccess(exit) || Option.isSome(Cause.failureOption(exit.cause))
+            ? Effect.void
+            : wrong("is a defect")
+      )
+    ],
     ["no breach", Sandbox.expectNoBreach]
   ]
 }
