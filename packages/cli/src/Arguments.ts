@@ -43,7 +43,7 @@ export const text = (name: string, description: string): Args.Args<string> =>
   Args.text({ name }).pipe(
     Args.withDescription(description),
     Args.mapEffect((value) =>
-      value.startsWith("-")
+      value.startsWith("-") && value !== "-"
         ? Effect.fail(HelpDoc.p(unknownOption(value)))
         : value === ""
         ? Effect.fail(HelpDoc.p(`${name} is empty: is a variable not set?`))
@@ -157,7 +157,7 @@ export const mistake = (
 
 const isFlag = (word: string): boolean => flags.has(word.toLowerCase())
 
-const mayTakeNext = (word = ""): boolean => word.startsWith("-") && !word.includes("=") && !isFlag(word)
+const mayTakeNext = (word = ""): boolean => word.startsWith("-") && word !== "-" && !word.includes("=") && !isFlag(word)
 
 const flagsLast = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [others, last] = Arr.partition(words, (word, index) => isFlag(word) && !mayTakeNext(words[index - 1]))

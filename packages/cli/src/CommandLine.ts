@@ -14,7 +14,7 @@ import { CommandWords } from "./CommandWords.js"
 import { describe, fileId, runs } from "./internal/command.js"
 import { summaries } from "./internal/commands.js"
 import type * as ListItems from "./ListItems.js"
-import { download, upload, uploads } from "./TransferCommands.js"
+import { download, upload, uploaded, uploads } from "./TransferCommands.js"
 import * as Version from "./Version.js"
 
 const file = Command.make(
@@ -208,7 +208,7 @@ const root = Command.make("stevedore").pipe(
       ].join("\n")
     )
   ])),
-  Command.withSubcommands([upload, uploads, download, file, projects, list, whoami, doctor, sandbox])
+  Command.withSubcommands([upload, uploads, uploaded, download, file, projects, list, whoami, doctor, sandbox])
 )
 
 /**

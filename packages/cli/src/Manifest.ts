@@ -5,7 +5,6 @@
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
 import { UploadLedger } from "@stevedore/core/UploadLedger"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Effect from "effect/Effect"
@@ -15,41 +14,18 @@ import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import { dirname } from "node:path"
 import * as JsonLines from "./internal/jsonLines.js"
+import { UploadedFile } from "./internal/uploadedFile.js"
 
-/**
- * A file that was uploaded: one line of the manifest. It has neither a token nor a URL with a query, and nothing of the
- * service's record but the id.
- *
- * @since 0.1.0
- * @category models
- */
-export const UploadedFile = Schema.Struct({
-  /** The real path: absolute, and without links. For a source on the web, its URL without the query. */
-  path: Schema.String,
-  /** Its name at the service. */
-  name: Schema.String,
-  mediaType: Schema.String,
-  /** In bytes. */
-  size: Schema.NonNegativeInt,
-  /** When the file was last modified, as an ISO 8601 date; null if its source has no date. */
-  modified: Schema.NullOr(Schema.String),
-  fingerprint: SourceFingerprint,
-  /** The base URL of the service. */
-  service: Schema.String,
-  fileId: Schema.String,
-  /** Of the whole file, as sent; null if it could not be computed. */
-  checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String })),
-  /** An ISO 8601 date. */
-  uploadedAt: Schema.String,
-  /** When the service last said that it has the file, as an ISO 8601 date. */
-  checkedAt: Schema.String
-}).annotations({ identifier: "UploadedFile" })
-
-/**
- * @since 0.1.0
- * @category models
- */
-export type UploadedFile = typeof UploadedFile.Type
+export {
+  /**
+   * A file that was uploaded: one line of the manifest. It has neither a token nor a URL with a query, and nothing of
+   * the service's record but the id.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  UploadedFile
+}
 
 const Forgotten = Schema.Struct({ path: Schema.String, service: Schema.String, forgotten: Schema.Literal(true) })
 

@@ -9,13 +9,16 @@ import { FileRecord } from "@stevedore/core/FileRecord"
 import type { UploadError } from "@stevedore/core/UploadError"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import { UploadPhase } from "@stevedore/core/UploadProgress"
-import type { UnfinishedUpload, UploadedFile } from "@stevedore/core/Uploads"
+import type { UnfinishedUpload } from "@stevedore/core/Uploads"
+import type * as Uploads from "@stevedore/core/Uploads"
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { messageOf } from "./internal/message.js"
+import type { FileError } from "./internal/outcome.js"
+import { UploadedFile } from "./internal/uploadedFile.js"
 
 /**
  * A failure: its `_tag`, its kind, the fields of that error, and its message, which names the next step.
@@ -155,12 +158,69 @@ export const CommandFailed = Schema.Struct({
 }).annotations({ identifier: "CommandFailed" })
 
 /**
+ * A line of `uploaded --json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Uploaded = Schema.Struct({
+  type: Schema.Literal("uploaded"),
+  ...UploadedFile.fields
+}).annotations({ identifier: "Uploaded" })
+
+/**
+ * The line of a remembered file.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const uploaded = (file: UploadedFile): typeof Uploaded.Type => ({ type: "uploaded", ...file })
+
+/**
+ * A file that `upload --dry-run` would send.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Planned = Schema.Struct({
+  type: Schema.Literal("planned"),
+  path: Schema.String,
+  bytes: Schema.Number
+}).annotations({ identifier: "Planned" })
+
+/**
+ * The last line of `upload --dry-run --json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Plan = Schema.Struct({
+  type: Schema.Literal("plan"),
+  files: Schema.Number,
+  bytes: Schema.Number,
+  /** To the service; those to storage are not limited. */
+  calls: Schema.Number,
+  /** How many calls the service allows in how many seconds; null if it states no limit. */
+  rateLimit: Schema.NullOr(Schema.Struct({ calls: Schema.Number, seconds: Schema.Number })),
+  /** How long the calls take at that limit; null if there is none. */
+  seconds: Schema.NullOr(Schema.Number)
+}).annotations({ identifier: "Plan" })
+
+/**
  * A line of `upload --json`.
  *
  * @since 0.1.0
  * @category models
  */
-export const UploadReport = Schema.Union(Progress, Completed, Failed, Skipped, Summary).annotations({ identifier: "UploadReport" })
+export const UploadReport = Schema.Union(
+  Progress,
+  Completed,
+  Failed,
+  Skipped,
+  Summary,
+  Planned,
+  Plan
+).annotations({ identifier: "UploadReport" })
 
 /**
  * The line of `download --json`.
@@ -291,7 +351,7 @@ export const failure = (error: KnownError): typeof Failure.Type => ({
  * @since 0.1.0
  * @category constructors
  */
-export const failed = (path: string, error: UploadError): typeof Failed.Type => ({
+export const failed = (path: string, error: FileError): typeof Failed.Type => ({
   type: "failed",
   path,
   error: failure(error)
@@ -322,7 +382,7 @@ export const skipped = (
  */
 export const completed = (
   path: string,
-  { sent, ...file }: UploadedFile,
+  { sent, ...file }: Uploads.UploadedFile,
   took: Duration.Duration
 ): typeof Completed.Type => ({
   type: "completed",

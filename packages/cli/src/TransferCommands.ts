@@ -8,6 +8,7 @@ import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as Arguments from "./Arguments.js"
 import * as Checksums from "./Checksums.js"
+import { choice, list } from "./internal/choiceOptions.js"
 import { describe, fileId, runs } from "./internal/command.js"
 
 /**
@@ -19,7 +20,9 @@ import { describe, fileId, runs } from "./internal/command.js"
 export const upload = Command.make(
   "upload",
   {
-    paths: Arguments.text("PATH", "A file, or a directory to upload with everything in it").pipe(Args.atLeast(1)),
+    paths: Arguments.text("PATH", "A file, a directory to upload with everything in it, or - for standard input").pipe(
+      Args.repeated
+    ),
     strategy: Options.choice("strategy", ["auto", "single", "multipart"]).pipe(
       Options.withDescription("Send each file in one request, in parts, or as suits its size"),
       Options.withDefault("auto" as const)
@@ -57,6 +60,26 @@ export const upload = Command.make(
     ),
     noResume: Options.boolean("no-resume").pipe(
       Options.withDescription("Start over instead of resuming interrupted uploads")
+    ),
+    ...list,
+    ...choice,
+    dryRun: Options.boolean("dry-run").pipe(
+      Options.withDescription("Say what would be sent, how many calls that takes and how long, and send nothing")
+    ),
+    report: Options.text("report").pipe(
+      Options.withPseudoName("FILE"),
+      Options.withDescription("Write a row for each file: JSON lines, or a table if it is named .csv"),
+      Options.optional
+    ),
+    retryFailed: Options.text("retry-failed").pipe(
+      Options.withPseudoName("FILE"),
+      Options.withDescription("Upload the files again that failed, by the --report of an earlier command"),
+      Options.optional
+    ),
+    failFast: Options.boolean("fail-fast").pipe(Options.withDescription("Stop at the first file that fails")),
+    maxErrors: Arguments.wholeNumber("max-errors", { from: 1 }).pipe(
+      Options.withDescription("Stop once this many files have failed. Default: never"),
+      Options.optional
     ),
     again: Options.boolean("again").pipe(
       Options.withDescription("Upload also what is already uploaded and has not changed since")
@@ -102,6 +125,32 @@ export const uploads = Command.make(
     "file of an interrupted one again to resume it",
   "stevedore uploads",
   "stevedore uploads --forget 5f0c2a9be1d04477"
+)))
+
+/**
+ * `stevedore uploaded`.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const uploaded = Command.make(
+  "uploaded",
+  {
+    path: Arguments.text("PATH", "A file, or a directory with everything in it").pipe(Args.optional),
+    forget: Options.text("forget").pipe(
+      Options.withPseudoName("WHAT"),
+      Options.withDescription("Forget this file, or a directory with everything in it: it is uploaded again"),
+      Options.optional
+    ),
+    json: Arguments.json,
+    ...Arguments.shared
+  },
+  runs(() => import("./Uploaded.js").then(({ run }) => run))
+).pipe(Command.withDescription(describe(
+  "List the files that were uploaded from this machine, one per line: id, path, size, date. An upload skips them as long " +
+    "as they have not changed",
+  "stevedore uploaded recordings/",
+  "stevedore uploaded --forget recordings/one.wav"
 )))
 
 /**

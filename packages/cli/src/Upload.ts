@@ -17,9 +17,14 @@ import * as Schema from "effect/Schema"
 import type * as Checksums from "./Checksums.js"
 import * as Configuration from "./Configuration.js"
 import * as ExitCode from "./ExitCode.js"
+import type * as Choosing from "./Choosing.js"
+import * as CallsLeft from "./internal/callsLeft.js"
 import * as Description from "./internal/description.js"
+import * as DryRun from "./internal/dryRun.js"
 import * as FinishedBefore from "./internal/finishedBefore.js"
 import * as LastingRefusals from "./internal/lastingRefusals.js"
+import * as ReportFile from "./internal/reportFile.js"
+import * as Selection from "./internal/selection.js"
 import * as Stopped from "./internal/stopped.js"
 import * as Telling from "./internal/telling.js"
 import type { Run } from "./internal/uploadRun.js"
@@ -39,9 +44,15 @@ import * as UploadWatch from "./UploadWatch.js"
  * @since 0.1.0
  * @category models
  */
-export interface Options extends Configuration.Given {
-  /** Files, and directories of files, to upload. */
-  readonly paths: ReadonlyArray<string>
+export interface Options extends Configuration.Given, Selection.Given {
+  /** Whether to say what would be sent, and send nothing. */
+  readonly dryRun: boolean
+  /** A file for a row about each file. */
+  readonly report: Option.Option<string>
+  /** Whether to stop at the first failure. */
+  readonly failFast: boolean
+  /** After how many failures to stop. */
+  readonly maxErrors: Option.Option<number>
   readonly strategy: "auto" | "single" | "multipart"
   readonly parts: Option.Option<number>
   /** The maximum number of parts of one file in flight. */
@@ -103,15 +114,23 @@ const wishes = (options: Options): UploadOptions => ({
   onImpossible: options.onImpossible
 })
 
-const checkName = (options: Options, files: ReadonlyArray<FileToUpload>): Effect.Effect<void, InvalidInput> =>
-  Option.isSome(options.name) && files.length > 1
-    ? Effect.fail(
-      new InvalidInput({
-        input: "--name",
-        problem: `it names a single file, but there are ${files.length}: leave it out`
-      })
-    )
-    : Effect.void
+const invalid = (input: string, problem: string) => Effect.fail(new InvalidInput({ input, problem }))
+
+const checkName = (options: Options, files: ReadonlyArray<FileToUpload>): Effect.Effect<void, InvalidInput> => {
+  const isFromInput = files.some(({ path }) => path === UploadPaths.standardInput)
+  if (isFromInput && Option.contains(options.filesFrom, UploadPaths.standardInput)) {
+    return invalid("--files-from", "standard input cannot be both the list and a file")
+  }
+  if (Option.isSome(options.name)) {
+    return files.length > 1
+      ? invalid("--name", `it names a single file, but there are ${files.length}: leave it out`)
+      : Effect.void
+  }
+  const isNamed = files.every(({ path, row }) =>
+    path !== UploadPaths.standardInput || Option.exists(row, ({ name }) => Option.isSome(name))
+  )
+  return isNamed ? Effect.void : invalid("--name", "standard input has no name: give one with --name")
+}
 
 const tellRepeated = ([first, ...more]: ReadonlyArray<FileToUpload>) =>
   Effect.flatMap(Output, (output) =>
@@ -129,32 +148,52 @@ const tellStopped = (files: number, { options, reported, watch }: Run) =>
     (uploaded) => Stopped.tell({ files, uploaded, reported: reported.size, resumable: options.resume !== false })
   )
 
-/**
- * Uploads the given paths, and fails at the end if a file was not uploaded.
- *
- * @since 0.1.0
- * @category programs
- */
-export const run = (options: Options) =>
+const tellLeft = (left: number) =>
+  Effect.flatMap(Output, (output) =>
+    Effect.when(output.note(`Left out ${left.toLocaleString("en")} that the options exclude`), () => left > 0))
+
+const tellUntried = (untried: number) =>
+  Effect.flatMap(Output, (output) =>
+    Effect.when(
+      output.warn(`Stopped by failures: ${untried.toLocaleString("en")} ${untried === 1 ? "file was" : "files were"} not tried`),
+      () => untried > 0
+    ))
+
+// Initiate and Complete: the bytes go to storage, whose requests are not limited
+const callsPerFile = 2
+
+const stopAfter = ({ failFast, maxErrors }: Options): number =>
+  failFast ? 1 : Option.getOrElse(maxErrors, () => Number.POSITIVE_INFINITY)
+
+const planned = (files: ReadonlyArray<FileToUpload>, run: Run, json: boolean) =>
+  Effect.flatMap(
+    UploadRun.recognizeAll(files, run),
+    ({ fresh, known }) =>
+      Effect.zipRight(
+        Effect.forEach(known, (one) => run.tell(UploadRun.skippedAs(one)), { discard: true }),
+        DryRun.tell({ files: fresh, calls: callsPerFile }, json)
+      )
+  )
+
+const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
   Effect.gen(function*() {
-    yield* Description.check(options)
+    const { files, skipped } = chosen
     const startedAt = yield* Clock.currentTimeMillis
-    const { files, repeated, skipped } = yield* UploadPaths.expand(options.paths)
-    yield* checkName(options, files)
-    yield* tellRepeated(repeated)
     const { ofAll: refusal, service } = LastingRefusals.make(yield* ServiceApi)
     const manifest = yield* Manifest.make(service.baseUrl)
     const { mediaType, name, paths } = options
     yield* FinishedBefore.adopt(manifest, { service: service.baseUrl, paths, mediaType })
-    const telling = Telling.make(options)
+    const report = yield* ReportFile.make(options.dryRun ? Option.none() : options.report)
+    const telling = Telling.make({ ...options, report })
     const run: Run = {
       service: service.baseUrl,
       options: wishes(options),
       files: options.files,
+      stopAfter: stopAfter(options),
       described: { name: Option.getOrUndefined(name), mediaType: Option.getOrUndefined(mediaType) },
       again: options.again,
       check: options.check,
-      watch: yield* UploadWatch.make(files, options.json),
+      watch: yield* UploadWatch.make(files, options.json, yield* CallsLeft.make(callsPerFile)),
       manifest,
       slots: yield* Effect.makeSemaphore(options.files),
       turns: new Map(),
@@ -165,18 +204,36 @@ export const run = (options: Options) =>
     for (const { path, reason } of skipped) {
       yield* telling.tell({ _tag: "Skipped", path, reason, fileId: Option.none() })
     }
+    if (options.dryRun) return yield* planned(files, run, options.json)
     yield* UploadRun.uploadAll(files, run).pipe(
       Effect.provideService(ServiceApi, service),
       Effect.onInterrupt(() => tellStopped(files.length, run))
     )
-    yield* telling.end(files.length, Duration.millis((yield* Clock.currentTimeMillis) - startedAt))
     const failed = UploadSummary.failed(telling.tally)
+    yield* tellUntried(files.length - run.reported.size - failed)
+    yield* telling.end(files.length, Duration.millis((yield* Clock.currentTimeMillis) - startedAt))
     if (failed === 0) return
     return yield* new UploadsFailed({
       failed,
       files: files.length,
       unauthorized: Option.exists(yield* refusal, ({ _tag }) => _tag === "Unauthorized")
     })
+  })
+
+/**
+ * Uploads the files that are chosen, and fails at the end if one was not uploaded.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (options: Options) =>
+  Effect.gen(function*() {
+    yield* Description.check(options)
+    const chosen = yield* Selection.select(options)
+    yield* checkName(options, chosen.files)
+    yield* tellRepeated(chosen.repeated)
+    yield* tellLeft(chosen.left)
+    yield* uploadAll(chosen, options)
   }).pipe(
     Effect.scoped,
     Effect.provide(

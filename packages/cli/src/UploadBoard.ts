@@ -6,6 +6,7 @@
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as Forecast from "./Forecast.js"
 import * as Measure from "./Measure.js"
 import { margin, type TerminalSize } from "./Output.js"
 import * as Printable from "./Printable.js"
@@ -37,6 +38,8 @@ export interface Board {
   readonly settled: number
   /** Bytes per second of all uploads together; none until known. */
   readonly speed: Option.Option<number>
+  /** How long the calls take that are left; none if the service does not limit them, as far as is known. */
+  readonly calls?: Option.Option<Duration.Duration> | undefined
 }
 
 /**
@@ -53,10 +56,17 @@ const percentOf = (board: Board): number =>
     ? 100
     : Math.min(99, Measure.percent(sent(board), board.size))
 
-const timeLeft = (board: Board): Option.Option<Duration.Duration> =>
-  Option.filter(board.speed, (speed) => speed > 0).pipe(
-    Option.map((speed) => Duration.seconds(Math.max(1, (board.size - sent(board)) / speed)))
+const timeLeft = (board: Board): Option.Option<string> => {
+  const bytes = Option.filter(board.speed, (speed) => speed > 0).pipe(
+    Option.map((speed) => Duration.seconds((board.size - sent(board)) / speed))
   )
+  const { calls = Option.none() } = board
+  return Option.map(Forecast.left(bytes, calls), ({ by, time }) => {
+    const words = `${Measure.duration(Duration.max(time, Duration.seconds(1)))} left`
+    // what would have to be faster, where both are known to be limited
+    return Option.isSome(calls) ? `${words} (${by})` : words
+  })
+}
 
 const words = (board: Board) => {
   const { done, failed, total } = board.files
@@ -64,7 +74,7 @@ const words = (board: Board) => {
     files: [`${done} of ${total} files`, ...(failed === 0 ? [] : [`${failed} failed`])],
     amount: `${Measure.bytes(sent(board))} of ${Measure.bytes(board.size)}`,
     speed: Option.toArray(Option.map(board.speed, Measure.speed)),
-    left: Option.toArray(Option.map(timeLeft(board), (left) => `${Measure.duration(left)} left`))
+    left: Option.toArray(timeLeft(board))
   }
 }
 

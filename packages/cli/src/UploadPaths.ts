@@ -11,6 +11,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import type { Row } from "./FilesFrom.js"
 import { InvalidInput } from "./InvalidInput.js"
 import type * as Reports from "./Reports.js"
 
@@ -33,6 +34,8 @@ export interface FileToUpload {
   readonly within?: string | undefined
   /** Whether a link on the way from the directory to it was followed, on request. */
   readonly linked: boolean
+  /** What a list says about it, if it is named in one. */
+  readonly row: Option.Option<Row>
   /** In bytes; 0 if it cannot be determined. */
   readonly size: number
   /** When it was last modified, in milliseconds since 1970; none if it cannot be inspected. */
@@ -71,6 +74,7 @@ const itself = (path: string): FileToUpload => ({
   real: path,
   name: Option.none(),
   linked: false,
+  row: Option.none(),
   size: 0,
   modified: Option.none(),
   refused: Option.none()
@@ -149,7 +153,18 @@ const filesIn = (place: Place, followLinks: boolean): Entries =>
     return found.flat()
   }).pipe(Effect.catchAll((error) => Effect.succeed([refused(itself(place.path), error)])))
 
+/**
+ * The path that stands for standard input.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const standardInput = "-"
+
 const named = (path: string, real: string, followLinks: boolean): Entries =>
+  path === standardInput ? Effect.succeed([entryOf(itself(path))]) : onDisk(path, real, followLinks)
+
+const onDisk = (path: string, real: string, followLinks: boolean): Entries =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.matchEffect(fs.stat(path), {
       onFailure: () => Effect.succeed([entryOf(itself(path))]),
@@ -164,7 +179,7 @@ const withRealPaths = (path: string, followLinks: boolean) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const { join, resolve } = yield* Path.Path
-    const real = yield* Effect.orElseSucceed(fs.realPath(path), () => resolve(path))
+    const real = path === standardInput ? path : yield* Effect.orElseSucceed(fs.realPath(path), () => resolve(path))
     const realOf = (file: FileToUpload) =>
       file.linked
         ? Effect.orElseSucceed(fs.realPath(file.path), () => resolve(file.path))
@@ -219,12 +234,18 @@ export interface Expanded {
  */
 export const expand = (
   paths: ReadonlyArray<string>,
-  { followLinks = false }: { readonly followLinks?: boolean | undefined } = {}
+  { followLinks = false, rows = new Map() }: {
+    readonly followLinks?: boolean | undefined
+    /** What is said about paths. */
+    readonly rows?: ReadonlyMap<string, Row> | undefined
+  } = {}
 ): Effect.Effect<Expanded, InvalidInput, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     yield* checkDirectory(paths)
     const found = (yield* Effect.forEach(paths, (path) => withRealPaths(path, followLinks))).flat()
-    const all = found.flatMap((entry) => entry._tag === "File" ? [entry.file] : [])
+    const all = found.flatMap((entry) =>
+      entry._tag === "File" ? [{ ...entry.file, row: Option.fromNullable(rows.get(entry.file.path)) }] : []
+    )
     const first = new Map(all.toReversed().map((file) => [file.real, file]))
     const [repeated, files] = Arr.partition(all, (file) => first.get(file.real) === file)
     return { files, repeated, skipped: found.filter((entry) => entry._tag === "Skipped") }

@@ -84,8 +84,8 @@ export const add = (tally: Tally, outcome: Outcome): void => {
       const message = messageOf(outcome.error)
       const reason = reasonOf(outcome.error._tag, message)
       const before = tally.failures.get(reason)
-      if (before === undefined) tally.failures.set(reason, { tag: outcome.error._tag, message, paths: [outcome.path] })
-      else before.paths.push(outcome.path)
+      if (before === undefined) tally.failures.set(reason, { tag: outcome.error._tag, message, paths: [outcome.file.path] })
+      else before.paths.push(outcome.file.path)
     }
   }
 }

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import * as CallsLeft from "./internal/callsLeft.js"
 import * as Measure from "./Measure.js"
 import { Output } from "./Output.js"
 import * as Printable from "./Printable.js"
@@ -45,6 +46,8 @@ interface Followed {
   readonly progress: UploadHandle["progress"]
   /** The bytes that storage had before. */
   there: number
+  /** Whether its session is open: that call is made. */
+  isOpen: boolean
 }
 
 interface Sample {
@@ -71,7 +74,8 @@ const speedOf = (samples: ReadonlyArray<Sample>): Option.Option<number> => {
  */
 export const make = (
   files: ReadonlyArray<Shown>,
-  json: boolean
+  json: boolean,
+  calls: CallsLeft.CallsLeft = CallsLeft.none
 ): Effect.Effect<UploadWatch, never, Output | Scope.Scope> =>
   Effect.gen(function*() {
     const output = yield* Output
@@ -90,6 +94,12 @@ export const make = (
         })))
     )
 
+    const timeOfCalls = Effect.suspend(() => {
+      const left = files.length - counts.Uploaded - counts.Skipped - counts.Failed
+      const made = [...followed.values()].filter(({ isOpen }) => isOpen).length
+      return calls.time(calls.perFile * left - made)
+    })
+
     const board = Effect.gen(function*() {
       // Not the wall clock: if it were set back, all samples would be kept until it has caught up
       const at = yield* Effect.map(Effect.clock, monotonicMillis)
@@ -99,7 +109,8 @@ export const make = (
         files: { total: files.length - counts.Skipped, done: counts.Uploaded, failed: counts.Failed },
         size,
         settled: counts.settled,
-        speed: Option.none()
+        speed: Option.none(),
+        calls: yield* timeOfCalls
       }
       const sent = now.reduce((sum, one) => sum + one.sent, counts.sent)
       samples = [...samples.filter((sample) => at - sample.at <= speedWindow), { at, sent }]
@@ -144,7 +155,7 @@ export const make = (
       during: (file, progress) => (upload) =>
         Effect.acquireUseRelease(
           Effect.sync(() => {
-            const one: Followed = { progress, there: 0 }
+            const one: Followed = { progress, there: 0, isOpen: false }
             followed.set(file, one)
             return one
           }),
@@ -158,6 +169,7 @@ export const make = (
       opened: (file, { parts, session }) =>
         Effect.suspend(() => {
           const one = followed.get(file)
+          if (one !== undefined) one.isOpen = true
           if (one === undefined || session > 1 || parts.confirmed === 0) return Effect.void
           return Effect.flatMap(one.progress.get, ({ confirmed }) => {
             one.there = confirmed

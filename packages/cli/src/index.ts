@@ -11,6 +11,11 @@ export * as Checksums from "./Checksums.js"
 /**
  * @since 0.1.0
  */
+export * as Choosing from "./Choosing.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as CommandLine from "./CommandLine.js"
 
 /**
@@ -56,7 +61,17 @@ export * as FaultFile from "./FaultFile.js"
 /**
  * @since 0.1.0
  */
+export * as FilesFrom from "./FilesFrom.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Filters from "./Filters.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Forecast from "./Forecast.js"
 
 /**
  * @since 0.1.0
@@ -121,6 +136,11 @@ export * as Proxy from "./Proxy.js"
 /**
  * @since 0.1.0
  */
+export * as Quantities from "./Quantities.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Reports from "./Reports.js"
 
 /**
@@ -152,6 +172,11 @@ export * as Upload from "./Upload.js"
  * @since 0.1.0
  */
 export * as UploadBoard from "./UploadBoard.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Uploaded from "./Uploaded.js"
 
 /**
  * @since 0.1.0

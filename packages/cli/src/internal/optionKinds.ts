@@ -12,6 +12,12 @@ export const flags: ReadonlySet<string> = new Set([
   "--allow-insecure-http",
   "--no-resume",
   "--again",
+  "--null",
+  "-0",
+  "--follow-links",
+  "--skip-empty",
+  "--dry-run",
+  "--fail-fast",
   "--check",
   "--overwrite",
   "--force",
@@ -37,5 +43,8 @@ export const paths: ReadonlySet<string> = new Set([
   "--file",
   "--write-profile",
   "--directory",
-  "--faults"
+  "--faults",
+  "--files-from",
+  "--report",
+  "--retry-failed"
 ])

@@ -1,8 +1,16 @@
 import type { UploadError } from "@stevedore/core/UploadError"
+import type { SpoolUnwritable } from "@stevedore/node/SpoolError"
 import type * as Duration from "effect/Duration"
 import type * as Option from "effect/Option"
 import type * as Reports from "../Reports.js"
 import type { FileToUpload, SkipReason } from "../UploadPaths.js"
+
+/**
+ * Why a file was not uploaded.
+ *
+ * @internal
+ */
+export type FileError = UploadError | SpoolUnwritable
 
 /**
  * How one file of a command ended.
@@ -27,7 +35,7 @@ export type Outcome =
     /** If it is at the service. */
     readonly fileId: Option.Option<string>
   }
-  | { readonly _tag: "Failed"; readonly path: string; readonly error: UploadError }
+  | { readonly _tag: "Failed"; readonly file: FileToUpload; readonly error: FileError }
 
 /** @internal */
-export const pathOf = (outcome: Outcome): string => outcome._tag === "Uploaded" ? outcome.file.path : outcome.path
+export const pathOf = (outcome: Outcome): string => outcome._tag === "Skipped" ? outcome.path : outcome.file.path

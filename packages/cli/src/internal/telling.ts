@@ -8,6 +8,7 @@ import * as Reports from "../Reports.js"
 import * as UploadSummary from "../UploadSummary.js"
 import { messageOf } from "./message.js"
 import type { Outcome } from "./outcome.js"
+import type { ReportFile } from "./reportFile.js"
 
 /**
  * What is told of the files of one command: of each when it ends, one line at most, and of all at the end.
@@ -23,6 +24,7 @@ export interface Telling {
 interface Options {
   readonly json: boolean
   readonly verbose: boolean
+  readonly report: ReportFile
 }
 
 const inJson = (outcome: Outcome): unknown => {
@@ -32,7 +34,7 @@ const inJson = (outcome: Outcome): unknown => {
     case "Skipped":
       return Reports.skipped(outcome.path, outcome.reason, outcome.fileId)
     case "Failed":
-      return Reports.failed(outcome.path, outcome.error)
+      return Reports.failed(outcome.file.path, outcome.error)
   }
 }
 
@@ -59,17 +61,17 @@ const result = (outcome: Outcome, { isTerminal }: { readonly isTerminal: boolean
 }
 
 /** @internal */
-export const make = ({ json, verbose }: Options): Telling => {
+export const make = ({ json, report, verbose }: Options): Telling => {
   const tally = UploadSummary.make()
   const told = new Set<unknown>()
   let first: Outcome | undefined
 
-  const tellFailed = ({ error, path }: Extract<Outcome, { _tag: "Failed" }>) =>
+  const tellFailed = ({ error, file }: Extract<Outcome, { _tag: "Failed" }>) =>
     Effect.flatMap(Output, (output) => {
       // an error that applies to all files is told with the first
       if (told.has(error)) return Effect.void
       told.add(error)
-      return output.warn(`${Printable.line(path)}: ${messageOf(error)}`)
+      return output.warn(`${Printable.line(file.path)}: ${messageOf(error)}`)
     })
 
   const tell: Telling["tell"] = (outcome) =>
@@ -77,6 +79,7 @@ export const make = ({ json, verbose }: Options): Telling => {
       const output = yield* Output
       first ??= outcome
       UploadSummary.add(tally, outcome)
+      yield* report(outcome)
       if (outcome._tag === "Failed") yield* tellFailed(outcome)
       if (json) return yield* output.json([inJson(outcome)])
       yield* output.lines(result(outcome, { isTerminal: output.isTerminal && !verbose }))

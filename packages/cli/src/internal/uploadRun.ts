@@ -1,7 +1,6 @@
 /**
  * The uploads of one command: each file is skipped, sent or failed, and that is told and counted once.
  */
-import type { SourceError } from "@stevedore/core/SourceError"
 import type { UploadError, UploadLocked } from "@stevedore/core/UploadError"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
@@ -19,11 +18,12 @@ import * as Stream from "effect/Stream"
 import type * as Manifest from "../Manifest.js"
 import { Output, type OutputFailed } from "../Output.js"
 import * as Reports from "../Reports.js"
-import type { FileToUpload } from "../UploadPaths.js"
+import { type FileToUpload, standardInput } from "../UploadPaths.js"
 import type * as UploadWatch from "../UploadWatch.js"
 import * as HeldLedger from "./heldLedger.js"
-import type { Outcome } from "./outcome.js"
+import type { FileError, Outcome } from "./outcome.js"
 import * as Remembered from "./remembered.js"
+import * as StandardInput from "./standardInput.js"
 
 /** @internal */
 export interface Run {
@@ -31,6 +31,8 @@ export interface Run {
   readonly options: UploadOptions
   /** The number of concurrent files. */
   readonly files: number
+  /** After how many failures no more files are tried, and what is in flight is stopped. */
+  readonly stopAfter: number
   readonly described: Remembered.Described
   /** Whether what is already uploaded is uploaded again. */
   readonly again: boolean
@@ -56,9 +58,18 @@ interface Known {
   readonly known: Manifest.UploadedFile
 }
 
-const sourceOf = (file: FileToUpload, run: Run): Effect.Effect<RepeatableSource, SourceError> => {
+const describedAs = ({ row }: FileToUpload, { described }: Run): Remembered.Described => ({
+  name: described.name ?? Option.getOrUndefined(Option.flatMap(row, ({ name }) => name)),
+  mediaType: Option.getOrElse(Option.flatMap(row, ({ mediaType }) => mediaType), () => described.mediaType)
+})
+
+const sourceOf = (
+  file: FileToUpload,
+  run: Run
+): Effect.Effect<RepeatableSource, FileError, Scope.Scope> => {
   if (Option.isSome(file.refused)) return Effect.fail(file.refused.value)
-  const { described } = run
+  const described = describedAs(file, run)
+  if (file.path === standardInput) return FileSource.spooled(described.name ?? "stdin", StandardInput.bytes, described)
   return Option.match(file.name, {
     onNone: () => FileSource.fromPath(file.path, described),
     onSome: (name) =>
@@ -75,10 +86,10 @@ const isSame = (known: Manifest.UploadedFile, source: RepeatableSource, run: Run
 
 const find = (file: FileToUpload, source: RepeatableSource, run: Run) =>
   Effect.gen(function*() {
-    if (run.again) return Option.none<Manifest.UploadedFile>()
+    if (run.again || file.path === standardInput) return Option.none<Manifest.UploadedFile>()
     const found = Option.filter(
       yield* run.manifest.find(file.real),
-      (known) => Remembered.isDescribedAs(known, run.described)
+      (known) => Remembered.isDescribedAs(known, describedAs(file, run))
     )
     if (Option.isNone(found) || !(yield* isSame(found.value, source, run))) return Option.none()
     const { fingerprint } = source
@@ -123,7 +134,9 @@ const transfer = (
     yield* Fiber.join(hearing)
     const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
     const report = Reports.completed(file.path, uploaded, took)
-    yield* run.manifest.add(uploadedOf(file, source, report, run, yield* Remembered.now))
+    if (file.path !== standardInput) {
+      yield* run.manifest.add(uploadedOf(file, source, report, run, yield* Remembered.now))
+    }
     return { _tag: "Uploaded", file, report, took, sent, resumed: Math.max(0, report.bytes - sent) }
   }))
 
@@ -138,11 +151,12 @@ const takeTurn = ({ turns }: Run, identity: string): Effect.Effect<void, never, 
     )
   })
 
-const skippedAs = (file: FileToUpload, { fileId }: Manifest.UploadedFile): Outcome => ({
+/** @internal */
+export const skippedAs = ({ file, known }: Known): Outcome => ({
   _tag: "Skipped",
   path: file.path,
   reason: "uploaded",
-  fileId: Option.some(fileId)
+  fileId: Option.some(known.fileId)
 })
 
 // With the lock in hand, what another process has uploaded meanwhile is in the manifest: then the file counts as locked.
@@ -157,7 +171,7 @@ const unlessUploaded = (file: FileToUpload, source: RepeatableSource, run: Run) 
     orSkipped: (error: UploadLocked) =>
       Effect.flatMap(
         uploaded,
-        Option.match({ onNone: () => Effect.fail(error), onSome: (known) => Effect.succeed(skippedAs(file, known)) })
+        Option.match({ onNone: () => Effect.fail(error), onSome: (known) => Effect.succeed(skippedAs({ file, known })) })
       )
   }
 }
@@ -166,7 +180,7 @@ const send = (
   file: FileToUpload,
   run: Run,
   begun: Effect.Effect<void>
-): Effect.Effect<Outcome, UploadError, Uploads.Requirements | Scope.Scope> =>
+): Effect.Effect<Outcome, FileError, Uploads.Requirements | Scope.Scope> =>
   Effect.gen(function*() {
     const source = yield* sourceOf(file, run)
     yield* takeTurn(run, source.fingerprint.identity ?? file.path)
@@ -192,7 +206,7 @@ const tellEnd = (file: FileToUpload, outcome: Outcome, run: Run) =>
 const settled = <R>(
   file: FileToUpload,
   run: Run,
-  sending: Effect.Effect<Outcome, UploadError, R>
+  sending: Effect.Effect<Outcome, FileError, R>
 ) =>
   Effect.gen(function*() {
     const { keep, ledger, settle } = yield* HeldLedger.make
@@ -203,7 +217,7 @@ const settled = <R>(
     )
     const outcome = yield* Effect.match(Effect.provideService(tried, UploadLedger.UploadLedger, ledger), {
       onSuccess: (outcome) => outcome,
-      onFailure: (error): Outcome => ({ _tag: "Failed", path: file.path, error })
+      onFailure: (error): Outcome => ({ _tag: "Failed", file, error })
     })
     yield* tellEnd(file, outcome, run)
     // the file is up: when the command runs again, it is found and read back, and not sent again
@@ -226,7 +240,7 @@ const ask = ({ file, known }: Known, run: Run, onLost: () => void) =>
         return yield* send(file, { ...run, again: true }, Effect.void)
       }
       yield* run.manifest.add(still.value)
-      return skippedAs(file, known)
+      return skippedAs({ file, known })
     })
   )
 
@@ -246,7 +260,7 @@ const askAll = (files: ReadonlyArray<Known>, run: Run) =>
     yield* Effect.forEach(others, askFor, { concurrency: questionsAtOnce, discard: true })
     yield* Effect.forEach(
       files.filter((one) => !asked.has(one)),
-      (one) => Effect.suspend(() => isLost ? askFor(one) : tellEnd(one.file, skippedAs(one.file, one.known), run)),
+      (one) => Effect.suspend(() => isLost ? askFor(one) : tellEnd(one.file, skippedAs(one), run)),
       { concurrency: questionsAtOnce, discard: true }
     )
   })
@@ -255,7 +269,7 @@ const recognize = (file: FileToUpload, run: Run) =>
   Effect.gen(function*() {
     // most commands know nothing of their files: those are inspected when it is their turn
     if (run.again || Option.isNone(yield* run.manifest.find(file.real))) return { file, known: Option.none() }
-    const known = Effect.flatMap(sourceOf(file, run), (source) => find(file, source, run))
+    const known = Effect.scoped(Effect.flatMap(sourceOf(file, run), (source) => find(file, source, run)))
     return { file, known: yield* Effect.orElseSucceed(known, () => Option.none<Manifest.UploadedFile>()) }
   })
 
@@ -266,13 +280,7 @@ export const recognizeAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
     known: all.flatMap(({ file, known }) => Option.isSome(known) ? [{ file, known: known.value }] : [])
   }))
 
-/**
- * Uploads the files. The first one goes ahead alone until its session is open, so that what is refused for all files is
- * requested only once.
- *
- * @internal
- */
-export const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
+const uploadEach = (files: ReadonlyArray<FileToUpload>, run: Run) =>
   Effect.gen(function*() {
     const gate = yield* Deferred.make<void>()
     const open = Effect.asVoid(Deferred.succeed(gate, undefined))
@@ -288,4 +296,25 @@ export const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
       concurrency: "unbounded",
       discard: true
     })
+  })
+
+/**
+ * Uploads the files, until too many have failed. The first one goes ahead alone until its session is open, so that what
+ * is refused for all files is requested only once.
+ *
+ * @internal
+ */
+export const uploadAll = (files: ReadonlyArray<FileToUpload>, run: Run) =>
+  Effect.gen(function*() {
+    const enough = yield* Deferred.make<void>()
+    let failures = 0
+    const tell: Run["tell"] = (outcome) =>
+      Effect.zipRight(
+        run.tell(outcome),
+        Effect.suspend(() => {
+          if (outcome._tag === "Failed") failures += 1
+          return failures >= run.stopAfter ? Effect.asVoid(Deferred.succeed(enough, undefined)) : Effect.void
+        })
+      )
+    yield* Effect.raceFirst(uploadEach(files, { ...run, tell }), Deferred.await(enough))
   })

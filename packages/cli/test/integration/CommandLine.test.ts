@@ -468,7 +468,7 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         const ended = yield* invoke(["upload", ...paths, "--json", "--strategy", "multipart"], env)
         assert.strictEqual(ended.code, 1)
         const reports = uploadReports(jsonLines(ended.stdout)).flatMap((report) =>
-          report.type === "progress" || report.type === "summary"
+          report.type !== "completed" && report.type !== "failed"
             ? []
             : [{ path: report.path, outcome: report.type === "failed" ? report.error._tag : report.type }]
         )

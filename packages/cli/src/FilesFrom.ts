@@ -1,0 +1,158 @@
+/**
+ * Reads which files to upload or download from a list: a path per line, or a row per file with more about it.
+ *
+ * @since 0.1.0
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { readFile } from "./internal/inputFile.js"
+import * as SeparatedValues from "./internal/separatedValues.js"
+import * as StandardInput from "./internal/standardInput.js"
+import { InvalidInput } from "./InvalidInput.js"
+
+/**
+ * One entry of a list.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Row {
+  /** A path or an `http(s)` URL; for downloads, the id of a file. */
+  readonly what: string
+  readonly name: Option.Option<string>
+  readonly mediaType: Option.Option<string>
+  /** What a report said of it, if the list is one. */
+  readonly status: Option.Option<string>
+  /** Everything else that the row says, as text. */
+  readonly fields: Readonly<Record<string, string>>
+}
+
+const plain = (what: string): Row => ({
+  what,
+  name: Option.none(),
+  mediaType: Option.none(),
+  status: Option.none(),
+  fields: {}
+})
+
+// How each column may be named, in lower case and without separators
+const columns = {
+  what: ["path", "url", "file", "fileid", "id"],
+  name: ["name"],
+  mediaType: ["mediatype", "contenttype", "type"],
+  status: ["status"]
+} as const
+
+const plainName = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, "")
+
+type Column = keyof typeof columns
+
+const columnOf = (name: string): Column | undefined => {
+  const wanted = plainName(name)
+  const isOf = (column: Column) => (columns[column] as ReadonlyArray<string>).includes(wanted)
+  return isOf("what") ? "what" : isOf("name") ? "name" : isOf("mediaType") ? "mediaType" : isOf("status")
+    ? "status"
+    : undefined
+}
+
+const shown = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value) ?? ""
+
+// Of several columns that say what it is, the path is before the id: a report has both.
+const rowOf = (record: Readonly<Record<string, unknown>>, first: ReadonlyArray<string>): Option.Option<Row> => {
+  const entries = Object.entries(record).filter(([, value]) => value !== null && value !== "")
+  const values = (column: Column) => entries.filter(([name]) => columnOf(name) === column)
+  const ranked = values("what").sort(([one], [other]) => first.indexOf(plainName(one)) - first.indexOf(plainName(other)))
+  const text = (column: Column) => Option.fromNullable(values(column)[0]).pipe(Option.map(([, value]) => shown(value)))
+  return Option.map(Option.fromNullable(ranked[0]), ([, what]) => ({
+    what: shown(what),
+    name: text("name"),
+    mediaType: text("mediaType"),
+    status: text("status"),
+    fields: Object.fromEntries(
+      entries.filter(([name]) => columnOf(name) === undefined).map(([name, value]) => [name, shown(value)])
+    )
+  }))
+}
+
+const decodeRecord = Schema.decodeUnknownOption(
+  Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+)
+
+type Form = "lines" | "json" | "table"
+
+// A list of paths may begin with a path that looks like anything: only a first line that is nothing else is taken for more
+const formOf = (file: string, text: string): Form => {
+  const [first = ""] = text.trimStart().split(/\r?\n/, 1)
+  if (/\.(?:csv|tsv)$/i.test(file)) return "table"
+  if (/\.(?:jsonl|ndjson)$/i.test(file) || Option.isSome(decodeRecord(first))) return "json"
+  const cells = first.replace(/^\ufeff/, "").split(SeparatedValues.separatorOf(first))
+  return cells.length > 1 && cells.some((cell) => columnOf(cell.replaceAll("\"", "")) === "what") ? "table" : "lines"
+}
+
+const noRow = (input: string, file: string, line: number, first: ReadonlyArray<string>) =>
+  new InvalidInput({
+    input,
+    problem: `${file}, line ${line}: expected a row with one of ${first.join(", ")}`
+  })
+
+const parse = (
+  input: string,
+  file: string,
+  text: string,
+  { first, nul }: { readonly nul: boolean; readonly first: ReadonlyArray<string> }
+): Effect.Effect<ReadonlyArray<Row>, InvalidInput> => {
+  if (nul) return Effect.succeed(text.split("\0").filter((path) => path !== "").map(plain))
+  const form = formOf(file, text)
+  if (form === "table") {
+    return Effect.forEach(
+      SeparatedValues.parse(text),
+      (record, index) => Effect.mapError(rowOf(record, first), () => noRow(input, file, index + 2, first))
+    )
+  }
+  const lines = text.split(/\r?\n/).map((line, index) => ({ line, number: index + 1 })).filter(({ line }) =>
+    line.trim() !== ""
+  )
+  return form === "lines"
+    ? Effect.succeed(lines.map(({ line }) => plain(line)))
+    : Effect.forEach(
+      lines,
+      ({ line, number }) =>
+        Effect.mapError(
+          Option.flatMap(decodeRecord(line), (record) => rowOf(record, first)),
+          () => noRow(input, file, number, first)
+        )
+    )
+}
+
+/**
+ * How a list is read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** The option that names the list. */
+  readonly input: string
+  /** Whether entries end with a NUL byte, as of `find -print0`, instead of a line break. */
+  readonly nul: boolean
+  /** Which columns say what it is, the first before the others. */
+  readonly first: ReadonlyArray<string>
+}
+
+/**
+ * The entries of a list; `-` is standard input. It has one path per line, or one JSON object per line, or it is a table
+ * (CSV) whose first line names its columns: `path` or `url`, `name`, `media_type`, and any others.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const read = (
+  file: string,
+  { first, input, nul }: Options
+): Effect.Effect<ReadonlyArray<Row>, InvalidInput, FileSystem.FileSystem> =>
+  Effect.flatMap(
+    file === "-" ? StandardInput.text(input) : readFile(input, file),
+    (text) => parse(input, file, text, { nul, first })
+  )

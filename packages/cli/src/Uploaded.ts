@@ -1,0 +1,88 @@
+/**
+ * `stevedore uploaded`: what was uploaded from this machine, as far as it is remembered.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { resolve, sep } from "node:path"
+import { InvalidInput } from "./InvalidInput.js"
+import * as Manifest from "./Manifest.js"
+import * as Measure from "./Measure.js"
+import { Output } from "./Output.js"
+import * as Printable from "./Printable.js"
+import * as Reports from "./Reports.js"
+
+/**
+ * The options of the command.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** A file, or a directory with everything in it. If none, everything is listed. */
+  readonly path: Option.Option<string>
+  /** What to forget: a file, or a directory with everything in it. */
+  readonly forget: Option.Option<string>
+  readonly json: boolean
+}
+
+// A file that is gone has no real path any more, but is remembered by it
+const below = (path: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const real = yield* Effect.orElseSucceed(fs.realPath(path), () => resolve(path))
+    const directory = real.endsWith(sep) ? real : `${real}${sep}`
+    return (file: Manifest.UploadedFile): boolean =>
+      [real, path].includes(file.path) || file.path.startsWith(directory) || file.fileId === path
+  })
+
+/**
+ * A remembered file as columns: id, path, size, and when it was uploaded.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const row = ({ fileId, path, size, uploadedAt }: Manifest.UploadedFile): string =>
+  Printable.columns([fileId, path, Measure.bytes(size), uploadedAt])
+
+const all = Effect.mapError(
+  Manifest.all,
+  (error) => new InvalidInput({ input: "uploaded", problem: `cannot read what was uploaded: ${error.message}` })
+)
+
+const list = ({ json, path }: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const isWanted = Option.isSome(path) ? yield* below(path.value) : () => true
+    const files = (yield* all).filter(isWanted)
+    yield* json ? output.json(files.map(Reports.uploaded)) : output.lines(files.map(row))
+    if (files.length === 0 && !json) yield* output.note("Nothing was uploaded from there")
+  })
+
+const forget = (path: string) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const files = (yield* all).filter(yield* below(path))
+    if (files.length === 0) {
+      return yield* new InvalidInput({
+        input: "--forget",
+        problem: `nothing of ${JSON.stringify(path)} is remembered: run stevedore uploaded to list what is`
+      })
+    }
+    yield* Manifest.forget(files)
+    yield* output.note(`Forgot ${files.length} ${files.length === 1 ? "file" : "files"}: the next upload sends them again`)
+  })
+
+/**
+ * Lists what was uploaded, or forgets it.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (options: Options) =>
+  Effect.gen(function*() {
+    if (Option.isSome(options.forget)) yield* forget(options.forget.value)
+    else yield* list(options)
+  })

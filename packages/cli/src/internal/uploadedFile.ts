@@ -1,0 +1,28 @@
+import { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
+import * as Schema from "effect/Schema"
+
+/** @internal */
+export const UploadedFile = Schema.Struct({
+  /** The real path: absolute, and without links. For a source on the web, its URL without the query. */
+  path: Schema.String,
+  /** Its name at the service. */
+  name: Schema.String,
+  mediaType: Schema.String,
+  /** In bytes. */
+  size: Schema.NonNegativeInt,
+  /** When the file was last modified, as an ISO 8601 date; null if its source has no date. */
+  modified: Schema.NullOr(Schema.String),
+  fingerprint: SourceFingerprint,
+  /** The base URL of the service. */
+  service: Schema.String,
+  fileId: Schema.String,
+  /** Of the whole file, as sent; null if it could not be computed. */
+  checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String })),
+  /** An ISO 8601 date. */
+  uploadedAt: Schema.String,
+  /** When the service last said that it has the file, as an ISO 8601 date. */
+  checkedAt: Schema.String
+}).annotations({ identifier: "UploadedFile" })
+
+/** @internal */
+export type UploadedFile = typeof UploadedFile.Type
