@@ -43,7 +43,7 @@ export const text = (name: string, description: string): Args.Args<string> =>
   Args.text({ name }).pipe(
     Args.withDescription(description),
     Args.mapEffect((value) =>
-      value.startsWith("-") && value !== "-"
+      value.startsWith("-")
         ? Effect.fail(HelpDoc.p(unknownOption(value)))
         : value === ""
         ? Effect.fail(HelpDoc.p(`${name} is empty: is a variable not set?`))
@@ -93,7 +93,7 @@ export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<st
     options,
     (word, index) => word === "--log-level" || word.startsWith("--log-level=") || options[index - 1] === "--log-level"
   )
-  return [...levels, ...flagsLast(commandFirst([...others, ...afterDashes(names)], commands))]
+  return [...levels, ...flagsLast(commandFirst([...standardInput(others), ...afterDashes(names)], commands))]
 }
 
 /**
@@ -154,6 +154,10 @@ export const mistake = (
     ? { input: first, problem: "no such option: see --help" }
     : undefined
 }
+
+// The parser takes a lone dash for the end of the options. One after an option with a value is that value.
+const standardInput = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
+  words.map((word, index) => word === "-" && !mayTakeNext(words[index - 1]) ? `${mark}${word}` : word)
 
 const isFlag = (word: string): boolean => flags.has(word.toLowerCase())
 
