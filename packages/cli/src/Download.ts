@@ -17,6 +17,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { CommandWords, typed } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
+import type * as DownloadMany from "./DownloadMany.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
 import { margin, Output } from "./Output.js"
@@ -130,6 +131,33 @@ const withProgress = (target: Target, options: Options, onSaved: () => void) =>
       Effect.ensuring(Effect.zipRight(Fiber.interrupt(drawing), output.status([]))),
       Effect.onError(() => Effect.when(tellHowToGoOn, () => kept))
     )
+  })
+
+/**
+ * The options of the command for any number of files.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AnyOptions extends Omit<Options, "fileId">, Omit<DownloadMany.Options, "json"> {}
+
+const invalid = (input: string, problem: string) => Effect.fail(new InvalidInput({ input, problem }))
+
+/**
+ * Downloads one file to a path, or several into a directory.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const runAny = (options: AnyOptions) =>
+  Effect.gen(function*() {
+    const { directory, fileIds: [fileId, ...others], filesFrom, output } = options
+    const isOne = others.length === 0 && Option.isNone(filesFrom) && Option.isNone(directory)
+    if (isOne && fileId === undefined) return yield* invalid("FILE_ID", "give the id of a file, or a list with --files-from")
+    if (isOne && fileId !== undefined) return yield* run({ ...options, fileId })
+    if (Option.isSome(output)) return yield* invalid("--output", "it names a single file: give --directory for several")
+    const many = yield* Effect.promise(() => import("./DownloadMany.js"))
+    yield* Effect.provide(many.run(options), Configuration.layer(options))
   })
 
 /**

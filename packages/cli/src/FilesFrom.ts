@@ -6,6 +6,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { readFile } from "./internal/inputFile.js"
 import * as SeparatedValues from "./internal/separatedValues.js"
@@ -26,7 +27,7 @@ export interface Row {
   /** What a report said of it, if the list is one. */
   readonly status: Option.Option<string>
   /** Everything else that the row says, as text. */
-  readonly fields: Readonly<Record<string, string>>
+  readonly fields: Readonly<{ [name: string]: string }>
 }
 
 const plain = (what: string): Row => ({
@@ -38,29 +39,24 @@ const plain = (what: string): Row => ({
 })
 
 // How each column may be named, in lower case and without separators
-const columns = {
+type Column = "what" | "name" | "mediaType" | "status"
+
+const columns: { readonly [Name in Column]: ReadonlyArray<string> } = {
   what: ["path", "url", "file", "fileid", "id"],
   name: ["name"],
   mediaType: ["mediatype", "contenttype", "type"],
   status: ["status"]
-} as const
+}
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, "")
 
-type Column = keyof typeof columns
-
-const columnOf = (name: string): Column | undefined => {
-  const wanted = plainName(name)
-  const isOf = (column: Column) => (columns[column] as ReadonlyArray<string>).includes(wanted)
-  return isOf("what") ? "what" : isOf("name") ? "name" : isOf("mediaType") ? "mediaType" : isOf("status")
-    ? "status"
-    : undefined
-}
+const columnOf = (name: string): Column | undefined =>
+  Record.keys(columns).find((column) => columns[column].includes(plainName(name)))
 
 const shown = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value) ?? ""
 
 // Of several columns that say what it is, the path is before the id: a report has both.
-const rowOf = (record: Readonly<Record<string, unknown>>, first: ReadonlyArray<string>): Option.Option<Row> => {
+const rowOf = (record: { readonly [name: string]: unknown }, first: ReadonlyArray<string>): Option.Option<Row> => {
   const entries = Object.entries(record).filter(([, value]) => value !== null && value !== "")
   const values = (column: Column) => entries.filter(([name]) => columnOf(name) === column)
   const ranked = values("what").sort(([one], [other]) => first.indexOf(plainName(one)) - first.indexOf(plainName(other)))

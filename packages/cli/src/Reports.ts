@@ -6,7 +6,6 @@
 import * as Feasibility from "@stevedore/core/Feasibility"
 import { ErrorKind } from "@stevedore/core/ErrorKind"
 import { FileRecord } from "@stevedore/core/FileRecord"
-import type { UploadError } from "@stevedore/core/UploadError"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import { UploadPhase } from "@stevedore/core/UploadProgress"
 import type { UnfinishedUpload } from "@stevedore/core/Uploads"
@@ -17,8 +16,8 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { messageOf } from "./internal/message.js"
-import type { FileError } from "./internal/outcome.js"
-import { UploadedFile } from "./internal/uploadedFile.js"
+import type { FileError } from "./internal/fileError.js"
+import * as UploadReports from "./UploadReports.js"
 
 /**
  * A failure: its `_tag`, its kind, the fields of that error, and its message, which names the next step.
@@ -99,52 +98,6 @@ export const Failed = Schema.Struct({
 }).annotations({ identifier: "Failed" })
 
 /**
- * A file that was not uploaded, because there was no need to, or because it is none.
- *
- * @since 0.1.0
- * @category models
- */
-export const Skipped = Schema.Struct({
-  type: Schema.Literal("skipped"),
-  path: Schema.String,
-  /** `uploaded`: it is unchanged, and at the service. `special`: a pipe, a device or a socket. */
-  reason: Schema.Literal("uploaded", "link", "special", "empty"),
-  /** If it is at the service. */
-  fileId: Schema.optional(Schema.String)
-}).annotations({ identifier: "Skipped" })
-
-/**
- * The last line of `upload --json`.
- *
- * @since 0.1.0
- * @category models
- */
-export const Summary = Schema.Struct({
-  type: Schema.Literal("summary"),
-  /** All that were chosen, as the sum of the next numbers, less those that were not tried. */
-  files: Schema.Number,
-  uploaded: Schema.Number,
-  /** Those of the uploaded files that continued an earlier upload. */
-  resumed: Schema.Number,
-  /** How many files were skipped, by reason. */
-  skipped: Schema.Record({ key: Schema.String, value: Schema.Number }),
-  failed: Schema.Number,
-  /** By this command, without what an earlier one had sent. */
-  bytesSent: Schema.Number,
-  /** What an earlier command had sent of the uploaded files. */
-  bytesResumed: Schema.Number,
-  seconds: Schema.Number,
-  /** Of what was sent, in bytes per second; null if no time passed. */
-  speed: Schema.NullOr(Schema.Number),
-  /** Each reason once. */
-  failures: Schema.Array(Schema.Struct({
-    _tag: Schema.String,
-    message: Schema.String,
-    paths: Schema.Array(Schema.String)
-  }))
-}).annotations({ identifier: "Summary" })
-
-/**
  * With `--json`, the last line of standard error of every command that does not exit with 0. Its `_tag` is that of the
  * error; a mistake in the command line has the tag that the parser gave it, a signal `Interrupted`, and a bug in
  * stevedore `Defect`.
@@ -158,55 +111,6 @@ export const CommandFailed = Schema.Struct({
 }).annotations({ identifier: "CommandFailed" })
 
 /**
- * A line of `uploaded --json`.
- *
- * @since 0.1.0
- * @category models
- */
-export const Uploaded = Schema.Struct({
-  type: Schema.Literal("uploaded"),
-  ...UploadedFile.fields
-}).annotations({ identifier: "Uploaded" })
-
-/**
- * The line of a remembered file.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const uploaded = (file: UploadedFile): typeof Uploaded.Type => ({ type: "uploaded", ...file })
-
-/**
- * A file that `upload --dry-run` would send.
- *
- * @since 0.1.0
- * @category models
- */
-export const Planned = Schema.Struct({
-  type: Schema.Literal("planned"),
-  path: Schema.String,
-  bytes: Schema.Number
-}).annotations({ identifier: "Planned" })
-
-/**
- * The last line of `upload --dry-run --json`.
- *
- * @since 0.1.0
- * @category models
- */
-export const Plan = Schema.Struct({
-  type: Schema.Literal("plan"),
-  files: Schema.Number,
-  bytes: Schema.Number,
-  /** To the service; those to storage are not limited. */
-  calls: Schema.Number,
-  /** How many calls the service allows in how many seconds; null if it states no limit. */
-  rateLimit: Schema.NullOr(Schema.Struct({ calls: Schema.Number, seconds: Schema.Number })),
-  /** How long the calls take at that limit; null if there is none. */
-  seconds: Schema.NullOr(Schema.Number)
-}).annotations({ identifier: "Plan" })
-
-/**
  * A line of `upload --json`.
  *
  * @since 0.1.0
@@ -216,10 +120,10 @@ export const UploadReport = Schema.Union(
   Progress,
   Completed,
   Failed,
-  Skipped,
-  Summary,
-  Planned,
-  Plan
+  UploadReports.Skipped,
+  UploadReports.Summary,
+  UploadReports.Planned,
+  UploadReports.Plan
 ).annotations({ identifier: "UploadReport" })
 
 /**
@@ -358,23 +262,6 @@ export const failed = (path: string, error: FileError): typeof Failed.Type => ({
 })
 
 /**
- * The line of a file that was not uploaded although nothing failed.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const skipped = (
-  path: string,
-  reason: typeof Skipped.Type["reason"],
-  fileId: Option.Option<string>
-): typeof Skipped.Type => ({
-  type: "skipped",
-  path,
-  reason,
-  ...Option.match(fileId, { onNone: () => ({}), onSome: (fileId) => ({ fileId }) })
-})
-
-/**
  * The last line of an upload that succeeded, from its record and counts.
  *
  * @since 0.1.0
@@ -394,6 +281,18 @@ export const completed = (
   seconds: seconds(took) ?? 0,
   checksum: sent.checksum ?? null
 })
+
+/**
+ * The line of a file that could not be downloaded.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const notDownloaded = (fileId: string, error: KnownError) => ({
+  type: "failed",
+  fileId,
+  error: failure(error)
+} as const)
 
 /**
  * The line of a download.

@@ -162,7 +162,17 @@ export const uploaded = Command.make(
 export const download = Command.make(
   "download",
   {
-    fileId,
+    fileIds: Args.repeated(fileId),
+    ...list,
+    directory: Options.text("directory").pipe(
+      Options.withPseudoName("PATH"),
+      Options.withDescription("Directory for several files, each under its own name. Default: the current directory"),
+      Options.optional
+    ),
+    files: Arguments.wholeNumber("files", { from: 1, to: 64 }).pipe(
+      Options.withDescription("Maximum number of files to download at once. Default: 3"),
+      Options.withDefault(3)
+    ),
     output: Options.text("output").pipe(
       Options.withAlias("o"),
       Options.withPseudoName("PATH"),
@@ -182,9 +192,10 @@ export const download = Command.make(
     ...Arguments.connection,
     ...Arguments.shared
   },
-  runs(() => import("./Download.js").then(({ run }) => run))
+  runs(() => import("./Download.js").then(({ runAny }) => runAny))
 ).pipe(Command.withDescription(describe(
-  "Download a file",
+  "Download a file, or several into a directory. What is there with the right size is skipped",
   "stevedore download 1kf00nQk9yfWKfsTDni8aO",
-  "stevedore download 1kf00nQk9yfWKfsTDni8aO -o interview.mp4 --overwrite"
+  "stevedore download 1kf00nQk9yfWKfsTDni8aO -o interview.mp4 --overwrite",
+  "stevedore download --files-from ids.txt --directory recordings"
 )))

@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Row } from "./FilesFrom.js"
 import { InvalidInput } from "./InvalidInput.js"
-import type * as Reports from "./Reports.js"
+import type * as UploadReports from "./UploadReports.js"
 
 /**
  * A file to upload.
@@ -50,7 +50,7 @@ export interface FileToUpload {
  * @since 0.1.0
  * @category models
  */
-export type SkipReason = typeof Reports.Skipped.Type["reason"]
+export type SkipReason = typeof UploadReports.Skipped.Type["reason"]
 
 /**
  * What is in a directory and is not uploaded, without being a failure.

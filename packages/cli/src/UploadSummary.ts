@@ -8,7 +8,7 @@ import type { Outcome } from "./internal/outcome.js"
 import { messageOf } from "./internal/message.js"
 import * as Measure from "./Measure.js"
 import * as Printable from "./Printable.js"
-import type * as Reports from "./Reports.js"
+import type * as UploadReports from "./UploadReports.js"
 import type { SkipReason } from "./UploadPaths.js"
 
 /**
@@ -115,7 +115,8 @@ const reasons: Readonly<Record<SkipReason, (paths: ReadonlyArray<string>) => str
   uploaded: ({ length }) => `${length.toLocaleString("en")} already uploaded`,
   link: ({ length }) => counted(length, "link"),
   special: ({ length }) => `${length.toLocaleString("en")} not a file`,
-  empty: ({ length }) => counted(length, "empty file")
+  empty: ({ length }) => counted(length, "empty file"),
+  there: ({ length }) => `${length.toLocaleString("en")} already there`
 }
 
 const listed = (paths: ReadonlyArray<string>, most: number): ReadonlyArray<string> => {
@@ -176,7 +177,7 @@ export const failureLines = ({ failures }: Tally): ReadonlyArray<string> =>
  * @since 0.1.0
  * @category constructors
  */
-export const report = (tally: Tally, files: number, took: Duration.Duration): typeof Reports.Summary.Type => {
+export const report = (tally: Tally, files: number, took: Duration.Duration): typeof UploadReports.Summary.Type => {
   const seconds = Math.round(Duration.toMillis(took)) / 1000
   return {
     type: "summary",

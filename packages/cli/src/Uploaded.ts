@@ -12,7 +12,7 @@ import * as Manifest from "./Manifest.js"
 import * as Measure from "./Measure.js"
 import { Output } from "./Output.js"
 import * as Printable from "./Printable.js"
-import * as Reports from "./Reports.js"
+import * as UploadReports from "./UploadReports.js"
 
 /**
  * The options of the command.
@@ -57,7 +57,7 @@ const list = ({ json, path }: Options) =>
     const output = yield* Output
     const isWanted = Option.isSome(path) ? yield* below(path.value) : () => true
     const files = (yield* all).filter(isWanted)
-    yield* json ? output.json(files.map(Reports.uploaded)) : output.lines(files.map(row))
+    yield* json ? output.json(files.map(UploadReports.uploaded)) : output.lines(files.map(row))
     if (files.length === 0 && !json) yield* output.note("Nothing was uploaded from there")
   })
 

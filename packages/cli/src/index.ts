@@ -51,6 +51,11 @@ export * as Download from "./Download.js"
 /**
  * @since 0.1.0
  */
+export * as DownloadMany from "./DownloadMany.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as ExitCode from "./ExitCode.js"
 
 /**
@@ -182,6 +187,11 @@ export * as Uploaded from "./Uploaded.js"
  * @since 0.1.0
  */
 export * as UploadPaths from "./UploadPaths.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadReports from "./UploadReports.js"
 
 /**
  * @since 0.1.0

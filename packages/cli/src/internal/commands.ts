@@ -7,7 +7,7 @@ export const summaries = {
   upload: "upload files and directories",
   uploads: "list unfinished uploads",
   uploaded: "list what was uploaded",
-  download: "download a file",
+  download: "download files",
   file: "show the record of a file",
   projects: "list the projects",
   list: "list items of any kind",

@@ -6,7 +6,7 @@ import * as Forecast from "../Forecast.js"
 import * as Measure from "../Measure.js"
 import { Output } from "../Output.js"
 import * as Printable from "../Printable.js"
-import type * as Reports from "../Reports.js"
+import type * as UploadReports from "../UploadReports.js"
 import type { FileToUpload } from "../UploadPaths.js"
 
 /** What is known before anything is sent. */
@@ -45,12 +45,12 @@ export const tell = ({ calls: perFile, files }: Planned, json: boolean) =>
     const calls = files.length * perFile
     const limit = files.length === 0 ? Option.none<Forecast.Rule>() : yield* rule
     if (json) {
-      const planned = files.map(({ path, size }): typeof Reports.Planned.Type => ({
+      const planned = files.map(({ path, size }): typeof UploadReports.Planned.Type => ({
         type: "planned",
         path,
         bytes: size
       }))
-      const plan: typeof Reports.Plan.Type = {
+      const plan: typeof UploadReports.Plan.Type = {
         type: "plan",
         files: files.length,
         bytes,

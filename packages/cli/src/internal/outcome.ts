@@ -1,16 +1,8 @@
-import type { UploadError } from "@stevedore/core/UploadError"
-import type { SpoolUnwritable } from "@stevedore/node/SpoolError"
 import type * as Duration from "effect/Duration"
 import type * as Option from "effect/Option"
 import type * as Reports from "../Reports.js"
 import type { FileToUpload, SkipReason } from "../UploadPaths.js"
-
-/**
- * Why a file was not uploaded.
- *
- * @internal
- */
-export type FileError = UploadError | SpoolUnwritable
+import type { FileError } from "./fileError.js"
 
 /**
  * How one file of a command ended.

@@ -5,6 +5,7 @@ import * as Measure from "../Measure.js"
 import { Output, type OutputFailed } from "../Output.js"
 import * as Printable from "../Printable.js"
 import * as Reports from "../Reports.js"
+import * as UploadReports from "../UploadReports.js"
 import * as UploadSummary from "../UploadSummary.js"
 import { messageOf } from "./message.js"
 import type { Outcome } from "./outcome.js"
@@ -32,7 +33,7 @@ const inJson = (outcome: Outcome): unknown => {
     case "Uploaded":
       return Reports.encodeCompleted(outcome.report)
     case "Skipped":
-      return Reports.skipped(outcome.path, outcome.reason, outcome.fileId)
+      return UploadReports.skipped(outcome.path, outcome.reason, outcome.fileId)
     case "Failed":
       return Reports.failed(outcome.file.path, outcome.error)
   }

@@ -2,6 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
+import * as UploadReports from "@stevedore/cli/UploadReports"
 import { Effect, Layer, Schema } from "effect"
 import { StandardInput } from "../../src/internal/standardInput.js"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
@@ -224,7 +225,7 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       const rows = (yield* listed(folder)).stdout.trimEnd().split("\n").map((line) => line.split("\t"))
       assert.deepStrictEqual(rows.map(([, path = ""]) => path.split("/").at(-1)), ["a.bin", "b.bin"])
       assert.sameMembers(rows.map(([id]) => id), [...files.keys()])
-      const entries = Schema.decodeUnknownSync(Schema.Array(Reports.Uploaded))(
+      const entries = Schema.decodeUnknownSync(Schema.Array(UploadReports.Uploaded))(
         jsonLines((yield* listed(`${folder}/deep`, "--json")).stdout)
       )
       assert.deepStrictEqual(entries.map(({ name, size }) => [name, size]), [["deep/b.bin", 4]])
@@ -244,5 +245,35 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       if (summary?.type !== "summary") return assert.fail()
       assert.deepInclude(summary, { files: 4, uploaded: 1, failed: 3, bytesSent: 3, bytesResumed: 0, resumed: 0 })
       assert.deepStrictEqual(summary.failures.map(({ _tag, paths }) => [_tag, paths.length]), [["SourceUnreadable", 3]])
+    }))
+
+  it.scoped("several downloads go into a directory under safe names, skip what is there, and fail one by one", () =>
+    Effect.gen(function*() {
+      const { env } = yield* Sandbox
+      const { folder, fs } = yield* filled({ "a.bin": 3, "deep/a.bin": 4, "deep/b.bin": 5 })
+      yield* fs.writeFileString(`${folder}/rows.csv`, `path,name\n${folder}/a.bin,../x.bin\n${folder}/deep/a.bin,../x.bin\n`)
+      const { files } = yield* upload("--files-from", `${folder}/rows.csv`, `${folder}/deep/b.bin`)
+      yield* fs.writeFileString(`${folder}/ids`, [...files.keys(), "missing"].join("\n"))
+      const download = ["download", "--files-from", `${folder}/ids`, "--directory", `${folder}/down/here`]
+      const first = yield* invoke([...download, "--json"], env)
+      assert.strictEqual(first.code, 1)
+      assert.match(first.stderr, /^missing: .*\n1 of 4 files failed/)
+      const [small] = [...files].find(([, { size }]) => size === 3) ?? []
+      const names = yield* fs.readDirectory(`${folder}/down/here`)
+      assert.lengthOf(names, 3)
+      assert.includeMembers(names, ["_x.bin", "b.bin"])
+      assert.isTrue(names.some((name) => /^_x-\w{22}\.bin$/.test(name)), names.join())
+      const paths = jsonLines(first.stdout).flatMap((line) =>
+        Schema.is(Reports.Downloaded)(line) ? [[line.fileId, line.path]] : []
+      )
+      assert.strictEqual((yield* fs.readFileString(new Map(paths.map(([id = "", path = ""]) => [id, path])).get(small ?? "") ?? "")).length, 3)
+      const second = yield* invoke(download, env)
+      assert.match(second.stderr, /Downloaded 0 of 4 files: .*; 3 were already there/)
+      yield* fs.writeFileString(`${folder}/down/here/b.bin`, "longer than before")
+      const third = yield* invoke(download, env)
+      assert.match(third.stderr, /b\.bin" already exists/)
+      assert.strictEqual(yield* fs.readFileString(`${folder}/down/here/b.bin`), "longer than before")
+      yield* invoke([...download, "--overwrite"], env)
+      assert.strictEqual(yield* fs.readFileString(`${folder}/down/here/b.bin`), "deep/")
     }))
 })

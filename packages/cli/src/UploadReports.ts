@@ -1,0 +1,123 @@
+/**
+ * The lines of `--json` about many files: what was skipped, what is remembered, and what is said before and at the end.
+ *
+ * @since 0.1.0
+ */
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { UploadedFile } from "./internal/uploadedFile.js"
+
+/**
+ * A file that was not uploaded, because there was no need to, or because it is none.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Skipped = Schema.Struct({
+  type: Schema.Literal("skipped"),
+  path: Schema.String,
+  /**
+   * `uploaded`: it is unchanged, and at the service. `special`: a pipe, a device or a socket. Of a download,
+   * `there`: a file with its size is in its place.
+   */
+  reason: Schema.Literal("uploaded", "link", "special", "empty", "there"),
+  /** If it is at the service. */
+  fileId: Schema.optional(Schema.String)
+}).annotations({ identifier: "Skipped" })
+
+/**
+ * The last line of `upload --json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Summary = Schema.Struct({
+  type: Schema.Literal("summary"),
+  /** All that were chosen, as the sum of the next numbers, less those that were not tried. */
+  files: Schema.Number,
+  uploaded: Schema.Number,
+  /** Those of the uploaded files that continued an earlier upload. */
+  resumed: Schema.Number,
+  /** How many files were skipped, by reason. */
+  skipped: Schema.Record({ key: Schema.String, value: Schema.Number }),
+  failed: Schema.Number,
+  /** By this command, without what an earlier one had sent. */
+  bytesSent: Schema.Number,
+  /** What an earlier command had sent of the uploaded files. */
+  bytesResumed: Schema.Number,
+  seconds: Schema.Number,
+  /** Of what was sent, in bytes per second; null if no time passed. */
+  speed: Schema.NullOr(Schema.Number),
+  /** Each reason once. */
+  failures: Schema.Array(Schema.Struct({
+    _tag: Schema.String,
+    message: Schema.String,
+    paths: Schema.Array(Schema.String)
+  }))
+}).annotations({ identifier: "Summary" })
+
+/**
+ * A line of `uploaded --json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Uploaded = Schema.Struct({
+  type: Schema.Literal("uploaded"),
+  ...UploadedFile.fields
+}).annotations({ identifier: "Uploaded" })
+
+/**
+ * A file that `upload --dry-run` would send.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Planned = Schema.Struct({
+  type: Schema.Literal("planned"),
+  path: Schema.String,
+  bytes: Schema.Number
+}).annotations({ identifier: "Planned" })
+
+/**
+ * The last line of `upload --dry-run --json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Plan = Schema.Struct({
+  type: Schema.Literal("plan"),
+  files: Schema.Number,
+  bytes: Schema.Number,
+  /** To the service; those to storage are not limited. */
+  calls: Schema.Number,
+  /** How many calls the service allows in how many seconds; null if it states no limit. */
+  rateLimit: Schema.NullOr(Schema.Struct({ calls: Schema.Number, seconds: Schema.Number })),
+  /** How long the calls take at that limit; null if there is none. */
+  seconds: Schema.NullOr(Schema.Number)
+}).annotations({ identifier: "Plan" })
+
+/**
+ * The line of a remembered file.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const uploaded = (file: UploadedFile): typeof Uploaded.Type => ({ type: "uploaded", ...file })
+
+/**
+ * The line of a file that was not uploaded although nothing failed.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const skipped = (
+  path: string,
+  reason: typeof Skipped.Type["reason"],
+  fileId: Option.Option<string>
+): typeof Skipped.Type => ({
+  type: "skipped",
+  path,
+  reason,
+  ...Option.match(fileId, { onNone: () => ({}), onSome: (fileId) => ({ fileId }) })
+})
