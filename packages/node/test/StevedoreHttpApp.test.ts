@@ -178,7 +178,7 @@ describe("StevedoreHttpApp", () => {
         ...known,
         author: { id: "u1", name: "Ada", avatar_url: "https://s.test/a?X-Amz-Signature=5ecre7" },
         download_url: "https://s.test/f?X-Amz-Signature=5ecre7",
-        notes: { by: "an operator", list: [1] }
+        extra: { notes: { by: "an operator", list: [1] }, colour: "red" }
       }
       const stub = ServiceApi.layerNoop({
         file: () => Effect.succeed(record),
@@ -202,7 +202,7 @@ describe("StevedoreHttpApp", () => {
       }
       const expected = { ...known, author: { id: "u1", name: "Ada" } }
       assert.deepStrictEqual(yield* dataOf([]), [expected, expected, expected])
-      const more = { ...expected, notes: record.notes }
+      const more = { ...expected, notes: record.extra.notes }
       assert.deepStrictEqual(yield* dataOf(["notes"]), [more, more, more])
     }))
 

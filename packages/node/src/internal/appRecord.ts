@@ -10,12 +10,18 @@ const documented = [
 /** So deep do documented records nest, and some more. */
 const deepest = 8
 
+// What a record has besides its own fields returns to its place
+const inPlace = ({ extra, ...fields }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
+  ...(Predicate.isRecord(extra) ? extra : {}),
+  ...fields
+})
+
 const named = (value: unknown, names: ReadonlySet<string>, forward: ReadonlySet<string>, depth: number): unknown => {
   if (depth > deepest) return null
   if (Array.isArray(value)) return value.map((one) => named(one, names, forward, depth + 1))
   return Predicate.isRecord(value)
     ? Object.fromEntries(
-      Object.entries(value).flatMap(([key, inner]): ReadonlyArray<readonly [string, unknown]> =>
+      Object.entries(inPlace(value)).flatMap(([key, inner]): ReadonlyArray<readonly [string, unknown]> =>
         forward.has(key) ? [[key, inner]] : names.has(key) ? [[key, named(inner, names, forward, depth + 1)]] : []
       )
     )
