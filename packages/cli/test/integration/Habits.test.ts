@@ -135,10 +135,10 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       yield* fs.writeFileString(`${folder}/list.csv`, "name,size\na,1\n")
       const list = yield* upload("--files-from", `${folder}/list.csv`)
       assert.strictEqual(list.code, 2)
-      assert.match(list.stderr, /^--files-from: \S+list\.csv, line 2: expected a row with one of path, url, file/)
+      assert.match(list.stderr, /--files-from: \S+list\.csv, line 2: expected a row with one of path, url, file/)
       const nothing = yield* upload()
       assert.deepStrictEqual([nothing.code, nothing.stdout], [2, ""])
-      assert.match(nothing.stderr, /^PATH: nothing to upload is named/)
+      assert.match(nothing.stderr, /PATH: nothing to upload is named/)
     }))
 
   it.scoped("- uploads standard input under the name given, and asks for one", () =>
@@ -147,7 +147,7 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       const { folder, fs } = yield* filled({ "a": 1 })
       const unnamed = yield* from("hello")(upload("-"))
       assert.strictEqual(unnamed.code, 2)
-      assert.match(unnamed.stderr, /^--name: standard input has no name/)
+      assert.match(unnamed.stderr, /--name: standard input has no name/)
       const { files, uploaded } = yield* from("hello")(upload("-", "--name", "hello.txt"))
       assert.deepStrictEqual(uploaded, ["hello.txt"])
       const [id = ""] = files.keys()
@@ -257,7 +257,7 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       const download = ["download", "--files-from", `${folder}/ids`, "--directory", `${folder}/down/here`]
       const first = yield* invoke([...download, "--json"], env)
       assert.strictEqual(first.code, 1)
-      assert.match(first.stderr, /^missing: .*\n1 of 4 files failed/)
+      assert.match(first.stderr, /^missing: .*\n.*1 of 4 files failed/)
       const [small] = [...files].find(([, { size }]) => size === 3) ?? []
       const names = yield* fs.readDirectory(`${folder}/down/here`)
       assert.lengthOf(names, 3)
