@@ -104,14 +104,8 @@ export default tseslint.config(
       "no-restricted-syntax": ["error", pushWithSpread, ...unsafeInSource],
       "no-restricted-properties": ["error", ...clockAndRandom],
       "no-restricted-imports": ["error", imports],
-      "no-console": "error",
-      "max-lines": ["warn", { max: 330 }]
+      "no-console": "error"
     }
-  },
-  {
-    // a list of modules is as long as there are modules
-    files: ["packages/*/src/index.ts"],
-    rules: { "max-lines": "off" }
   },
   {
     files: ["packages/*/src/**/*.ts", "packages/*/src/**/*.tsx"],

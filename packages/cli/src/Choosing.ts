@@ -88,8 +88,7 @@ export const choose = (found: Expanded, wishes: Wishes): Effect.Effect<Chosen> =
       isWithin(file.modified, { above: wishes.newerThan, below: wishes.olderThan }) &&
       isWithin(Option.as(file.modified, file.size), { above: wishes.largerThan, below: wishes.smallerThan })
     const wanted = found.files.filter(isWanted)
-    const isEmpty = (file: FileToUpload): boolean =>
-      wishes.skipEmpty && file.size === 0 && Option.isSome(file.modified)
+    const isEmpty = (file: FileToUpload): boolean => wishes.skipEmpty && file.size === 0 && Option.isSome(file.modified)
     const empty = wanted.filter(isEmpty).map(({ name, path }): SkippedEntry => ({ path, name, reason: "empty" }))
     const skipped = found.skipped.filter(isNamed)
     return {

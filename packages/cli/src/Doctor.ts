@@ -162,7 +162,10 @@ const examine = (
   configured: Configured,
   options: Options,
   wishes: Checks.Wishes,
-  after: { readonly left: Found["left"]; readonly whenWorking: ReturnType<typeof ProfileFile.write> | Effect.Effect<void> }
+  after: {
+    readonly left: Found["left"]
+    readonly whenWorking: ReturnType<typeof ProfileFile.write> | Effect.Effect<void>
+  }
 ) =>
   Effect.gen(function*() {
     const { proxy, service } = configured

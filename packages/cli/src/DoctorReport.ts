@@ -115,7 +115,9 @@ export type ProfileReport = typeof ProfileReport.Type
  * @since 0.1.0
  * @category models
  */
-export const DoctorReport = Schema.Union(CheckReport, ProfileReport, Diagnosis).annotations({ identifier: "DoctorReport" })
+export const DoctorReport = Schema.Union(CheckReport, ProfileReport, Diagnosis).annotations({
+  identifier: "DoctorReport"
+})
 
 /**
  * Some checks failed. Each failure was already printed.

@@ -153,8 +153,12 @@ export const runAny = (options: AnyOptions) =>
   Effect.gen(function*() {
     const { directory, fileIds: [fileId, ...others], filesFrom, output } = options
     const isOne = others.length === 0 && Option.isNone(filesFrom) && Option.isNone(directory)
-    if (isOne && fileId === undefined) return yield* invalid("FILE_ID", "give the id of a file, or a list with --files-from")
-    if (isOne && fileId !== undefined) return yield* run({ ...options, fileId })
+    if (isOne && fileId === undefined) {
+      return yield* invalid("FILE_ID", "give the id of a file, or a list with --files-from")
+    }
+    if (isOne && fileId !== undefined) {
+      return yield* run({ ...options, fileId })
+    }
     if (Option.isSome(output)) return yield* invalid("--output", "it names a single file: give --directory for several")
     const many = yield* Effect.promise(() => import("./DownloadMany.js"))
     yield* Effect.provide(many.run(options), Configuration.layer(options))

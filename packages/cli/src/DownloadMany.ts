@@ -145,9 +145,13 @@ export const run = (options: Options) =>
       Effect.gen(function*() {
         counts.failed += 1
         // what applies to every file is told once
-        if (!told.has(error)) yield* output.warn(`${Printable.line(fileId)}: ${messageOf(error)}`)
+        if (!told.has(error)) {
+          yield* output.warn(`${Printable.line(fileId)}: ${messageOf(error)}`)
+        }
         told.add(error)
-        if (options.json) yield* output.json([Reports.notDownloaded(fileId, error)])
+        if (options.json) {
+          yield* output.json([Reports.notDownloaded(fileId, error)])
+        }
       })
 
     const skipped = ({ fileId, path }: Place) =>
@@ -180,7 +184,14 @@ export const run = (options: Options) =>
       Effect.map(service.file(fileId), (record): Place => ({
         fileId,
         name,
-        path: join(directory, nameOf(Option.getOrElse(name, () => record.name ?? fileId), fileId)),
+        path: join(
+          directory,
+          nameOf(
+            Option.getOrElse(name, () =>
+              record.name ?? fileId),
+            fileId
+          )
+        ),
         size: record.size ?? undefined
       }))
     const one = (file: Wanted) =>
@@ -188,8 +199,11 @@ export const run = (options: Options) =>
         const place = yield* turn.withPermits(1)(placed(file))
         yield* (yield* isThere(place.path, place.size)) ? skipped(place) : fetched(place)
       }).pipe(
-        Effect.catchIf((error) => error._tag !== "OutputFailed" || !error.closed, (error) =>
-          error._tag === "OutputFailed" ? Effect.fail(error) : failed(file.fileId, error))
+        Effect.catchIf(
+          (error) =>
+            error._tag !== "OutputFailed" || !error.closed,
+          (error) => error._tag === "OutputFailed" ? Effect.fail(error) : failed(file.fileId, error)
+        )
       )
     yield* Effect.forEach(all, one, { concurrency: options.files, discard: true })
 

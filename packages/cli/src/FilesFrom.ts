@@ -59,7 +59,9 @@ const shown = (value: unknown): string => typeof value === "string" ? value : JS
 const rowOf = (record: { readonly [name: string]: unknown }, first: ReadonlyArray<string>): Option.Option<Row> => {
   const entries = Object.entries(record).filter(([, value]) => value !== null && value !== "")
   const values = (column: Column) => entries.filter(([name]) => columnOf(name) === column)
-  const ranked = values("what").sort(([one], [other]) => first.indexOf(plainName(one)) - first.indexOf(plainName(other)))
+  const ranked = values("what").sort(([one], [other]) =>
+    first.indexOf(plainName(one)) - first.indexOf(plainName(other))
+  )
   const text = (column: Column) => Option.fromNullable(values(column)[0]).pipe(Option.map(([, value]) => shown(value)))
   return Option.map(Option.fromNullable(ranked[0]), ([, what]) => ({
     what: shown(what),

@@ -61,7 +61,8 @@ export const file = (options: Options & { readonly fileId: string }) =>
 export const whoami = (options: Options) =>
   Effect.flatMap(ServiceApi, (service) => service.tokenInfo).pipe(
     Effect.flatMap(Option.match({
-      onNone: () => Effect.flatMap(Output, (output) => output.warn("This service does not tell whom a token belongs to.")),
+      onNone: () =>
+        Effect.flatMap(Output, (output) => output.warn("This service does not tell whom a token belongs to.")),
       onSome: (info) => print(Schema.encodeSync(TokenInfo)(info), options)
     })),
     Effect.provide(Configuration.layer(options))

@@ -73,7 +73,12 @@ export class CheckpointNotWritten
   }
 }
 
-/** A list, with its items as the service sends them. */
+/**
+ * A list, with its items as the service sends them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface AnyList {
   readonly path: string
   readonly marked: (
@@ -82,7 +87,7 @@ export interface AnyList {
 }
 
 const asSent = <A, I extends object>(
-  { path, marked }: List.Walks<A, Readonly<Record<string, unknown>>, string>,
+  { marked, path }: List.Walks<A, Readonly<Record<string, unknown>>, string>,
   record: Schema.Schema<A, I>
 ): AnyList => {
   const encode = Schema.encodeSync(record)
@@ -131,7 +136,9 @@ const AnyRecord = Schema.Record({ key: Schema.String, value: Schema.Unknown })
  * @category constructors
  */
 export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> => {
-  if (resource.startsWith("/")) return Either.right(asSent(Lists.make({ path: resource, item: AnyRecord }).untyped, AnyRecord))
+  if (resource.startsWith("/")) {
+    return Either.right(asSent(Lists.make({ path: resource, item: AnyRecord }).untyped, AnyRecord))
+  }
   const folder = /^folders\/([^/]+)\/contents$/.exec(resource)?.[1]
   if (folder !== undefined) return Either.right(asSent(Lists.folderContents(folder).untyped, Records.FolderContent))
   return Either.fromNullable(Object.hasOwn(lists, resource) ? lists[resource] : undefined, () =>

@@ -75,10 +75,10 @@ const apply = (known: Map<string, UploadedFile>, lines: ReadonlyArray<typeof Lin
 const isWorthCompacting = (lines: number, known: number): boolean => lines > 2 * known + 100
 
 const encoded = (files: Iterable<UploadedFile>): Effect.Effect<string> =>
-  Effect.map(Effect.orElseSucceed(Effect.forEach(files, (file) => encodeLine(file)), () => []), (lines) =>
-    lines.map((line) =>
-      `${line}\n`
-    ).join(""))
+  Effect.map(
+    Effect.orElseSucceed(Effect.forEach(files, (file) => encodeLine(file)), () => []),
+    (lines) => lines.map((line) => `${line}\n`).join("")
+  )
 
 type Directory = Option.Option.Value<Effect.Effect.Success<typeof DiskLedger.privateDirectory>>
 
@@ -193,12 +193,15 @@ export const all: Effect.Effect<ReadonlyArray<UploadedFile>, PlatformError, File
       JsonLines.isMissing,
       () => Effect.succeed([])
     )
-    const files = yield* Effect.forEach(names.filter((name) => name.endsWith(".jsonl")), (name) =>
-      Effect.map(JsonLines.make(fs, directory, `${folder}/${name}`).more, ({ lines }) => {
-        const known = new Map<string, UploadedFile>()
-        apply(known, linesOf(lines))
-        return [...known.values()]
-      }))
+    const files = yield* Effect.forEach(
+      names.filter((name) => name.endsWith(".jsonl")),
+      (name) =>
+        Effect.map(JsonLines.make(fs, directory, `${folder}/${name}`).more, ({ lines }) => {
+          const known = new Map<string, UploadedFile>()
+          apply(known, linesOf(lines))
+          return [...known.values()]
+        })
+    )
     return files.flat().sort((one, other) => one.path < other.path ? -1 : 1)
   }
 )

@@ -4,8 +4,8 @@
  *
  * @since 0.1.0
  */
-import type { HttpClient } from "@effect/platform/HttpClient"
 import * as FileSystem from "@effect/platform/FileSystem"
+import type { HttpClient } from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
@@ -35,7 +35,9 @@ export class ProfileIncomplete
   })
 {
   override get message(): string {
-    return `No profile was written, because not everything could be found out: ${this.questions.join("; ")}. Look it up ` +
+    return `No profile was written, because not everything could be found out: ${
+      this.questions.join("; ")
+    }. Look it up ` +
       "in the service's reference, write it into a JSON file, and run the command again with that file as --profile."
   }
 }
@@ -75,10 +77,13 @@ const fieldsOf = ({ completeUploadBody, download, encryptionHeaders, fields, pat
 
 const merged = (before: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) => ({
   ...before,
-  ...EffectRecord.map(changes, (value, name) =>
-    (name === "fields" || name === "paths") && Predicate.isRecord(before[name]) && Predicate.isRecord(value)
-      ? { ...before[name], ...value }
-      : value)
+  ...EffectRecord.map(
+    changes,
+    (value, name) =>
+      (name === "fields" || name === "paths") && Predicate.isRecord(before[name]) && Predicate.isRecord(value)
+        ? { ...before[name], ...value }
+        : value
+  )
 })
 
 const tell = (report: ProfileReport, json: boolean) =>
@@ -111,9 +116,9 @@ export const discover = (
       singleContent: contentOf(1024),
       largeContent: contentOf(service.profile.limits.minimumPartSize + 1024),
       left: options.left
-    }).pipe(Effect.catchAll(({ found }: Problem) =>
-      Effect.fail(new InvalidInput({ input: "--base-url", problem: found }))
-    ))
+    }).pipe(
+      Effect.catchAll(({ found }: Problem) => Effect.fail(new InvalidInput({ input: "--base-url", problem: found })))
+    )
     const found = fieldsOf(draft)
     yield* tell({ type: "profile", profile: found, questions: draft.questions }, options.json)
     if (draft.questions.length > 0) return yield* new ProfileIncomplete({ questions: draft.questions })

@@ -49,7 +49,10 @@ const console = ({ error, out, words }: Process, print: PlainConsole.Out["print"
   Layer.unwrapEffect(
     Effect.map(Effect.all([isDumb, isWithoutColours]), (reasons) => {
       const isPlain = reasons.includes(true)
-      return PlainConsole.layer({ out: { ...lookOf(out, isPlain), print }, error: Arguments.asksForJson(words) ? undefined : lookOf(error, isPlain) })
+      return PlainConsole.layer({
+        out: { ...lookOf(out, isPlain), print },
+        error: Arguments.asksForJson(words) ? undefined : lookOf(error, isPlain)
+      })
     })
   )
 

@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import * as Feasibility from "@stevedore/core/Feasibility"
 import { ErrorKind } from "@stevedore/core/ErrorKind"
+import * as Feasibility from "@stevedore/core/Feasibility"
 import { FileRecord } from "@stevedore/core/FileRecord"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import { UploadPhase } from "@stevedore/core/UploadProgress"
@@ -15,8 +15,8 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { messageOf } from "./internal/message.js"
 import type { FileError } from "./internal/fileError.js"
+import { messageOf } from "./internal/message.js"
 import * as UploadReports from "./UploadReports.js"
 
 /**

@@ -15,9 +15,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Checksums from "./Checksums.js"
+import type * as Choosing from "./Choosing.js"
 import * as Configuration from "./Configuration.js"
 import * as ExitCode from "./ExitCode.js"
-import type * as Choosing from "./Choosing.js"
 import * as CallsLeft from "./internal/callsLeft.js"
 import * as Description from "./internal/description.js"
 import * as DryRun from "./internal/dryRun.js"
@@ -149,13 +149,18 @@ const tellStopped = (files: number, { options, reported, watch }: Run) =>
   )
 
 const tellLeft = (left: number) =>
-  Effect.flatMap(Output, (output) =>
-    Effect.when(output.note(`Left out ${left.toLocaleString("en")} that the options exclude`), () => left > 0))
+  Effect.flatMap(
+    Output,
+    (output) =>
+      Effect.when(output.note(`Left out ${left.toLocaleString("en")} that the options exclude`), () => left > 0)
+  )
 
 const tellUntried = (untried: number) =>
   Effect.flatMap(Output, (output) =>
     Effect.when(
-      output.warn(`Stopped by failures: ${untried.toLocaleString("en")} ${untried === 1 ? "file was" : "files were"} not tried`),
+      output.warn(
+        `Stopped by failures: ${untried.toLocaleString("en")} ${untried === 1 ? "file was" : "files were"} not tried`
+      ),
       () => untried > 0
     ))
 

@@ -4,12 +4,12 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import type { Outcome } from "./internal/outcome.js"
 import { messageOf } from "./internal/message.js"
+import type { Outcome } from "./internal/outcome.js"
 import * as Measure from "./Measure.js"
 import * as Printable from "./Printable.js"
-import type * as UploadReports from "./UploadReports.js"
 import type { SkipReason } from "./UploadPaths.js"
+import type * as UploadReports from "./UploadReports.js"
 
 /**
  * The files that failed for one reason.
@@ -43,6 +43,8 @@ export interface Tally {
 }
 
 /**
+ * The tally of a command that has not uploaded anything yet.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -84,8 +86,9 @@ export const add = (tally: Tally, outcome: Outcome): void => {
       const message = messageOf(outcome.error)
       const reason = reasonOf(outcome.error._tag, message)
       const before = tally.failures.get(reason)
-      if (before === undefined) tally.failures.set(reason, { tag: outcome.error._tag, message, paths: [outcome.file.path] })
-      else before.paths.push(outcome.file.path)
+      if (before === undefined) {
+        tally.failures.set(reason, { tag: outcome.error._tag, message, paths: [outcome.file.path] })
+      } else before.paths.push(outcome.file.path)
     }
   }
 }
@@ -168,7 +171,10 @@ export const failureLines = ({ failures }: Tally): ReadonlyArray<string> =>
     const [first = ""] = paths
     return paths.length === 1
       ? [`Failed: ${Printable.line(first)}: ${message}`]
-      : [`Failed, ${counted(paths.length, "file")} (${tag}): ${message}`, ...listed(paths, 10).map((path) => `  ${path}`)]
+      : [
+        `Failed, ${counted(paths.length, "file")} (${tag}): ${message}`,
+        ...listed(paths, 10).map((path) => `  ${path}`)
+      ]
   })
 
 /**

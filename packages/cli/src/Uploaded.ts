@@ -72,7 +72,9 @@ const forget = (path: string) =>
       })
     }
     yield* Manifest.forget(files)
-    yield* output.note(`Forgot ${files.length} ${files.length === 1 ? "file" : "files"}: the next upload sends them again`)
+    yield* output.note(
+      `Forgot ${files.length} ${files.length === 1 ? "file" : "files"}: the next upload sends them again`
+    )
   })
 
 /**

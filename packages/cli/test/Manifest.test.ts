@@ -166,7 +166,10 @@ describe.skipIf(process.platform !== "linux")("Manifest", () => {
             )
         }
         const { layer, told } = logged()
-        const known = yield* find("/x/a").pipe(Effect.provideService(FileSystem.FileSystem, busy), Effect.provide(layer))
+        const known = yield* find("/x/a").pipe(
+          Effect.provideService(FileSystem.FileSystem, busy),
+          Effect.provide(layer)
+        )
         assert.strictEqual(Option.isSome(known), found)
         assert.lengthOf(told, warnings)
         for (const line of told) assert.match(line, /^WARN Files that are already uploaded are not skipped: .*EMFILE/)

@@ -8,7 +8,18 @@ const commands =
 
 const text = FastCheck.string({
   unit: FastCheck.oneof(
-    FastCheck.constantFrom("\u001b", "\n", "\u009b", "\u202e", "\t", "\u061c", "\u2028", "\u200b", "\ufeff", "\u{e0041}"),
+    FastCheck.constantFrom(
+      "\u001b",
+      "\n",
+      "\u009b",
+      "\u202e",
+      "\t",
+      "\u061c",
+      "\u2028",
+      "\u200b",
+      "\ufeff",
+      "\u{e0041}"
+    ),
     FastCheck.string({ minLength: 1, maxLength: 1 })
   )
 })

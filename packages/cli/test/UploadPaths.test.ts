@@ -72,8 +72,10 @@ describe("UploadPaths", () => {
     const folder = yield* fs.makeTempDirectoryScoped()
     yield* fs.makeDirectory(`${folder}/all/below`, { recursive: true })
     yield* fs.makeDirectory(`${folder}/other`)
-    yield* Effect.forEach(["all/z", "other/y", "other/.gitkeep"], (name) =>
-      fs.writeFileString(`${folder}/${name}`, name.endsWith("keep") ? "" : name))
+    yield* Effect.forEach(
+      ["all/z", "other/y", "other/.gitkeep"],
+      (name) => fs.writeFileString(`${folder}/${name}`, name.endsWith("keep") ? "" : name)
+    )
     yield* fs.symlink("..", `${folder}/all/below/loop`)
     yield* fs.symlink("z", `${folder}/all/link`)
     yield* fs.symlink("../other", `${folder}/all/more`)

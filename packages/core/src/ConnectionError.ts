@@ -27,7 +27,8 @@ export type Peer = typeof Peer.Type
 const describePage = (page: PagePosition.PagePosition | undefined): string =>
   page === undefined ? "" : ` (${PagePosition.describe(page)})`
 
-const fewerFiles = "Too many files are open: raise the limit of the process (ulimit -n) or of the machine (fs.file-max), " +
+const fewerFiles =
+  "Too many files are open: raise the limit of the process (ulimit -n) or of the machine (fs.file-max), " +
   "or transfer fewer files at once."
 
 /**

@@ -59,7 +59,8 @@ const isNumber = (token: string): boolean => /^[-\d]/.test(token)
 // Fifteen significant digits always fit
 const isHeld = (literal: string): boolean =>
   /^-?[\d.]{1,15}$/.test(literal) ||
-  literal.length <= longestNumber && Number.isFinite(Number(literal)) && valueOf(literal) === valueOf(String(Number(literal)))
+  literal.length <= longestNumber && Number.isFinite(Number(literal)) &&
+    valueOf(literal) === valueOf(String(Number(literal)))
 
 const scan = (text: string): { readonly isTooDeep: boolean; readonly isHeld: boolean } => {
   let depth = 0

@@ -130,7 +130,7 @@ export type Insight = typeof Insight.Type
 export const Highlight = openRecord("Highlight", {
   id: text,
   note_id: text,
-  text: text,
+  text,
   tags: Schema.optional(Schema.Array(TitledReference)),
   type: text,
   created_at: text,

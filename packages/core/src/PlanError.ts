@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import { quoted } from "./internal/printable.js"
 import * as Schema from "effect/Schema"
+import { quoted } from "./internal/printable.js"
 import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import type { EmptySource, InvalidSource } from "./SourceError.js"

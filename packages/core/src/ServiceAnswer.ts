@@ -147,7 +147,8 @@ export const invalid = (
   path: string,
   problem: string,
   advice: { readonly profile?: string | undefined; readonly received?: ReadonlyArray<string> | undefined } = {}
-): InvalidResponse => new InvalidResponse({
+): InvalidResponse =>
+  new InvalidResponse({
     ...told(answer, []),
     path,
     problem,
@@ -180,12 +181,18 @@ export const encrypted =
  * @category interpreters
  */
 export const decode = <A, I>(answer: ServiceAnswer, schema: Schema.Schema<A, I>): Either.Either<A, ServiceError> =>
-  Either.flatMap(parse(answer), (json) =>
-    Either.mapLeft(Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json), (error) =>
-      Option.getOrElse(errorInside(answer), () => {
-        const { path, problem } = decodeProblem(error)
-        return invalid(answer, path, problem)
-      })))
+  Either.flatMap(
+    parse(answer),
+    (json) =>
+      Either.mapLeft(
+        Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json),
+        (error) =>
+          Option.getOrElse(errorInside(answer), () => {
+            const { path, problem } = decodeProblem(error)
+            return invalid(answer, path, problem)
+          })
+      )
+  )
 
 /**
  * The JSON of a success, with numbers as in `Json.parse`. What is not JSON is an error.
@@ -202,7 +209,11 @@ export const parse = (answer: ServiceAnswer): Either.Either<unknown, ServiceErro
         invalid(
           answer,
           "",
-          problem === "depth" ? "nested too deeply" : answer.body.trim() === "" ? "nothing" : codingIn(answer.headers) ?? notJson
+          problem === "depth"
+            ? "nested too deeply"
+            : answer.body.trim() === ""
+            ? "nothing"
+            : codingIn(answer.headers) ?? notJson
         )
     )
 

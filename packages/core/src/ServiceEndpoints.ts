@@ -129,7 +129,7 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
     })
 }
 
-const recordOf = ({ answer, fields }: Resource, fileId: string): FileRecord =>
+const recordOf = ({ fields }: Resource, fileId: string): FileRecord =>
   // the id by which the file was asked for is the one that works
   Schema.decodeUnknownSync(FileRecord)({ ...fields, id: fileId })
 
@@ -323,8 +323,7 @@ export const downloadLink = (
   const { downloadUrl } = profile.fields
   return Either.flatMap(
     resourceOf(profile, answer, downloadUrl),
-    (resource) =>
-      urlAt(resource, namesOf(downloadUrl)[0], valueOf(resource.fields, downloadUrl), "fields.downloadUrl")
+    (resource) => urlAt(resource, namesOf(downloadUrl)[0], valueOf(resource.fields, downloadUrl), "fields.downloadUrl")
   )
 }
 

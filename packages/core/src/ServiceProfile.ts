@@ -116,7 +116,10 @@ export const Envelope = Schema.Literal("data", "none", "either").annotations({ i
  */
 export const CompleteUploadBody = Schema.Union(
   Schema.Literal("none"),
-  Schema.Record({ key: Schema.String, value: Schema.Union(Schema.String, Schema.JsonNumber, Schema.Boolean, Schema.Null) })
+  Schema.Record({
+    key: Schema.String,
+    value: Schema.Union(Schema.String, Schema.JsonNumber, Schema.Boolean, Schema.Null)
+  })
 ).annotations({ identifier: "CompleteUploadBody" })
 
 /**

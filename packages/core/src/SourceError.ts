@@ -88,7 +88,9 @@ export class SourceChanged extends TaggedError<SourceChanged>()("SourceChanged",
     return "none"
   }
   override get message(): string {
-    if (this.what === "tooShort" || this.what === "tooLong") return `${quoted(this.fileName)} ${lengths[this.what](this)}`
+    if (this.what === "tooShort" || this.what === "tooLong") {
+      return `${quoted(this.fileName)} ${lengths[this.what](this)}`
+    }
     const difference = this.expected === undefined || this.actual === undefined
       ? ""
       : `: it was ${printable(this.expected)}, now it is ${printable(this.actual)}`

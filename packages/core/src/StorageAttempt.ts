@@ -262,7 +262,12 @@ export const redirected = (
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
-/** A GET was redirected. @internal */
+/**
+ * A GET was redirected.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Redirected {
   readonly _tag: "Redirected"
   readonly to: PresignedUrl.PresignedUrl

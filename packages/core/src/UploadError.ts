@@ -3,9 +3,9 @@
  *
  * @since 0.1.0
  */
-import { quoted } from "./internal/printable.js"
 import * as Schema from "effect/Schema"
 import * as Feasibility from "./Feasibility.js"
+import { quoted } from "./internal/printable.js"
 import { TaggedError } from "./internal/taggedError.js"
 import { InvalidPartCount, SizeExceeded } from "./PlanError.js"
 import * as Recovery from "./Recovery.js"
@@ -192,9 +192,7 @@ export class UnfinishedUploadNotFound extends TaggedError<UnfinishedUploadNotFou
     return "none"
   }
   override get message(): string {
-    return `There is no unfinished upload ${
-      quoted(this.id)
-    }: it finished, was forgotten, or belongs to another ` +
+    return `There is no unfinished upload ${quoted(this.id)}: it finished, was forgotten, or belongs to another ` +
       "service. Upload it again, or list the unfinished uploads."
   }
 }

@@ -45,11 +45,14 @@ describe("the Schema of a record", () => {
 
   it("types a field that has the expected type, and keeps the others in `extra`", () => {
     const decode = Schema.decodeUnknownSync(ListRecords.Project)
-    assert.deepStrictEqual(decode({ id: 5, title: "a", deleted: "no", author: { id: "u", name: null }, colour: "red" }), {
-      title: "a",
-      author: { id: "u", extra: { name: null } },
-      extra: { id: 5, deleted: "no", colour: "red" }
-    })
+    assert.deepStrictEqual(
+      decode({ id: 5, title: "a", deleted: "no", author: { id: "u", name: null }, colour: "red" }),
+      {
+        title: "a",
+        author: { id: "u", extra: { name: null } },
+        extra: { id: 5, deleted: "no", colour: "red" }
+      }
+    )
     assert.deepStrictEqual(decode({ title: "a" }), { title: "a" })
     assert.deepStrictEqual(decode({}), {})
   })

@@ -53,11 +53,15 @@ describe("Json", () => {
     assert.strictEqual(parsed(String(Number(literal))), Number(literal) + 0)
   })
 
-  it.prop("any double survives, however it is written", { value: fc.double({ noNaN: true, noDefaultInfinity: true }) }, ({ value }) => {
-    for (const text of [JSON.stringify(value), value.toExponential(), String(value).toUpperCase()]) {
-      assert.strictEqual(parsed(text), Number(text))
+  it.prop(
+    "any double survives, however it is written",
+    { value: fc.double({ noNaN: true, noDefaultInfinity: true }) },
+    ({ value }) => {
+      for (const text of [JSON.stringify(value), value.toExponential(), String(value).toUpperCase()]) {
+        assert.strictEqual(parsed(text), Number(text))
+      }
     }
-  })
+  )
 
   const value = fc.jsonValue()
 

@@ -31,7 +31,13 @@ describe("ListError", () => {
     for (
       const error of [
         new ListError.PaginationBroken({ problem: "cursorRepeated", page: { ...page, cursor: long } }),
-        new ListError.ItemInvalid({ page: { ...page, cursor: long }, index: 0, itemId: long, field: long, problem: "x" })
+        new ListError.ItemInvalid({
+          page: { ...page, cursor: long },
+          index: 0,
+          itemId: long,
+          field: long,
+          problem: "x"
+        })
       ]
     ) {
       assert.isBelow(error.message.length, 1500)

@@ -124,7 +124,9 @@ describe("no secret anywhere", () => {
               .map((secret) => `of ${quoted(secret)} and ${quoted(`Bearer ${secret}`)}.`)
               .join(" ")
             const headers = Object.fromEntries(
-              ["deprecation", "link", "x-request-id", "x-amz-request-id"].map((name) => [name, quotation.replaceAll("\n", " ").replaceAll("\u00ad", "")])
+              ["deprecation", "link", "x-request-id", "x-amz-request-id"].map((
+                name
+              ) => [name, quotation.replaceAll("\n", " ").replaceAll("\u00ad", "")])
             )
             const issue = { code: quotation, title: quotation, message: quotation, path: [quotation] }
             const body = isStorage

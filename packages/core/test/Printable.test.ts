@@ -21,7 +21,9 @@ const mixed = FastCheck.array(FastCheck.oneof(unsafe, safe))
 
 describe("Printable", () => {
   it.prop("each unsafe character becomes U+FFFD, and every other stays", { mixed }, ({ mixed }) => {
-    const expected = mixed.map((one) => /^[\p{L}\p{N}\p{P}\p{S} ]/u.test(one) && !/[\u3164\uffa0]/.test(one) ? one : "\ufffd")
+    const expected = mixed.map((one) =>
+      /^[\p{L}\p{N}\p{P}\p{S} ]/u.test(one) && !/[\u3164\uffa0]/.test(one) ? one : "\ufffd"
+    )
     assert.strictEqual(Printable.replaced(mixed.join("")), expected.join(""))
   })
 

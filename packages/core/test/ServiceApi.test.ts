@@ -270,17 +270,20 @@ describe("ServiceApi", () => {
         ["another shape", "[]", 1],
         ["null", "null", 1]
       ] as const
-    )("a success with %s is an invalid response, or one that may have any body, and not a defect", ([_, body, requests]) =>
-      Effect.gen(function*() {
-        const { result, seen } = yield* withApiOverTime(call, () => new Response(body))
-        if (anySuccess.includes(operation)) {
-          assert.isTrue(Either.isRight(result))
-          return assert.lengthOf(seen, 1)
-        }
-        assert.strictEqual(errorOf(result)._tag, "InvalidResponse")
-        assert.strictEqual(errorOf(result).attempts, requests)
-        assert.lengthOf(seen, requests)
-      }))
+    )(
+      "a success with %s is an invalid response, or one that may have any body, and not a defect",
+      ([_, body, requests]) =>
+        Effect.gen(function*() {
+          const { result, seen } = yield* withApiOverTime(call, () => new Response(body))
+          if (anySuccess.includes(operation)) {
+            assert.isTrue(Either.isRight(result))
+            return assert.lengthOf(seen, 1)
+          }
+          assert.strictEqual(errorOf(result)._tag, "InvalidResponse")
+          assert.strictEqual(errorOf(result).attempts, requests)
+          assert.lengthOf(seen, requests)
+        })
+    )
 
     it.effect.each([301, 302, 303, 307, 308])(
       "a %d is not followed: the token goes nowhere else",

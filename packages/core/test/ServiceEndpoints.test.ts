@@ -360,7 +360,10 @@ describe("ServiceEndpoints", () => {
     })
 
     it.prop("a file record needs no field, and keeps those of another type as they came", {
-      data: fc.dictionary(fc.constantFrom("id", "name", "type", "size", "status", "author", "created_at", "x"), fc.jsonValue()),
+      data: fc.dictionary(
+        fc.constantFrom("id", "name", "type", "size", "status", "author", "created_at", "x"),
+        fc.jsonValue()
+      ),
       enveloped: fc.boolean()
     }, ({ data, enveloped }) => {
       const body = enveloped ? { data } : data
@@ -403,7 +406,10 @@ describe("ServiceEndpoints", () => {
       ["nothing", { ...answer({}), status: 204, body: "" }],
       ["null", answer(null)]
     ])("a service that has no such call does not tell whose a token is: %s", (_, given) => {
-      assert.deepStrictEqual(ServiceEndpoints.tokenInfo.respond(standard, given, undefined), Either.right(Option.none()))
+      assert.deepStrictEqual(
+        ServiceEndpoints.tokenInfo.respond(standard, given, undefined),
+        Either.right(Option.none())
+      )
     })
 
     it("a rejected token is an error, whether or not the service tells whose it is", () => {
@@ -415,8 +421,7 @@ describe("ServiceEndpoints", () => {
   describe("a Complete that succeeded", () => {
     const none = Schema.decodeUnknownSync(FileRecord.FileRecord)
     const completions = [
-      (read: ServiceAnswer.ServiceAnswer) =>
-        ServiceEndpoints.completeUpload.respond(standard, read, { fileId: "f1" }),
+      (read: ServiceAnswer.ServiceAnswer) => ServiceEndpoints.completeUpload.respond(standard, read, { fileId: "f1" }),
       (read: ServiceAnswer.ServiceAnswer) =>
         ServiceEndpoints.completeLargeUpload.respond(standard, read, { fileId: "f1", uploadId: "u", parts: [] })
     ]
@@ -463,15 +468,17 @@ describe("ServiceEndpoints", () => {
         { fileId: "f1", ...more }
       ))
 
-    it.each([
-      ["nothing", "none", undefined],
-      ["an empty object", {}, {}],
+    it.each(
       [
-        "what is known under other names, and fixed values",
-        { id: "{file_id}", tag: "{etag}", bytes: "{size}", key: "files/{file_id}-{size}", done: true, n: 1, x: null },
-        { id: "f1", tag: "\"e\"", bytes: 5, key: "files/f1-5", done: true, n: 1, x: null }
-      ]
-    ] as const)("is %s", (_, template, expected) => {
+        ["nothing", "none", undefined],
+        ["an empty object", {}, {}],
+        [
+          "what is known under other names, and fixed values",
+          { id: "{file_id}", tag: "{etag}", bytes: "{size}", key: "files/{file_id}-{size}", done: true, n: 1, x: null },
+          { id: "f1", tag: "\"e\"", bytes: 5, key: "files/f1-5", done: true, n: 1, x: null }
+        ]
+      ] as const
+    )("is %s", (_, template, expected) => {
       assert.deepStrictEqual<unknown>(bodyOf(template), expected)
     })
 

@@ -167,7 +167,13 @@ describe("UploadSources", () => {
       Effect.gen(function*() {
         const source = UploadSources.fromStream("a", Stream.make(text("hello")), { size })
         const error = yield* Effect.flip(contentOf(source, { offset: 0, length: size }))
-        assert.include({ ...error }, { _tag: "SourceChanged", fileName: "a", what, expected: String(size), actual: "5" })
+        assert.include({ ...error }, {
+          _tag: "SourceChanged",
+          fileName: "a",
+          what,
+          expected: String(size),
+          actual: "5"
+        })
         assert.include(error.message, words)
         assert.notInclude(error.message, "changed while")
       }))

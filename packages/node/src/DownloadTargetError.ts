@@ -27,9 +27,7 @@ export class TargetExists extends Schema.TaggedError<TargetExists>("@stevedore/n
     return "none"
   }
   override get message(): string {
-    return `${
-      quoted(this.path)
-    } already exists. Download to another path, or allow overwriting with overwrite: true.`
+    return `${quoted(this.path)} already exists. Download to another path, or allow overwriting with overwrite: true.`
   }
 }
 

@@ -35,9 +35,7 @@ export class SpoolUnwritable extends Schema.TaggedError<SpoolUnwritable>("@steve
     return "none"
   }
   override get message(): string {
-    return `${quoted(this.fileName)} cannot be written to a temporary file in ${
-      quoted(this.directory)
-    }${
+    return `${quoted(this.fileName)} cannot be written to a temporary file in ${quoted(this.directory)}${
       this.code === undefined ? "" : ` (${this.code})`
     }. ${
       tooManyOpen[this.code ?? ""] ??

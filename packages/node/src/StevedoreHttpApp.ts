@@ -193,12 +193,15 @@ const complete = (service: ServiceApiModule.Service, fileId: string, forward: Fo
 const completeLarge = (service: ServiceApiModule.Service, fileId: string, forward: Forward): Route => ({
   call: Effect.map(Request.body(Request.CompleteLarge(service.profile.limits)), ({ parts, upload_id }) => ({
     call: { operation: "completeLargeUpload", fileId },
-    run: toItsEnd(service.completeLargeUpload({
-      fileId,
-      uploadId: upload_id,
-      // nothing else about a part is sent on the wire
-      parts: parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag, size: 1, attempts: 1 }))
-    }), forward)
+    run: toItsEnd(
+      service.completeLargeUpload({
+        fileId,
+        uploadId: upload_id,
+        // nothing else about a part is sent on the wire
+        parts: parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag, size: 1, attempts: 1 }))
+      }),
+      forward
+    )
   }))
 })
 
@@ -231,7 +234,10 @@ const routeOf = <R>(
   note: Note<R>
 ): Route<R> | undefined => {
   const { method, path } = target
-  const withId = (template: string, route: (service: ServiceApiModule.Service, id: string, forward: Forward) => Route) => {
+  const withId = (
+    template: string,
+    route: (service: ServiceApiModule.Service, id: string, forward: Forward) => Route
+  ) => {
     const fileId = fileIdIn(template, path)
     return fileId === undefined ? undefined : route(service, fileId, forward)
   }

@@ -367,7 +367,10 @@ describe("DiskLedger", () => {
         open: (path, options) =>
           options?.flag === "r"
             ? fs.open(path, options)
-            : Effect.zipRight(fs.writeFileString(path, ""), Effect.fail(failure(path, "ENOSPC: no space left on device")))
+            : Effect.zipRight(
+              fs.writeFileString(path, ""),
+              Effect.fail(failure(path, "ENOSPC: no space left on device"))
+            )
       }))
       const directory = yield* fresh
       const ledger = yield* DiskLedger.make({ directory }).pipe(Effect.provideService(FileSystem.FileSystem, full))

@@ -16,18 +16,22 @@ const run = (directory: string) =>
 
 // Windows has no such limit
 describe.skipIf(process.platform === "win32")("a process that may open no more files", () => {
-  it.scopedLive("waits until others are closed, for sources, folders, spools, the ledger and downloads", () =>
-    Effect.gen(function*() {
-      const out = yield* run(yield* Temporary.directory)
-      const last = out.trim().split("\n").at(-1) ?? ""
-      assert.deepStrictEqual(JSON.parse(last.startsWith("{") ? last : JSON.stringify(out)), {
-        "a source": "done",
-        "a folder": "done",
-        "a spooled stream": "done",
-        "an upload": "done",
-        "the ledger": "done",
-        "a download, keep: false": "done",
-        "a download, keep: true": "done"
-      })
-    }), 120_000)
+  it.scopedLive(
+    "waits until others are closed, for sources, folders, spools, the ledger and downloads",
+    () =>
+      Effect.gen(function*() {
+        const out = yield* run(yield* Temporary.directory)
+        const last = out.trim().split("\n").at(-1) ?? ""
+        assert.deepStrictEqual(JSON.parse(last.startsWith("{") ? last : JSON.stringify(out)), {
+          "a source": "done",
+          "a folder": "done",
+          "a spooled stream": "done",
+          "an upload": "done",
+          "the ledger": "done",
+          "a download, keep: false": "done",
+          "a download, keep: true": "done"
+        })
+      }),
+    120_000
+  )
 })

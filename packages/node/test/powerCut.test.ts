@@ -12,10 +12,14 @@ const breaches = (count: number, honesty?: Honesty) =>
   )
 
 describe("the ledger on a disk that loses, tears, zeroes and reorders what was not synced when the power fails", () => {
-  it.live("knows what it had confirmed, and nothing else, in 300 histories of four failures each", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* breaches(300), [])
-    }), 120_000)
+  it.live(
+    "knows what it had confirmed, and nothing else, in 300 histories of four failures each",
+    () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* breaches(300), [])
+      }),
+    120_000
+  )
 
   for (const honesty of ["lies about content", "lies about names"] as const) {
     it.live(`would be found out if the disk ${honesty} that it has synced`, () =>

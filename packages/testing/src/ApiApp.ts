@@ -25,7 +25,8 @@ import * as ObjectAnswer from "./ObjectAnswer.js"
 import type * as ObjectStore from "./ObjectStore.js"
 import * as RateWindow from "./RateWindow.js"
 import { keyOf } from "./SandboxFiles.js"
-import type { ListRecord, Settings } from "./SandboxOptions.js"
+import type { ListRecord } from "./ListResources.js"
+import type { Settings } from "./SandboxOptions.js"
 import type * as SandboxRecorder from "./SandboxRecorder.js"
 import type * as SandboxUploads from "./SandboxUploads.js"
 import * as ServiceRefused from "./ServiceRefused.js"
@@ -87,7 +88,8 @@ export interface Parts {
 const makeEndpoints = ({ settings, store, uploads }: Parts) => {
   const { completeUploadBody, fields } = settings
 
-  const resource = (value: unknown, status = 200) => settings.envelope === "data" ? envelope(value, status) : json(value, status)
+  const resource = (value: unknown, status = 200) =>
+    settings.envelope === "data" ? envelope(value, status) : json(value, status)
 
   const initiate: Endpoint = (tools) =>
     Effect.gen(function*() {
@@ -177,7 +179,9 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
         )
       }
       const url = yield* uploads.downloadUrl(id)
-      return settings.download === "link" ? resource(named([[fields.downloadUrl, url]])) : HttpServerResponse.redirect(url)
+      return settings.download === "link"
+        ? resource(named([[fields.downloadUrl, url]]))
+        : HttpServerResponse.redirect(url)
     })
 
   const tokenInfo: Endpoint = () =>

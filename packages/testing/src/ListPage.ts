@@ -12,8 +12,7 @@ import * as Schema from "effect/Schema"
 import type * as Fault from "./Fault.js"
 import type { ListQuery } from "./ListQuery.js"
 import { valuesAt } from "./ListQuery.js"
-import { seedId } from "./ListResources.js"
-import type { ListRecord } from "./SandboxOptions.js"
+import { type ListRecord, seedId } from "./ListResources.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
 /**

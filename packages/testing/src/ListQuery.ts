@@ -4,8 +4,7 @@
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
-import type { Filter, Resource } from "./ListResources.js"
-import type { ListRecord } from "./SandboxOptions.js"
+import type { Filter, ListRecord, Resource } from "./ListResources.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
 /**

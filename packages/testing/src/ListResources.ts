@@ -3,7 +3,14 @@
  *
  * @since 0.1.0
  */
-import type { ListRecord } from "./SandboxOptions.js"
+
+/**
+ * A record of a list, as sent on the wire. Every record has an `id` and a `created_at`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ListRecord = Readonly<Record<string, unknown>>
 
 /**
  * How a filter compares. `id`: one value or several, equal to the field (or to the `id` of the object there); `null`

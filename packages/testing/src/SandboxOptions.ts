@@ -8,17 +8,10 @@ import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Exchange from "./Exchange.js"
 import * as FaultScript from "./FaultScript.js"
+import type { ListRecord } from "./ListResources.js"
 import * as ObjectStore from "./ObjectStore.js"
 import * as ServiceVariation from "./ServiceVariation.js"
 import type * as UrlSigner from "./UrlSigner.js"
-
-/**
- * A record of a list, as sent on the wire. Every record has an `id` and a `created_at`.
- *
- * @since 0.1.0
- * @category models
- */
-export type ListRecord = Readonly<Record<string, unknown>>
 
 /**
  * The options of a sandbox. All of them have defaults.

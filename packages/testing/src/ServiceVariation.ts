@@ -6,6 +6,7 @@
  */
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Duration from "effect/Duration"
 import * as FastCheck from "effect/FastCheck"
 import * as Hash from "effect/Hash"
 import * as Record from "effect/Record"
@@ -13,7 +14,6 @@ import * as Schema from "effect/Schema"
 import { plainVariation, standardNames, standardOpen } from "./internal/plainVariation.js"
 import { Answers, Completion, Download, Lists, Open, Records, Session, Storage } from "./internal/variationGroups.js"
 import * as ListResources from "./ListResources.js"
-import type { Options } from "./SandboxOptions.js"
 
 /**
  * A service that keeps every sentence of the interface.
@@ -141,15 +141,19 @@ const withSerials = (count: number) =>
  * @since 0.1.0
  * @category conversions
  */
-export const options = (variation: ServiceVariation): Omit<Options, "variation"> => {
+export const options = (variation: ServiceVariation) => {
   const { completion, download, lists, open, storage } = variation
   return {
     encryptionHeaders: encryptionHeaders(open.storage),
     signPartEncryption: storage.urls === "SigV4" && storage.signsPartEncryption,
-    urlLifetime: `${storage.partMinutes} minutes`,
-    singleUrlLifetime: `${storage.singleMinutes} minutes`,
-    processing: `${completion.pendingSeconds} seconds`,
-    download: open.download === "link" ? "link" : download.redirects > 0 ? "redirect" : "content",
+    urlLifetime: Duration.minutes(storage.partMinutes),
+    singleUrlLifetime: Duration.minutes(storage.singleMinutes),
+    processing: Duration.seconds(completion.pendingSeconds),
+    download: open.download === "link"
+      ? "link" as const
+      : download.redirects > 0
+      ? "redirect" as const
+      : "content" as const,
     paths: open.paths === "standard" ? {} : otherPaths,
     largestPage: lists.largestPage,
     projects: withSerials(lists.items)

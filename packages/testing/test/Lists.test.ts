@@ -125,7 +125,7 @@ describe("lists", () => {
       yield* refused("/v1/tags", [cursor], "page.start_cursor")
     }).pipe(Effect.provide(sandbox({ projects: 3 }))))
 
-  const records: Readonly<Record<string, ReadonlyArray<SandboxOptions.ListRecord>>> = {
+  const records: Readonly<Record<string, ReadonlyArray<ListResources.ListRecord>>> = {
     data: [
       {
         id: "1",

@@ -92,31 +92,34 @@ describe("SandboxLayer", () => {
       apiBasePath: "/api"
     }))))
 
-  it.effect.each(profiles)("uploads, inspects and downloads with a service of this profile, and only of this: %j", (options) => {
-    const whole = Effect.gen(function*() {
-      for (const strategy of ["single", "multipart"] as const) {
-        const { id } = yield* Uploads.upload(source, { strategy, ...(strategy === "single" ? {} : { parts: 3 }) })
-        assert.strictEqual((yield* Files.inspect(id)).id, id)
-        const text = yield* Stream.mkString(Stream.decodeText(Downloads.stream(id)))
-        assert.strictEqual(text, "hello")
-      }
-      const { breaches } = yield* Sandbox.report
-      assert.deepStrictEqual(breaches, [])
-    })
-    const memory = (more: SandboxLayer.Options) => SandboxLayer.memory({ minimumPartSize: 1, ...options, ...more })
-    const strict = ServiceProfile.extend(ServiceProfile.standard, {
-      envelope: "data",
-      download: options.download === "link" ? "link" : "content",
-      limits: { minimumPartSize: 1 }
-    })
-    return Effect.gen(function*() {
-      yield* Effect.provide(whole, memory({}))
-      const other = yield* Effect.exit(Effect.provide(whole, memory({ profile: strict })))
-      // a part number or a part size that the client does not know is not missed
-      const isMissed = options.fields?.partSize === undefined && options.fields?.partNumber !== "index"
-      assert.strictEqual(Exit.isFailure(other), isMissed)
-    })
-  })
+  it.effect.each(profiles)(
+    "uploads, inspects and downloads with a service of this profile, and only of this: %j",
+    (options) => {
+      const whole = Effect.gen(function*() {
+        for (const strategy of ["single", "multipart"] as const) {
+          const { id } = yield* Uploads.upload(source, { strategy, ...(strategy === "single" ? {} : { parts: 3 }) })
+          assert.strictEqual((yield* Files.inspect(id)).id, id)
+          const text = yield* Stream.mkString(Stream.decodeText(Downloads.stream(id)))
+          assert.strictEqual(text, "hello")
+        }
+        const { breaches } = yield* Sandbox.report
+        assert.deepStrictEqual(breaches, [])
+      })
+      const memory = (more: SandboxLayer.Options) => SandboxLayer.memory({ minimumPartSize: 1, ...options, ...more })
+      const strict = ServiceProfile.extend(ServiceProfile.standard, {
+        envelope: "data",
+        download: options.download === "link" ? "link" : "content",
+        limits: { minimumPartSize: 1 }
+      })
+      return Effect.gen(function*() {
+        yield* Effect.provide(whole, memory({}))
+        const other = yield* Effect.exit(Effect.provide(whole, memory({ profile: strict })))
+        // a part number or a part size that the client does not know is not missed
+        const isMissed = options.fields?.partSize === undefined && options.fields?.partNumber !== "index"
+        assert.strictEqual(Exit.isFailure(other), isMissed)
+      })
+    }
+  )
 
   it.effect("uses custom service paths in both the sandbox and the client", () =>
     Effect.gen(function*() {

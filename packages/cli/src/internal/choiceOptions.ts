@@ -40,12 +40,22 @@ const parsed = (
   )
 
 const time = (name: string, description: string) =>
-  parsed(name, "AGE", description, "an age such as 36h or 2d, or a date such as 2026-01-31", (text) =>
-    Effect.map(Clock.currentTimeMillis, (now) => Quantities.time(text, now)))
+  parsed(
+    name,
+    "AGE",
+    description,
+    "an age such as 36h or 2d, or a date such as 2026-01-31",
+    (text) => Effect.map(Clock.currentTimeMillis, (now) => Quantities.time(text, now))
+  )
 
 const size = (name: string, description: string) =>
-  parsed(name, "SIZE", description, "a size such as 500k, 20M or 1.5GB", (text) =>
-    Effect.succeed(Quantities.bytes(text)))
+  parsed(
+    name,
+    "SIZE",
+    description,
+    "a size such as 500k, 20M or 1.5GB",
+    (text) => Effect.succeed(Quantities.bytes(text))
+  )
 
 /**
  * `--files-from` and `-0`.

@@ -96,7 +96,10 @@ const dateOf = (owner: Reading["owner"], request: HttpClientRequest.HttpClientRe
 
 const signed = ({ initiatedAt, single }: Found): ReadonlyArray<Reading> =>
   Option.toArray(Option.map(
-    Option.all([Option.fromNullable(single?.url).pipe(Option.flatMap(({ signedAt }) => signedAt)), Option.fromNullable(initiatedAt)]),
+    Option.all([
+      Option.fromNullable(single?.url).pipe(Option.flatMap(({ signedAt }) => signedAt)),
+      Option.fromNullable(initiatedAt)
+    ]),
     ([at, initiated]): Reading => ({ owner: "urls", offset: Math.round((at.getTime() + 500 - initiated) / 1000) })
   ))
 

@@ -6,8 +6,8 @@ import * as Forecast from "../Forecast.js"
 import * as Measure from "../Measure.js"
 import { Output } from "../Output.js"
 import * as Printable from "../Printable.js"
-import type * as UploadReports from "../UploadReports.js"
 import type { FileToUpload } from "../UploadPaths.js"
+import type * as UploadReports from "../UploadReports.js"
 
 /** What is known before anything is sent. */
 interface Planned {

@@ -50,7 +50,11 @@ const uploadedOf = (line: typeof Line.Type, path: string, service: string, date:
  */
 export const adopt = (
   manifest: Manifest.Manifest,
-  command: { readonly service: string; readonly paths: ReadonlyArray<string>; readonly mediaType: Option.Option<string> }
+  command: {
+    readonly service: string
+    readonly paths: ReadonlyArray<string>
+    readonly mediaType: Option.Option<string>
+  }
 ): Effect.Effect<void, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -59,7 +63,11 @@ export const adopt = (
     const directory = found.value
     yield* directory.checked
     const { mediaType, paths, service } = command
-    const identity = JSON.stringify([service, Option.getOrNull(mediaType), ...paths.map((path) => resolve(path)).sort()])
+    const identity = JSON.stringify([
+      service,
+      Option.getOrNull(mediaType),
+      ...paths.map((path) => resolve(path)).sort()
+    ])
     const id = createHash("sha256").update(identity).digest("hex").slice(0, 32)
     const file = directory.pathOf(`${folder}/${id}.jsonl`)
     if (yield* fs.exists(file)) {

@@ -1,5 +1,5 @@
 import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -29,8 +29,11 @@ const partUrls = (prober: Prober, elements: ReadonlyArray<unknown>): ReadonlyArr
     if (isHref(element)) return [{ href: element, number: index + 1 }]
     if (!Predicate.isRecord(element)) return []
     const url = fieldOf(element, "url", isHref)
-    const number = fieldOf(element, "part_number", (value) =>
-      Predicate.isNumber(value) && Number.isInteger(value) && value >= 1 && value <= elements.length)
+    const number = fieldOf(
+      element,
+      "part_number",
+      (value) => Predicate.isNumber(value) && Number.isInteger(value) && value >= 1 && value <= elements.length
+    )
     if (url === undefined) return []
     if (url !== "url") fields["partUrl"] = url
     if (number !== undefined && number !== "part_number") fields["partNumber"] = number
@@ -143,7 +146,7 @@ const completeLarge = <E, R>(prober: Prober, first: Opened, another: Effect.Effe
     )
   })
 
-const idIn = (prober: Prober, opened: Answer): string | undefined => {
+const idIn = (prober: Prober, opened: Probe.Answer): string | undefined => {
   const field = prober.draft.fields["fileId"]
   const found = ProfileProbe.ids(opened)
   return (field === undefined ? found[0] : found.find((one) => one.field === field))?.id
@@ -155,7 +158,11 @@ const openLarge = (prober: Prober, content: Uint8Array) =>
   Effect.gen(function*() {
     const size = content.byteLength
     const { draft, service } = prober
-    const opened = yield* ProfileProbe.initiate(prober, "initiateLargeUpload", { name: Trial.largeName, size, parts: 2 })
+    const opened = yield* ProfileProbe.initiate(prober, "initiateLargeUpload", {
+      name: Trial.largeName,
+      size,
+      parts: 2
+    })
     const data = Probe.unwrapped(opened.json)
     const uploadId = Probe.textAt(data, "upload_id")
     const urls = partUrls(prober, Probe.listAt(data, "urls"))
@@ -197,8 +204,13 @@ export const wish = (prober: Prober) =>
     const [count, size] = [3, megabytes(16)]
     const opened = (names: ReadonlyArray<string>) =>
       Effect.gen(function*() {
-        const slots = [[Names.fileName, Trial.largeName], [Names.mediaType, Trial.mediaType], [Names.size, size]] as const
-        const body = Object.fromEntries(slots.map(([{ field, names }, value]) => [draft.fields[field] ?? names[0], value]))
+        const slots = [[Names.fileName, Trial.largeName], [Names.mediaType, Trial.mediaType], [
+          Names.size,
+          size
+        ]] as const
+        const body = Object.fromEntries(
+          slots.map(([{ field, names }, value]) => [draft.fields[field] ?? names[0], value])
+        )
         const wished = Object.fromEntries(names.map((name) => [name, count]))
         const answer = yield* prober.ask("initiateLargeUpload", "", { ...body, ...wished })
         const id = idIn(prober, answer)

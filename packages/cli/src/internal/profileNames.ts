@@ -13,13 +13,29 @@ export interface Slot {
 const separated = (...words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first = "", ...rest] = words
   const camel = first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")
-  return [...new Set([words.join("_"), camel, words.join("-"), camel.charAt(0).toUpperCase() + camel.slice(1), words.join("")])]
+  return [
+    ...new Set([
+      words.join("_"),
+      camel,
+      words.join("-"),
+      camel.charAt(0).toUpperCase() + camel.slice(1),
+      words.join("")
+    ])
+  ]
 }
 
 export const fileName: Slot = {
   field: "fileName",
   pattern: /name|title|label/i,
-  names: ["name", "filename", ...separated("file", "name"), "title", ...separated("display", "name"), ...separated("original", "name"), "label"]
+  names: [
+    "name",
+    "filename",
+    ...separated("file", "name"),
+    "title",
+    ...separated("display", "name"),
+    ...separated("original", "name"),
+    "label"
+  ]
 }
 
 export const mediaType: Slot = {
@@ -31,13 +47,29 @@ export const mediaType: Slot = {
 export const size: Slot = {
   field: "size",
   pattern: /size|bytes|length/i,
-  names: ["size", "bytes", ...separated("file", "size"), ...separated("content", "length"), "length", ...separated("size", "bytes"), ...separated("byte", "size"), ...separated("total", "size")]
+  names: [
+    "size",
+    "bytes",
+    ...separated("file", "size"),
+    ...separated("content", "length"),
+    "length",
+    ...separated("size", "bytes"),
+    ...separated("byte", "size"),
+    ...separated("total", "size")
+  ]
 }
 
 export const parts: Slot = {
   field: "parts",
   pattern: /parts?|chunks?|segments?/i,
-  names: ["parts", ...separated("part", "count"), ...separated("num", "parts"), ...separated("number", "of", "parts"), ...separated("desired", "parts"), "chunks"]
+  names: [
+    "parts",
+    ...separated("part", "count"),
+    ...separated("num", "parts"),
+    ...separated("number", "of", "parts"),
+    ...separated("desired", "parts"),
+    "chunks"
+  ]
 }
 
 export const completeParts: Slot = {

@@ -35,7 +35,12 @@ export class Prober {
   }
 
   ask(call: Calls, fileId: string, body?: object) {
-    return Probe.ask(this.service, call === "file" || call === "download" ? "GET" : "POST", this.path(call, fileId), body)
+    return Probe.ask(
+      this.service,
+      call === "file" || call === "download" ? "GET" : "POST",
+      this.path(call, fileId),
+      body
+    )
   }
 
   /** Remembers where the answers lead for a file. */
@@ -148,7 +153,9 @@ export const initiate = (
       if (Probe.isFine(answer)) return answer
     }
     Reflect.deleteProperty(draft.paths, call)
-    draft.questions.push(`paths.${call}: the path that opens ${file.parts === undefined ? "an upload" : "an upload in parts"}`)
+    draft.questions.push(
+      `paths.${call}: the path that opens ${file.parts === undefined ? "an upload" : "an upload in parts"}`
+    )
     return first
   })
 
@@ -164,7 +171,9 @@ export const ids = (answer: Answer): ReadonlyArray<{ readonly field: string; rea
   const found = Probe.leaves(Probe.unwrapped(answer.json)).flatMap(({ path, value }) => {
     const id = idOf(value)
     const last = path.at(-1) ?? ""
-    return id === undefined || last === "upload_id" || last === "upload_url" ? [] : [{ field: path.join("."), last, id }]
+    return id === undefined || last === "upload_id" || last === "upload_url"
+      ? []
+      : [{ field: path.join("."), last, id }]
   })
   const weight = ({ field, last }: { readonly field: string; readonly last: string }): number =>
     field === "id" || field === "file_id"

@@ -9,8 +9,8 @@ import type { Found } from "./doctorTrial.js"
 import * as Trial from "./doctorTrial.js"
 import type { Answer } from "./probe.js"
 import * as Probe from "./probe.js"
-import * as Names from "./profileNames.js"
 import * as Multipart from "./profileMultipart.js"
+import * as Names from "./profileNames.js"
 import * as ProfileProbe from "./profileProbe.js"
 
 type Prober = ProfileProbe.Prober
@@ -18,7 +18,9 @@ type Prober = ProfileProbe.Prober
 type Headers = Readonly<Record<string, string>>
 
 const storageOf = (url: URL): string =>
-  [...url.searchParams].flatMap(([name]) => /^x-([a-z0-9]+)-(?:signature|signedheaders|algorithm|credential)$/i.exec(name)?.[1] ?? [])[0]
+  [...url.searchParams].flatMap(([name]) =>
+    /^x-([a-z0-9]+)-(?:signature|signedheaders|algorithm|credential)$/i.exec(name)?.[1] ?? []
+  )[0]
     ?.toLowerCase() ?? "amz"
 
 const isEncryption = (name: string): boolean => /^x-[a-z0-9]+-server-side-encryption$/.test(name)
@@ -56,7 +58,9 @@ const putSingle = (prober: Prober, href: string, bytes: Uint8Array) =>
     else {
       const names = Probe.signedHeaders(url)?.filter((name) => name !== "host" && name !== "content-type").join(", ")
       draft.questions.push(
-        `encryptionHeaders: the headers that a single PUT must have${names === undefined ? "" : `, with their values: ${names}`}`
+        `encryptionHeaders: the headers that a single PUT must have${
+          names === undefined ? "" : `, with their values: ${names}`
+        }`
       )
     }
     return answer

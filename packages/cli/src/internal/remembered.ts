@@ -86,8 +86,7 @@ export const stillThere = (
 ): Effect.Effect<Option.Option<Manifest.UploadedFile>, ServiceError, ServiceApi> =>
   Effect.flatMap(ServiceApi, (service) => service.file(file.fileId)).pipe(
     Effect.flatMap((record) =>
-      Effect.map(now, (checkedAt) =>
-        isThere(record, file.size) ? Option.some({ ...file, checkedAt }) : Option.none())
+      Effect.map(now, (checkedAt) => isThere(record, file.size) ? Option.some({ ...file, checkedAt }) : Option.none())
     ),
     Effect.catchTag("NotFound", "Forbidden", () => Effect.succeedNone)
   )
@@ -98,7 +97,8 @@ const askedAtOnce = 100
 const shortestTrust = Duration.toMillis("1 day")
 const longestTrust = Duration.toMillis("30 days")
 
-const millisOf = (date: string): number => Option.match(DateTime.make(date), { onNone: () => 0, onSome: ({ epochMillis }) => epochMillis })
+const millisOf = (date: string): number =>
+  Option.match(DateTime.make(date), { onNone: () => 0, onSome: ({ epochMillis }) => epochMillis })
 
 // A file that was there after a week is likely to be there tomorrow
 const isDue = (now: number) => ({ checkedAt, uploadedAt }: Manifest.UploadedFile): boolean => {

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { InvalidInput } from "../InvalidInput.js"
-import { messageOf } from "./message.js"
 import type { FileToUpload } from "../UploadPaths.js"
+import { messageOf } from "./message.js"
 import type { Outcome } from "./outcome.js"
 import { pathOf } from "./outcome.js"
 import * as SeparatedValues from "./separatedValues.js"
@@ -59,7 +59,13 @@ const rowOf = (outcome: Outcome): Row => {
         ...Option.match(outcome.fileId, { onNone: () => ({}), onSome: (file_id) => ({ file_id }) })
       }
     case "Failed":
-      return { path, status: "failed", ...described(outcome.file), error: outcome.error._tag, message: messageOf(outcome.error) }
+      return {
+        path,
+        status: "failed",
+        ...described(outcome.file),
+        error: outcome.error._tag,
+        message: messageOf(outcome.error)
+      }
   }
 }
 
@@ -79,8 +85,10 @@ export const make = (
     onSome: (path) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
-        const file = yield* Effect.mapError(fs.open(path, { flag: "w" }), (error) =>
-          new InvalidInput({ input: "--report", problem: `cannot write ${path}: ${error.message}` }))
+        const file = yield* Effect.mapError(
+          fs.open(path, { flag: "w" }),
+          (error) => new InvalidInput({ input: "--report", problem: `cannot write ${path}: ${error.message}` })
+        )
         const isTable = /\.csv$/i.test(path)
         const encoder = new TextEncoder()
         let warned = false

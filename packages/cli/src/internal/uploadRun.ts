@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Manifest from "../Manifest.js"
-import { Output, type OutputFailed } from "../Output.js"
+import { type Output, type OutputFailed } from "../Output.js"
 import * as Reports from "../Reports.js"
 import { type FileToUpload, standardInput } from "../UploadPaths.js"
 import type * as UploadWatch from "../UploadWatch.js"
@@ -172,7 +172,10 @@ const unlessUploaded = (file: FileToUpload, source: RepeatableSource, run: Run) 
     orSkipped: (error: UploadLocked) =>
       Effect.flatMap(
         uploaded,
-        Option.match({ onNone: () => Effect.fail(error), onSome: (known) => Effect.succeed(skippedAs({ file, known })) })
+        Option.match({
+          onNone: () => Effect.fail(error),
+          onSome: (known) => Effect.succeed(skippedAs({ file, known }))
+        })
       )
   }
 }

@@ -241,7 +241,10 @@ describe("an upload of several files", () => {
       assert.deepStrictEqual(tags, ["ConnectionFailed", "ConnectionFailed", "ConnectionFailed"])
       // when it happens, and at the end
       assert.lengthOf(stderr.match(/ECONNREFUSED/g) ?? [], 2)
-      assert.match(stderr, /\nFailed, 3 files \(ConnectionFailed\): .*\n(?: {2}\S+\n){3}\{"type":"failed",.*"message":"3 of 3 files failed/)
+      assert.match(
+        stderr,
+        /\nFailed, 3 files \(ConnectionFailed\): .*\n(?: {2}\S+\n){3}\{"type":"failed",.*"message":"3 of 3 files failed/
+      )
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 
@@ -399,7 +402,10 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         for (const [path, standing] of [["notes/one.txt", "the file was"], ["notes", "all 2 files were"]]) {
           let reports = 0
           // so that the second upload is not skipped
-          yield* Effect.forEach(["one", "-two"], (name) => fs.writeFileString(`${folder}/notes/${name}.txt`, `${path} ${name}`))
+          yield* Effect.forEach(
+            ["one", "-two"],
+            (name) => fs.writeFileString(`${folder}/notes/${name}.txt`, `${path} ${name}`)
+          )
           const isLast = (text: string) => {
             reports += text.split("\n").filter((line) => line.includes("\"completed\"")).length
             return reports === (path === "notes" ? 2 : 1)
@@ -524,7 +530,13 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         const changed = yield* upload(folder)
         assert.sameMembers([...changed.completed.keys()], [one, `${folder}/empty.txt`])
         assert.strictEqual(changed.skipped.size, 2)
-        assert.deepInclude(changed.summary, { type: "summary", files: 4, uploaded: 2, skipped: { uploaded: 2 }, failed: 0 })
+        assert.deepInclude(changed.summary, {
+          type: "summary",
+          files: 4,
+          uploaded: 2,
+          skipped: { uploaded: 2 },
+          failed: 0
+        })
         const again = yield* upload(folder, "--again")
         assert.strictEqual(again.completed.size, 4)
         assert.isTrue([...again.completed].every(([path, id]) => changed.completed.get(path) !== id))
@@ -577,7 +589,8 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         const { folder, fs } = yield* fixtures
         yield* Effect.forEach(Array.from({ length: 20 }, (_, index) => `${folder}/notes/${index}`), (path) =>
           fs.writeFileString(path, path))
-        const upload = Effect.map(invoke(["upload", folder, "--json"], env), ({ stdout }) => ended(stdout))
+        const upload = Effect.map(invoke(["upload", folder, "--json"], env), ({ stdout }) =>
+          ended(stdout))
         const both = yield* Effect.all([upload, upload], { concurrency: "unbounded" })
         const paths = both.flatMap(({ completed }) => [...completed.keys()])
         assert.strictEqual(new Set(paths).size, paths.length)
@@ -711,7 +724,10 @@ layer(Layer.merge(sandbox("--projects", "250"), NodeContext.layer), { excludeTes
         assert.match(who.stderr, /rejected the token/)
         // when it happens, and at the end
         assert.lengthOf(up.stderr.match(/rejected the token/g) ?? [], 2)
-        assert.match(up.stderr, /\nFailed, 3 files \(Unauthorized\): .*\n(?: {2}\S+\n){3}\{"type":"failed",.*"message":"3 of 3 files failed/)
+        assert.match(
+          up.stderr,
+          /\nFailed, 3 files \(Unauthorized\): .*\n(?: {2}\S+\n){3}\{"type":"failed",.*"message":"3 of 3 files failed/
+        )
       }))
 
     it.scoped("list --resume continues where the last run stopped, and rejects a foreign or invalid checkpoint", () =>

@@ -157,33 +157,37 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       assert.lengthOf((yield* from("hello")(upload("-", "--name", "hello.txt"))).uploaded, 1)
     }))
 
-  it.scoped("--dry-run says what would be sent, its calls and the time they take, and sends nothing", () =>
-    Effect.gen(function*() {
-      const { env } = yield* Sandbox
-      const sizes = Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`${index}.bin`, 1000]))
-      const { folder } = yield* filled({ ...sizes, "empty": 0 })
-      yield* upload(`${folder}/0.bin`)
-      const dry = yield* upload(folder, "--dry-run", "--profile", "dovetail")
-      assert.strictEqual(dry.code, 0, dry.stderr)
-      assert.deepStrictEqual(dry.reports.at(-1), {
-        type: "plan",
-        files: 249,
-        bytes: 249_000,
-        calls: 498,
-        rateLimit: { calls: 200, seconds: 60 },
-        seconds: 149.4
-      })
-      assert.lengthOf(dry.reports.filter(({ type }) => type === "planned"), 249)
-      assert.lengthOf(dry.reports.filter(({ type }) => type === "skipped"), 2)
-      const words = yield* invoke(["upload", folder, "--dry-run", "--profile", "dovetail"], env)
-      assert.match(
-        words.stderr,
-        /^Would upload 249 files, 249\.0 kB: 498 calls, 2m 29s, as the service allows 200 in 1m\. The bytes .* below 1\.7 kB\/s$/m
-      )
-      const few = yield* invoke(["upload", `${folder}/1.bin`, "--dry-run", "--profile", "dovetail"], env)
-      assert.include(few.stderr, "2 calls, at once: the service allows 200 in 1m")
-      assert.lengthOf((yield* upload(folder, "--include", "1*.bin")).uploaded, 111)
-    }), 60_000)
+  it.scoped(
+    "--dry-run says what would be sent, its calls and the time they take, and sends nothing",
+    () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const sizes = Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`${index}.bin`, 1000]))
+        const { folder } = yield* filled({ ...sizes, "empty": 0 })
+        yield* upload(`${folder}/0.bin`)
+        const dry = yield* upload(folder, "--dry-run", "--profile", "dovetail")
+        assert.strictEqual(dry.code, 0, dry.stderr)
+        assert.deepStrictEqual(dry.reports.at(-1), {
+          type: "plan",
+          files: 249,
+          bytes: 249_000,
+          calls: 498,
+          rateLimit: { calls: 200, seconds: 60 },
+          seconds: 149.4
+        })
+        assert.lengthOf(dry.reports.filter(({ type }) => type === "planned"), 249)
+        assert.lengthOf(dry.reports.filter(({ type }) => type === "skipped"), 2)
+        const words = yield* invoke(["upload", folder, "--dry-run", "--profile", "dovetail"], env)
+        assert.match(
+          words.stderr,
+          /^Would upload 249 files, 249\.0 kB: 498 calls, 2m 29s, as the service allows 200 in 1m\. The bytes .* below 1\.7 kB\/s$/m
+        )
+        const few = yield* invoke(["upload", `${folder}/1.bin`, "--dry-run", "--profile", "dovetail"], env)
+        assert.include(few.stderr, "2 calls, at once: the service allows 200 in 1m")
+        assert.lengthOf((yield* upload(folder, "--include", "1*.bin")).uploaded, 111)
+      }),
+    60_000
+  )
 
   it.scoped("--report has a row for each file, and --retry-failed uploads those that failed", () =>
     Effect.gen(function*() {
@@ -240,7 +244,10 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       const { folder } = yield* filled({ "a.bin": 3 })
       const missing = ["x", "y", "z"].map((name) => `/no/such/${name}`)
       const { reports, stderr } = yield* upload(...missing, `${folder}/a.bin`)
-      assert.match(stderr, /^Failed, 3 files \(SourceUnreadable\): "x" does not exist.*\n {2}\/no\/such\/x\n {2}\/no\/such\/y\n {2}\/no\/such\/z$/m)
+      assert.match(
+        stderr,
+        /^Failed, 3 files \(SourceUnreadable\): "x" does not exist.*\n {2}\/no\/such\/x\n {2}\/no\/such\/y\n {2}\/no\/such\/z$/m
+      )
       const summary = reports.at(-1)
       if (summary?.type !== "summary") return assert.fail()
       assert.deepInclude(summary, { files: 4, uploaded: 1, failed: 3, bytesSent: 3, bytesResumed: 0, resumed: 0 })
@@ -251,7 +258,10 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
     Effect.gen(function*() {
       const { env } = yield* Sandbox
       const { folder, fs } = yield* filled({ "a.bin": 3, "deep/a.bin": 4, "deep/b.bin": 5 })
-      yield* fs.writeFileString(`${folder}/rows.csv`, `path,name\n${folder}/a.bin,../x.bin\n${folder}/deep/a.bin,../x.bin\n`)
+      yield* fs.writeFileString(
+        `${folder}/rows.csv`,
+        `path,name\n${folder}/a.bin,../x.bin\n${folder}/deep/a.bin,../x.bin\n`
+      )
       const { files } = yield* upload("--files-from", `${folder}/rows.csv`, `${folder}/deep/b.bin`)
       yield* fs.writeFileString(`${folder}/ids`, [...files.keys(), "missing"].join("\n"))
       const download = ["download", "--files-from", `${folder}/ids`, "--directory", `${folder}/down/here`]
@@ -266,7 +276,11 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       const paths = jsonLines(first.stdout).flatMap((line) =>
         Schema.is(Reports.Downloaded)(line) ? [[line.fileId, line.path]] : []
       )
-      assert.strictEqual((yield* fs.readFileString(new Map(paths.map(([id = "", path = ""]) => [id, path])).get(small ?? "") ?? "")).length, 3)
+      assert.strictEqual(
+        (yield* fs.readFileString(new Map(paths.map(([id = "", path = ""]) => [id, path])).get(small ?? "") ?? ""))
+          .length,
+        3
+      )
       const second = yield* invoke(download, env)
       assert.match(second.stderr, /Downloaded 0 of 4 files: .*; 3 were already there/)
       yield* fs.writeFileString(`${folder}/down/here/b.bin`, "longer than before")

@@ -81,7 +81,11 @@ describe("list --resume", () => {
       const words = ["list", "projects", "--limit", "1", "--resume", place]
       const first = yield* invoke(words, env)
       const whole = yield* fs.readFileString(place)
-      const torn = ["", "\0".repeat(whole.length), ...[1, 12, 30, whole.length - 1].map((length) => whole.slice(0, length))]
+      const torn = [
+        "",
+        "\0".repeat(whole.length),
+        ...[1, 12, 30, whole.length - 1].map((length) => whole.slice(0, length))
+      ]
       for (const text of [...torn, `${whole.slice(0, 40)}${"\0".repeat(40)}`]) {
         yield* fs.writeFileString(place, text)
         const { code, stderr, stdout } = yield* invoke(words, env)
@@ -91,7 +95,14 @@ describe("list --resume", () => {
       }
     }).pipe(Effect.provide(live)))
 
-  it.scopedLive.each(["{}", "{\"version\":1}", "[1]", "precious", "{\"version\":1,\"path\":\"/v1/projects\"}", "{\"id\":"])(
+  it.scopedLive.each([
+    "{}",
+    "{\"version\":1}",
+    "[1]",
+    "precious",
+    "{\"version\":1,\"path\":\"/v1/projects\"}",
+    "{\"id\":"
+  ])(
     "leaves a file alone that is no checkpoint: %j",
     (text) =>
       Effect.gen(function*() {

@@ -106,7 +106,10 @@ layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTe
         assert.notInclude(listed, env["STEVEDORE_TOKEN"] ?? "")
         const { code, stderr } = yield* interrupt(upload)
         assert.strictEqual(code, 130)
-        assert.match(stderr, /^Stopped\. To resume:\n {2}stevedore upload large\.mp4 --json\n\{"type":"failed","error":\{"_tag":"Interrupted",.*\}\n$/)
+        assert.match(
+          stderr,
+          /^Stopped\. To resume:\n {2}stevedore upload large\.mp4 --json\n\{"type":"failed","error":\{"_tag":"Interrupted",.*\}\n$/
+        )
         assert.isTrue(yield* isGone(upload.child))
         const left = yield* unfinished(env)
         assert.deepStrictEqual(left.map(({ name, size }) => [name, size]), [["large.mp4", 4_000_000_000]])

@@ -82,41 +82,49 @@ const services: ReadonlyArray<readonly [string, ServiceVariation.ServiceVariatio
 ]
 
 describe("doctor --write-profile", () => {
-  it.scopedLive.each(services)("writes a profile that works for a service %s", ([, variation]) =>
-    Effect.gen(function*() {
-      const { profile } = yield* written(yield* varied(variation))
-      const { download, names, paths, storage } = variation.open
-      const { fields } = ServiceVariation.profileFields(variation)
-      // each name that was found is the service's, and none is missing of those that an upload needs
-      const found = Predicate.isRecord(profile.fields) ? profile.fields : {}
-      assert.deepInclude(names, found)
-      const needed = Object.keys(Predicate.isRecord(fields) ? fields : {}).filter((field) =>
-        !["mediaType", "partUrl", "partNumber", "downloadUrl"].includes(field)
-      )
-      assert.includeMembers(Object.keys(found), needed)
-      assert.strictEqual(profile.download ?? "content", download)
-      assert.deepStrictEqual(profile.paths, paths === "other" ? { initiateUpload: "/v2/uploads" } : undefined)
-      assert.deepStrictEqual(
-        profile.encryptionHeaders,
-        storage === "amz" ? undefined : ServiceVariation.encryptionHeaders(storage)
-      )
-    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+  it.scopedLive.each(services)(
+    "writes a profile that works for a service %s",
+    ([, variation]) =>
+      Effect.gen(function*() {
+        const { profile } = yield* written(yield* varied(variation))
+        const { download, names, paths, storage } = variation.open
+        const { fields } = ServiceVariation.profileFields(variation)
+        // each name that was found is the service's, and none is missing of those that an upload needs
+        const found = Predicate.isRecord(profile.fields) ? profile.fields : {}
+        assert.deepInclude(names, found)
+        const needed = Object.keys(Predicate.isRecord(fields) ? fields : {}).filter((field) =>
+          !["mediaType", "partUrl", "partNumber", "downloadUrl"].includes(field)
+        )
+        assert.includeMembers(Object.keys(found), needed)
+        assert.strictEqual(profile.download ?? "content", download)
+        assert.deepStrictEqual(profile.paths, paths === "other" ? { initiateUpload: "/v2/uploads" } : undefined)
+        assert.deepStrictEqual(
+          profile.encryptionHeaders,
+          storage === "amz" ? undefined : ServiceVariation.encryptionHeaders(storage)
+        )
+      }).pipe(Effect.provide(NodeContext.layer)),
+    120_000
+  )
 
-  it.scopedLive("replaces a file only with --overwrite, and asks nothing of the service before", () =>
-    Effect.gen(function*() {
-      const { env, fs, path } = yield* Effect.gen(function*() {
-        const env = yield* varied(plain)
-        return { env, ...(yield* written(env)) }
-      })
-      yield* fs.writeFileString(path, "mine")
-      const refused = yield* invoke(["doctor", "--write-profile", path], env)
-      assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
-      assert.match(refused.stderr, /^--write-profile: \S+ already exists: give --overwrite/)
-      assert.strictEqual(yield* fs.readFileString(path), "mine")
-      assert.strictEqual((yield* invoke(["doctor", "--write-profile", path, "--overwrite"], env)).code, 0)
-      assert.notStrictEqual(yield* fs.readFileString(path), "mine")
-      assert.strictEqual((yield* invoke(["doctor", "--write-profile", "/no/such/place.json"], env)).code, 2)
-    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+  it.scopedLive(
+    "replaces a file only with --overwrite, and asks nothing of the service before",
+    () =>
+      Effect.gen(function*() {
+        const { env, fs, path } = yield* Effect.gen(function*() {
+          const env = yield* varied(plain)
+          return { env, ...(yield* written(env)) }
+        })
+        yield* fs.writeFileString(path, "mine")
+        const refused = yield* invoke(["doctor", "--write-profile", path], env)
+        assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
+        assert.match(refused.stderr, /^--write-profile: \S+ already exists: give --overwrite/)
+        assert.strictEqual(yield* fs.readFileString(path), "mine")
+        assert.strictEqual((yield* invoke(["doctor", "--write-profile", path, "--overwrite"], env)).code, 0)
+        assert.notStrictEqual(yield* fs.readFileString(path), "mine")
+        assert.strictEqual((yield* invoke(["doctor", "--write-profile", "/no/such/place.json"], env)).code, 2)
+      }).pipe(Effect.provide(NodeContext.layer)),
+    120_000
+  )
 
   it.scopedLive("asks for what it cannot find out, one line each, and writes nothing", () =>
     Effect.gen(function*() {

@@ -41,8 +41,10 @@ it.scopedLive(
       const [bundle, state, recordings] = [`${folder}/bundle`, `${folder}/state`, `${folder}/recordings`]
       const indexes = Array.from({ length: count }, (_, index) => index)
       const nameOf = (index: number) => `${index % 7}/${index}.bin`
-      yield* Effect.forEach(indexes.slice(0, 7), (index) => fs.makeDirectory(`${recordings}/${index}`, { recursive: true }))
-      yield* Effect.forEach(indexes, (index) => fs.writeFileString(`${recordings}/${nameOf(index)}`, contentOf(index)), {
+      yield* Effect.forEach(indexes.slice(0, 7), (index) =>
+        fs.makeDirectory(`${recordings}/${index}`, { recursive: true }))
+      yield* Effect.forEach(indexes, (index) =>
+        fs.writeFileString(`${recordings}/${nameOf(index)}`, contentOf(index)), {
         concurrency: 16
       })
       const sandbox = yield* SandboxServer.start({

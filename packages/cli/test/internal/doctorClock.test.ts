@@ -22,14 +22,44 @@ describe("the doctor's clock", () => {
     [{ service: 1 }, false, "this machine's is the same as the service's", undefined],
     [{ service: 0, urls: 2, storage: -1 }, false, "the same as the service's, its URLs' and storage's", undefined],
     [{ service: 5 * hour, urls: 0, storage: 1 }, false, "the service's is 5h ahead of", /Uploads do not depend on it/],
-    [{ service: -5 * hour, urls: 0, storage: 0 }, false, "the service's is 5h behind its URLs', storage's and this machine's", /gateway/],
-    [{ service: hour, urls: hour, storage: hour }, true, "this machine's is 1h behind the service's", /Set this machine/],
+    [
+      { service: -5 * hour, urls: 0, storage: 0 },
+      false,
+      "the service's is 5h behind its URLs', storage's and this machine's",
+      /gateway/
+    ],
+    [
+      { service: hour, urls: hour, storage: hour },
+      true,
+      "this machine's is 1h behind the service's",
+      /Set this machine/
+    ],
     [{ service: -60, urls: -60, storage: -60 }, false, "this machine's is 1m ahead of", /Set this machine/],
-    [{ service: 0, urls: 0, storage: hour }, false, "storage's is 1h ahead of the service's, its URLs' and this machine's", /storage's operator/],
+    [
+      { service: 0, urls: 0, storage: hour },
+      false,
+      "storage's is 1h ahead of the service's, its URLs' and this machine's",
+      /storage's operator/
+    ],
     [{ service: 0, urls: -hour, storage: 0 }, false, "its URLs' is 1h behind the service's", /expire too early/],
-    [{ service: hour, urls: hour, storage: 0 }, false, "its URLs' is 1h ahead of storage's and this machine's", /not valid yet/],
-    [{ service: hour, urls: 0, storage: hour }, false, "storage's is 1h ahead of its URLs' and this machine's", /operator/],
-    [{ service: hour, storage: hour }, false, "this machine's is 1h behind the service's and storage's", /Set this machine/],
+    [
+      { service: hour, urls: hour, storage: 0 },
+      false,
+      "its URLs' is 1h ahead of storage's and this machine's",
+      /not valid yet/
+    ],
+    [
+      { service: hour, urls: 0, storage: hour },
+      false,
+      "storage's is 1h ahead of its URLs' and this machine's",
+      /operator/
+    ],
+    [
+      { service: hour, storage: hour },
+      false,
+      "this machine's is 1h behind the service's and storage's",
+      /Set this machine/
+    ],
     [{ service: hour }, false, "this machine's is 1h behind the service's", /Set this machine/],
     [{ storage: hour }, false, "this machine's is 1h behind storage's", /Set this machine/]
   ])("%j: failed %s: %s", (offsets, failed, words, advice) => {

@@ -11,7 +11,10 @@ export const decodeProblem = (
   at = ""
 ): { readonly path: string; readonly problem: string } => {
   const [{ issue, path }] = leavesOf(error.issue)
-  return { path: showPath(at, path).slice(0, longestPath), problem: problems[issue._tag] ?? "a value of the wrong type" }
+  return {
+    path: showPath(at, path).slice(0, longestPath),
+    problem: problems[issue._tag] ?? "a value of the wrong type"
+  }
 }
 
 /** A record may have a name of any length. */

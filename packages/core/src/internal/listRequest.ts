@@ -8,8 +8,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type { Checkpoint } from "../Checkpoints.js"
 import { fingerprint } from "../Checkpoints.js"
-import { CheckpointMismatch, InvalidListOption, InvalidPageSize } from "../ListError.js"
 import { rounded } from "../Json.js"
+import { CheckpointMismatch, InvalidListOption, InvalidPageSize } from "../ListError.js"
 import { toQuery } from "../ListFilters.js"
 import type { PageRequest } from "../ServiceEndpoints.js"
 import { leavesOf } from "./decodeProblem.js"
@@ -204,9 +204,8 @@ const Fields = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 const asFields = Schema.decodeUnknownEither(Fields)
 
 // A Schema that asks for a number gets the nearest one
-const decodeItem =
-  <A>(decode: ListShape<A>["decode"]): ListShape<A>["decode"] => (item) =>
-    Either.orElse(decode(item), (error) => Either.mapLeft(decode(rounded(item)), () => error))
+const decodeItem = <A>(decode: ListShape<A>["decode"]): ListShape<A>["decode"] => (item) =>
+  Either.orElse(decode(item), (error) => Either.mapLeft(decode(rounded(item)), () => error))
 
 /** The Schemas of a list as functions. Unknown fields of an item are kept; unknown filters are refused. */
 export const shapeOf = <A, I, F, FI>(list: {

@@ -25,8 +25,10 @@ export const printable = (text: string, longest = longestShown): string =>
  * @internal
  */
 export const escaped = (json: string): string =>
-  json.replace(unsafe, (character) =>
-    character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""))
+  json.replace(
+    unsafe,
+    (character) => character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
+  )
 
 /**
  * A text in quotes, with what is not safe to print escaped as in JSON: a name in a message.

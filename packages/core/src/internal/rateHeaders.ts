@@ -64,16 +64,20 @@ const membersOf = (header = ""): ReadonlyArray<Member> =>
     const [name = "", ...parameters] = pieces(member, ";").map((piece) => piece.trim())
     return {
       name,
-      parameters: Object.fromEntries(parameters.map((one) => one.split("=", 2)).map(([key = "", value = ""]) => [key, value]))
+      parameters: Object.fromEntries(
+        parameters.map((one) => one.split("=", 2)).map(([key = "", value = ""]) => [key, value])
+      )
     }
   })
 
 // Draft 7: `RateLimit: limit=100, remaining=50, reset=5`
 const byDictionary = (headers: Headers): Said => {
-  const values = new Map(membersOf(headers["ratelimit"]).map(({ name }) => {
-    const [key = "", value] = name.split("=", 2)
-    return [key.trim(), numberIn(value)]
-  }))
+  const values = new Map(
+    membersOf(headers["ratelimit"]).map(({ name }) => {
+      const [key = "", value] = name.split("=", 2)
+      return [key.trim(), numberIn(value)]
+    })
+  )
   const [limit = NaN, remaining = NaN, reset = NaN] = ["limit", "remaining", "reset"].map((key) => values.get(key))
   return { limit, remaining, wait: reset * 1000 }
 }

@@ -91,7 +91,12 @@ const elementOf = (
     return Either.map(urlAt(resource, place, element), (url) => ({ place, url, stated: undefined }))
   }
   return Either.map(
-    urlAt({ ...resource, fields: element }, `${place}.${namesOf(partUrl)[0]}`, valueOf(element, partUrl), "fields.partUrl"),
+    urlAt(
+      { ...resource, fields: element },
+      `${place}.${namesOf(partUrl)[0]}`,
+      valueOf(element, partUrl),
+      "fields.partUrl"
+    ),
     (url) => ({ place, url, stated: numberOf(valueOf(element, partNumber)) })
   )
 }

@@ -93,7 +93,8 @@ const names: Readonly<Record<string, string>> = {
   sol: "/"
 }
 
-const encoded = /%(?:25)*(?:u([\da-f]{4})|([\da-f]{2}))|&(?:amp;)*(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));?|\\+(?:u\{?([\da-f]{4,6})\}?|x([\da-f]{2})|([^\w\s]))/gi
+const encoded =
+  /%(?:25)*(?:u([\da-f]{4})|([\da-f]{2}))|&(?:amp;)*(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));?|\\+(?:u\{?([\da-f]{4,6})\}?|x([\da-f]{2})|([^\w\s]))/gi
 
 const character = (digits: string, base: number): string => {
   const code = Number.parseInt(digits, base)
@@ -140,8 +141,7 @@ const undressed = (view: View): View =>
   })
 
 // Line breaks with their indentation, and what can be put between characters without being seen
-const unwrapped = (view: View): View =>
-  changed(view, /[^\S\n]*\n\s*|[\u00ad\u200b-\u200d\u2060\ufeff]+/g, () => "")
+const unwrapped = (view: View): View => changed(view, /[^\S\n]*\n\s*|[\u00ad\u200b-\u200d\u2060\ufeff]+/g, () => "")
 
 const unspaced = (view: View): View => changed(view, /\s+/g, () => "")
 
@@ -202,12 +202,12 @@ const marksOfRuns = (view: View, index: ReadonlyArray<Index>, layers: number): R
     )
 
 const marksIn = (text: string, index: ReadonlyArray<Index>, layers: number): ReadonlyArray<Mark> => {
-  const marks: Array<Mark> = []
+  let marks: ReadonlyArray<Mark> = []
   let view = viewOf(text)
   // each time through takes off one dress, and the last finds nothing more to take off
   for (let dresses = 0; dresses < 4; dresses += 1) {
     const whole = unwrapped(view)
-    marks.push(...marksOfNames(whole), ...marksOfValues(unspaced(whole), index), ...marksOfRuns(whole, index, layers))
+    marks = [marks, marksOfNames(whole), marksOfValues(unspaced(whole), index), marksOfRuns(whole, index, layers)].flat()
     const next = undressed(view)
     if (next.text === view.text) break
     view = next

@@ -48,15 +48,18 @@ export const usable = (
   const { clockOffset, fileId, openedAt } = session
   const urls = urlsOf(session)
   const uploadId = uploadIdOf(session)
-  return Either.map(rangesOf({ parts: urls.length, uploadId, partSize: partSizeOf(session) }, size, limits), (ranges) => ({
-    fileId,
-    uploadId,
-    clockOffset,
-    openedAt,
-    count: urls.length,
-    parts: Arr.map(Arr.zip(ranges, urls), ([range, url], index) => ({ partNumber: index + 1, range, url })),
-    inherited
-  }))
+  return Either.map(
+    rangesOf({ parts: urls.length, uploadId, partSize: partSizeOf(session) }, size, limits),
+    (ranges) => ({
+      fileId,
+      uploadId,
+      clockOffset,
+      openedAt,
+      count: urls.length,
+      parts: Arr.map(Arr.zip(ranges, urls), ([range, url], index) => ({ partNumber: index + 1, range, url })),
+      inherited
+    })
+  )
 }
 
 /** The latest time that a Date can represent. */

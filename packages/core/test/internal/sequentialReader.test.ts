@@ -298,7 +298,10 @@ describe("sequentialReader", () => {
           const source = yield* open(large, overHeld - difference)
           const section = yield* source.section({ offset: 0, length: overHeld - difference })
           const stream = yield* streamOf(section)
-          assert.strictEqual(changed(yield* Effect.either(Stream.runDrain(stream))).what, difference < 0 ? "tooShort" : "tooLong")
+          assert.strictEqual(
+            changed(yield* Effect.either(Stream.runDrain(stream))).what,
+            difference < 0 ? "tooShort" : "tooLong"
+          )
         }))
     )
   })

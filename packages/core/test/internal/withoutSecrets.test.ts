@@ -76,8 +76,10 @@ describe("withoutSecrets", () => {
   it("leaves nothing of one of ten thousand URLs that were issued", () => {
     const signatures = Array.from({ length: 10_000 }, (_, part) => (part * 7919 + 1e15).toString(16).padStart(16, "0"))
     const issued = signatures.map((one) => new PresignedUrl.PresignedUrl(`https://s.test/k?X-Amz-Signature=${one}`))
-    assert.strictEqual(withoutSecrets(`SignatureProvided ${signatures[9999]} is not it`, { issued }),
-      "SignatureProvided <redacted> is not it")
+    assert.strictEqual(
+      withoutSecrets(`SignatureProvided ${signatures[9999]} is not it`, { issued }),
+      "SignatureProvided <redacted> is not it"
+    )
   })
 
   it("leaves what is public of a request: dates, regions, algorithms and header names", () => {
@@ -105,7 +107,10 @@ describe("withoutSecrets", () => {
   })
 
   it.prop("changes no text that has no secret", [fc.string({ unit: "grapheme" }), tokens], ([text, token]) => {
-    assert.strictEqual(withoutSecrets(text.replaceAll(token, ""), { token: Redacted.make(token) }), text.replaceAll(token, ""))
+    assert.strictEqual(
+      withoutSecrets(text.replaceAll(token, ""), { token: Redacted.make(token) }),
+      text.replaceAll(token, "")
+    )
   })
 
   it("takes a time that grows with the text, not with its square", () => {

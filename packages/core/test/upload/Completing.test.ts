@@ -96,10 +96,13 @@ describe("completing", () => {
       ["another shape", [() => json({ data: { done: true } })], missing, undefined, 1],
       ["a status of its own", [() => json({ data: record("quarantined") })], missing, "quarantined", 1]
     ] as const
-  )("after %s a Complete that succeeded is enough, whatever its body", ([_, completions, file, end, told]) =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* completing(completions, file), { end, told, asked: false })
-    }))
+  )(
+    "after %s a Complete that succeeded is enough, whatever its body",
+    ([_, completions, file, end, told]) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* completing(completions, file), { end, told, asked: false })
+      })
+  )
 
   it.effect.each(
     [

@@ -2,7 +2,20 @@ import * as Predicate from "effect/Predicate"
 
 // What the records of the service's documented endpoints contain, at any depth
 const documented = [
-  ...["id", "name", "type", "size", "status", "author", "created_at", "updated_at", "title", "deleted", "text", "email"],
+  ...[
+    "id",
+    "name",
+    "type",
+    "size",
+    "status",
+    "author",
+    "created_at",
+    "updated_at",
+    "title",
+    "deleted",
+    "text",
+    "email"
+  ],
   ...["folder", "parent_folder", "project", "project_id", "author_id", "note_id", "tags", "start_time", "end_time"],
   ...["fields", "label", "value"]
 ]

@@ -56,11 +56,14 @@ const pathIn = (directory: Pick<Place, "pathOf">) => (id: string): string => dir
 
 // Reading a pipe that nobody writes to would block forever.
 const contentOf = (fs: FileSystem.FileSystem, path: string) =>
-  Effect.flatMap(fs.stat(path), ({ mtime, type }) =>
-    Effect.map(type === "File" ? fs.readFileString(path) : Effect.succeed(""), (text) => ({
-      text,
-      shownAt: Option.getOrUndefined(Option.map(mtime, (date) => date.getTime()))
-    })))
+  Effect.flatMap(
+    fs.stat(path),
+    ({ mtime, type }) =>
+      Effect.map(type === "File" ? fs.readFileString(path) : Effect.succeed(""), (text) => ({
+        text,
+        shownAt: Option.getOrUndefined(Option.map(mtime, (date) => date.getTime()))
+      }))
+  )
 
 // A file that is not one of our locks has no owner: a lock is written in one step, so it cannot be a half-written one.
 const readWith = (fs: FileSystem.FileSystem) => (path: string): Effect.Effect<Found, PlatformError> =>

@@ -37,7 +37,9 @@ describe("groupedAppends", () => {
       yield* next()
       yield* Fiber.join(first)
       assert.deepStrictEqual(written, ["a:1"])
-      assert.isNull(yield* Fiber.poll(rest[0] ?? Fiber.never).pipe(Effect.map((exit) => exit._tag === "None" ? null : exit)))
+      assert.isNull(
+        yield* Fiber.poll(rest[0] ?? Fiber.never).pipe(Effect.map((exit) => exit._tag === "None" ? null : exit))
+      )
       yield* next()
       yield* Fiber.join(other)
       yield* next()

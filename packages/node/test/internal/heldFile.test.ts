@@ -105,12 +105,13 @@ describe("heldFile", () => {
     }))
 
   it("is told with the limit that is reached and where to change it, whatever could not be opened", () => {
-    const messages = (code: string) => [
-      new TargetUnwritable({ path: "a", code }),
-      new SpoolUnwritable({ fileName: "a", directory: "b", code }),
-      new SourceUnreadable({ fileName: "a", reason: "Failed", code }),
-      new ConnectionFailed({ peer: "storage", origin: "https://storage.test", arrived: "no", code })
-    ].map(({ message }) => message)
+    const messages = (code: string) =>
+      [
+        new TargetUnwritable({ path: "a", code }),
+        new SpoolUnwritable({ fileName: "a", directory: "b", code }),
+        new SourceUnreadable({ fileName: "a", reason: "Failed", code }),
+        new ConnectionFailed({ peer: "storage", origin: "https://storage.test", arrived: "no", code })
+      ].map(({ message }) => message)
     for (const message of messages("EMFILE")) assert.match(message, /\(EMFILE\).*ulimit -n/)
     for (const message of messages("ENFILE")) assert.match(message, /\(ENFILE\).*fs\.file-max/)
     for (const message of messages("EIO")) assert.notMatch(message, /limit/)

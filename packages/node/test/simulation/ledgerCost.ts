@@ -51,8 +51,10 @@ const workloads = {
 const notSyncing = (fs: FileSystem.FileSystem): FileSystem.FileSystem => ({
   ...fs,
   open: (path, options) =>
-    Effect.map(fs.open(path, options), (file) =>
-      new Proxy(file, { get: (own, name) => name === "sync" ? Effect.void : Reflect.get(own, name, own) }))
+    Effect.map(
+      fs.open(path, options),
+      (file) => new Proxy(file, { get: (own, name) => name === "sync" ? Effect.void : Reflect.get(own, name, own) })
+    )
 })
 
 const program = Effect.gen(function*() {

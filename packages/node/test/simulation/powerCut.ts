@@ -90,7 +90,9 @@ const breachOf = (truth: Truth, found: Option.Option<UploadLedger.Unfinished>): 
   const { fileId } = record.session
   const known = told.get(fileId)
   if (known === undefined) return `session ${fileId} was never begun`
-  const strange = receipts.find((one) => !known.has(one.partNumber) || one.etag !== receiptOf(fileId, one.partNumber).etag)
+  const strange = receipts.find((one) =>
+    !known.has(one.partNumber) || one.etag !== receiptOf(fileId, one.partNumber).etag
+  )
   if (strange !== undefined) return `a receipt of part ${strange.partNumber} of ${fileId} that was never told`
   if (confirmed === undefined || forgetting) return undefined
   if (fileId !== confirmed.record.session.fileId) {
@@ -127,7 +129,7 @@ export const history = (seed: number, honesty: Honesty = "honest"): Effect.Effec
     let disk = LosingDisk.make({ dice, honesty, cutAt: 1 + dice.below(300) })
     const ledgerOn = (on: LosingDisk.Disk) =>
       Effect.provideService(
-        DiskLedger.make({ directory: "/home/ada/state/stevedore" }),
+        DiskLedger.make({ directory: "/state/stevedore" }),
         FileSystem.FileSystem,
         on.fileSystem
       )

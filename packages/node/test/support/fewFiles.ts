@@ -46,9 +46,12 @@ const program = Effect.gen(function*() {
   const source = yield* FileSource.fromPath(path)
   const { id } = yield* Uploads.upload(source, options)
   yield* shortOf("a source", FileSource.fromPath(path))
-  yield* shortOf("a folder", Stream.runCollect(FileSource.fromDirectory(folder)).pipe(
-    Effect.flatMap((found) => Effect.scoped(Effect.forEach(Chunk.toReadonlyArray(found), (one) => one.open)))
-  ))
+  yield* shortOf(
+    "a folder",
+    Stream.runCollect(FileSource.fromDirectory(folder)).pipe(
+      Effect.flatMap((found) => Effect.scoped(Effect.forEach(Chunk.toReadonlyArray(found), (one) => one.open)))
+    )
+  )
   yield* shortOf(
     "a spooled stream",
     Effect.scoped(FileSource.spooled("a", Stream.make(Buffer.alloc(10)), { directory: folder }))
@@ -74,7 +77,11 @@ const program = Effect.gen(function*() {
     )
   }
   yield* Sandbox.report
-}).pipe(Effect.scoped, Effect.provide(SandboxLayer.memory({ minimumPartSize: 1 })), Effect.provide(NodeFileSystem.layer))
+}).pipe(
+  Effect.scoped,
+  Effect.provide(SandboxLayer.memory({ minimumPartSize: 1 })),
+  Effect.provide(NodeFileSystem.layer)
+)
 
 await Effect.runPromise(program)
 process.stdout.write(`${JSON.stringify(outcomes)}\n`)

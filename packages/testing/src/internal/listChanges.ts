@@ -4,7 +4,7 @@ import * as Fault from "../Fault.js"
 import * as ListPage from "../ListPage.js"
 import * as ListQuery from "../ListQuery.js"
 import * as ListResources from "../ListResources.js"
-import type { ListRecord } from "../SandboxOptions.js"
+import type { ListRecord } from "../ListResources.js"
 
 export const sorts = ["created_at:asc", "created_at:desc", "title:asc"] as const
 

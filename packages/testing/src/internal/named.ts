@@ -5,7 +5,10 @@ type Fields = Readonly<Record<string, unknown>>
 
 const placed = (fields: Fields, [name = "", ...inner]: ReadonlyArray<string>, value: unknown): Fields => {
   const before = fields[name]
-  return { ...fields, [name]: inner.length === 0 ? value : placed(Predicate.isReadonlyRecord(before) ? before : {}, inner, value) }
+  return {
+    ...fields,
+    [name]: inner.length === 0 ? value : placed(Predicate.isReadonlyRecord(before) ? before : {}, inner, value)
+  }
 }
 
 /** The fields of a response under the names of a profile: the first of several, and with a dot, within objects. */

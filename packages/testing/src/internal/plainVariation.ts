@@ -1,7 +1,7 @@
-import type { ServiceVariation } from "../ServiceVariation.js"
+import type { Open } from "./variationGroups.js"
 
 /** The names of the standard profile. @internal */
-export const standardNames: ServiceVariation["open"]["names"] = {
+export const standardNames: typeof Open.Type["names"] = {
   fileName: "name",
   mediaType: "type",
   size: "size",
@@ -16,7 +16,7 @@ export const standardNames: ServiceVariation["open"]["names"] = {
 }
 
 /** What the standard profile assumes. @internal */
-export const standardOpen: ServiceVariation["open"] = {
+export const standardOpen: typeof Open.Type = {
   names: standardNames,
   paths: "standard",
   storage: "amz",
@@ -24,7 +24,7 @@ export const standardOpen: ServiceVariation["open"] = {
 }
 
 /** The service that the sandbox is without a variation. @internal */
-export const plainVariation: ServiceVariation = {
+export const plainVariation = {
   seed: 0,
   session: { envelope: "data", ids: "base62", uploadIds: "base62", urls: "strings", parts: "wished" },
   completion: { status: 200, body: "record", repeated: "as before", pendingSeconds: 0 },
@@ -72,4 +72,4 @@ export const plainVariation: ServiceVariation = {
   },
   tokenInfo: "told",
   open: standardOpen
-}
+} as const
