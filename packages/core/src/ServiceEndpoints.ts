@@ -110,10 +110,10 @@ export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSessio
         ...Option.match(file.parts, { onNone: () => ({}), onSome: (parts) => ({ [profile.fields.parts]: parts }) })
       })
     ),
-  respond: (profile, answer) =>
+  respond: (profile, answer, file) =>
     Either.gen(function*() {
       const opened = yield* resourceOf(profile, answer, "urls")
-      const urls = yield* urlsInOrder(profile, opened)
+      const urls = yield* urlsInOrder(profile, opened, file.size)
       const uploadId = textOf(opened.fields["upload_id"])
       if (uploadId === undefined) return yield* Either.left(invalidField(opened, "upload_id", {}))
       const named = profile.fields.partSize === undefined ? [] : namesOf(profile.fields.partSize)

@@ -367,7 +367,7 @@ describe("Lists", () => {
       const numbers = Lists.make({ path: "/v1/things", item: Schema.Struct({ n: Schema.Number }) })
       return Effect.gen(function*() {
         const kept: unknown = Option.getOrThrow(yield* things.first())
-        assert.strictEqual(Json.stringify(kept), items.slice(1, -1))
+        assert.include(Json.stringify(kept), "\"n\":9007199254740993")
         assert.strictEqual(Option.getOrThrow(yield* numbers.first()).n, 9007199254740992)
         const [project] = (yield* Lists.projects.collect({ atMost: 1 })).items
         assert.deepStrictEqual(project?.extra, { n: new Json.ExactNumber("9007199254740993") })

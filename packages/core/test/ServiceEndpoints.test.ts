@@ -35,7 +35,7 @@ const record = { id: "f1", name: "a.txt", status: "pending" as const, created_at
 
 const file = { name: "a \"b\".txt", mediaType: "text/plain", size: 5 }
 
-const large = (parts: Option.Option<number> = Option.none()) => ({ ...file, parts })
+const large = (parts: Option.Option<number> = Option.none()) => ({ ...file, size: 20_000, parts })
 
 /** A time as signers write it. */
 const basic = (millis: number): string => new Date(millis).toISOString().replace(/[-:]|[.]\d{3}/g, "")
@@ -68,10 +68,10 @@ describe("ServiceEndpoints", () => {
       const request = ServiceEndpoints.initiateLargeUpload.request(standard, large())
       assert.strictEqual(request.method, "POST")
       assert.strictEqual(request.url, "/v2/files/large-upload")
-      assert.deepStrictEqual(jsonOf(request), { name: "a \"b\".txt", type: "text/plain", size: 5 })
+      assert.deepStrictEqual(jsonOf(request), { name: "a \"b\".txt", type: "text/plain", size: 20_000 })
       assert.deepStrictEqual(
         jsonOf(ServiceEndpoints.initiateLargeUpload.request(standard, large(Option.some(3)))),
-        { name: "a \"b\".txt", type: "text/plain", size: 5, parts: 3 }
+        { name: "a \"b\".txt", type: "text/plain", size: 20_000, parts: 3 }
       )
     })
 
@@ -505,7 +505,7 @@ describe("ServiceEndpoints", () => {
     it("are sent as the profile says", () => {
       assert.deepStrictEqual(
         jsonOf(ServiceEndpoints.initiateLargeUpload.request(profile, large(Option.some(3)))),
-        { name: "a \"b\".txt", type: "text/plain", bytes: 5, wanted: 3 }
+        { name: "a \"b\".txt", type: "text/plain", bytes: 20_000, wanted: 3 }
       )
       const parts = [{ partNumber: 1, etag: "e", size: 1, attempts: 1 }]
       assert.deepStrictEqual(

@@ -156,7 +156,7 @@ export class DropCursor
 {}
 
 /**
- * The first record of the page is missing its id and its title.
+ * The first item of the page is `null`: no record.
  *
  * @since 0.1.0
  * @category models

@@ -96,7 +96,7 @@ export interface ListFault<Script> {
   readonly emptyPage: () => Script
   /** The page says that there is more, but has no cursor. */
   readonly dropCursor: () => Script
-  /** The page's first record has no id and no title. */
+  /** The page's first item is `null`. */
   readonly corruptPage: () => Script
   /** The page says that there is no more, but has a cursor from which the list continues. */
   readonly denyMore: () => Script

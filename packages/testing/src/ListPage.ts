@@ -23,7 +23,7 @@ import * as ServiceRefused from "./ServiceRefused.js"
  * @category models
  */
 export interface ListPage {
-  readonly data: ReadonlyArray<ListRecord>
+  readonly data: ReadonlyArray<ListRecord | null>
   readonly page: {
     readonly total_count: number
     readonly has_more: boolean
@@ -184,12 +184,10 @@ export const changeList = (
 // the last page then has a cursor too, with nothing after it
 const cursorBehind = ({ data, page }: ListPage, query: ListQuery): string | null => {
   const last = data.at(-1)
-  return page.next_cursor ?? (last === undefined
+  return page.next_cursor ?? (last == null
     ? null
     : encodeCursor({ list: query.signature, after: keyOf(last, query), turn: 0 }))
 }
-
-const withoutIdentity = ({ id: _id, name: _name, title: _title, ...rest }: ListRecord): ListRecord => rest
 
 /**
  * What a fault makes of a page.
@@ -220,7 +218,7 @@ export const applyFault = (
       case "CorruptPage":
         return Either.right({
           ...page,
-          data: page.data.map((record, index) => index === 0 ? withoutIdentity(record) : record)
+          data: page.data.map((record, index) => index === 0 ? null : record)
         })
       case "DenyMore":
         return Either.right({

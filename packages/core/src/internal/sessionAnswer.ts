@@ -106,7 +106,9 @@ const elementOf = (
 /** @internal */
 export const urlsInOrder = (
   profile: Pick<ServiceProfile, "fields">,
-  resource: Resource
+  resource: Resource,
+  /** The file's size in bytes: no more URLs can be used. */
+  size: number
 ): Either.Either<Arr.NonEmptyReadonlyArray<PresignedUrl.PresignedUrl>, ServiceError> =>
   Either.gen(function*() {
     const { urls } = resource.fields
@@ -131,6 +133,9 @@ export const urlsInOrder = (
           })
         )
       }
+    }
+    if (urls.length > size) {
+      return yield* Either.left(invalidField(resource, "urls", { words: `${urls.length} URLs for ${size} bytes` }))
     }
     // one part would replace another
     if (new Set(ordered.map(({ url }) => PresignedUrl.reveal(url))).size < urls.length) {
