@@ -55,8 +55,8 @@ export const sha256: Checksum.ChecksumAlgorithm = /* #__PURE__ */ hashed("sha256
 const available = [crc32, crc32c, Checksum.crc64nvme, hashed("md5"), hashed("sha1"), sha256]
 
 /**
- * The algorithm of a checksum, by the name that storage uses for it: `crc32`, `crc64nvme`, `sha256`, or the name of the
- * algorithm in force. None for any other name.
+ * The algorithm of a checksum, by the name that storage uses for it: `crc32`, `crc32c`, `crc64nvme`, `md5`, `sha1`,
+ * `sha256`, or the name of the algorithm in force. None for any other name.
  *
  * @since 0.1.0
  * @category algorithms

@@ -96,9 +96,9 @@ export const look = (
 /**
  * One lock file per id, containing its owner, in a private directory. The file is written aside and hard-linked into
  * place: only one process can succeed, and the lock file never exists without its owner in it. A lock whose owner is
- * dead is taken over. Where the system does not tell when a process started, an owner shows every minute that it is there,
- * and counts as dead when it has not for ten: its number may be another process's by now. If a lock cannot be created at all, and nobody has it, it counts as acquired, because the upload
- * matters more than its lock.
+ * dead is taken over. Where the system does not tell when a process started, an owner shows every minute that it is
+ * there, and counts as dead when it has not for ten: its number may be another process's by now. If a lock cannot be
+ * created at all, and nobody has it, it counts as acquired, because the upload matters more than its lock.
  *
  * @internal
  */

@@ -1,4 +1,5 @@
-import { FetchHttpClient } from "@effect/platform"
+import { FetchHttpClient, FileSystem } from "@effect/platform"
+import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Checksum, RetryPolicy } from "@stevedore/core"
 import { NodeChecksum, NodeDownloads, NodeStevedore } from "@stevedore/node"
@@ -9,6 +10,8 @@ import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import { gunzipSync, gzipSync } from "node:zlib"
+import { crc32c } from "../../src/internal/crc32c.js"
+import * as ProcessIdentity from "../../src/internal/processIdentity.js"
 import * as ContentServer from "../support/contentServer.js"
 import * as OtherDisk from "../support/otherDisk.js"
 import * as StorageServer from "../support/storageServer.js"
@@ -512,7 +515,7 @@ describe("NodeDownloads.toFile of a file stored with a content encoding", () => 
   }
 })
 
-const checksums = [NodeChecksum.crc32, Checksum.crc64nvme, NodeChecksum.sha256].map((algorithm) =>
+const checksums = [NodeChecksum.crc32, Checksum.crc64nvme, NodeChecksum.sha256, crc32c].map((algorithm) =>
   Checksum.ofBytes(algorithm, bytes)
 )
 
@@ -591,8 +594,6 @@ describe("NodeDownloads.toFile with checksums", () => {
 
   it.scopedLive("compares with storage's checksum of the whole file, not with one of a range or a composite one", () =>
     Effect.gen(function*() {
-      const value = checksums[0]?.value ?? ""
-      const other = Checksum.ofBytes(NodeChecksum.crc32, Buffer.from("other")).value
       const told = (headers: Readonly<Record<string, string>>, ranges = false) =>
         Effect.gen(function*() {
           const { directory, served } = yield* setting({ ranges, told: headers })
@@ -604,15 +605,17 @@ describe("NodeDownloads.toFile with checksums", () => {
             })
           )
         })
-      assert.strictEqual(yield* told({ "x-amz-checksum-crc32": value, "x-amz-checksum-type": "FULL_OBJECT" }), value)
-      assert.strictEqual(yield* told({ "x-amz-checksum-crc32": other }), "DownloadCorrupted")
-      assert.strictEqual(yield* told({ "x-amz-checksum-crc32": `${other}-3` }), undefined)
-      assert.strictEqual(
-        yield* told({ "x-amz-checksum-crc32": other, "x-amz-checksum-type": "COMPOSITE" }),
-        undefined
-      )
-      assert.strictEqual(yield* told({ "x-amz-checksum-crc32c": other }), undefined)
-      assert.strictEqual(yield* told({ "x-amz-checksum-crc32": other }, true), undefined)
+      for (const algorithm of [NodeChecksum.crc32, crc32c]) {
+        const header = `x-amz-checksum-${algorithm.name}`
+        const { value } = Checksum.ofBytes(algorithm, bytes)
+        const other = Checksum.ofBytes(algorithm, Buffer.from("other")).value
+        assert.strictEqual(yield* told({ [header]: value, "x-amz-checksum-type": "FULL_OBJECT" }), value)
+        assert.strictEqual(yield* told({ [header]: other }), "DownloadCorrupted")
+        assert.strictEqual(yield* told({ [header]: `${other}-3` }), undefined)
+        assert.strictEqual(yield* told({ [header]: other, "x-amz-checksum-type": "COMPOSITE" }), undefined)
+        assert.strictEqual(yield* told({ [header]: other }, true), undefined)
+      }
+      assert.strictEqual(yield* told({ "x-amz-checksum-unknown": "AAAAAA==" }), undefined)
     }))
 
   it.scopedLive("rejects a checksum with an unsupported algorithm or an invalid value, without a request", () =>
@@ -625,7 +628,7 @@ describe("NodeDownloads.toFile with checksums", () => {
           Effect.provide(served.layer)
         )
       const value = checksums[0]?.value ?? ""
-      assert.strictEqual(yield* refused({ algorithm: "crc32c", value }), "algorithm")
+      assert.strictEqual(yield* refused({ algorithm: "unknown", value }), "algorithm")
       for (const wrong of [`${value}-3`, "AAAA", "no checksum", checksums[2]?.value ?? ""]) {
         assert.strictEqual(yield* refused({ algorithm: "crc32", value: wrong }), "value")
       }
@@ -648,7 +651,10 @@ describe("what killed downloads left in a directory", () => {
       const { directory, served } = yield* setting()
       const { pid: dead } = spawnSync(process.execPath, ["--version"])
       const partOf = (own: string) => `.stevedore-${own}.part`
+      // as where the system does not tell when a process started: the time of the file is when its owner showed itself
       const lockOf = (pid: number) => JSON.stringify({ pid, taking: "t" })
+      const { own } = yield* Effect.flatMap(FileSystem.FileSystem, ProcessIdentity.make)
+      const running = JSON.stringify({ ...yield* own, taking: "t" })
       const keptOf = (digit: string) => partOf(digit.repeat(24))
       const left: ReadonlyArray<readonly [string, string]> = [
         [partOf(`1k2-${dead}`), "a"],
@@ -661,29 +667,38 @@ describe("what killed downloads left in a directory", () => {
         [`${keptOf("3")}.00000000-0000-4000-8000-000000000000`, lockOf(dead)],
         [keptOf("4"), "already linked to its target"],
         [`${keptOf("4")}.json`, "{}"],
-        [`${keptOf("4")}.lock`, lockOf(dead)]
+        [`${keptOf("4")}.lock`, lockOf(dead)],
+        // the number of the killed process is that of another one by now
+        [keptOf("8"), "silent for a day"],
+        [`${keptOf("8")}.lock`, lockOf(process.ppid)]
       ]
       const stays: ReadonlyArray<readonly [string, string]> = [
         [partOf(`1k2-${process.ppid}`), "a"],
         [keptOf("5"), "kept"],
         [`${keptOf("5")}.json`, "{}"],
         [keptOf("6"), "running"],
-        [`${keptOf("6")}.lock`, lockOf(process.ppid)],
+        [`${keptOf("6")}.lock`, running],
+        [keptOf("9"), "running"],
         [".stevedore-notes.part", "mine"]
       ]
-      const recent = [partOf(`1k4-${dead}`), keptOf("7")]
+      const recent: ReadonlyArray<readonly [string, string]> = [
+        [partOf(`1k4-${dead}`), "a"],
+        [keptOf("7"), "a"],
+        [`${keptOf("9")}.lock`, lockOf(process.ppid)]
+      ]
       yield* Effect.promise(async () => {
         const old = new Date(Date.now() - 25 * 3_600_000)
         for (const [name, content] of [...left, ...stays]) {
           await Fs.writeFile(join(directory, name), content)
           await Fs.utimes(join(directory, name), old, old)
         }
-        for (const name of recent) await Fs.writeFile(join(directory, name), "a")
+        for (const [name, content] of recent) await Fs.writeFile(join(directory, name), content)
         await Fs.link(join(directory, keptOf("4")), join(directory, "linked"))
       })
       yield* NodeDownloads.toFile("f1", join(directory, "file"), { partSize: MiB }).pipe(Effect.provide(served.layer))
-      assert.sameMembers(yield* entries(directory), ["file", "linked", ...recent, ...stays.map(([name]) => name)])
-    }))
+      const names = [...recent, ...stays].map(([name]) => name)
+      assert.sameMembers(yield* entries(directory), ["file", "linked", ...names])
+    }).pipe(Effect.provide(NodeFileSystem.layer)))
 })
 
 describe("NodeDownloads.toFile with keep", () => {
