@@ -93,7 +93,7 @@ export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<st
     options,
     (word, index) => word === "--log-level" || word.startsWith("--log-level=") || options[index - 1] === "--log-level"
   )
-  return [...levels, ...flagsLast(commandFirst([...standardInput(others), ...afterDashes(names)], commands))]
+  return [...levels, ...flagsLast(commandFirst([...standardInput(unclustered(others)), ...afterDashes(names)], commands))]
 }
 
 /**
@@ -161,7 +161,31 @@ const standardInput = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 const isFlag = (word: string): boolean => flags.has(word.toLowerCase())
 
-const mayTakeNext = (word = ""): boolean => word.startsWith("-") && word !== "-" && !word.includes("=") && !isFlag(word)
+const isCluster = (word: string): boolean => /^-[^-]{2,}$/.test(word)
+
+const lettersOf = (word: string): ReadonlyArray<string> => [...word.slice(1)].map((letter) => `-${letter}`)
+
+const mayTakeNext = (word = ""): boolean =>
+  word.startsWith("-") && word !== "-" && !word.includes("=") && !isFlag(word) && !isCluster(word)
+
+// Several flags in one word, each as a word. The parser drops unknown ones if an option of the command can be repeated.
+const unclustered = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
+  words.flatMap((word, index) =>
+    isCluster(word) && !mayTakeNext(words[index - 1]) && lettersOf(word).every(isFlag) ? lettersOf(word) : [word]
+  )
+
+/**
+ * The first word that looks like several flags in one, such as `-qx`, and of which one is none.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const unknownCluster = (words: ReadonlyArray<string>): string | undefined => {
+  const options = optionsOf(words)
+  return isForHelp(options) ? undefined : options.find((word, index) =>
+    isCluster(word) && !mayTakeNext(options[index - 1]) && !lettersOf(word).every(isFlag)
+  )
+}
 
 const flagsLast = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [others, last] = Arr.partition(words, (word, index) => isFlag(word) && !mayTakeNext(words[index - 1]))

@@ -7,6 +7,7 @@
 import * as Command from "@effect/cli/Command"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
+import * as ValidationError from "@effect/cli/ValidationError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Arguments from "./Arguments.js"
@@ -218,12 +219,16 @@ const root = Command.make("stevedore").pipe(
  * @category programs
  */
 export const run = (words: ReadonlyArray<string>) =>
-  Effect.flatMap(
-    Version.current,
-    (version) =>
-      Command.run(root, { name: "stevedore", version, executable: "stevedore" })([
-        "node",
-        "stevedore",
-        ...Arguments.arrange(words, Object.keys(summaries))
-      ])
-  ).pipe(Effect.provideService(CommandWords, words))
+  Effect.gen(function*() {
+    const version = yield* Version.current
+    const cluster = Arguments.unknownCluster(words)
+    if (cluster !== undefined) {
+      const letters = [...cluster.slice(1)].map((letter) => `-${letter}`)
+      return yield* Effect.fail(ValidationError.unclusteredFlag(HelpDoc.empty, letters, []))
+    }
+    return yield* Command.run(root, { name: "stevedore", version, executable: "stevedore" })([
+      "node",
+      "stevedore",
+      ...Arguments.arrange(words, Object.keys(summaries))
+    ])
+  }).pipe(Effect.provideService(CommandWords, words))

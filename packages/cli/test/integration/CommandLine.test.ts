@@ -85,6 +85,9 @@ describe("an invalid command line", () => {
     ["upload a --no-such-option", /--no-such-option/],
     ["upload -dash.txt", /^Unknown option -dash\.txt: see --help\. Write a name .* as \.\/-dash\.txt\n$/],
     ["upload -v -qx a", /^Unknown option -qx: see --help/],
+    ["upload -qv -xy a", /^Unknown option -xy: see --help/],
+    ["list -qx projects", /^Unknown option -qx: see --help/],
+    ["list -q0 projects", /^Received unknown argument: '-0'/],
     ["download -id", /^Unknown option -id: see --help/],
     ["upload a --token api.secret", /^--token: a token is never an argument.*STEVEDORE_TOKEN/],
     ["--versoin", /^--versoin: no such option: see --help/],
@@ -277,15 +280,18 @@ describe("the target of a download", () => {
 })
 
 describe("the size check of a download", () => {
-  const serving = (record: Readonly<Record<string, unknown>>, status = 200) =>
+  const serving = (record: Readonly<Record<string, unknown>> | string, status = 200) =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
+      const body = typeof record === "string"
+        ? record
+        : JSON.stringify({ data: { id: "f1", created_at: "now", ...record } })
       const server = yield* Effect.acquireRelease(
         Effect.async<Server>((resume) => {
           const made: Server = createServer(({ url }, response) => {
             if (url?.endsWith("/download") === true) response.end("short")
-            else response.writeHead(status).end(JSON.stringify({ data: { id: "f1", created_at: "now", ...record } }))
+            else response.writeHead(status).end(body)
           }).listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
         }),
         (made) =>
@@ -319,9 +325,9 @@ describe("the size check of a download", () => {
       }).pipe(Effect.provide(NodeContext.layer))
   )
 
-  it.scopedLive.each<readonly [string, Readonly<Record<string, unknown>>, number]>([
+  it.scopedLive.each<readonly [string, Readonly<Record<string, unknown>> | string, number]>([
     ["is forbidden", record, 403],
-    ["is incomplete", {}, 200]
+    ["is not JSON", "<html>", 200]
   ])("suggests --any-size, which succeeds, if the record %s", ([, served, status]) =>
     Effect.gen(function*() {
       const { download, files } = yield* serving(served, status)
@@ -329,6 +335,15 @@ describe("the size check of a download", () => {
       assert.strictEqual(code, 1)
       assert.match(stderr, /--any-size downloads without it\n(?:The token does not allow|The response to)/)
       assert.strictEqual((yield* download("/one.txt", "--any-size")).code, 0)
+      assert.deepStrictEqual(yield* files, ["one.txt"])
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("has nothing to compare with if the record has no size, and the download succeeds", () =>
+    Effect.gen(function*() {
+      const { download, files } = yield* serving({})
+      const { code, stderr } = yield* download("/one.txt")
+      assert.strictEqual(code, 0, stderr)
+      assert.notInclude(stderr, "--any-size")
       assert.deepStrictEqual(yield* files, ["one.txt"])
     }).pipe(Effect.provide(NodeContext.layer)))
 })
