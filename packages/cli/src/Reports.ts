@@ -19,6 +19,16 @@ import type { FileError } from "./internal/fileError.js"
 import { messageOf } from "./internal/message.js"
 import * as UploadReports from "./UploadReports.js"
 
+export type {
+  /**
+   * An error about a file, as it is reported.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  FileError
+} from "./internal/fileError.js"
+
 /**
  * A failure: its `_tag`, its kind, the fields of that error, and its message, which names the next step.
  *

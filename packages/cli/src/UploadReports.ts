@@ -7,6 +7,16 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { UploadedFile } from "./internal/uploadedFile.js"
 
+export type {
+  /**
+   * An uploaded file, as it is reported.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  UploadedFile
+} from "./internal/uploadedFile.js"
+
 /**
  * A file that was not uploaded, because there was no need to, or because it is none.
  *

@@ -11,6 +11,16 @@ import * as Printable from "./Printable.js"
 import type { SkipReason } from "./UploadPaths.js"
 import type * as UploadReports from "./UploadReports.js"
 
+export type {
+  /**
+   * What became of a file.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Outcome
+} from "./internal/outcome.js"
+
 /**
  * The files that failed for one reason.
  *

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import * as CallsLeft from "./internal/callsLeft.js"
+import { type CallsLeft, none } from "./internal/callsLeft.js"
 import * as Measure from "./Measure.js"
 import { Output } from "./Output.js"
 import * as Printable from "./Printable.js"
@@ -19,6 +19,16 @@ import * as ProgressBar from "./ProgressBar.js"
 import * as Reports from "./Reports.js"
 import * as UploadBoard from "./UploadBoard.js"
 import type { FileToUpload } from "./UploadPaths.js"
+
+export type {
+  /**
+   * How many calls are left, and how long the rate limit makes them take.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  CallsLeft
+} from "./internal/callsLeft.js"
 
 type Shown = Pick<FileToUpload, "path" | "name" | "size">
 
@@ -75,7 +85,7 @@ const speedOf = (samples: ReadonlyArray<Sample>): Option.Option<number> => {
 export const make = (
   files: ReadonlyArray<Shown>,
   json: boolean,
-  calls: CallsLeft.CallsLeft = CallsLeft.none
+  calls: CallsLeft = none
 ): Effect.Effect<UploadWatch, never, Output | Scope.Scope> =>
   Effect.gen(function*() {
     const output = yield* Output

@@ -207,7 +207,8 @@ const marksIn = (text: string, index: ReadonlyArray<Index>, layers: number): Rea
   // each time through takes off one dress, and the last finds nothing more to take off
   for (let dresses = 0; dresses < 4; dresses += 1) {
     const whole = unwrapped(view)
-    marks = [marks, marksOfNames(whole), marksOfValues(unspaced(whole), index), marksOfRuns(whole, index, layers)].flat()
+    marks = [marks, marksOfNames(whole), marksOfValues(unspaced(whole), index), marksOfRuns(whole, index, layers)]
+      .flat()
     const next = undressed(view)
     if (next.text === view.text) break
     view = next
