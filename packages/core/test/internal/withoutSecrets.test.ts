@@ -20,6 +20,8 @@ describe("withoutSecrets", () => {
     fc.constantFrom("", " is wrong", ")", "&page=2", "%")
   ], ([before, token, quoted, after]) => {
     const quotation = quoted(token)
+    // the parameters of a URL, quoted of a token that ends in a ?, are none
+    fc.pre(quotation !== quoted(""))
     const text = withoutSecrets(`${before}${quotation}${after}`, { token: Redacted.make(token) })
     assert.notInclude(text, token)
     assert.notInclude(text, quotation)
