@@ -2,7 +2,7 @@ import { Error as PlatformError, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { DiskLedger } from "@stevedore/node"
-import { Effect, Logger, Option } from "effect"
+import { Effect, Layer, Logger, Option } from "effect"
 import { createHash } from "node:crypto"
 import * as FinishedBefore from "../src/internal/finishedBefore.js"
 import * as Manifest from "../src/Manifest.js"
@@ -28,11 +28,13 @@ const setStateHome = (directory: string | undefined): void => {
   else process.env.XDG_STATE_HOME = directory
 }
 
+const stateHome = () => process.env.XDG_STATE_HOME
+
 /** The directory of state is told from the environment of the process: a test has one of its own. */
 const state = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped()
-  const before = process.env.XDG_STATE_HOME
+  const before = stateHome()
   yield* Effect.acquireRelease(
     Effect.sync(() => setStateHome(folder)),
     () => Effect.sync(() => setStateHome(before))
@@ -133,7 +135,7 @@ describe.skipIf(process.platform !== "linux")("Manifest", () => {
       assert.isBelow(Number((yield* fs.stat(file)).size), Number(size) / 2)
       assert.lengthOf(yield* Manifest.all, 51)
       assert.isTrue(Option.isSome(yield* before.find("/x/49")))
-    }).pipe(Effect.provide(DiskLedger.layer()), Effect.provide(NodeContext.layer)))
+    }).pipe(Effect.provide(Layer.provideMerge(DiskLedger.layer(), NodeContext.layer))))
 
   it.scoped("lists everything by path, and forgets what it is told to", () =>
     Effect.gen(function*() {

@@ -447,9 +447,12 @@ describe("a download that is redirected", () => {
       Effect.either(collected(Downloads.stream("f1"))),
       (result) => ({ result, asked })
     ).pipe(
-      Effect.provide(Layer.merge(ServiceApi.layer, HttpObjectStorage.layer)),
-      Effect.provide(Layer.merge(Layer.orDie(config), Layer.succeed(HttpClient.HttpClient, client))),
-      Effect.provide(RetryPolicy.none)
+      Effect.provide(
+        Layer.merge(ServiceApi.layer, HttpObjectStorage.layer).pipe(
+          Layer.provideMerge(Layer.merge(Layer.orDie(config), Layer.succeed(HttpClient.HttpClient, client))),
+          Layer.provideMerge(RetryPolicy.none)
+        )
+      )
     )
   }
 

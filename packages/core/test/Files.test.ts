@@ -13,7 +13,7 @@ describe("Files.inspect", () => {
     Effect.gen(function*() {
       const service = answering(["completed"])
       const file = yield* Effect.provide(Files.inspect("f1"), service.layer)
-      assert.deepStrictEqual<unknown>(Schema.encodeSync(FileRecord.FileRecord)(file), record("completed"))
+      assert.deepStrictEqual<unknown>(yield* Schema.encode(FileRecord.FileRecord)(file), record("completed"))
       assert.deepStrictEqual(service.received.map(({ path }) => path), ["/v1/files/f1"])
     }))
 })

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { UploadLedger, Uploads } from "@stevedore/core"
 import { DiskLedger, FileSource } from "@stevedore/node"
 import { Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Deferred, Effect, Fiber, Logger, LogLevel, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, LogLevel, Stream } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import * as Temporary from "./support/temporary.js"
@@ -66,8 +66,7 @@ const sentAgain = (identity: string | undefined, other = identity, change?: (cop
     return (yield* partsSent).slice(before)
   }).pipe(
     Effect.scoped,
-    Effect.provide(SandboxLayer.memory({ minimumPartSize: 1 })),
-    Effect.provide(NodeFileSystem.layer),
+    Effect.provide(Layer.provideMerge(SandboxLayer.memory({ minimumPartSize: 1 }), NodeFileSystem.layer)),
     Logger.withMinimumLogLevel(LogLevel.None)
   )
 

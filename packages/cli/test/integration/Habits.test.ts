@@ -229,7 +229,7 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       const rows = (yield* listed(folder)).stdout.trimEnd().split("\n").map((line) => line.split("\t"))
       assert.deepStrictEqual(rows.map(([, path = ""]) => path.split("/").at(-1)), ["a.bin", "b.bin"])
       assert.sameMembers(rows.map(([id]) => id), [...files.keys()])
-      const entries = Schema.decodeUnknownSync(Schema.Array(UploadReports.Uploaded))(
+      const entries = yield* Schema.decodeUnknown(Schema.Array(UploadReports.Uploaded))(
         jsonLines((yield* listed(`${folder}/deep`, "--json")).stdout)
       )
       assert.deepStrictEqual(entries.map(({ name, size }) => [name, size]), [["deep/b.bin", 4]])

@@ -7,6 +7,8 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { command } from "./bundle.js"
 
+const searched = process.env.PATH
+
 // For a longer run: STEVEDORE_NIGHTLY_FILES=5000
 const count = Number(process.env.STEVEDORE_NIGHTLY_FILES ?? 150)
 
@@ -56,7 +58,7 @@ it.scopedLive(
       })
       const words = [...yield* Effect.promise(() => command(bundle)), "upload", recordings, "--json", "--files", "8"]
       const env = {
-        PATH: process.env.PATH,
+        PATH: searched,
         HOME: state,
         XDG_STATE_HOME: state,
         LOCALAPPDATA: state,

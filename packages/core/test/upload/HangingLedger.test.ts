@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Uploads } from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { FaultScript, Recorder, Sandbox } from "@stevedore/testing"
-import { Clock, Deferred, Effect, Fiber, TestClock } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer, TestClock } from "effect"
 import { distinct, openLedger, recognizable } from "../fixtures/ledgers.js"
 import { inTime, requestsOf, tiny } from "../fixtures/uploads.js"
 
@@ -41,7 +41,7 @@ describe("a ledger that does not answer", () => {
           assert.isAtMost((yield* Clock.currentTimeMillis) - began, 15_000)
           const said = (yield* Recorder.logs).filter(({ message }) => message.includes("has not answered for 10s"))
           assert.lengthOf(said, 1)
-        }).pipe(Effect.provide(tiny()), Effect.provide(Recorder.layer)))
+        }).pipe(Effect.provide(Layer.provideMerge(tiny(), Recorder.layer))))
     }
   }
 

@@ -36,7 +36,7 @@ const openSession = (upload: {
     const one = yield* running(upload.source, { ...unchecked, ...upload.options })
     let state: State = opening
     while (state._tag === "Opening" && state.number <= upload.options.maxSessions) state = yield* next(one, state)
-    return state._tag === "Failed" ? yield* Effect.fail(state.error) : state
+    return state._tag === "Failed" ? yield* state.error : state
   }))
 
 const url = Option.getOrThrow(PresignedUrl.fromString(href()))

@@ -2,7 +2,7 @@ import { NodeFileSystem } from "@effect/platform-node"
 import { UploadLedger, Uploads } from "@stevedore/core"
 import { DiskLedger, FileSource, NodeDownloads } from "@stevedore/node"
 import { Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Chunk, Effect, Stream } from "effect"
+import { Chunk, Effect, Layer, Stream } from "effect"
 import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -67,7 +67,7 @@ const program = Effect.gen(function*() {
       }))
       yield* Effect.sleep("1500 millis")
       unfinished = (yield* ledger.unfinished)[0]?.receipts.length ?? 0
-      if (unfinished !== 3) yield* Effect.fail(`${unfinished} receipts`)
+      if (unfinished !== 3) return yield* Effect.fail(`${unfinished} receipts`)
     })
   )
   for (const keep of [false, true]) {
@@ -79,8 +79,7 @@ const program = Effect.gen(function*() {
   yield* Sandbox.report
 }).pipe(
   Effect.scoped,
-  Effect.provide(SandboxLayer.memory({ minimumPartSize: 1 })),
-  Effect.provide(NodeFileSystem.layer)
+  Effect.provide(Layer.provideMerge(SandboxLayer.memory({ minimumPartSize: 1 }), NodeFileSystem.layer))
 )
 
 await Effect.runPromise(program)

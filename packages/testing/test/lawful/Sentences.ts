@@ -3,7 +3,7 @@
  * holds a service to them. It shares no code with the SDK.
  */
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/platform"
-import { Effect, Predicate, Redacted, Schema } from "effect"
+import { Effect, Layer, Predicate, Redacted, Schema } from "effect"
 import { gunzipSync, inflateSync } from "node:zlib"
 import { Sandbox, SandboxHttp, ServiceVariation, VirtualTime } from "../../src/index.js"
 
@@ -249,7 +249,8 @@ export const broken = (
       onSuccess: () => undefined,
       onFailure: (error) => error instanceof Broken ? `${error.sentence}: ${error.what}` : String(error)
     }),
-    Effect.provide(SandboxHttp.layerClient),
-    Effect.provide(Sandbox.layerMemory({ variation, minimumPartSize: 1 })),
+    Effect.provide(
+      Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory({ variation, minimumPartSize: 1 }))
+    ),
     Effect.withTracerEnabled(false)
   )
