@@ -93,7 +93,10 @@ export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<st
     options,
     (word, index) => word === "--log-level" || word.startsWith("--log-level=") || options[index - 1] === "--log-level"
   )
-  return [...levels, ...flagsLast(commandFirst([...standardInput(unclustered(others)), ...afterDashes(names)], commands))]
+  return [
+    ...levels,
+    ...flagsLast(commandFirst([...standardInput(unclustered(others)), ...afterDashes(names)], commands))
+  ]
 }
 
 /**
@@ -182,9 +185,9 @@ const unclustered = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
  */
 export const unknownCluster = (words: ReadonlyArray<string>): string | undefined => {
   const options = optionsOf(words)
-  return isForHelp(options) ? undefined : options.find((word, index) =>
-    isCluster(word) && !mayTakeNext(options[index - 1]) && !lettersOf(word).every(isFlag)
-  )
+  return isForHelp(options) ?
+    undefined :
+    options.find((word, index) => isCluster(word) && !mayTakeNext(options[index - 1]) && !lettersOf(word).every(isFlag))
 }
 
 const flagsLast = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
