@@ -8,6 +8,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
@@ -73,6 +74,12 @@ export type {
 export interface Service {
   /** Whether part URLs are kept. */
   readonly keepUrls: boolean
+  /**
+   * How long an upload waits for an operation before it goes on without the ledger. Defaults to ten seconds. A ledger
+   * without whose record nothing may be completed has `Duration.infinity`: an upload then waits as long as it takes. An
+   * interruption ends the wait for `completing`, but not that for `begin` or `forget`: these should end by themselves.
+   */
+  readonly patience?: Duration.DurationInput | undefined
   /** Takes the lock of an upload for the lifetime of the scope. */
   readonly lock: Lock
   /** What is known about an upload; none if there is nothing, or nothing readable. */

@@ -108,7 +108,7 @@ export const closed = (upload: Running): Effect.Effect<void> =>
   })
 
 /** Longer than a ledger takes that works, even if it waits five seconds for the lock of its index. */
-const patience = Duration.seconds(10)
+const usualPatience = Duration.seconds(10)
 
 /**
  * What an operation of the ledger gives; none if that takes too long. The ledger is then left alone for the rest of the
@@ -122,6 +122,7 @@ export const given = <A>(
 ): Effect.Effect<Option.Option<A>> =>
   Effect.suspend(() => {
     if (ledger.hangs) return Effect.succeedNone
+    const patience = Duration.decode(ledger.service.patience ?? usualPatience)
     const givenUp = Effect.sleep(patience).pipe(
       Effect.flatMap(() => {
         if (ledger.hangs) return Effect.void

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Uploads } from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { FaultScript, Recorder, Sandbox } from "@stevedore/testing"
-import { Clock, Deferred, Effect, Fiber, Layer, TestClock } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber, Layer, TestClock } from "effect"
 import { distinct, openLedger, recognizable } from "../fixtures/ledgers.js"
 import { inTime, requestsOf, tiny } from "../fixtures/uploads.js"
 
@@ -44,6 +44,18 @@ describe("a ledger that does not answer", () => {
         }).pipe(Effect.provide(Layer.provideMerge(tiny(), Recorder.layer))))
     }
   }
+
+  it.effect("is waited for as long as its patience says: nothing is completed without its record", () =>
+    Effect.gen(function*() {
+      const { ledger } = yield* openLedger()
+      const fiber = yield* Effect.fork(
+        upload({ ...ledger, completing: () => Effect.never, patience: Duration.infinity })
+      )
+      yield* TestClock.adjust("1 hour")
+      assert.lengthOf(requestsOf(yield* Sandbox.report, "completeLarge"), 0)
+      assert.lengthOf(requestsOf(yield* Sandbox.report, "putPart"), 10)
+      assert.strictEqual((yield* Fiber.interrupt(fiber))._tag, "Failure")
+    }).pipe(Effect.provide(tiny())))
 
   it.effect("holds up an interruption only as long as what was decided may take", () =>
     Effect.gen(function*() {
