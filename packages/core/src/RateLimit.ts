@@ -5,8 +5,10 @@
  * @since 0.1.0
  */
 import type * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
@@ -65,6 +67,43 @@ export interface Service {
   /** None if no limit is known. */
   readonly status: Effect.Effect<Option.Option<Status>>
 }
+
+/**
+ * The gate that calls pass, read where a client is built and again where a call runs: the one of the call counts first,
+ * then the one of the client. If there is neither, as by default, each client has a gate of its own.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export class RateLimit extends Context.Reference<RateLimit>()(
+  "@stevedore/core/RateLimit",
+  { defaultValue: (): Service | undefined => undefined }
+) {}
+
+/**
+ * Gives a gate to clients that are built with this layer, or to the calls of a single effect: one for several clients of
+ * a token, or one that asks a database or another process first. It promises what {@link Service} says: `pass` runs the
+ * call at most once, and interrupts it if it is interrupted itself. A wait in it may be as long as it likes, because it
+ * counts neither against `Timeouts.call` nor against `Timeouts.total`.
+ *
+ * @example
+ * import { RateLimit, ServiceProfile } from "@stevedore/core"
+ * import { Effect, Layer } from "effect"
+ *
+ * // one call of all processes at a time, and the service's own limit besides
+ * const oneAtATime = (turn: Effect.Semaphore) =>
+ *   Layer.unwrapEffect(
+ *     Effect.map(RateLimit.make(ServiceProfile.dovetail.rateLimit), (own) =>
+ *       RateLimit.layer({
+ *         ...own,
+ *         pass: (call, asked) => own.pass((answered) => turn.withPermits(1)(call(answered)), asked)
+ *       }))
+ *   )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (gate: Service): Layer.Layer<never> => Layer.succeed(RateLimit, gate)
 
 /**
  * Whether so little is left (less than a tenth) that requests that can wait should not be made.

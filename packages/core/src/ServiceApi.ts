@@ -22,7 +22,16 @@ import { uncoded } from "./internal/contentCoding.js"
 import { type Deprecation, makeDeprecations } from "./internal/deprecations.js"
 import { linkOf } from "./internal/downloadLink.js"
 import { notGiven } from "./internal/notGiven.js"
-import { answerOf, type Attempt, call, type Caller, failed, readStart, repeatedly } from "./internal/serviceCall.js"
+import {
+  answerOf,
+  type Attempt,
+  call,
+  type Caller,
+  failed,
+  rateLimitOf,
+  readStart,
+  repeatedly
+} from "./internal/serviceCall.js"
 import { standardProfile } from "./internal/standardProfile.js"
 import type { RawPage } from "./Page.js"
 import type * as PresignedUrl from "./PresignedUrl.js"
@@ -209,8 +218,8 @@ const withTraceHeaders = (request: HttpClientRequest.HttpClientRequest) =>
 
 /**
  * The service over an HTTP client. The client must not follow redirects itself, because it would send the token along.
- * Node's clients do not; for fetch, see `BrowserStevedore`. All calls of one client share one rate limit gate and one
- * retry budget.
+ * Node's clients do not; for fetch, see `BrowserStevedore`. All calls of one client share one retry budget, and one rate
+ * limit gate: the one given by `RateLimit.layer`, or its own.
  *
  * @since 0.1.0
  * @category constructors
@@ -240,7 +249,7 @@ export const makeWith = (
       client,
       allowInsecureHttp,
       pull: options.pull,
-      rateLimit: yield* RateLimit.make(config.profile.rateLimit),
+      rateLimit: (yield* RateLimit.RateLimit) ?? (yield* RateLimit.make(config.profile.rateLimit)),
       budget: RetryBudget.make(),
       noteDeprecation: deprecations.note
     }
@@ -258,7 +267,7 @@ export const makeWith = (
       download: (fileId, asked) => forFile("download", fileId, () => download(caller)(fileId, asked)),
       listPage: of(Endpoints.listPage),
       tokenInfo: of(Endpoints.tokenInfo)(),
-      rateLimit: caller.rateLimit.status,
+      rateLimit: Effect.flatMap(rateLimitOf(caller), ({ status }) => status),
       deprecations: deprecations.all
     }
   })

@@ -15,9 +15,9 @@ import * as Layer from "effect/Layer"
  * @category models
  */
 export interface Limits {
-  /** One attempt of a call to the service, including the body of the response. */
+  /** One attempt of a call to the service, including the body of the response. It begins once the rate limit allows it. */
   readonly call: Duration.Duration
-  /** One call to the service over all its attempts, including backoffs and waits for the rate limit. */
+  /** One call to the service over all its attempts and backoffs. Waits for the rate limit do not count. */
   readonly total: Duration.Duration
   /**
    * Until storage has taken the first bytes of a body; on Node, also until the connection for a call to the service or

@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 import { causes, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
 import * as Metrics from "../Metrics.js"
 import { PresignedUrl } from "../PresignedUrl.js"
-import type * as RateLimit from "../RateLimit.js"
+import * as RateLimit from "../RateLimit.js"
 import type * as RetryBudget from "../RetryBudget.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import type { ServiceAnswer } from "../ServiceAnswer.js"
@@ -21,10 +21,10 @@ import * as Timeouts from "../Timeouts.js"
 import type { UploadError } from "../UploadError.js"
 import { answerStart } from "./answerBytes.js"
 import { arrivalOf } from "./arrivalOf.js"
-import { awakeFor } from "./awakeFor.js"
 import { changedError } from "./changedError.js"
 import { decoded } from "./contentCoding.js"
 import type { makeDeprecations } from "./deprecations.js"
+import { makeGateWait } from "./gateWait.js"
 import { untilTimer } from "./ownFiber.js"
 import type { Pull } from "./pull.js"
 import { tellRepeat } from "./tellRepeat.js"
@@ -45,6 +45,10 @@ export interface Caller {
   readonly budget: RetryBudget.RetryBudget
   readonly noteDeprecation: ReturnType<typeof makeDeprecations>["note"]
 }
+
+/** The gate in force where this runs, or else the client's. */
+export const rateLimitOf = ({ rateLimit }: Caller): Effect.Effect<RateLimit.Service> =>
+  Effect.map(RateLimit.RateLimit, (given) => given ?? rateLimit)
 
 // Reported by a client that knows, such as the one for browsers.
 const mayBeForbidden = (error: unknown): boolean =>
@@ -202,27 +206,36 @@ export const repeatedly = <A, R>(
   endpoint: { readonly operation: string; readonly repeatable: boolean },
   attempt: (attempt: Attempt) => Effect.Effect<A, ServiceError, R>
 ): Effect.Effect<A, ServiceError, R> =>
-  Effect.flatMap(Timeouts.Timeouts, (limits) => {
+  Effect.flatMap(Effect.all([Timeouts.Timeouts, rateLimitOf(caller), Effect.clock]), ([limits, rateLimit, clock]) => {
     let last = 0
     let mayHaveArrived = false
+    const wait = makeGateWait(clock)
     const attempts = Effect.mapError(
       RetryPolicy.retry(
         (number) => {
           last = number
-          return caller.rateLimit.pass(
+          wait.begin()
+          return rateLimit.pass(
             (answered) =>
-              untilTimer(
-                Effect.flatMap(
-                  Effect.zipRight(Metrics.countAttempt(endpoint.operation), Effect.clock),
-                  (clock) => attempt({ number, sentAt: sentNow(clock), execute: executing(caller, number, answered) })
-                ),
-                Effect.flatMap(Effect.sleep(limits.call), () => timedOut("call", limits, number))
-              ),
+              Effect.suspend(() => {
+                wait.end()
+                return untilTimer(
+                  Effect.zipRight(
+                    Metrics.countAttempt(endpoint.operation),
+                    Effect.suspend(() =>
+                      attempt({ number, sentAt: sentNow(clock), execute: executing(caller, number, answered) })
+                    )
+                  ),
+                  Effect.flatMap(Effect.sleep(limits.call), () => timedOut("call", limits, number))
+                )
+              }),
             { operation: endpoint.operation, attempt: number }
           )
         },
         {
           while: (error) => {
+            // the gate itself may have failed
+            wait.end()
             mayHaveArrived ||= !wasNotCarriedOut(error)
             return endpoint.repeatable || wasNotCarriedOut(error)
           },
@@ -232,7 +245,7 @@ export const repeatedly = <A, R>(
       ),
       (error): ServiceError => mayHaveArrived && "issues" in error ? changedError(error, { mayHaveArrived }) : error
     )
-    return untilTimer(attempts, Effect.flatMap(awakeFor(limits.total), () => timedOut("total", limits, last)))
+    return untilTimer(attempts, Effect.flatMap(wait.timer(limits.total), () => timedOut("total", limits, last)))
   }).pipe(span(endpoint.operation))
 
 /** As many as a session has at most. */

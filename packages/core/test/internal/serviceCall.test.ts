@@ -1,7 +1,7 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Lists, RetryPolicy, ServiceApi, ServiceProfile, Timeouts } from "@stevedore/core"
-import { Clock, Deferred, Duration, Effect, Fiber, Logger, LogLevel, Option, Schema, Stream } from "effect"
+import { Lists, RateLimit, RetryPolicy, ServiceApi, ServiceError, ServiceProfile, Timeouts } from "@stevedore/core"
+import { Clock, Deferred, Duration, Effect, Fiber, Layer, Logger, LogLevel, Option, Schema, Stream } from "effect"
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
 import { longestAnswer } from "../../src/internal/serviceCall.js"
 import { items, keysetPage } from "../fixtures/fakeLists.js"
@@ -265,6 +265,106 @@ describe("a call of the service", () => {
           yield* theFile.pipe(Timeouts.with({ call: "1 second" }))
           assert.strictEqual(received.length, 2)
         })))
+  })
+
+  describe("a gate that is given", () => {
+    const waiting = (seconds: number, counts = { passed: 0 }): RateLimit.Service => ({
+      pass: (call, { operation }) =>
+        Effect.suspend(() => {
+          counts.passed += 1
+          return Effect.zipRight(Effect.logDebug(operation), Effect.delay(call(() => Effect.void), seconds * 1000))
+        }),
+      status: Effect.succeedSome({ limit: 7, remaining: 3, resetsAt: undefined })
+    })
+    const short = Timeouts.with({ call: "40 seconds", total: "100 seconds" })
+
+    it.effect("to the client is the one that all calls pass, and its status the client's", () => {
+      const counts = { passed: 0 }
+      const service = fakeService((_, index) => index === 0 ? refusal(503, "busy") : found())
+      const { layer } = service
+      return inTime(
+        Effect.gen(function*() {
+          const api = yield* ServiceApi.ServiceApi
+          yield* theFile
+          yield* Effect.ignore(api.tokenInfo)
+          assert.strictEqual(counts.passed, service.received.length)
+          assert.deepInclude(Option.getOrThrow(yield* api.rateLimit), { limit: 7, remaining: 3 })
+        }).pipe(Effect.provide(layer.pipe(Layer.provide(RateLimit.layer(waiting(0, counts))))))
+      )
+    })
+
+    it.effect("is shared by all clients it is given to", () =>
+      inTime(Effect.gen(function*() {
+        const gate = yield* RateLimit.make({ requests: 1, windowSeconds: 30 })
+        const calls = [1, 2, 3].map(() => Effect.provide(theFile, Layer.fresh(fakeService(found).layer)))
+        const { millis } = yield* elapsed(
+          Effect.provide(Effect.all(calls, { concurrency: "unbounded" }), RateLimit.layer(gate))
+        )
+        assert.strictEqual(millis, 60_000)
+      })))
+
+    it.effect("for a single effect counts before the client's", () => {
+      const counts = { client: { passed: 0 }, call: { passed: 0 } }
+      return inTime(
+        Effect.zipRight(theFile, Effect.provide(theFile, RateLimit.layer(waiting(0, counts.call)))).pipe(
+          Effect.tap(() => assert.deepStrictEqual(counts, { client: { passed: 1 }, call: { passed: 1 } })),
+          Effect.provide(fakeService(found).layer.pipe(Layer.provide(RateLimit.layer(waiting(0, counts.client)))))
+        )
+      )
+    })
+
+    it.effect.each([1, 39, 41, 99, 101, 3600])(
+      "may let each attempt wait %i seconds: no timeout counts that",
+      (seconds) => {
+        const gate = Effect.provide(RateLimit.layer(waiting(seconds)))
+        const inAll = Effect.provide(RetryPolicy.layer({ attempts: 3, base: 0 }))
+        return Effect.zipRight(
+          withService(
+            (_, index) => index === 2 ? found() : Effect.delay(Effect.sync(() => limited()), "30 seconds"),
+            () =>
+              Effect.gen(function*() {
+                const { millis } = yield* elapsed(theFile.pipe(short, inAll, gate))
+                assert.strictEqual(millis, 60_000 + 3000 * seconds)
+              })
+          ),
+          withService(() => Effect.never, () =>
+            Effect.gen(function*() {
+              const { millis, result } = yield* elapsed(Effect.flip(theFile).pipe(short, inAll, gate))
+              assert.deepInclude(result, { _tag: "TimedOut", phase: "total", attempts: 3 })
+              assert.strictEqual(millis, 100_000 + 3000 * seconds)
+            }))
+        )
+      }
+    )
+
+    it.effect("may refuse after a wait, and what is waited for between the attempts counts again", () => {
+      let asked = 0
+      const refusing: RateLimit.Service = {
+        pass: () =>
+          Effect.delay(
+            Effect.suspend(() =>
+              new ServiceError.RateLimited({
+                operation: "file",
+                status: 429,
+                issues: [],
+                attempts: ++asked,
+                retryAfter: Duration.seconds(30)
+              })
+            ),
+            "1 hour"
+          ),
+        status: Effect.succeedNone
+      }
+      return withService(found, ({ received }) =>
+        Effect.gen(function*() {
+          const { millis, result } = yield* elapsed(
+            Effect.flip(theFile).pipe(short, Effect.provide(RateLimit.layer(refusing)))
+          )
+          assert.deepInclude(result, { _tag: "TimedOut", phase: "total", attempts: 4 })
+          assert.strictEqual(millis, 4 * 3_600_000 + 100_000)
+          assert.strictEqual(received.length, 0)
+        }))
+    })
   })
 
   it.live("an interrupt settles within 50 milliseconds, on the way, in a back-off and before the gate", () =>
