@@ -8,14 +8,6 @@ const bin = `${root}/node_modules/.bin`
 
 /** The slow ones first. @type {ReadonlyArray<readonly [name: string, command: string, args: ReadonlyArray<string>]>} */
 const checks = [
-  ["effect", `${bin}/effect-language-service`, [
-    "diagnostics",
-    "--project",
-    "tsconfig.json",
-    "--format",
-    "text",
-    "--strict"
-  ]],
   ["types", process.execPath, [".ci/check-types.mjs"]],
   ["docs", process.execPath, [".ci/check-docs.mjs"]],
   ["lint", `${bin}/eslint`, [".", "--max-warnings", "0"]],
