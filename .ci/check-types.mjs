@@ -80,5 +80,10 @@ const text = typescript.formatDiagnostics(problems, {
   getCanonicalFileName: (/** @type {string} */ name) => name,
   getNewLine: () => "\n"
 })
-console.log(text.replaceAll(/^\.cache\/readmes\/([^(]+)/gm, (/** @type {string} */ _, /** @type {string} */ name) => origins.get(name) ?? name))
+console.log(
+  text.replaceAll(
+    /^\.cache\/readmes\/([^(]+)/gm,
+    (/** @type {string} */ _, /** @type {string} */ name) => origins.get(name) ?? name
+  )
+)
 process.exitCode = problems.length === 0 ? 0 : 1

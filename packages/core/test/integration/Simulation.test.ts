@@ -11,7 +11,8 @@ describe("Simulation", () => {
   it.each([
     [9_024_236, "Complete is lost, and the client's own rate limit forbids to send it again"],
     [9_134_675, "an upload is interrupted as storage refuses a part for good"],
-    [9_022_400, "the computer sleeps while an interrupted upload writes into its ledger"]
+    [9_022_400, "the computer sleeps while an interrupted upload writes into its ledger"],
+    [55_733, "the computer falls asleep in the moment of an interruption"]
   ])("holds the laws in history %d: %s", (seed) => {
     assert.deepStrictEqual(violations(run(seed)), [])
   })

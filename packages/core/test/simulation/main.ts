@@ -27,11 +27,16 @@ const secondsPassed = (): string => ((performance.now() - beganAt) / 1000).toFix
 const enoughForAll = 3000
 const thousand = 1000
 let told = 0
+let known = 0
 const report = await campaign({
   seed,
   histories,
   workers,
   onProgress: ({ findings, histories: done }) => {
+    for (const { law, seed: found, what } of findings.slice(known)) {
+      console.error(`Law ${law} (${laws[law]}) is broken: ${what}\n  npm run simulate -- --seed ${found} --histories 1`)
+    }
+    known = findings.length
     if (done - told < thousand) return
     told = done
     console.error(`${done} histories, ${findings.length} breaches, ${secondsPassed()} s`)
@@ -43,8 +48,5 @@ for (const [name, count] of Object.entries(report.met).sort(([one], [other]) => 
 }
 const missed = histories < enoughForAll ? [] : mustBeMet.filter((name) => report.met[name] === undefined)
 if (missed.length > 0) console.log(`\nNever met: ${missed.join(", ")}`)
-for (const { law, seed: found, what } of report.findings.slice(0, 20)) {
-  console.log(`\nLaw ${law} (${laws[law]}) is broken: ${what}\n  npm run simulate -- --seed ${found} --histories 1`)
-}
 console.log(`\n${report.histories} histories in ${secondsPassed()} s, ${report.findings.length} breaches`)
 process.exitCode = report.findings.length + missed.length > 0 ? 1 : 0
