@@ -10,6 +10,9 @@ import * as ValidationError from "@effect/cli/ValidationError"
 import type { Sort } from "@stevedore/core/List"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as HelpPage from "./HelpPage.js"
+import { question } from "./internal/nearest.js"
 import { alone, flags, withValues } from "./internal/optionKinds.js"
 
 /**
@@ -68,8 +71,13 @@ export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string>
     ]
 }
 
-// Up to "--"; everything after it is a name.
-const optionsOf = (words: ReadonlyArray<string>): ReadonlyArray<string> => Arr.takeWhile(words, (word) => word !== "--")
+/**
+ * The words up to `--`. Everything after it is a name.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const optionsOf = (words: ReadonlyArray<string>): ReadonlyArray<string> => Arr.takeWhile(words, (word) => word !== "--")
 
 const isForHelp = (options: ReadonlyArray<string>): boolean => options.includes("--help") || options.includes("-h")
 
@@ -100,6 +108,27 @@ export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<st
 }
 
 /**
+ * The value that the words give to an option; undefined if they do not have it.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const valueOf = (words: ReadonlyArray<string>, name: string): string | undefined => {
+  const options = optionsOf(words)
+  const index = options.findIndex((word) => nameOf(word) === name)
+  const word = options[index]
+  return word?.includes("=") === true ? word.slice(word.indexOf("=") + 1) : word === undefined ? undefined : options[index + 1]
+}
+
+/**
+ * Whether a command line asks for help.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const asksForHelp = (words: ReadonlyArray<string>): boolean => isForHelp(optionsOf(words))
+
+/**
  * Whether a command line starts the wizard, which asks questions, instead of giving everything as arguments.
  *
  * @since 0.1.0
@@ -126,6 +155,79 @@ const choices: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
 ])
 
 /**
+ * What is wrong with a command line: the word, and what about it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Mistake {
+  readonly input: string
+  readonly problem: string
+}
+
+/**
+ * What is said about a command that does not exist.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const noCommand = (word: string, commands: ReadonlyArray<string>): Mistake => ({
+  input: word,
+  problem: `no such command${question(word, commands)} See stevedore help`
+})
+
+const noOption = (word: string, names: Iterable<string>): Mistake => ({
+  input: word,
+  problem: `no such option${
+    question(word, names)
+  } See --help. Write a name that begins with a dash after --, or as ./${word}`
+})
+
+const isKnown = (option: string): boolean =>
+  alone.has(option) || choices.has(option) || withValues.has(option) || isFlag(option)
+
+const mistakenCommand = (
+  options: ReadonlyArray<string>,
+  commands: ReadonlyArray<string>
+): string | undefined => {
+  const [first] = options
+  if (first?.startsWith("-") === false) return commands.includes(first) ? undefined : first
+  const isValue = (index: number) => withValues.has(options[index - 1] ?? "") || choices.has(options[index - 1] ?? "")
+  return options.some(isCommandIn(options, commands))
+    ? undefined
+    : options.find((word, index) => !word.startsWith("-") && !isValue(index))
+}
+
+/**
+ * An option that a command does not have. Undefined if it has all of them.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const unknownIn = (
+  words: ReadonlyArray<string>,
+  options: ReadonlyArray<HelpPage.Entry>
+): Mistake | undefined => {
+  const names = new Set([...options.flatMap(({ names }) => names), ...alone, ...choices.keys()])
+  const taking = new Set(
+    options.filter(({ value }) => Option.isSome(value)).flatMap(({ names }) => names).concat(...choices.keys())
+  )
+  const given = optionsOf(words)
+  const unknown = given.find((word, index) =>
+    word.startsWith("--") && !names.has(nameOf(word)) && !taking.has((given[index - 1] ?? "").toLowerCase())
+  )
+  return unknown === undefined ? undefined : noOption(unknown.split("=", 1).join(""), names)
+}
+
+/**
+ * The name of an option, without its value.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const nameOf = (word: string): string => word.split("=", 1).join("").toLowerCase()
+
+/**
  * What is wrong with a command line where the library would not say so: a value of one of its own options, an option
  * that does not exist and has no command, or a token, for which there is no option. Undefined if nothing is.
  *
@@ -135,7 +237,7 @@ const choices: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
 export const mistake = (
   words: ReadonlyArray<string>,
   commands: ReadonlyArray<string>
-): { readonly input: string; readonly problem: string } | undefined => {
+): Mistake | undefined => {
   const options = optionsOf(words)
   if (isForHelp(options)) return undefined
   for (const [index, word] of options.entries()) {
@@ -153,9 +255,14 @@ export const mistake = (
     }
   }
   const [first = ""] = options[0]?.split("=") ?? []
-  return command === undefined && first.startsWith("-") && !alone.has(first) && !choices.has(first)
-    ? { input: first, problem: "no such option: see --help" }
-    : undefined
+  const strange = mistakenCommand(options, commands)
+  if (strange !== undefined && (isKnown(first) || !first.startsWith("-"))) {
+    return noCommand(strange, commands)
+  }
+  if (command !== undefined || !first.startsWith("-") || alone.has(first) || choices.has(first)) return undefined
+  return isKnown(first)
+    ? { input: first, problem: "needs a command: see stevedore help" }
+    : noOption(first, [...alone, ...choices.keys()])
 }
 
 // The parser takes a lone dash for the end of the options. One after an option with a value is that value.

@@ -4,19 +4,30 @@
  *
  * @since 0.1.0
  */
+import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
+import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import * as ValidationError from "@effect/cli/ValidationError"
+import * as Arr from "effect/Array"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Arguments from "./Arguments.js"
 import { CommandWords } from "./CommandWords.js"
+import * as Help from "./Help.js"
+import * as HelpPage from "./HelpPage.js"
 import { describe, fileId, runs } from "./internal/command.js"
 import { summaries } from "./internal/commands.js"
+import { InvalidInput } from "./InvalidInput.js"
 import type * as ListItems from "./ListItems.js"
+import { Output } from "./Output.js"
 import { download, upload, uploaded, uploads } from "./TransferCommands.js"
 import * as Version from "./Version.js"
+
+const names = Object.keys(summaries)
 
 const file = Command.make(
   "file",
@@ -176,41 +187,55 @@ const sandbox = Command.make(
   "echo 'on(\"put\").times(2).answer(503, \"SlowDown\")' > bad-day.faults && stevedore sandbox --faults bad-day.faults"
 )))
 
+const showHelp = (command: Option.Option<string>): Effect.Effect<void, InvalidInput, Output> =>
+  Effect.gen(function*() {
+    const { columns = 80 } = yield* Output
+    if (Option.isNone(command)) return yield* Console.log(Help.ofProgram(columns))
+    const page = pageOf(command.value)
+    if (Option.isNone(page)) return yield* new InvalidInput(Arguments.noCommand(command.value, names))
+    yield* Console.log(Help.ofCommand(page.value, columns))
+  })
+
+const help = Command.make(
+  "help",
+  { command: Arguments.text("COMMAND", "A command to describe").pipe(Args.optional) },
+  ({ command }) => showHelp(command)
+).pipe(Command.withDescription(describe(
+  "Show what there is, or what a command accepts",
+  "stevedore help",
+  "stevedore help upload"
+)))
+
 const root = Command.make("stevedore").pipe(
-  Command.withDescription(HelpDoc.blocks([
-    HelpDoc.p("Upload files, download them, and list what the service has. For one command: stevedore COMMAND --help"),
-    HelpDoc.p(
-      Object.entries(summaries).map(([name, summary]) => `stevedore ${name.padEnd(9)} ${summary}`).join("\n")
-    ),
-    HelpDoc.p(
-      "Every command takes --quiet, --verbose and --config FILE.json. STEVEDORE_BASE_URL and STEVEDORE_TOKEN set the " +
-        "service and the token. NO_COLOR and TERM=dumb are respected."
-    ),
-    HelpDoc.p("To get started, use two terminals. The last three lines set up shell completion:"),
-    HelpDoc.p(
-      [
-        "$ stevedore sandbox",
-        "$ stevedore upload interview.mp4",
-        "$ stevedore doctor",
-        "$ source <(stevedore --completions bash)",
-        "$ source <(stevedore --completions zsh)",
-        "$ stevedore --completions fish | source"
-      ].join("\n")
-    ),
-    HelpDoc.p("Exit codes:"),
-    HelpDoc.p(
-      [
-        "0    success",
-        "1    an upload, a check or the command itself failed",
-        "2    wrong usage or invalid input: nothing was sent to the service",
-        "3    the service rejected the token",
-        "129  the terminal was closed: stopped as by Ctrl-C",
-        "130  interrupted, such as by Ctrl-C"
-      ].join("\n")
-    )
-  ])),
-  Command.withSubcommands([upload, uploads, uploaded, download, file, projects, list, whoami, doctor, sandbox])
+  Command.withDescription("Upload files, download them, and list what the service has"),
+  Command.withSubcommands([
+    upload,
+    uploads,
+    uploaded,
+    download,
+    file,
+    projects,
+    list,
+    whoami,
+    doctor,
+    help,
+    sandbox
+  ])
 )
+
+const pageOf = (name: string): Option.Option<HelpPage.HelpPage> =>
+  Option.map(
+    HashMap.get(CommandDescriptor.getSubcommands(root.descriptor), name),
+    (descriptor) => HelpPage.make(name, descriptor)
+  )
+
+/**
+ * What the help says about each command.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const pages = (): ReadonlyArray<HelpPage.HelpPage> => Arr.filterMap(names, pageOf)
 
 /**
  * Runs a command line: the words after the program's name.
@@ -221,6 +246,14 @@ const root = Command.make("stevedore").pipe(
 export const run = (words: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const version = yield* Version.current
+    const arranged = Arguments.arrange(words, names)
+    if (arranged.length === 0) return yield* showHelp(Option.none())
+    if (Arguments.asksForHelp(words)) return yield* showHelp(Arr.head(arranged.filter((word) => word !== "--help")))
+    const unknown = Option.flatMapNullable(
+      Option.flatMap(Arr.head(arranged), pageOf),
+      ({ options }) => Arguments.unknownIn(words, options)
+    )
+    if (Option.isSome(unknown)) return yield* new InvalidInput(unknown.value)
     const cluster = Arguments.unknownCluster(words)
     if (cluster !== undefined) {
       const letters = [...cluster.slice(1)].map((letter) => `-${letter}`)
@@ -229,6 +262,6 @@ export const run = (words: ReadonlyArray<string>) =>
     return yield* Command.run(root, { name: "stevedore", version, executable: "stevedore" })([
       "node",
       "stevedore",
-      ...Arguments.arrange(words, Object.keys(summaries))
+      ...arranged
     ])
   }).pipe(Effect.provideService(CommandWords, words))

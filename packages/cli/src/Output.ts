@@ -67,6 +67,8 @@ export interface Service {
   readonly status: (lines: ReadonlyArray<string>) => Effect.Effect<void>
   /** Whether standard output is a terminal, where somebody reads what others would pass on to a program. */
   readonly isTerminal: boolean
+  /** The columns of that terminal; undefined if there is none, or if it does not know. */
+  readonly columns: number | undefined
   /** The current size of the terminal at standard error; none if there is no terminal. */
   readonly terminal: Effect.Effect<Option.Option<TerminalSize>>
 }
@@ -230,6 +232,7 @@ export const layer = (streams: Streams): Layer.Layer<Output> =>
         lines: (lines) => print(lines.map(Printable.line)),
         json: (values) => print(values.map(Printable.json)),
         isTerminal: out.isTTY === true,
+        columns: columnsOf(out),
         note: warn,
         warn,
         unsafeNote: (line) => {

@@ -11,20 +11,6 @@ import { asWritten } from "./Arguments.js"
 import * as Completions from "./internal/completions.js"
 import * as Printable from "./Printable.js"
 
-// What the library says about every option, whatever it is
-const obvious: ReadonlySet<string> = new Set([
-  "A true or false value.",
-  "A user-defined piece of text.",
-  "This setting is optional.",
-  "This argument may be repeated one or more times.",
-  "This option may be repeated zero or more times."
-])
-
-const isObvious = (line: string): boolean => obvious.has(line) || line.startsWith("One of the following: ")
-
-// The library names a command without the program that it is a part of.
-const typed = (usage: string): string => usage.replace(/^\$ (?!stevedore\b)/, "$ stevedore ")
-
 const indentOf = (line: string): string => /^ */.exec(stripVTControlCharacters(line))?.[0] ?? ""
 
 const broken = (line: string, columns: number): string => {
@@ -33,28 +19,15 @@ const broken = (line: string, columns: number): string => {
 }
 
 /**
- * Help text made readable: what is obvious is left out, what belongs together stays together, and lines break between
- * words.
+ * Text made readable: lines break between words, and keep their indent. A completion script is for a shell, not for
+ * readers.
  *
  * @since 0.1.0
  * @category formatting
  */
-export const tidied = (text: string, columns = Infinity): string => {
-  // for a shell, not for readers
-  const script = Completions.mended(text)
-  if (script !== undefined) return script
-  const kept: Array<string> = []
-  for (const line of text.split("\n")) {
-    const bare = stripVTControlCharacters(line)
-    const before = stripVTControlCharacters(kept.at(-2) ?? "")
-    const isBlankBefore = kept.at(-1) === ""
-    if (isObvious(bare.trim()) || (bare.trim() === "" && isBlankBefore)) continue
-    // a description belongs to the name above it
-    if (bare.startsWith("  ") && isBlankBefore && before !== "" && !before.startsWith("  ")) kept.pop()
-    kept.push(bare.trim() === "" ? "" : broken((before === "USAGE" ? typed(line) : line).trimEnd(), columns))
-  }
-  return kept.join("\n").trimEnd()
-}
+export const tidied = (text: string, columns = Infinity): string =>
+  Completions.mended(text) ??
+    text.split("\n").map((line) => broken(line.trimEnd(), columns)).join("\n").trimEnd()
 
 /**
  * How to format a stream.

@@ -43,15 +43,14 @@ const widthOf = (character: string): number => (character.codePointAt(0) ?? 0) <
 export const width = (text: string): number => [...text].reduce((columns, character) => columns + widthOf(character), 0)
 
 /**
- * Lines of at most this many columns, broken between words. A longer word has a line to itself. Colours take no
- * columns.
+ * Words as lines of at most this many columns. A longer word has a line to itself. Colours take no columns.
  *
  * @since 0.1.0
  * @category formatting
  */
-export const wrapped = (text: string, columns: number): ReadonlyArray<string> => {
+export const joined = (words: ReadonlyArray<string>, columns: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
-  for (const word of text.split(" ")) {
+  for (const word of words) {
     const last = lines.at(-1)
     const longer = `${last ?? ""} ${word}`
     if (last !== undefined && width(stripVTControlCharacters(longer)) <= columns) lines[lines.length - 1] = longer
@@ -59,6 +58,14 @@ export const wrapped = (text: string, columns: number): ReadonlyArray<string> =>
   }
   return lines
 }
+
+/**
+ * The same for a text, which is broken between words.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const wrapped = (text: string, columns: number): ReadonlyArray<string> => joined(text.split(" "), columns)
 
 const taken = (characters: ReadonlyArray<string>, columns: number): ReadonlyArray<string> => {
   let left = columns

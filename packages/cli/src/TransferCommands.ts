@@ -51,10 +51,12 @@ export const upload = Command.make(
       Options.withDefault("crc32" as const)
     ),
     mediaType: Options.text("media-type").pipe(
+      Options.withPseudoName("TYPE"),
       Options.withDescription("Media type, such as video/mp4. Default: by the file's extension"),
       Options.optional
     ),
     name: Options.text("name").pipe(
+      Options.withPseudoName("NAME"),
       Options.withDescription("Name of the file at the service. Default: its own"),
       Options.optional
     ),

@@ -81,6 +81,16 @@ export * as Forecast from "./Forecast.js"
 /**
  * @since 0.1.0
  */
+export * as Help from "./Help.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as HelpPage from "./HelpPage.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Inspect from "./Inspect.js"
 
 /**
@@ -97,6 +107,11 @@ export * as ListItems from "./ListItems.js"
  * @since 0.1.0
  */
 export * as Manifest from "./Manifest.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ManualPage from "./ManualPage.js"
 
 /**
  * @since 0.1.0

@@ -62,7 +62,8 @@ describe("Arguments", () => {
     ["whoami --log-level loud", "--log-level: expected one of all, trace, "],
     ["upload a --log-level=all", undefined],
     ["--versoin", "--versoin: no such option"],
-    ["--quiet", "--quiet: no such option"],
+    ["--quiet", "--quiet: needs a command: see stevedore help"],
+    ["--profile whoami", "--profile: needs a command"],
     ["--quiet whoami", undefined],
     ["--version", undefined],
     ["-h", undefined],
@@ -73,7 +74,11 @@ describe("Arguments", () => {
     ["upload a -- --token", undefined],
     ["sandbox --token api.mine", undefined],
     ["whoami --token api.secret --help", undefined],
-    ["nothing", undefined],
+    ["nothing", "nothing: no such command. See stevedore help"],
+    ["uplaod whoami", "uplaod: no such command: did you mean upload?"],
+    ["--quiet sandbxo", "sandbxo: no such command: did you mean sandbox?"],
+    ["--config upload whoam", "whoam: no such command: did you mean whoami?"],
+    ["--port 1 sandbox", undefined],
     ["", undefined]
   ])("finds what is wrong with the words \"%s\", and never repeats a token", (line, words) => {
     const found = Arguments.mistake(line.split(" ").filter((word) => word !== ""), ["whoami", "upload", "sandbox"])

@@ -2,38 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import * as PlainConsole from "../src/PlainConsole.js"
 
-const help = [
-  "OPTIONS",
-  "",
-  "--config FILE.json",
-  "",
-  "  A user-defined piece of text.",
-  "",
-  "  Fields baseUrl, token, tokenFile and profile",
-  "",
-  "  This setting is optional.",
-  "",
-  "--json",
-  "",
-  "  A true or false value.",
-  "",
-  "  Print one JSON object a line",
-  "",
-  "  This setting is optional.",
-  ""
-].join("\n")
-
 describe("PlainConsole", () => {
-  it("leaves the library's stock phrases out of help, and puts a description directly under its option", () => {
-    assert.strictEqual(
-      PlainConsole.tidied(help),
-      "OPTIONS\n\n--config FILE.json\n  Fields baseUrl, token, tokenFile and profile\n\n--json\n  Print one JSON object a line"
-    )
-  })
-
   it("wraps a line between words, keeps its indent, and does not count colour codes as width", () => {
     assert.strictEqual(
-      PlainConsole.tidied("--config FILE.json\n\n  Fields \u001b[1mbaseUrl\u001b[0m, token, tokenFile", 20),
+      PlainConsole.tidied("--config FILE.json\n  Fields \u001b[1mbaseUrl\u001b[0m, token, tokenFile", 20),
       "--config FILE.json\n  Fields \u001b[1mbaseUrl\u001b[0m,\n  token, tokenFile"
     )
   })

@@ -22,6 +22,7 @@ const recording = () => {
     unsafeNote: () => undefined,
     status: () => Effect.void,
     isTerminal: false,
+    columns: undefined,
     terminal: Effect.succeedNone
   }
   return { notes, within: Effect.provideService(Output, output) }

@@ -9,6 +9,7 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { execFileSync } from "node:child_process"
 import { createServer, type Server } from "node:http"
 import * as Arguments from "../../src/Arguments.js"
+import * as CommandLine from "../../src/CommandLine.js"
 import { summaries } from "../../src/internal/commands.js"
 import type { Sink } from "../../src/Output.js"
 import { invoke, jsonLines, Sandbox, sandbox, sinkOf, stoppedAfter, stoppedAt } from "./invoke.js"
@@ -34,41 +35,35 @@ const fixtures = Effect.gen(function*() {
 const nowhere = { STEVEDORE_BASE_URL: "http://127.0.0.1:1", STEVEDORE_TOKEN: "api.nothing" }
 
 describe("the command", () => {
-  it.live("--help summarizes every command", () =>
+  it.live.each(["", "--help", "-h", "help"])("%s summarizes every command", (line) =>
     Effect.gen(function*() {
-      const { stdout } = yield* invoke(["--help"])
-      const names = [...stdout.matchAll(/^ {2}- (\w+) /gm)].map(([, name]) => name)
-      assert.deepStrictEqual(names, Object.keys(summaries))
+      const { code, stderr, stdout } = yield* invoke(line === "" ? [] : [line])
+      assert.deepStrictEqual([code, stderr], [0, ""])
       for (const [name, summary] of Object.entries(summaries)) {
-        assert.include(stdout, `stevedore ${name.padEnd(9)} ${summary}`)
+        assert.include(stdout, `  ${name.padEnd(8)}  ${summary}`)
       }
     }))
 
-  it.live("the usage of every command can be typed as it is, and marks every option as one that can be left out", () =>
+  it.live("help describes a command, like its --help", () =>
     Effect.gen(function*() {
       for (const name of Object.keys(summaries)) {
-        const { stdout } = yield* invoke([name, "--help"])
-        const [, usage = ""] = /\nUSAGE\n\n\$ (.*)\n/.exec(stdout) ?? []
-        assert.isTrue(usage.startsWith(`stevedore ${name} [`), usage)
-        assert.notInclude(usage.replaceAll(/\[[^\]]*\]/g, ""), "--")
+        const { code, stdout } = yield* invoke(["help", name])
+        assert.strictEqual(code, 0)
+        assert.isTrue(stdout.startsWith(`stevedore ${name} [`), stdout)
+        assert.strictEqual(stdout, (yield* invoke([name, "--help"])).stdout)
       }
     }))
 
-  it.live("no option without a value takes the word after it, whatever the word", () =>
-    Effect.gen(function*() {
-      const commands = Object.keys(summaries)
-      const general = ["-h", "--help", "--wizard", "--version"]
-      for (const command of commands) {
-        const { stdout } = yield* invoke([command, "--help"])
-        const flags = [...stdout.matchAll(/^\(?(-[\w-]+(?:, -[\w-]+)*)\)?$/gm)].flatMap(([, names = ""]) =>
-          names.split(", ")
-        )
-        assert.includeMembers(flags, ["-q", "--quiet", "--json"])
-        for (const flag of flags.filter((one) => !general.includes(one))) {
-          assert.deepStrictEqual(Arguments.arrange([command, flag, "no"], commands), [command, "no", flag])
-        }
+  it("no option without a value takes the word after it, whatever the word", () => {
+    const commands = Object.keys(summaries)
+    for (const { name: command, options } of CommandLine.pages()) {
+      const flags = options.filter(({ value }) => Option.isNone(value)).flatMap(({ names }) => names)
+      if (options.length > 0) assert.includeMembers(flags, ["-q", "--quiet", "--json"])
+      for (const flag of flags) {
+        assert.deepStrictEqual(Arguments.arrange([command, flag, "no"], commands), [command, "no", flag])
       }
-    }))
+    }
+  })
 
   it.live("the help says that uploads lists unfinished uploads", () =>
     Effect.gen(function*() {
@@ -80,7 +75,14 @@ describe("the command", () => {
 
 describe("an invalid command line", () => {
   it.live.each<readonly [string, RegExp]>([
-    ["nothing", /Invalid subcommand/],
+    ["nothing", /^nothing: no such command\. See stevedore help\n$/],
+    ["uplaod a", /^uplaod: no such command: did you mean upload\? See stevedore help\n$/],
+    ["--json downlaod a", /"downlaod: no such command: did you mean download\? /],
+    ["lst projects", /^lst: no such command: did you mean list\?/],
+    ["help uplods", /^uplods: no such command: did you mean uploads\?/],
+    ["help upload a", /unknown argument: 'a'/],
+    ["upload a --file 3", /^--file: no such option: did you mean --files\? See --help/],
+    ["download a --ouput=b", /^--ouput: no such option: did you mean --output\?/],
     ["upload", /PATH/],
     ["upload a --no-such-option", /--no-such-option/],
     ["upload -dash.txt", /^Unknown option -dash\.txt: see --help\. Write a name .* as \.\/-dash\.txt\n$/],
@@ -90,7 +92,7 @@ describe("an invalid command line", () => {
     ["list -q0 projects", /^Received unknown argument: '-0'/],
     ["download -id", /^Unknown option -id: see --help/],
     ["upload a --token api.secret", /^--token: a token is never an argument.*STEVEDORE_TOKEN/],
-    ["--versoin", /^--versoin: no such option: see --help/],
+    ["--versoin", /^--versoin: no such option: did you mean --version\? See --help/],
     ["whoami --log-level=loud", /^--log-level: expected one of all, trace/],
     ["--completions fsh", /^--completions: expected one of sh, bash/],
     ["upload a --concurrency 33", /--concurrency takes a whole number, 1 to 32, not "33"/],

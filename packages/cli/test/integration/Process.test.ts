@@ -45,8 +45,8 @@ describe("the stevedore process", () => {
         .flatMap((value): ReadonlyArray<number> => typeof value === "number" ? [value] : [])
         .sort((one, other) => one - other)
       const { stdout } = yield* run(["--help"])
-      const help = stdout.split("Exit codes:")[1] ?? ""
-      assert.deepStrictEqual([...help.matchAll(/^(\d+) +\w/gm)].map(([, code]) => Number(code)), codes)
+      const help = stdout.split("Exit codes\n")[1] ?? ""
+      assert.deepStrictEqual([...help.matchAll(/^ {2}(\d+) +\w/gm)].map(([, code]) => Number(code)), codes)
       for (const page of ["../../README.md", "../../../../README.md"]) {
         const table = /^\| exit code \|[^]*?\n\n/im.exec(
           yield* fs.readFileString(fileURLToPath(new URL(page, import.meta.url)))

@@ -1,0 +1,76 @@
+/**
+ * The manual page `stevedore(1)`, from the same data as the help.
+ *
+ * @since 0.1.0
+ */
+import * as Arr from "effect/Array"
+import * as HelpPage from "./HelpPage.js"
+import { summaries } from "./internal/commands.js"
+import * as RootHelp from "./internal/rootHelp.js"
+
+// A line that begins with a dot or a quote would be a request to the formatter
+const escaped = (text: string): string =>
+  text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replace(/^(?=[.'])/, "\\&")
+
+const heading = (text: string): string => `.SH ${text}`
+
+const definition = (name: string, description: string): ReadonlyArray<string> => [
+  ".TP",
+  `.B ${escaped(name)}`,
+  escaped(description)
+]
+
+const example = (line: string): ReadonlyArray<string> => [".PP", ".EX", `$ ${escaped(line)}`, ".EE"]
+
+const paragraph = (text: string): ReadonlyArray<string> => [".PP", escaped(text)]
+
+const ofEntries = (
+  entries: ReadonlyArray<HelpPage.Entry>,
+  named: (entry: HelpPage.Entry) => string
+): ReadonlyArray<string> => entries.flatMap((entry) => definition(named(entry), entry.description))
+
+const command = (page: HelpPage.HelpPage): ReadonlyArray<string> => [
+  `.SS ${escaped(HelpPage.usage(page))}`,
+  ...page.description.flatMap(paragraph),
+  ...ofEntries(page.args, HelpPage.argument),
+  ...ofEntries(page.options.filter((entry) => !RootHelp.isShared(entry)), HelpPage.option),
+  ...page.examples.flatMap(example)
+]
+
+// What all commands share is told once
+const shared = (pages: ReadonlyArray<HelpPage.HelpPage>): ReadonlyArray<HelpPage.Entry> =>
+  Arr.dedupeWith(
+    pages.flatMap(({ options }) => options.filter(RootHelp.isShared)),
+    (one, other) => one.names[0] === other.names[0]
+  )
+
+/**
+ * The page in the format of `man`, for these commands.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const render = (pages: ReadonlyArray<HelpPage.HelpPage>, version: string): string =>
+  [
+    `.TH STEVEDORE 1 "" "stevedore ${version}" "User Commands"`,
+    heading("NAME"),
+    "stevedore \\- upload, download and list files from a terminal",
+    heading("SYNOPSIS"),
+    ".B stevedore",
+    "COMMAND [OPTIONS] ...",
+    heading("DESCRIPTION"),
+    ...RootHelp.description.flatMap(paragraph),
+    heading("EXAMPLES"),
+    ...RootHelp.examples.flatMap(example),
+    heading("COMMANDS"),
+    ...Object.entries(summaries).flatMap(([name, summary]) => definition(name, summary)),
+    heading("OPTIONS"),
+    ...ofEntries([...RootHelp.options, ...shared(pages)], HelpPage.option),
+    heading("OPTIONS OF EACH COMMAND"),
+    ...pages.flatMap(command),
+    heading("ENVIRONMENT"),
+    ...RootHelp.environment.flatMap(([name, description]) => definition(name, description)),
+    heading("EXIT STATUS"),
+    ...RootHelp.exitCodes.flatMap(([code, meaning]) => definition(code, meaning)),
+    ""
+  ].join("\n")

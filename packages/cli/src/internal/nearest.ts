@@ -1,0 +1,34 @@
+import * as AutoCorrect from "@effect/cli/AutoCorrect"
+import * as CliConfig from "@effect/cli/CliConfig"
+import * as Arr from "effect/Array"
+import * as Option from "effect/Option"
+import * as Order from "effect/Order"
+
+const distance = (one: string, other: string): number =>
+  AutoCorrect.levensteinDistance(one, other, CliConfig.defaultConfig)
+
+// One mistake in a short word, and one in three characters of a long one
+const isNear = (word: string, off: number): boolean => off <= Math.max(1, Math.floor(word.length / 3))
+
+/**
+ * The name that was probably meant: the most similar one, or the only one that begins like it.
+ *
+ * @internal
+ */
+export const nearest = (word: string, names: Iterable<string>): Option.Option<string> => {
+  const all = Arr.sort(
+    Arr.map(Arr.fromIterable(names), (name) => ({ name, off: distance(word, name) })),
+    Order.mapInput(Order.number, ({ off }: { readonly off: number }) => off)
+  )
+  const begun = word.length < 3 ? [] : all.filter(({ name }) => name.startsWith(word))
+  const [found] = begun.length === 1 ? begun : all.filter(({ off }) => isNear(word, off))
+  return Option.map(Option.fromNullable(found), ({ name }) => name)
+}
+
+/**
+ * The end of a sentence about a name that does not exist: a question, if another name was probably meant.
+ *
+ * @internal
+ */
+export const question = (word: string, names: Iterable<string>): string =>
+  Option.match(nearest(word, names), { onNone: () => ".", onSome: (name) => `: did you mean ${name}?` })
