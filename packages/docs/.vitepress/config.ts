@@ -53,30 +53,31 @@ export default defineConfig({
             { text: "Getting started", link: "/getting-started" },
             { text: "Command line", link: "/guide/command-line" },
             { text: "Moving from another library", link: "/guide/moving-from" },
-            { text: "What it costs", link: "/guide/comparison" }
+            { text: "Benchmarks", link: "/guide/comparison" }
           ]
         },
         {
           text: "Files",
           items: [
             { text: "Large files on poor connections", link: "/guide/large-files" },
-            { text: "Where the bytes come from", link: "/guide/sources" },
-            { text: "Many files", link: "/guide/many-files" },
+            { text: "Sources and streams", link: "/guide/sources" },
+            { text: "Folders and many files", link: "/guide/many-files" },
             { text: "A queue in a page", link: "/guide/frameworks" },
-            { text: "After a crash", link: "/guide/resume" },
+            { text: "Resume after a crash", link: "/guide/resume" },
             { text: "Retry and limits", link: "/guide/retry-and-limits" },
             { text: "Errors and what to do", link: "/guide/errors" },
             { text: "Limits on what a server can do", link: "/guide/limits-on-peers" },
             { text: "Spans, metrics, logs", link: "/guide/observability" },
             { text: "Security", link: "/guide/security" },
-            { text: "Other services", link: "/guide/profiles" }
+            { text: "What a service has to do", link: "/guide/protocol" },
+            { text: "Service profiles", link: "/guide/profiles" }
           ]
         },
         { text: "Lists", items: [{ text: "Lists and checkpoints", link: "/guide/lists" }] },
         {
           text: "Test your application",
           items: [
-            { text: "Without a network", link: "/guide/testing" },
+            { text: "Testing", link: "/guide/testing" },
             { text: "Which faults exist", link: "/guide/faults" },
             { text: "What the sandbox is", link: "/guide/sandbox" },
             { text: "Conformance", link: "/guide/conformance" }

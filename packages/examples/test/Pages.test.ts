@@ -12,7 +12,10 @@ const read = (path: string) =>
     (fs) => fs.readFileString(fileURLToPath(new URL(path, import.meta.url)))
   ).pipe(Effect.provide(NodeContext.layer))
 
-const readme = read("../../../README.md")
+const page = (path: string) => read(`../../../${path}`)
+
+const errorsPage = page("packages/docs/guide/errors.md")
+const protocolPage = page("packages/docs/guide/protocol.md")
 
 interface Failure {
   readonly tag: string
@@ -44,10 +47,10 @@ const tagsIn = (table: string): ReadonlyArray<string> =>
     [...(line.split("|")[1] ?? "").matchAll(/`([A-Z]\w+)`/g)].map(([, tag]) => tag ?? "")
   )
 
-describe("README", () => {
+describe("the page of errors", () => {
   it.effect("every error that a user can meet is in its table, and no other", () =>
     Effect.gen(function*() {
-      const section = (yield* readme).split("## When it fails")[1]?.split("\n## ")[0] ?? ""
+      const section = (yield* errorsPage).split("## All of them")[1] ?? ""
       const tags = failures.map(({ tag }) => tag)
       assert.isAbove(tags.length, 30)
       assert.deepStrictEqual([...tagsIn(section)].sort(), ["ConfigError", ...new Set(tags)].sort())
@@ -55,7 +58,7 @@ describe("README", () => {
 
   it.effect("its table says of what kind each error is", () =>
     Effect.gen(function*() {
-      const section = (yield* readme).split("## When it fails")[1]?.split("\n## ")[0] ?? ""
+      const section = (yield* errorsPage).split("## All of them")[1] ?? ""
       const kinds = new Map(Object.entries(ErrorKind.table).map(([tag, [kind]]) => [tag, kind]))
       const rows = section.split("\n").filter((line) => line.startsWith("| `") && !line.includes("`_tag`"))
       assert.isAbove(rows.length, 40)
@@ -68,7 +71,7 @@ describe("README", () => {
 
   it.effect("what its table has before any request is refused before any request", () =>
     Effect.gen(function*() {
-      const section = (yield* readme).split("| **Before any request** | | | |")[1]?.split("| **")[0] ?? ""
+      const section = (yield* errorsPage).split("| **Before any request** | | | |")[1]?.split("| **")[0] ?? ""
       const refused = tagsIn(section).filter((tag) => tag !== "ConfigError")
       assert.isAbove(refused.length, 4)
       assert.deepStrictEqual(
@@ -76,10 +79,12 @@ describe("README", () => {
         []
       )
     }))
+})
 
+describe("the page of the interface", () => {
   it.effect("its table of assumptions has every entry of a profile, and no other", () =>
     Effect.gen(function*() {
-      const table = (yield* readme).split("**Assumed, and where")[1]?.split("\n## ")[0] ?? ""
+      const table = (yield* protocolPage).split("## Assumed, and where")[1]?.split("\n## ")[0] ?? ""
       const listed = table.split("\n").filter((line) => line.startsWith("| ")).flatMap((line) =>
         [...(line.split("|").at(-2) ?? "").matchAll(/`([\w.]+)(?::[^`]*)?`/g)].map(([, entry]) => entry ?? "")
       )
@@ -93,10 +98,12 @@ describe("README", () => {
       assert.deepStrictEqual(entries.filter((entry) => !listed.includes(entry)), [])
       assert.deepStrictEqual(listed.filter((entry) => ![...entries, ...paths].includes(entry)), [])
     }))
+})
 
+describe("the page of limits", () => {
   it.effect("its limits are those of the standard profile", () =>
     Effect.gen(function*() {
-      const text = yield* readme
+      const text = yield* page("packages/docs/guide/retry-and-limits.md")
       const { limits } = ServiceProfile.standard
       assert.deepStrictEqual(
         [limits.singleSize, limits.multipartSize, limits.parts, limits.minimumPartSize, UploadPlan.defaultThreshold],
@@ -104,24 +111,26 @@ describe("README", () => {
       )
       assert.include(text, `10 GB take ${UploadPlan.mostParts(limits.multipartSize, limits)} parts at the most`)
     }))
+})
 
-  it.effect.each(["Recordings.ts", "Recordings.test.ts"])(
-    "shows %s as it is compiled and run",
-    (name) =>
-      Effect.gen(function*() {
-        const program = yield* read(`../testing/${name}`)
-        assert.include(yield* readme, `\`\`\`ts\n// ${name}\n${program}\`\`\`\n`)
-      })
-  )
+describe("README", () => {
+  it.effect("is read in a few minutes", () =>
+    Effect.map(page("README.md"), (text) => assert.isBelow(new TextEncoder().encode(text).byteLength, 10_000)))
 
-  it.effect.each(["README.md", "packages/docs/getting-started.md"])(
-    "shows a service of your own as it is compiled and run: %s",
-    (page) =>
-      Effect.gen(function*() {
-        const program = (yield* read("../src/Minutes.ts")).replaceAll(/^export /gm, "")
-        const [service = ""] = program.split("\nconst Live")
-        assert.match(service, /^import [^]*class Minutes /)
-        assert.include(yield* read(`../../../${page}`), service)
-      })
-  )
+  it.effect("shows a test as it is compiled and run", () =>
+    Effect.gen(function*() {
+      const program = yield* read("./SavingNotes.test.ts")
+      assert.include(yield* page("README.md"), `\`\`\`ts\n${program}\`\`\`\n`)
+      assert.isAtMost(program.trimEnd().split("\n").length, 20)
+    }))
+})
+
+describe("Getting started", () => {
+  it.effect("shows a service of your own as it is compiled and run", () =>
+    Effect.gen(function*() {
+      const program = (yield* read("../src/Minutes.ts")).replaceAll(/^export /gm, "")
+      const [service = ""] = program.split("\nconst Live")
+      assert.match(service, /^import [^]*class Minutes /)
+      assert.include(yield* page("packages/docs/getting-started.md"), service)
+    }))
 })
