@@ -109,7 +109,7 @@ export default tseslint.config(
   },
   {
     files: ["packages/*/src/**/*.ts", "packages/*/src/**/*.tsx"],
-    ignores: ["**/internal/**", "**/src/index.ts", "**/src/bin.ts", "packages/examples/**", "packages/bench/**"],
+    ignores: ["packages/*/src/*/**", "**/src/index.ts", "**/src/bin.ts", "packages/examples/**", "packages/bench/**"],
     plugins: { stevedore: { rules: { docstring } } },
     rules: { "stevedore/docstring": "error" }
   },

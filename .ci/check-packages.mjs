@@ -47,7 +47,13 @@ const obligations = [
   ["publishConfig.access public", ({ publishConfig }) => publishConfig?.access === "public"],
   // npm can state it only in a workflow of GitHub or GitLab, and refuses to publish anywhere else if a package demands it
   ["no publishConfig.provenance", ({ publishConfig }) => publishConfig?.provenance === undefined],
-  ["exports that keep internal/ closed", ({ exports }) => exports?.["./internal/*"] === null],
+  [
+    "exports that keep every room of src closed",
+    ({ exports }, path) =>
+      readdirSync(`${path}/src`, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .every((room) => exports?.[`./${room.name}/*`] === null)
+  ],
   // what runs at a user's install is nobody's business but the user's
   [
     "no script that runs at install",

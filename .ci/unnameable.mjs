@@ -21,8 +21,26 @@ const importedBy = ({ importClause }) => {
   return ts.isNamespaceImport(bindings) ? [bindings.name.text] : bindings.elements.map(({ name }) => name.text)
 }
 
-/** @param {string} file */
-const unnameableIn = (file) => {
+/**
+ * The names by which a package's doors export what stands in a closed room.
+ *
+ * @param {string} file
+ */
+const openedBy = (file) =>
+  ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true).statements.flatMap((statement) =>
+    ts.isExportDeclaration(statement) && statement.moduleSpecifier !== undefined
+      && ts.isStringLiteral(statement.moduleSpecifier) && isClosed(statement.moduleSpecifier.text)
+      && statement.exportClause !== undefined && ts.isNamedExports(statement.exportClause)
+      ? statement.exportClause.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+      : []
+  )
+
+/** @param {ts.EntityName} name the name in the room: of `X.Y.Z`, X is the room and Y the name @returns {string} */
+const nameIn = (name) =>
+  ts.isIdentifier(name) ? name.text : ts.isIdentifier(name.left) ? name.right.text : nameIn(name.left)
+
+/** @param {string} file @param {ReadonlySet<string>} opened by a door of the package */
+const unnameableIn = (file, opened) => {
   const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true)
   const hidden = new Set(source.statements.flatMap((statement) => {
     if (ts.isImportDeclaration(statement) && ts.isStringLiteral(statement.moduleSpecifier)) {
@@ -41,9 +59,14 @@ const unnameableIn = (file) => {
   const look = (node) => {
     // what an interface or a class inherits is its own: the compiler does not name where it comes from
     if (ts.isHeritageClause(node) || isInternal(node)) return
-    if (ts.isTypeReferenceNode(node) && hidden.has(firstOf(node.typeName))) named.add(node.typeName.getText())
-    if (ts.isTypeQueryNode(node) && hidden.has(firstOf(node.exprName))) named.add(node.exprName.getText())
-    if (ts.isImportTypeNode(node) && isClosed(node.argument.getText().slice(1, -1))) named.add(node.getText())
+    /** @param {ts.EntityName} name */
+    const isHidden = (name) => hidden.has(firstOf(name)) && !opened.has(nameIn(name))
+    if (ts.isTypeReferenceNode(node) && isHidden(node.typeName)) named.add(node.typeName.getText())
+    if (ts.isTypeQueryNode(node) && isHidden(node.exprName)) named.add(node.exprName.getText())
+    if (
+      ts.isImportTypeNode(node) && isClosed(node.argument.getText().slice(1, -1))
+      && (node.qualifier === undefined || !opened.has(nameIn(node.qualifier)))
+    ) named.add(node.getText())
     ts.forEachChild(node, look)
   }
   source.statements
@@ -53,14 +76,15 @@ const unnameableIn = (file) => {
 }
 
 /**
- * The types that the public declarations of a built package mention and that nobody can import: from `internal/`, or not
- * exported at all. A program that infers one cannot write it into its own declarations. Those that mention `internal/`
+ * The types that the public declarations of a built package mention and that nobody can import: from a closed room and
+ * opened by no door, or not exported at all. A program that infers one cannot write it into its own declarations. Those that mention a room
  * compile nevertheless, and whoever reads them has `any` there.
  *
  * @param {string} path of the package
  * @returns {ReadonlyArray<string>}
  */
-export const unnameable = (path) =>
-  readdirSync(`${path}/dist`)
-    .filter((file) => file.endsWith(".d.ts"))
-    .flatMap((file) => unnameableIn(`${path}/dist/${file}`).map((name) => `${name} in ${file}`))
+export const unnameable = (path) => {
+  const files = readdirSync(`${path}/dist`).filter((file) => file.endsWith(".d.ts"))
+  const opened = new Set(files.flatMap((file) => openedBy(`${path}/dist/${file}`)))
+  return files.flatMap((file) => unnameableIn(`${path}/dist/${file}`, opened).map((name) => `${name} in ${file}`))
+}

@@ -6,9 +6,9 @@
 import * as Checksum from "@stevedore/core/Checksum"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceChanged } from "@stevedore/core/SourceError"
-import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
-import * as SourceLimits from "@stevedore/core/SourceLimits"
 import type { ByteRange } from "@stevedore/core/UploadPlan"
+import type { SourceFingerprint } from "@stevedore/core/UploadSource"
+import { checkDescription } from "@stevedore/core/UploadSource"
 import type { ChunkObserver, OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import { readFailure, readThrough } from "./internal/blobReader.js"
@@ -105,7 +105,7 @@ interface Content {
 const make = (content: Content): Effect.Effect<RepeatableSource, SourceError> =>
   Effect.gen(function*() {
     const { blob, isStill, mediaType, name } = content
-    yield* SourceLimits.checkDescription(name, mediaType)
+    yield* checkDescription(name, mediaType)
     const fingerprint = fingerprintOf(content, yield* sampleOf(content))
     // Firefox reads a file that has changed as if nothing had happened
     const unchanged = Effect.zipRight(

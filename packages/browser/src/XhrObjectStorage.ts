@@ -7,13 +7,9 @@ import { ConnectionFailed } from "@stevedore/core/ConnectionError"
 import type { GetAnswer, GetRequest, PutRequest, Service } from "@stevedore/core/ObjectStorage"
 import { checkDeadline, ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
-import * as RangedContent from "@stevedore/core/RangedContent"
 import type { SourceChanged, SourceError } from "@stevedore/core/SourceError"
-import type { StorageAnswer } from "@stevedore/core/StorageAnswer"
-import * as StorageAttempt from "@stevedore/core/StorageAttempt"
 import type { StorageError } from "@stevedore/core/StorageError"
-import type { Asked, PutReceipt } from "@stevedore/core/StorageResponse"
-import { interpretPut, rejected } from "@stevedore/core/StorageResponse"
+import { RangedContent, type StorageAnswer, StorageAttempt, StorageResponse } from "@stevedore/core/Transport"
 import type { ChunkObserver } from "@stevedore/core/UploadSource"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -80,38 +76,43 @@ const unanswered = (
 
 // XMLHttpRequest always follows redirects; they can only be detected. A response from another URL does not come from
 // where the URL was signed for.
-const receiptOf = (answered: Answered, href: string, asked: Asked): Either.Either<PutReceipt, StorageError> =>
+const receiptOf = (
+  answered: Answered,
+  href: string,
+  asked: StorageResponse.Asked
+): Either.Either<StorageResponse.PutReceipt, StorageError> =>
   answered.url === "" || answered.url === new URL(href).href
-    ? interpretPut(answered, asked)
-    : Either.left(rejected({ ...answered, status: 307 }, asked))
+    ? StorageResponse.interpretPut(answered, asked)
+    : Either.left(StorageResponse.rejected({ ...answered, status: 307 }, asked))
 
-const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
-  Effect.gen(function*() {
-    yield* checkDeadline(request, yield* Clock.currentTimeMillis)
-    const { respelled } = yield* StorageAttempt.spelling(request)
-    const body = yield* bodyOf(request, () => {})
-    yield* checkLength(request, body.blob)
-    const href = PresignedUrl.reveal(request.url)
-    const observing = yield* Effect.forkScoped(body.observed)
-    const touched = touch(request.name, body.blob)
-    const answered = yield* Xhr.put({ href, headers: request.headers, body: body.blob, onSent: request.onSent }).pipe(
-      Effect.mapError(() => unanswered(request, known)),
-      Effect.tapError(() => touched),
-      // In Firefox and WebKit, a request whose file was emptied waits for the bytes that there are no more
-      Effect.raceFirst(Effect.zipRight(Fiber.join(observing), Effect.forever(Effect.delay(touched, "5 seconds"))))
-    )
-    known.add(request.url.origin)
-    const receipt = yield* receiptOf(answered, href, {
-      url: request.url,
-      sentHeaders: [...Object.keys(request.headers), "content-length"],
-      serverNow: (yield* Clock.currentTimeMillis) + request.clockOffset,
-      attempts: request.attempt,
-      respelled
-    })
-    yield* Fiber.join(observing)
-    // of a request that a browser repeats, it tells nobody, and the first may still arrive after the second
-    return { ...receipt, perhapsRepeated: true }
-  }).pipe(Effect.scoped, StorageAttempt.tracedPut(request))
+const put =
+  (known: Known) => (request: PutRequest): Effect.Effect<StorageResponse.PutReceipt, StorageError | SourceError> =>
+    Effect.gen(function*() {
+      yield* checkDeadline(request, yield* Clock.currentTimeMillis)
+      const { respelled } = yield* StorageAttempt.spelling(request)
+      const body = yield* bodyOf(request, () => {})
+      yield* checkLength(request, body.blob)
+      const href = PresignedUrl.reveal(request.url)
+      const observing = yield* Effect.forkScoped(body.observed)
+      const touched = touch(request.name, body.blob)
+      const answered = yield* Xhr.put({ href, headers: request.headers, body: body.blob, onSent: request.onSent }).pipe(
+        Effect.mapError(() => unanswered(request, known)),
+        Effect.tapError(() => touched),
+        // In Firefox and WebKit, a request whose file was emptied waits for the bytes that there are no more
+        Effect.raceFirst(Effect.zipRight(Fiber.join(observing), Effect.forever(Effect.delay(touched, "5 seconds"))))
+      )
+      known.add(request.url.origin)
+      const receipt = yield* receiptOf(answered, href, {
+        url: request.url,
+        sentHeaders: [...Object.keys(request.headers), "content-length"],
+        serverNow: (yield* Clock.currentTimeMillis) + request.clockOffset,
+        attempts: request.attempt,
+        respelled
+      })
+      yield* Fiber.join(observing)
+      // of a request that a browser repeats, it tells nobody, and the first may still arrive after the second
+      return { ...receipt, perhapsRepeated: true }
+    }).pipe(Effect.scoped, StorageAttempt.tracedPut(request))
 
 const failedOn = (request: GetRequest, known: Known) => () => unanswered(request, known)
 
@@ -151,7 +152,7 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
       })
       return { ...held.value, bytes }
     }
-    const answer: StorageAnswer = {
+    const answer: StorageAnswer.StorageAnswer = {
       status: response.status,
       headers,
       // content other than the requested may be as large as the file

@@ -1,6 +1,7 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { BlobSource, BrowserLedger } from "@stevedore/browser"
-import { PresignedUrl, UploadLedger, type UploadRecord, Uploads, type UploadSession } from "@stevedore/core"
+import { PresignedUrl, UploadLedger, Uploads, type UploadSession } from "@stevedore/core"
+import type { UploadRecord } from "@stevedore/core/UploadLedger"
 import { SandboxLayer } from "@stevedore/testing"
 import { Duration, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Runtime, Scope, TestClock } from "effect"
 import "fake-indexeddb/auto"
@@ -11,7 +12,7 @@ import * as FakePage from "./fixtures/fakePage.js"
 const url = (part: number) =>
   new PresignedUrl.PresignedUrl(`https://storage.test/k?partNumber=${part}&X-Amz-Signature=secret${part}`)
 
-const record: UploadRecord.UploadRecord = {
+const record: UploadRecord = {
   version: 1,
   id: "0123456789abcdef",
   service: "https://page.test/api",
@@ -158,7 +159,7 @@ describe("BrowserLedger", () => {
     Effect.gen(function*() {
       yield* FakePage.make()
       const day = Duration.toMillis("1 day")
-      const startedOn = (on: number): UploadRecord.UploadRecord => ({ ...record, id: `day${on}`, startedAt: on * day })
+      const startedOn = (on: number): UploadRecord => ({ ...record, id: `day${on}`, startedAt: on * day })
       const before = yield* BrowserLedger.make({ database: "aged" })
       yield* Effect.forEach([startedOn(0), startedOn(0.5), startedOn(1)], (one) => before.begin(one))
       yield* before.receive(startedOn(0), receipt)
@@ -184,7 +185,7 @@ describe("BrowserLedger", () => {
       yield* tab.begin(old)
       yield* TestClock.adjust("31 days")
       const runtime = yield* Effect.runtime()
-      const begin = (record: UploadRecord.UploadRecord) => Runtime.runPromise(runtime)(tab.begin(record))
+      const begin = (record: UploadRecord) => Runtime.runPromise(runtime)(tab.begin(record))
       const startedAgain = { ...old, startedAt: Duration.toMillis("31 days") }
       const { locks } = originLocks()
       yield* FakePage.make({

@@ -1,6 +1,7 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { FileHandles } from "@stevedore/browser"
-import { ServiceApi, UploadLedger, UploadResume, UploadSources } from "@stevedore/core"
+import { ServiceApi, UploadLedger, UploadSources } from "@stevedore/core"
+import { recordOf } from "@stevedore/core/Uploads"
 import { SandboxLayer } from "@stevedore/testing"
 import { Effect, Layer, Option, TestClock } from "effect"
 import "fake-indexeddb/auto"
@@ -47,7 +48,7 @@ describe("FileHandles", () => {
         const id = yield* idOf
         const ledger = yield* UploadLedger.UploadLedger
         const session = yield* Effect.flatMap(ServiceApi.ServiceApi, (service) => service.initiateUpload(known))
-        if (isUnfinished) yield* ledger.begin(yield* UploadResume.recordOf(known, id, session))
+        if (isUnfinished) yield* ledger.begin(yield* recordOf(known, id, session))
         const other = { ...known, name: "b.txt" }
         /** Each time a page of its own. */
         const keep = (source: typeof known) =>

@@ -13,7 +13,8 @@ import {
   UploadQueueStream,
   XhrObjectStorage
 } from "@stevedore/browser"
-import type { ObjectStorage, ServiceApi, SourceError, TransferGate, UploadedFile, Uploads } from "@stevedore/core"
+import type { ObjectStorage, ServiceApi, SourceError, TransferGate, Uploads } from "@stevedore/core"
+import type { UploadedFile } from "@stevedore/core/Uploads"
 import type { RepeatableSource } from "@stevedore/core/UploadSource"
 import { type ConfigError, type Effect, Layer, type Scope, type Stream } from "effect"
 
@@ -71,7 +72,7 @@ describe("the types of the queue", () => {
     expectTypeOf<Queue["subscribe"]>().toEqualTypeOf<(listener: () => void) => () => void>()
     expectTypeOf<UploadQueue.Snapshot["items"]>().toEqualTypeOf<ReadonlyArray<UploadQueue.Item>>()
     expectTypeOf<UploadQueue.Item>().toEqualTypeOf<Readonly<UploadQueue.Item>>()
-    expectTypeOf<UploadQueue.Item["result"]>().toEqualTypeOf<UploadedFile.UploadedFile | undefined>()
+    expectTypeOf<UploadQueue.Item["result"]>().toEqualTypeOf<UploadedFile | undefined>()
     expectTypeOf(UploadQueueStream.changes).returns.toEqualTypeOf<Stream.Stream<UploadQueue.Snapshot>>()
   })
 

@@ -9,9 +9,9 @@ import type { Marked } from "@stevedore/core/Checkpoints"
 import * as Checkpoints from "@stevedore/core/Checkpoints"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import { ExactNumber } from "@stevedore/core/Json"
-import type * as List from "@stevedore/core/List"
 import type { ListError } from "@stevedore/core/ListError"
 import * as Records from "@stevedore/core/ListRecords"
+import type { ItemOptions, Sort, Walks } from "@stevedore/core/Lists"
 import * as Lists from "@stevedore/core/Lists"
 import * as Metrics from "@stevedore/core/Metrics"
 import type { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -40,7 +40,7 @@ export interface Options extends Configuration.Given {
   readonly resource: string
   /** As {@link Filters.parse} expects them. */
   readonly filter: ReadonlyArray<string>
-  readonly sort: ReadonlyArray<List.Sort<string>>
+  readonly sort: ReadonlyArray<Sort<string>>
   readonly pageSize: Option.Option<number>
   /** The maximum number of items to print. */
   readonly limit: Option.Option<number>
@@ -82,12 +82,12 @@ export class CheckpointNotWritten
 export interface AnyList {
   readonly path: string
   readonly marked: (
-    options: Readonly<Record<string, unknown>> & List.ItemOptions<string>
+    options: Readonly<Record<string, unknown>> & ItemOptions<string>
   ) => Stream.Stream<Marked<object>, ListError, ServiceApi>
 }
 
 const asSent = <A, I extends object>(
-  { marked, path }: List.Walks<A, Readonly<Record<string, unknown>>, string>,
+  { marked, path }: Walks<A, Readonly<Record<string, unknown>>, string>,
   record: Schema.Schema<A, I>
 ): AnyList => {
   const encode = Schema.encodeSync(record)
@@ -108,7 +108,7 @@ const lists: Readonly<Record<string, AnyList>> = {
 }
 
 // A walk takes these beside its filters, so a filter of that name would be read as an option, and the list not filtered
-const walkOptions: Readonly<Record<keyof List.ItemOptions<string> | "cursor" | "atMost", true>> = {
+const walkOptions: Readonly<Record<keyof ItemOptions<string> | "cursor" | "atMost", true>> = {
   sort: true,
   pageSize: true,
   ahead: true,

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Json from "@stevedore/core/Json"
-import * as Printable from "@stevedore/core/Printable"
+import { escaped, printable } from "@stevedore/core/Json"
 import { stripVTControlCharacters } from "node:util"
 
 /**
@@ -13,7 +13,7 @@ import { stripVTControlCharacters } from "node:util"
  * @since 0.1.0
  * @category formatting
  */
-export const line = (text: string): string => text.split("\t").map(Printable.replaced).join("\t")
+export const line = (text: string): string => text.split("\t").map(printable).join("\t")
 
 /**
  * Tab-separated columns, for `cut` and `awk`: no column itself contains a tab.
@@ -21,7 +21,7 @@ export const line = (text: string): string => text.split("\t").map(Printable.rep
  * @since 0.1.0
  * @category formatting
  */
-export const columns = (texts: ReadonlyArray<string>): string => texts.map(Printable.replaced).join("\t")
+export const columns = (texts: ReadonlyArray<string>): string => texts.map(printable).join("\t")
 
 /**
  * A value as one line of JSON. What is not safe to print is escaped, so nothing of the value is lost.
@@ -29,7 +29,7 @@ export const columns = (texts: ReadonlyArray<string>): string => texts.map(Print
  * @since 0.1.0
  * @category formatting
  */
-export const json = (value: unknown): string => Printable.escaped(Json.stringify(value) ?? "null")
+export const json = (value: unknown): string => escaped(Json.stringify(value) ?? "null")
 
 // Wide characters take two columns, and many symbols may: this never underestimates one.
 const widthOf = (character: string): number => (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2
@@ -81,7 +81,7 @@ const taken = (characters: ReadonlyArray<string>, columns: number): ReadonlyArra
  * @category formatting
  */
 export const fitted = (text: string, columns: number): string => {
-  const characters = [...Printable.replaced(text)]
+  const characters = [...printable(text)]
   const blanks = columns - width(characters.join(""))
   if (blanks >= 0) return characters.join("") + " ".repeat(blanks)
   if (columns < 8) return fitted(taken(characters, columns).join(""), columns)

@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 import { ErrorKind } from "@stevedore/core/ErrorKind"
-import * as Feasibility from "@stevedore/core/Feasibility"
 import { FileRecord } from "@stevedore/core/FileRecord"
+import { Feasibility } from "@stevedore/core/UploadProgress"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import { UploadPhase } from "@stevedore/core/UploadProgress"
 import type { UnfinishedUpload } from "@stevedore/core/Uploads"
@@ -63,7 +63,7 @@ export const Progress = Schema.Struct({
   /** In seconds; null until known. */
   timeLeft: Schema.NullOr(Schema.Number),
   /** Whether it finishes before its URLs expire. Rates are in bytes per second. */
-  feasibility: Feasibility.Feasibility
+  feasibility: Feasibility
 }).annotations({ identifier: "Progress" })
 
 /**

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { monotonicMillis } from "@stevedore/core/ServerClock"
+import { monotonicMillis } from "@stevedore/core/Timeouts"
 import type { SessionOpened } from "@stevedore/core/UploadEvent"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import type { UploadHandle } from "@stevedore/core/Uploads"

@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import type { UploadRecord } from "@stevedore/core/UploadLedger"
 import { DiskLedger } from "@stevedore/node"
 import { Effect, Schema } from "effect"
 import * as Reports from "../src/Reports.js"

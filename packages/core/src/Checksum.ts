@@ -8,9 +8,9 @@ import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Crc32 from "./internal/crc32.js"
-import type { Crc64 } from "./internal/crc64.js"
-import * as Crc64s from "./internal/crc64.js"
+import * as Crc32 from "./base/crc32.js"
+import type { Crc64 } from "./base/crc64.js"
+import * as Crc64s from "./base/crc64.js"
 
 /**
  * A checksum in storage's notation.

@@ -6,8 +6,8 @@
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { TaggedError } from "./internal/taggedError.js"
-import * as PagePosition from "./PagePosition.js"
+import * as PagePosition from "./base/pagePosition.js"
+import { TaggedError } from "./base/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
 /**

@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { quoted } from "./internal/printable.js"
-import { TaggedError } from "./internal/taggedError.js"
+import { quoted } from "./base/printable.js"
+import { TaggedError } from "./base/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import { ServiceError } from "./ServiceError.js"
 import { SourceChanged } from "./SourceError.js"

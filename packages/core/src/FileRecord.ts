@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { openRecord } from "./internal/openRecord.js"
+import { openRecord } from "./base/openRecord.js"
 
 /**
  * The state of a file, in the service's words. Services may have other words than these. A finalized file may still be `pending`; it can be downloaded regardless.

@@ -5,9 +5,9 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { printable } from "./internal/printable.js"
-import { TaggedError } from "./internal/taggedError.js"
-import * as PagePosition from "./PagePosition.js"
+import * as PagePosition from "./base/pagePosition.js"
+import { printable } from "./base/printable.js"
+import { TaggedError } from "./base/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import { Issue, ServiceError } from "./ServiceError.js"
 
@@ -210,3 +210,13 @@ export const ListError = /* #__PURE__ */ (() =>
  * @category errors
  */
 export type ListError = typeof ListError.Type
+
+export type {
+  /**
+   * Where in a list something was found.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  PagePosition
+} from "./base/pagePosition.js"

@@ -6,8 +6,8 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { openRecord } from "./base/openRecord.js"
 import { Author } from "./FileRecord.js"
-import { openRecord } from "./internal/openRecord.js"
 
 const text = Schema.optional(Schema.String)
 

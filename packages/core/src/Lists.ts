@@ -7,11 +7,11 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import { operations } from "./internal/listOperations.js"
-import type { ListShape, Wishes } from "./internal/listRequest.js"
-import { shapeOf, untypedShape } from "./internal/listRequest.js"
-import type { Collected, Definition, List } from "./List.js"
-import * as Filters from "./ListFilters.js"
+import * as Filters from "./list/filters.js"
+import type { Collected, Definition, List } from "./list/list.js"
+import { operations } from "./list/operations.js"
+import type { ListShape, Wishes } from "./list/request.js"
+import { shapeOf, untypedShape } from "./list/request.js"
 import * as Records from "./ListRecords.js"
 
 /**
@@ -19,14 +19,14 @@ import * as Records from "./ListRecords.js"
  * filter that `filters` does not name is refused before any request.
  *
  * @example
- * import { ListFilters, Lists } from "@stevedore/core"
+ * import { Lists } from "@stevedore/core"
  * import { Schema } from "effect"
  *
  * const Template = Schema.Struct({ id: Schema.String, title: Schema.String })
  * const templates = Lists.make({
  *   path: "/v1/projects/templates",
  *   item: Template,
- *   filters: Schema.Struct({ title: Schema.optional(ListFilters.TextFilter) }),
+ *   filters: Schema.Struct({ title: Schema.optional(Lists.TextFilter) }),
  *   sorts: ["title"]
  * })
  * const interviews = templates({ title: { contains: "interview" }, sort: "title:asc" })
@@ -219,3 +219,169 @@ export const users = make({
   filters: Filters.Users,
   sorts: ["created_at", "name"]
 })
+
+export {
+  /**
+   * What a page says of the list: the cursor of the next page, and how many items there are.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  PageInfo
+} from "./service/page.js"
+
+export type {
+  /**
+   * A page of a list, its items decoded.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Page
+} from "./service/page.js"
+
+export type {
+  /**
+   * Everything of a list, collected.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Collected,
+  /**
+   * What a list is made of.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Definition,
+  /**
+   * The options of a walk over items.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  ItemOptions,
+  /**
+   * A list of the service, with each way to walk it.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  List,
+  /**
+   * The options of a walk.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Options,
+  /**
+   * The order of a list: a field and a direction.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Sort,
+  /**
+   * The ways to walk a list.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Walks
+} from "./list/list.js"
+
+export {
+  /**
+   * The filters of channels.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  Channels as ChannelFilters,
+  /**
+   * The filters of contacts.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  Contacts as ContactFilters,
+  /**
+   * The filters of data.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  Data as DataFilters,
+  /**
+   * The filters of docs and insights.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  Docs as DocFilters,
+  /**
+   * The filters of folders.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  Folders as FolderFilters,
+  /**
+   * The filters of highlights: only one of the three ids.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  Highlights as HighlightFilters,
+  /**
+   * A time of a filter: a `Date` or a `DateTime`.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  Instant,
+  /**
+   * No filters.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  None as NoFilters,
+  /**
+   * The filters of projects.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  Projects as ProjectFilters,
+  /**
+   * The filters of tags.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  Tags as TagFilters,
+  /**
+   * A text that contains another, or equals it.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  TextFilter,
+  /**
+   * A span of time.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  TimeFilter,
+  /**
+   * The filters of users.
+   *
+   * @since 0.1.0
+   * @category filters
+   */
+  Users as UserFilters
+} from "./list/filters.js"

@@ -14,7 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
-import { timed } from "./internal/timed.js"
+import { timed } from "./base/timed.js"
 import type { Recovery } from "./Recovery.js"
 
 /**

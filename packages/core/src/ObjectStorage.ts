@@ -11,15 +11,15 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import { contentHeader } from "./base/contentHeaders.js"
+import { notGiven } from "./base/notGiven.js"
 import * as Checksum from "./Checksum.js"
-import { contentHeader } from "./internal/contentHeaders.js"
-import { notGiven } from "./internal/notGiven.js"
 import * as PresignedUrl from "./PresignedUrl.js"
-import type * as RangedContent from "./RangedContent.js"
 import type { SourceError } from "./SourceError.js"
+import type * as RangedContent from "./storage/range.js"
+import type { PutReceipt } from "./storage/response.js"
 import type { StorageError } from "./StorageError.js"
 import { SignedHeaderMissing, UrlExpired } from "./StorageError.js"
-import type { PutReceipt } from "./StorageResponse.js"
 import type { ChunkObserver, SourceSection } from "./UploadSource.js"
 
 /**
@@ -200,3 +200,30 @@ export const layerNoop = (service: Partial<Service>): Layer.Layer<ObjectStorage>
     get: notGiven("ObjectStorage.get"),
     ...service
   })
+
+export type {
+  /**
+   * What storage answered to a PUT that it took.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  PutReceipt
+} from "./storage/response.js"
+
+export type {
+  /**
+   * The range of an object that is asked for, and the etag that it must still have.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Asked as AskedRange,
+  /**
+   * The range that an answer holds.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Held as HeldRange
+} from "./storage/range.js"

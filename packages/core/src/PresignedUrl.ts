@@ -13,10 +13,10 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type { Query } from "./internal/urlDialects.js"
-import { signedHeadersOf, validityOf } from "./internal/urlDialects.js"
-import { validDate } from "./internal/validDate.js"
-import { wholeNumber } from "./internal/wholeNumber.js"
+import { validDate } from "./base/validDate.js"
+import { wholeNumber } from "./base/wholeNumber.js"
+import type { Query } from "./storage/urlDialects.js"
+import { signedHeadersOf, validityOf } from "./storage/urlDialects.js"
 
 /**
  * @since 0.1.0

@@ -12,10 +12,10 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
-import type { Decision } from "./internal/rateWindow.js"
-import { RateWindow } from "./internal/rateWindow.js"
+import * as ServerClock from "./base/serverClock.js"
 import * as RetryPolicy from "./RetryPolicy.js"
-import * as ServerClock from "./ServerClock.js"
+import type { Decision } from "./service/rateWindow.js"
+import { RateWindow } from "./service/rateWindow.js"
 import { RateLimited } from "./ServiceError.js"
 import type { ServiceProfile } from "./ServiceProfile.js"
 
@@ -239,3 +239,14 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
         })))
     }
   })
+
+export {
+  /**
+   * How long a server asks to wait, by its `Retry-After`: seconds, or an HTTP date (RFC 9110, 10.2.3) relative to the
+   * server's own `Date` if the response has one. A value that cannot be parsed, or lies in the past, is ignored.
+   *
+   * @since 0.1.0
+   * @category constructors
+   */
+  fromHeaders as retryAfter
+} from "./base/retryAfter.js"

@@ -9,11 +9,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
-import { atLeastOne } from "./internal/atLeastOne.js"
+import { atLeastOne } from "./base/atLeastOne.js"
+import type { RetryBudget } from "./base/retryBudget.js"
 import * as Metrics from "./Metrics.js"
 import type { Recoverable } from "./Recovery.js"
 import { isRepeatable } from "./Recovery.js"
-import type { RetryBudget } from "./RetryBudget.js"
 
 /**
  * How often a request is made, and how long the waits in between are. Created by {@link make}.
@@ -24,7 +24,7 @@ import type { RetryBudget } from "./RetryBudget.js"
 export interface Policy {
   /**
    * How many times a request is made at most, including the first. A part may be sent twice as often once three parts
-   * of its upload are in storage, unless this is 1: `RetryBudget.forUpload` explains why. So may the rest of a
+   * of its upload are in storage, unless this is 1: from then on the connection is what fails, and not the setup. So may the rest of a
    * download that breaks off.
    */
   readonly attempts: number
@@ -228,3 +228,13 @@ export const retry = <A, E extends Recoverable, R>(
     )
     return repeated
   })
+
+export type {
+  /**
+   * How many retries one client may make in a row.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  RetryBudget
+} from "./base/retryBudget.js"

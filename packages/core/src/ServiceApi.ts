@@ -16,12 +16,14 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { closedOnFailure } from "./base/closedOnFailure.js"
+import { notGiven } from "./base/notGiven.js"
+import * as RetryBudget from "./base/retryBudget.js"
+import { standardProfile } from "./base/standardProfile.js"
 import type { FileRecord } from "./FileRecord.js"
-import { closedOnFailure } from "./internal/closedOnFailure.js"
-import { uncoded } from "./internal/contentCoding.js"
-import { type Deprecation, makeDeprecations } from "./internal/deprecations.js"
-import { linkOf } from "./internal/downloadLink.js"
-import { notGiven } from "./internal/notGiven.js"
+import type * as PresignedUrl from "./PresignedUrl.js"
+import * as RateLimit from "./RateLimit.js"
+import { invalid } from "./service/answer.js"
 import {
   answerOf,
   type Attempt,
@@ -31,19 +33,17 @@ import {
   rateLimitOf,
   readStart,
   repeatedly
-} from "./internal/serviceCall.js"
-import { standardProfile } from "./internal/standardProfile.js"
-import type { RawPage } from "./Page.js"
-import type * as PresignedUrl from "./PresignedUrl.js"
-import * as RangedContent from "./RangedContent.js"
-import * as RateLimit from "./RateLimit.js"
-import * as RetryBudget from "./RetryBudget.js"
-import { invalid } from "./ServiceAnswer.js"
+} from "./service/call.js"
+import { type Deprecation, makeDeprecations } from "./service/deprecations.js"
+import { linkOf } from "./service/downloadLink.js"
+import * as Endpoints from "./service/endpoints.js"
+import type { RawPage } from "./service/page.js"
 import * as ServiceConfig from "./ServiceConfig.js"
-import * as Endpoints from "./ServiceEndpoints.js"
 import type { ServiceError } from "./ServiceError.js"
 import { NotFound } from "./ServiceError.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
+import { uncoded } from "./storage/contentCoding.js"
+import * as RangedContent from "./storage/range.js"
 import type { MultipartSession, SingleSession } from "./UploadSession.js"
 
 /**
@@ -91,11 +91,11 @@ export interface Service {
   readonly initiateLargeUpload: (file: Endpoints.LargeFileDescription) => Effect.Effect<MultipartSession, ServiceError>
   /** Reports that the file is in storage. Whatever the service reports of it is in the record; the id is the given one. */
   readonly completeUpload: (
-    input: Parameters<typeof Endpoints.completeUpload.request>[1]
+    input: Endpoints.CompletedUpload
   ) => Effect.Effect<FileRecord, ServiceError>
   /** The same for a file in parts. */
   readonly completeLargeUpload: (
-    input: Parameters<typeof Endpoints.completeLargeUpload.request>[1]
+    input: Endpoints.CompletedLargeUpload
   ) => Effect.Effect<FileRecord, ServiceError>
   /** The record of a file. */
   readonly file: (fileId: string) => Effect.Effect<FileRecord, ServiceError>
@@ -337,3 +337,61 @@ export const layerNoop = (service: Partial<Service>): Layer.Layer<ServiceApi> =>
     deprecations: Effect.succeed([]),
     ...service
   })
+
+export type {
+  /**
+   * What Complete large upload is told: every part, with its etag verbatim.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  CompletedLargeUpload,
+  /**
+   * What Complete upload is told.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  CompletedUpload,
+  /**
+   * The file of a session with one URL.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  FileDescription,
+  /**
+   * The file of a session with a URL for each part.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  LargeFileDescription,
+  /**
+   * A page of a list.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  PageRequest
+} from "./service/endpoints.js"
+
+export {
+  /**
+   * What the service tells of a token.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  TokenInfo
+} from "./service/endpoints.js"
+
+export {
+  /**
+   * A page as the service sends it, its items not yet decoded.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  RawPage
+} from "./service/page.js"

@@ -11,7 +11,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Struct from "effect/Struct"
-import { pageProfile, pathOfFile, standardProfile } from "./internal/standardProfile.js"
+import { pageProfile, pathOfFile, standardProfile } from "./base/standardProfile.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 
 /**

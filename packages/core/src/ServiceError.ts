@@ -5,11 +5,11 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import * as PagePosition from "./base/pagePosition.js"
+import { printable } from "./base/printable.js"
+import { signIn } from "./base/signIn.js"
+import { TaggedError } from "./base/taggedError.js"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
-import { printable } from "./internal/printable.js"
-import { signIn } from "./internal/signIn.js"
-import { TaggedError } from "./internal/taggedError.js"
-import * as PagePosition from "./PagePosition.js"
 import * as Recovery from "./Recovery.js"
 
 /**

@@ -7,7 +7,7 @@
 import { dual } from "effect/Function"
 import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
-import { pathOfFile, standardProfile } from "./internal/standardProfile.js"
+import { pathOfFile, standardProfile } from "./base/standardProfile.js"
 
 const { fields, limits, paths } = standardProfile
 

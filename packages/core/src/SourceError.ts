@@ -5,9 +5,9 @@
  */
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { printable, quoted } from "./base/printable.js"
+import { TaggedError } from "./base/taggedError.js"
 import { tooManyOpen } from "./ConnectionError.js"
-import { printable, quoted } from "./internal/printable.js"
-import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
 
 /**

@@ -4,14 +4,14 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { contentHeader } from "./base/contentHeaders.js"
+import { printable } from "./base/printable.js"
+import { signIn } from "./base/signIn.js"
+import { answer, capitalized, coded, expiry, listed, of, respelled, trace } from "./base/storageWords.js"
+import { TaggedError } from "./base/taggedError.js"
+import { UrlAltered, UrlNotYetValid } from "./base/urlError.js"
 import { ConnectionFailed, TimedOut } from "./ConnectionError.js"
-import { contentHeader } from "./internal/contentHeaders.js"
-import { printable } from "./internal/printable.js"
-import { signIn } from "./internal/signIn.js"
-import { answer, capitalized, coded, expiry, listed, of, respelled, trace } from "./internal/storageWords.js"
-import { TaggedError } from "./internal/taggedError.js"
 import * as Recovery from "./Recovery.js"
-import { UrlAltered, UrlNotYetValid } from "./UrlError.js"
 
 /**
  * 403: the signature does not match the request: its method, its path or a signed header differs. Expiry is not the
@@ -311,3 +311,20 @@ export const StorageError = /* #__PURE__ */ Schema.Union(
  * @category errors
  */
 export type StorageError = typeof StorageError.Type
+
+export {
+  /**
+   * The pre-signed URL is not the one that was issued.
+   *
+   * @since 0.1.0
+   * @category errors
+   */
+  UrlAltered,
+  /**
+   * The pre-signed URL is not valid yet by the clock of storage.
+   *
+   * @since 0.1.0
+   * @category errors
+   */
+  UrlNotYetValid
+} from "./base/urlError.js"

@@ -105,3 +105,13 @@ export {
  * @category layers
  */
 export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Timeouts, Timeouts)
+
+export {
+  /**
+   * The milliseconds of Effect's `Clock` since some point in the past: a clock that is never set, for what has elapsed.
+   *
+   * @since 0.1.0
+   * @category accessors
+   */
+  monotonicMillis
+} from "./base/serverClock.js"

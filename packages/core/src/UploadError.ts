@@ -4,10 +4,10 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import * as Feasibility from "./Feasibility.js"
-import { quoted } from "./internal/printable.js"
-import { TaggedError } from "./internal/taggedError.js"
-import { InvalidPartCount, SizeExceeded } from "./PlanError.js"
+import * as Feasibility from "./base/feasibility.js"
+import { InvalidPartCount, SizeExceeded } from "./base/planError.js"
+import { quoted } from "./base/printable.js"
+import { TaggedError } from "./base/taggedError.js"
 import * as Recovery from "./Recovery.js"
 import { ServiceError } from "./ServiceError.js"
 import { SourceError } from "./SourceError.js"
@@ -252,3 +252,30 @@ export const UploadError = /* #__PURE__ */ (() =>
  * @category errors
  */
 export type UploadError = typeof UploadError.Type
+
+export {
+  /**
+   * This file cannot be sent in the number of parts that was asked for.
+   *
+   * @since 0.1.0
+   * @category errors
+   */
+  InvalidPartCount,
+  /**
+   * The file is larger than the service takes.
+   *
+   * @since 0.1.0
+   * @category errors
+   */
+  SizeExceeded
+} from "./base/planError.js"
+
+export type {
+  /**
+   * Every error for which no upload can be planned.
+   *
+   * @since 0.1.0
+   * @category errors
+   */
+  PlanError
+} from "./base/planError.js"

@@ -6,9 +6,9 @@
 import * as Arr from "effect/Array"
 import type * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { Feasibility } from "./Feasibility.js"
+import { AnyDuration } from "./base/anyDuration.js"
+import { Feasibility } from "./base/feasibility.js"
 import { FileRecord } from "./FileRecord.js"
-import { AnyDuration } from "./internal/anyDuration.js"
 import { UploadError } from "./UploadError.js"
 import { UploadProgress } from "./UploadProgress.js"
 

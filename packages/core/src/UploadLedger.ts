@@ -15,14 +15,14 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as Crc32 from "./internal/crc32.js"
-import { jsonStore } from "./internal/jsonStore.js"
-import type { Receipts } from "./internal/receiptsByKey.js"
-import { receiptsByKey } from "./internal/receiptsByKey.js"
-import type { StoreFailure } from "./internal/storeFailure.js"
-import { makeTell, orThrown } from "./internal/storeFailure.js"
-import { hidden } from "./internal/unshown.js"
-import { UploadRecord } from "./UploadRecord.js"
+import * as Crc32 from "./base/crc32.js"
+import { hidden } from "./base/unshown.js"
+import { jsonStore } from "./ledger/jsonStore.js"
+import type { Receipts } from "./ledger/receiptsByKey.js"
+import { receiptsByKey } from "./ledger/receiptsByKey.js"
+import { UploadRecord } from "./ledger/record.js"
+import type { StoreFailure } from "./ledger/storeFailure.js"
+import { makeTell, orThrown } from "./ledger/storeFailure.js"
 import { PartReceipt } from "./UploadSession.js"
 import type { UploadSource } from "./UploadSource.js"
 
@@ -335,3 +335,20 @@ export const idOf = (service: string, source: Pick<UploadSource, "name" | "finge
     const words = [Hash.string(text) >>> 0, Crc32.update(0, new TextEncoder().encode(text))]
     return words.map((word) => word.toString(16).padStart(8, "0")).join("")
   })
+
+export {
+  /**
+   * The session of an upload in progress, as the ledger keeps it.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  SessionRecord,
+  /**
+   * What the ledger keeps of an upload: of which source it is, its session, and how far it has got.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  UploadRecord
+} from "./ledger/record.js"

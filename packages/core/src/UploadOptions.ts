@@ -5,17 +5,17 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import * as wish from "./internal/atLeastOne.js"
-import type { PlanError } from "./PlanError.js"
+import * as wish from "./base/atLeastOne.js"
+import type { PlanError } from "./base/planError.js"
 import { AnyNumber } from "./Recovery.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
+import { SourceFingerprint } from "./source/fingerprint.js"
+import { checkDescription } from "./source/limits.js"
 import { InvalidSource } from "./SourceError.js"
-import { SourceFingerprint } from "./SourceFingerprint.js"
-import { checkDescription } from "./SourceLimits.js"
+import type { Verification } from "./upload/resume.js"
 import { InvalidUploadOption } from "./UploadError.js"
 import type { Strategy, UploadPlan } from "./UploadPlan.js"
 import * as Plan from "./UploadPlan.js"
-import type { Verification } from "./UploadResume.js"
 import type { UploadSource } from "./UploadSource.js"
 
 /**
@@ -213,3 +213,13 @@ export const check = (
       unfinished: options.unfinished
     }
   })
+
+export type {
+  /**
+   * How much of a source is compared with what storage has before an upload goes on: a sample of its parts, or all.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Verification
+} from "./upload/resume.js"

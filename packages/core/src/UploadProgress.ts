@@ -6,8 +6,8 @@
 import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Feasibility from "./Feasibility.js"
-import { AnyDuration } from "./internal/anyDuration.js"
+import { AnyDuration } from "./base/anyDuration.js"
+import * as Feasibility from "./base/feasibility.js"
 import { AnyNumber } from "./Recovery.js"
 
 /**
@@ -125,3 +125,13 @@ export const initial = (size: number): UploadProgress => ({
   stalledSince: Option.none(),
   feasibility: Feasibility.unknown
 })
+
+export {
+  /**
+   * Whether the upload will end before its URLs do.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Feasibility
+} from "./base/feasibility.js"

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { hidden, unshown } from "./internal/unshown.js"
+import { hidden, unshown } from "./base/unshown.js"
 import { PresignedUrlFromString } from "./PresignedUrl.js"
 
 const fields = {

@@ -6,8 +6,8 @@
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import type { SourceFingerprint } from "./source/fingerprint.js"
 import type { SourceError } from "./SourceError.js"
-import type { SourceFingerprint } from "./SourceFingerprint.js"
 import type { ByteRange } from "./UploadPlan.js"
 
 /**
@@ -115,3 +115,52 @@ export interface OneShotSource extends Described {
  * @category models
  */
 export type UploadSource = RepeatableSource | OneShotSource
+
+export {
+  /**
+   * What identifies the contents of a source: its size, and when it was last modified where that is known.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  SourceFingerprint
+} from "./source/fingerprint.js"
+
+export {
+  /**
+   * How many characters a name has, as the service counts them: an emoji such as the ship is one, where JavaScript's
+   * `length` says two.
+   *
+   * @example
+   * import { UploadSource } from "@stevedore/core"
+   *
+   * UploadSource.charactersIn("🚢.mp4") // 5
+   *
+   * @since 0.1.0
+   * @category validation
+   */
+  charactersIn,
+  /**
+   * Checks what the service will be told about a source. For sources of your own: a name that is empty or too long, or a
+   * media type that cannot be sent, then fails where the source is made, not when its upload starts. The limits default
+   * to those of the standard profile.
+   *
+   * @example
+   * import { UploadSource } from "@stevedore/core"
+   * import { Either } from "effect"
+   *
+   * UploadSource.checkDescription("interview.mp4", "video/mp4") // right
+   * Either.mapLeft(UploadSource.checkDescription("", "video/mp4"), (error) => error.field) // left("name")
+   *
+   * @since 0.1.0
+   * @category validation
+   */
+  checkDescription,
+  /**
+   * The largest file of an upload by the standard profile, in bytes: 10 GB.
+   *
+   * @since 0.1.0
+   * @category validation
+   */
+  size as largestSize
+} from "./source/limits.js"

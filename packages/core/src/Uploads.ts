@@ -12,25 +12,25 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type * as Subscribable from "effect/Subscribable"
-import { atLeastOne } from "./internal/atLeastOne.js"
-import { mapUnordered } from "./internal/mapUnordered.js"
-import { inOwnFiber } from "./internal/ownFiber.js"
-import * as Counts from "./internal/uploadCounts.js"
-import type { UploadState } from "./internal/uploadState.js"
-import * as State from "./internal/uploadState.js"
+import { atLeastOne } from "./base/atLeastOne.js"
+import { inOwnFiber } from "./base/ownFiber.js"
 import * as Metrics from "./Metrics.js"
 import { ServiceApi } from "./ServiceApi.js"
+import * as UploadRun from "./upload/control.js"
+import * as Counts from "./upload/counts.js"
+import { mapUnordered } from "./upload/mapUnordered.js"
 import type { Requirements } from "./upload/run.js"
 import * as Run from "./upload/run.js"
-import type { UploadedFile } from "./UploadedFile.js"
+import type { UploadState } from "./upload/runState.js"
+import * as State from "./upload/runState.js"
+import { UploadedFile } from "./upload/uploadedFile.js"
+import * as UploadVerification from "./upload/verification.js"
 import type { UploadError } from "./UploadError.js"
 import type { UploadEvent } from "./UploadEvent.js"
 import type { UploadOptions } from "./UploadOptions.js"
 import * as Options from "./UploadOptions.js"
 import type { UploadProgress } from "./UploadProgress.js"
-import * as UploadRun from "./UploadRun.js"
 import type { UploadSource } from "./UploadSource.js"
-import * as UploadVerification from "./UploadVerification.js"
 
 export type {
   /**
@@ -40,9 +40,12 @@ export type {
    * @since 0.1.0
    * @category models
    */
-  Requirements,
+  Requirements
+}
+
+export {
   /**
-   * The result of an upload. Its Schema is `UploadedFile.UploadedFile`.
+   * The result of an upload, and its Schema.
    *
    * @since 0.1.0
    * @category models
@@ -209,7 +212,7 @@ export const start = (
   })
 
 /**
- * How one upload of many ended. Its Schema is `UploadOutcome.UploadOutcome`, for a queue or a journal.
+ * How one upload of many ended. Its Schema is {@link OutcomeRecord}, for a queue or a journal.
  *
  * @since 0.1.0
  * @category models
@@ -303,20 +306,20 @@ export const resume = (
 
 export {
   /**
-   * Deletes an unfinished upload from the ledger in force: see `UnfinishedUploads.forget`.
+   * Deletes an unfinished upload from the ledger in force.
    *
    * @since 0.1.0
    * @category unfinished
    */
   forget,
   /**
-   * The unfinished uploads of the ledger in force: see `UnfinishedUploads.unfinished`.
+   * The unfinished uploads of the ledger in force.
    *
    * @since 0.1.0
    * @category unfinished
    */
   unfinished
-} from "./UnfinishedUploads.js"
+} from "./upload/unfinished.js"
 
 export type {
   /**
@@ -326,4 +329,24 @@ export type {
    * @category models
    */
   UnfinishedUpload
-} from "./UnfinishedUploads.js"
+} from "./upload/unfinished.js"
+
+export {
+  /**
+   * How one upload of many ended, in a form for other processes: the Schema that a queue or a journal keeps.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  UploadOutcome as OutcomeRecord
+} from "./upload/outcome.js"
+
+export {
+  /**
+   * The record with which a ledger continues this session of this source.
+   *
+   * @since 0.1.0
+   * @category unfinished
+   */
+  recordOf
+} from "./upload/resume.js"

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AttemptWatch, ServerClock, Timeouts } from "@stevedore/core"
+import { Timeouts } from "@stevedore/core"
 import { Recorder } from "@stevedore/testing"
 import { Clock, Duration, Effect, Fiber, Option, TestClock } from "effect"
-import * as AttemptTimers from "../src/internal/attemptTimers.js"
+import * as ServerClock from "../src/base/serverClock.js"
+import * as AttemptWatch from "../src/upload/attempt.js"
+import * as AttemptTimers from "../src/upload/attemptTimers.js"
 import { settableWallClock } from "./fixtures/wallClock.js"
 
 const receipt = { etag: "\"e\"" }

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Checkpoints, type List, Lists } from "@stevedore/core"
+import { Checkpoints, Lists } from "@stevedore/core"
 import { Chunk, Duration, Effect, Either, FastCheck as fc, Fiber, Schema, Stream, TestClock } from "effect"
+import type * as List from "../src/list/list.js"
 import { type Item, item, items, keysetPage } from "./fixtures/fakeLists.js"
 import { fakeService, json, refusal } from "./fixtures/fakeService.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"

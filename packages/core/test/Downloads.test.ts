@@ -9,7 +9,6 @@ import {
   RetryPolicy,
   ServiceApi,
   ServiceConfig,
-  StorageAttempt,
   Timeouts
 } from "@stevedore/core"
 import {
@@ -26,7 +25,8 @@ import {
   Stream,
   TestClock
 } from "effect"
-import { unstalled } from "../src/internal/unstalled.js"
+import { unstalled } from "../src/base/unstalled.js"
+import * as StorageAttempt from "../src/storage/attempt.js"
 import { assertSurvivesJson } from "./fixtures/encoding.js"
 import * as FakeContent from "./fixtures/fakeContent.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"

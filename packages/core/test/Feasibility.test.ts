@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Feasibility } from "@stevedore/core"
 import { Arbitrary, FastCheck, Schema } from "effect"
+import * as Feasibility from "../src/base/feasibility.js"
 
 const steady = (likely: number) => ({ likely, least: likely, most: likely })
 

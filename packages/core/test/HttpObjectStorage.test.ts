@@ -1,14 +1,6 @@
 import type { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  HttpObjectStorage,
-  ObjectStorage,
-  SourceError,
-  StorageAttempt,
-  type StorageError,
-  type StorageResponse,
-  UploadSources
-} from "@stevedore/core"
+import { HttpObjectStorage, ObjectStorage, SourceError, type StorageError, UploadSources } from "@stevedore/core"
 import {
   Cause,
   Chunk,
@@ -23,6 +15,8 @@ import {
   TestClock
 } from "effect"
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib"
+import * as StorageAttempt from "../src/storage/attempt.js"
+import type * as StorageResponse from "../src/storage/response.js"
 import type { SourceBody, SourceSection } from "../src/UploadSource.js"
 import * as FakeHttp from "./fixtures/FakeHttp.js"
 import { deadline, href, hrefs, parse, presigned, signature, signedAt } from "./fixtures/presignedUrls.js"

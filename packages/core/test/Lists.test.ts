@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Json, type List, type ListError, Lists, Metrics, ServiceApi } from "@stevedore/core"
+import { Json, type ListError, Lists, Metrics, ServiceApi } from "@stevedore/core"
 import { Chunk, DateTime, Effect, Either, FastCheck as fc, Metric, Option, Schema, Stream } from "effect"
+import type * as List from "../src/list/list.js"
 import { type FakePage, item, items, keysetList, pageAnswer, scriptedList } from "./fixtures/fakeLists.js"
 import { fakeService } from "./fixtures/fakeService.js"
 

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Pages, type ServiceApi } from "@stevedore/core"
+import { type ServiceApi } from "@stevedore/core"
 import { Chunk, Deferred, Duration, Effect, Either, FastCheck as fc, Fiber, Stream, TestClock } from "effect"
-import { textHash } from "../src/internal/textHash.js"
-import { UsedCursors } from "../src/internal/usedCursors.js"
+import { textHash } from "../src/base/textHash.js"
+import * as Pages from "../src/list/pages.js"
+import { UsedCursors } from "../src/list/usedCursors.js"
 import { type FakePage, items, keysetList, pageAnswer, scriptedHandler, scriptedList } from "./fixtures/fakeLists.js"
 import { fakeService, json, refusal } from "./fixtures/fakeService.js"
 

@@ -3,18 +3,18 @@ import {
   Checksum,
   ConnectionError,
   ObjectStorage,
-  PartTransfer,
   SourceError,
   StorageError,
   TransferGate,
   UploadError,
-  UploadRun,
-  UploadSources,
-  UrlError
+  UploadSources
 } from "@stevedore/core"
 import type { OpenSource } from "@stevedore/core/UploadSource"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
-import { longestHeldWhole } from "../src/internal/sequentialReader.js"
+import * as UrlError from "../src/base/urlError.js"
+import { longestHeldWhole } from "../src/source/sequentialReader.js"
+import * as UploadRun from "../src/upload/control.js"
+import * as PartTransfer from "../src/upload/part.js"
 import { presigned } from "./fixtures/presignedUrls.js"
 import { inTime } from "./fixtures/uploads.js"
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Printable, SourceError } from "@stevedore/core"
+import { SourceError } from "@stevedore/core"
 import { FastCheck } from "effect"
+import * as Printable from "../src/base/printable.js"
 
 const between = (first: number, last: number) => FastCheck.integer({ min: first, max: last })
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RangedContent } from "@stevedore/core"
 import { FastCheck as fc, Option } from "effect"
+import * as RangedContent from "../src/storage/range.js"
 
 const none = Option.none()
 

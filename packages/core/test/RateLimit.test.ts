@@ -13,7 +13,7 @@ import {
   Option,
   Random
 } from "effect"
-import { told } from "../src/internal/rateHeaders.js"
+import { told } from "../src/service/rateHeaders.js"
 import { strictLimit } from "./fixtures/strictLimit.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
 import { settableWallClock } from "./fixtures/wallClock.js"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RetryAfter, StorageError } from "@stevedore/core"
+import { StorageError } from "@stevedore/core"
 import { Duration, FastCheck as fc, Option } from "effect"
+import * as RetryAfter from "../src/base/retryAfter.js"
 
 const now = Date.UTC(2030, 0, 1)
 

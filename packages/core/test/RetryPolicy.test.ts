@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Recovery, RetryBudget, RetryPolicy } from "@stevedore/core"
+import { type Recovery, RetryPolicy } from "@stevedore/core"
 import { Duration, Effect, FastCheck as fc, Fiber, Layer, Random, TestClock } from "effect"
+import * as RetryBudget from "../src/base/retryBudget.js"
 
 const failure = (
   recovery: Recovery.Recovery,

@@ -6,9 +6,7 @@ import {
   PresignedUrl,
   ServiceApi,
   ServiceConfig,
-  StorageResponse,
   UploadLedger,
-  UploadRecord,
   UploadSession,
   UploadSources
 } from "@stevedore/core"
@@ -28,6 +26,8 @@ import {
   Tracer
 } from "effect"
 import { inspect } from "node:util"
+import * as UploadRecord from "../src/ledger/record.js"
+import * as StorageResponse from "../src/storage/response.js"
 import * as FakeHttp from "./fixtures/FakeHttp.js"
 import { href, presigned, signature, signedAt } from "./fixtures/presignedUrls.js"
 

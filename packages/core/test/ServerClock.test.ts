@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ServerClock } from "@stevedore/core"
 import { Clock, Effect, FastCheck } from "effect"
+import * as ServerClock from "../src/base/serverClock.js"
 
 const start = Date.UTC(2030, 0, 1)
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Recovery, ServiceAnswer, ServiceError } from "@stevedore/core"
+import { type Recovery, ServiceError } from "@stevedore/core"
 import { Duration, Either, FastCheck as fc, Redacted, Schema } from "effect"
+import * as ServiceAnswer from "../src/service/answer.js"
 
 const at = Date.UTC(2030, 0, 1)
 

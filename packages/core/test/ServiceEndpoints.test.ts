@@ -1,14 +1,9 @@
 import type { HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  FileRecord,
-  PresignedUrl,
-  type ServiceAnswer,
-  ServiceEndpoints,
-  ServiceError,
-  ServiceProfile
-} from "@stevedore/core"
+import { FileRecord, PresignedUrl, ServiceError, ServiceProfile } from "@stevedore/core"
 import { Either, FastCheck as fc, Option, Schema } from "effect"
+import type * as ServiceAnswer from "../src/service/answer.js"
+import * as ServiceEndpoints from "../src/service/endpoints.js"
 import { href } from "./fixtures/presignedUrls.js"
 
 const { standard } = ServiceProfile

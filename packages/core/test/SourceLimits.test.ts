@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ServiceProfile, SourceLimits } from "@stevedore/core"
+import { ServiceProfile } from "@stevedore/core"
 import { Either, FastCheck as fc } from "effect"
+import * as SourceLimits from "../src/source/limits.js"
 
 const refused = (name: string, mediaType: string) =>
   Either.match(SourceLimits.checkDescription(name, mediaType), {

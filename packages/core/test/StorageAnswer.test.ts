@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { StorageAnswer } from "@stevedore/core"
 import { FastCheck as fc } from "effect"
+import * as StorageAnswer from "../src/storage/answer.js"
 
 const expired = `<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>AccessDenied</Code><Message>Request has expired</Message><X-Amz-Expires>10800</X-Amz-Expires>` +

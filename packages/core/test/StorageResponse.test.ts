@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PresignedUrl, type Recovery, type StorageAnswer, StorageError, StorageResponse } from "@stevedore/core"
+import { PresignedUrl, type Recovery, StorageError } from "@stevedore/core"
 import { Duration, Either, FastCheck as fc } from "effect"
+import type * as StorageAnswer from "../src/storage/answer.js"
+import * as StorageResponse from "../src/storage/response.js"
 import { deadline, parse, presigned, signature, signedAt } from "./fixtures/presignedUrls.js"
 
 const part = presigned({ part: 7, signedHeaders: ["x-amz-server-side-encryption"] })

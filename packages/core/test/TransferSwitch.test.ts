@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TransferSwitch } from "@stevedore/core"
 import { Array, Effect, Fiber, Option, Schema } from "effect"
+import * as TransferSwitch from "../src/upload/transferSwitch.js"
 
 const settle = Effect.repeatN(Effect.yieldNow(), 20)
 

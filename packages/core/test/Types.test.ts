@@ -5,13 +5,10 @@ import {
   type DownloadError,
   Downloads,
   Files,
-  type List,
   type ListError,
   type ListRecords,
   Lists,
   type ObjectStorage,
-  type Page,
-  Pages,
   type Recovery,
   RetryPolicy,
   type ServiceApi,
@@ -21,12 +18,10 @@ import {
   type StorageError,
   Timeouts,
   type TransferGate,
-  type UploadedFile,
   type UploadError,
   type UploadEvent,
   UploadLedger,
   type UploadOptions,
-  type UploadOutcome,
   type UploadPlan,
   type UploadProgress,
   Uploads,
@@ -36,6 +31,11 @@ import {
 import * as DeepUploads from "@stevedore/core/Uploads"
 import type { Duration, Either, Layer, Option, Scope, Subscribable } from "effect"
 import { Effect, Match, pipe, Schema, Stream } from "effect"
+import type * as List from "../src/list/list.js"
+import * as Pages from "../src/list/pages.js"
+import type * as Page from "../src/service/page.js"
+import type * as UploadOutcome from "../src/upload/outcome.js"
+import type * as UploadedFile from "../src/upload/uploadedFile.js"
 
 const source = UploadSources.fromBytes("notes.txt", new Uint8Array([1]))
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PlanError, UploadError } from "@stevedore/core"
+import { UploadError } from "@stevedore/core"
+import * as PlanError from "../src/base/planError.js"
 import { assertSurvivesJson } from "./fixtures/encoding.js"
 
 describe("UploadError", () => {

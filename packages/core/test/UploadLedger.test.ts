@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PresignedUrl } from "@stevedore/core"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
-import type { UploadRecord } from "@stevedore/core/UploadRecord"
 import type { PartReceipt } from "@stevedore/core/UploadSession"
 import { Recorder } from "@stevedore/testing"
 import { Effect, Exit, FastCheck, Logger, LogLevel, Option, Scope, TestClock } from "effect"
+import type { UploadRecord } from "../src/ledger/record.js"
 import { distinct, openLedger, openLock, openStore, recognizable } from "./fixtures/ledgers.js"
 
 const url = (part: number) =>

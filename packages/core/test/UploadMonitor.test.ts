@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UploadMonitor } from "@stevedore/core"
 import { Chunk, Duration, Effect, Exit, Fiber, Option, Schema, Stream, TestClock } from "effect"
+import * as UploadMonitor from "../src/upload/monitor.js"
 
 const Step = Schema.Struct({
   length: Schema.Int.pipe(Schema.between(1, 100)),

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ServiceProfile, SourceFingerprint, UploadOptions } from "@stevedore/core"
+import { ServiceProfile, UploadOptions } from "@stevedore/core"
 import type { Types } from "effect"
 import { Either, FastCheck, Schema } from "effect"
+import * as SourceFingerprint from "../src/source/fingerprint.js"
 import { sourceOf } from "./fixtures/uploads.js"
 
 const { limits } = ServiceProfile.standard

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UploadOutcome, Uploads } from "@stevedore/core"
+import { Uploads } from "@stevedore/core"
 import type { UploadSource } from "@stevedore/core"
 import { FaultScript } from "@stevedore/testing"
 import type { Types } from "effect"
 import { Effect, Schema, Stream } from "effect"
+import * as UploadOutcome from "../src/upload/outcome.js"
 import { recognizable } from "./fixtures/ledgers.js"
 import { bytes, inTime, sourceOf, tiny } from "./fixtures/uploads.js"
 

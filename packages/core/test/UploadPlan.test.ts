@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type PlanError, ServiceProfile, UploadPlan } from "@stevedore/core"
+import { ServiceProfile, UploadPlan } from "@stevedore/core"
 import { Arbitraries } from "@stevedore/testing"
 import type { Types } from "effect"
 import { Either, FastCheck as fc, Option, Schema } from "effect"
+import type * as PlanError from "../src/base/planError.js"
 
 const { limits } = ServiceProfile.standard
 

@@ -5,8 +5,6 @@ import {
   ServiceProfile,
   SourceError,
   type UploadOptions,
-  UploadRecord,
-  UploadResume,
   Uploads,
   type UploadSource,
   UploadSources
@@ -27,6 +25,8 @@ import {
   Stream,
   TestClock
 } from "effect"
+import * as UploadRecord from "../src/ledger/record.js"
+import * as UploadResume from "../src/upload/resume.js"
 import { distinct, openLedger, recognizable } from "./fixtures/ledgers.js"
 import { slowLine } from "./fixtures/slowLine.js"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UploadRun } from "@stevedore/core"
 import { Effect, Fiber, Stream } from "effect"
+import * as UploadRun from "../src/upload/control.js"
 import { givingWayAt } from "./fixtures/givingWay.js"
 
 const everyStep = Array.from({ length: 100 }, (_, step) => step)

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { UploadedFile, Uploads, UploadSources } from "@stevedore/core"
+import { Uploads, UploadSources } from "@stevedore/core"
 import { FaultScript, SandboxLayer } from "@stevedore/testing"
 import { Effect, FastCheck, Schema } from "effect"
+import * as UploadedFile from "../src/upload/uploadedFile.js"
 
 const Json = Schema.parseJson(UploadedFile.UploadedFile)
 

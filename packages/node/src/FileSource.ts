@@ -3,10 +3,10 @@
  *
  * @since 0.1.0
  */
-import type { SizeExceeded } from "@stevedore/core/PlanError"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { InvalidSource, isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
-import * as SourceLimits from "@stevedore/core/SourceLimits"
+import type { SizeExceeded } from "@stevedore/core/UploadError"
+import { checkDescription, largestSize } from "@stevedore/core/UploadSource"
 import type { OpenSource, RepeatableSource } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -81,7 +81,7 @@ const fromPlace = (
     const mediaType = givenType ?? mediaTypeOf(name) ?? mediaTypeOf(path) ?? "application/octet-stream"
     const place: SourcePlace = { path, within, name, identity }
     yield* Effect.mapError(Files.inspect(place), orMisnamed(path))
-    yield* SourceLimits.checkDescription(name, mediaType)
+    yield* checkDescription(name, mediaType)
     if (identity === "") {
       yield* new InvalidSource({ fileName: name, field: "fingerprint", expected: "an identity that is not empty" })
     }
@@ -225,8 +225,8 @@ export const spooled = <E>(
 ): Effect.Effect<RepeatableSource, SourceUnreadable | InvalidSource | SizeExceeded | SpoolUnwritable, Scope.Scope> =>
   Effect.gen(function*() {
     const mediaType = options.mediaType ?? mediaTypeOf(name) ?? "application/octet-stream"
-    yield* SourceLimits.checkDescription(name, mediaType)
-    const { atMost = SourceLimits.size, directory = tmpdir() } = options
+    yield* checkDescription(name, mediaType)
+    const { atMost = largestSize, directory = tmpdir() } = options
     const path = yield* SpoolFile.write({ name, directory, atMost }, stream)
     return yield* fromPath(path, { name, mediaType })
   })

@@ -3,16 +3,13 @@
  *
  * @since 0.1.0
  */
-import type { GetAnswer, GetRequest, PutRequest, Service } from "@stevedore/core/ObjectStorage"
+import type { GetAnswer, GetRequest, PutReceipt, PutRequest, Service } from "@stevedore/core/ObjectStorage"
 import { checkDeadline, ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
-import * as RangedContent from "@stevedore/core/RangedContent"
 import type { SourceError } from "@stevedore/core/SourceError"
-import type { StorageAnswer } from "@stevedore/core/StorageAnswer"
-import * as StorageAttempt from "@stevedore/core/StorageAttempt"
 import type { StorageError } from "@stevedore/core/StorageError"
-import type { PutReceipt } from "@stevedore/core/StorageResponse"
 import { Timeouts } from "@stevedore/core/Timeouts"
+import { RangedContent, type StorageAnswer, StorageAttempt } from "@stevedore/core/Transport"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -86,7 +83,7 @@ const readStart = (connection: Connection, headers: AnswerHead["headers"]): Effe
 const answerOf = (
   connection: Connection,
   { headers, status }: AnswerHead
-): Effect.Effect<StorageAnswer, Broken> =>
+): Effect.Effect<StorageAnswer.StorageAnswer, Broken> =>
   Effect.map(
     status >= 200 && status < 300
       ? readStart(connection, headers)
@@ -120,7 +117,7 @@ const exchange = (
   connection: Connection,
   body: SourceBody,
   request: PutRequest
-): Effect.Effect<StorageAnswer, Broken | SourceError> =>
+): Effect.Effect<StorageAnswer.StorageAnswer, Broken | SourceError> =>
   Effect.flatMap(answerWhileSending(connection, body, request), (head) => answerOf(connection, head)).pipe(
     (answering) => body._tag === "BlobBody" ? Effect.zipLeft(answering, body.observed, { concurrent: true }) : answering
   )

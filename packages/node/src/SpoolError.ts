@@ -5,7 +5,7 @@
  */
 import { tooManyOpen } from "@stevedore/core/ConnectionError"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
-import { quoted } from "@stevedore/core/Printable"
+import { quoted } from "@stevedore/core/Json"
 import * as Recovery from "@stevedore/core/Recovery"
 import * as Schema from "effect/Schema"
 

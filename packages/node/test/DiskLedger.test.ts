@@ -2,7 +2,7 @@ import { Error as PlatformError, FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Checksum, PresignedUrl, UploadLedger } from "@stevedore/core"
-import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import type { UploadRecord } from "@stevedore/core/UploadLedger"
 import { DiskLedger, NodeChecksum, NodeStevedore } from "@stevedore/node"
 import {
   Array as Arr,

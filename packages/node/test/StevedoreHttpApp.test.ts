@@ -8,7 +8,8 @@ import {
 } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ServiceApi, ServiceConfig, type ServiceEndpoints, ServiceError, ServiceProfile } from "@stevedore/core"
+import { ServiceApi, ServiceConfig, ServiceError, ServiceProfile } from "@stevedore/core"
+import type { PageRequest } from "@stevedore/core/ServiceApi"
 import { StevedoreHttpApp } from "@stevedore/node"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Cause, Deferred, Effect, Encoding, Exit, Fiber, Layer, Logger, Option, Redacted, TestClock } from "effect"
@@ -508,7 +509,7 @@ describe("StevedoreHttpApp", () => {
 
   it.effect("applies the limits of the service's profile, larger or smaller than the standard ones", () =>
     Effect.gen(function*() {
-      const pages: Array<ServiceEndpoints.PageRequest> = []
+      const pages: Array<PageRequest> = []
       const limits = { pageSize: 20_000, singleSize: 6_000_000_000, multipartSize: 7, parts: 3, nameLength: 5 }
       const service = ServiceApi.layerNoop({
         profile: ServiceProfile.extend(ServiceProfile.standard, { limits, paths: { initiateUpload: "/elsewhere" } }),

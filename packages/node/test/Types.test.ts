@@ -4,13 +4,13 @@ import {
   type DownloadError,
   type Downloads,
   type ObjectStorage,
-  type PlanError,
   type ServiceApi,
   type SourceError,
   type TransferGate,
   type UploadError,
   Uploads
 } from "@stevedore/core"
+import type { SizeExceeded } from "@stevedore/core/UploadError"
 import type { RepeatableSource } from "@stevedore/core/UploadSource"
 import type { DownloadTargetError, SpoolError } from "@stevedore/node"
 import {
@@ -85,7 +85,7 @@ describe("the types of file sources", () => {
       Stream.Stream<RepeatableSource, SourceError.SourceUnreadable>
     >()
     expectTypeOf(FileSource.spooled("a", Stream.empty)).toEqualTypeOf<
-      Effect.Effect<RepeatableSource, Refusal | PlanError.SizeExceeded | SpoolError.SpoolUnwritable, Scope.Scope>
+      Effect.Effect<RepeatableSource, Refusal | SizeExceeded | SpoolError.SpoolUnwritable, Scope.Scope>
     >()
     // @ts-expect-error misspelt
     const refused = () => FileSource.fromPath("a", { type: "video/mp4" })

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as SourceLimits from "@stevedore/core/SourceLimits"
+import { charactersIn } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
@@ -23,7 +23,7 @@ export const LARGEST = { single: 5_000_000_000, multipart: 10_000_000_000 } as c
 type Names = Settings["fields"]
 
 const Name = Schema.NonEmptyString.pipe(
-  Schema.filter((name) => SourceLimits.charactersIn(name) <= 1024 || "Expected a name of at most 1024 characters")
+  Schema.filter((name) => charactersIn(name) <= 1024 || "Expected a name of at most 1024 characters")
 )
 
 const Fields = (largest: number) =>

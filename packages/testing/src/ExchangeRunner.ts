@@ -8,7 +8,7 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as RetryAfter from "@stevedore/core/RetryAfter"
+import { retryAfter } from "@stevedore/core/RateLimit"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -302,7 +302,7 @@ export const make = (
         )
       ))
     const now = yield* clock
-    const wait = RetryAfter.fromHeaders(response.headers, now)
+    const wait = retryAfter(response.headers, now)
     if (wait !== undefined) {
       recording.retryAfter(response.status, now + Duration.toMillis(wait))
     }

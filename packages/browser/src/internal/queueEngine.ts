@@ -1,9 +1,9 @@
 import { ServiceApi } from "@stevedore/core/ServiceApi"
-import * as SourceLimits from "@stevedore/core/SourceLimits"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import { atLeastOne } from "@stevedore/core/UploadOptions"
 import type { UploadedFile } from "@stevedore/core/Uploads"
 import * as Uploads from "@stevedore/core/Uploads"
+import { largestSize } from "@stevedore/core/UploadSource"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -30,7 +30,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
   const entries = new Map<string, Entry>()
   const listeners = Listeners.make()
   const atOnce = atLeastOne(options.files, 3)
-  const limits = { ...options.limits, size: options.limits?.size ?? SourceLimits.size }
+  const limits = { ...options.limits, size: options.limits?.size ?? largestSize }
   // what was cancelled or removed: its file may be added again, so an upload starts only once nothing of these is left
   const stopping = new Set<Fiber.RuntimeFiber<unknown>>()
   // an upload does not start while its lock is being probed

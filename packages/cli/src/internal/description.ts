@@ -1,4 +1,4 @@
-import * as SourceLimits from "@stevedore/core/SourceLimits"
+import { checkDescription } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { InvalidInput } from "../InvalidInput.js"
@@ -12,7 +12,7 @@ export const check = (
   { mediaType, name }: { readonly mediaType: Option.Option<string>; readonly name: Option.Option<string> }
 ): Effect.Effect<void, InvalidInput> =>
   Effect.mapError(
-    SourceLimits.checkDescription(
+    checkDescription(
       Option.getOrElse(name, () => "any"),
       Option.getOrElse(mediaType, () => "any/any")
     ),

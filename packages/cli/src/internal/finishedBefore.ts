@@ -1,5 +1,5 @@
 import * as FileSystem from "@effect/platform/FileSystem"
-import { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
+import { SourceFingerprint } from "@stevedore/core/UploadSource"
 import * as DiskLedger from "@stevedore/node/DiskLedger"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

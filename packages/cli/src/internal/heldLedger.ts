@@ -1,5 +1,5 @@
 import * as UploadLedger from "@stevedore/core/UploadLedger"
-import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import type { UploadRecord } from "@stevedore/core/UploadLedger"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"

@@ -1,4 +1,4 @@
-import { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
+import { SourceFingerprint } from "@stevedore/core/UploadSource"
 import * as Schema from "effect/Schema"
 
 /** @internal */

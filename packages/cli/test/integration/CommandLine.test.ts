@@ -3,7 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
-import { Printable } from "@stevedore/core"
+import { printable } from "@stevedore/core/Json"
 import { FaultScript } from "@stevedore/testing"
 import { Effect, Layer, Option, Schema } from "effect"
 import { execFileSync } from "node:child_process"
@@ -158,7 +158,7 @@ describe("an invalid command line", () => {
     Effect.gen(function*() {
       const { code, stderr } = yield* invoke(words, nowhere)
       assert.isAbove(code, 0)
-      for (const line of stderr.split("\n")) assert.strictEqual(Printable.replaced(line), line)
+      for (const line of stderr.split("\n")) assert.strictEqual(printable(line), line)
       assert.match(stderr, /\ufffd|\\u2066/)
     }))
 

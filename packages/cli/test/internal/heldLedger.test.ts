@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ServiceApi, UploadLedger, UploadResume, type UploadSource, UploadSources } from "@stevedore/core"
+import { ServiceApi, UploadLedger, type UploadSource, UploadSources } from "@stevedore/core"
+import { recordOf } from "@stevedore/core/Uploads"
 import { SandboxLayer } from "@stevedore/testing"
 import { Effect, Exit, Layer, Option, Scope } from "effect"
 import * as HeldLedger from "../../src/internal/heldLedger.js"
@@ -15,7 +16,7 @@ const source: UploadSource = { ...plain, fingerprint: { kind: "file", size: 10, 
 const recorded = Effect.gen(function*() {
   const service = yield* ServiceApi.ServiceApi
   const session = yield* service.initiateUpload({ name: source.name, mediaType: source.mediaType, size: 10 })
-  return yield* UploadResume.recordOf(source, Option.getOrThrow(UploadLedger.idOf(service.baseUrl, source)), session)
+  return yield* recordOf(source, Option.getOrThrow(UploadLedger.idOf(service.baseUrl, source)), session)
 })
 
 const inLedger = Effect.gen(function*() {

@@ -3,12 +3,12 @@ import {
   ConnectionError,
   DownloadError,
   ListError,
-  PlanError,
   ServiceConfig,
   ServiceError,
   SourceError,
   UploadError
 } from "@stevedore/core"
+import { SizeExceeded } from "@stevedore/core/UploadError"
 import { DownloadTargetError } from "@stevedore/node"
 import { Duration, Either } from "effect"
 import { messageOf } from "../../src/internal/message.js"
@@ -31,7 +31,7 @@ const errors: ReadonlyArray<readonly [ours: string, error: Error]> = [
   ],
   ["--skip-invalid", new ListError.ItemInvalid({ page, index: 0, field: "title", problem: "a field is missing" })],
   ["walk again later", new ListError.PaginationBroken({ page, problem: "tooManyEmptyPages" })],
-  ["--strategy multipart", new PlanError.SizeExceeded({ fileName: "a", size: 2, limit: 1, path: "single" })],
+  ["--strategy multipart", new SizeExceeded({ fileName: "a", size: 2, limit: 1, path: "single" })],
   [
     "--media-type",
     new SourceError.InvalidSource({ fileName: "a", field: "mediaType", expected: "1 to 255 characters" })
@@ -79,7 +79,7 @@ describe("message", () => {
   })
 
   it("is the error's own message if there is nothing to replace", () => {
-    const error = new PlanError.SizeExceeded({ fileName: "onImpossible", size: 2, limit: 1, path: "multipart" })
+    const error = new SizeExceeded({ fileName: "onImpossible", size: 2, limit: 1, path: "multipart" })
     assert.strictEqual(messageOf(error), error.message)
     assert.strictEqual(messageOf("toString"), "toString")
     assert.strictEqual(messageOf({ _tag: "toString", message: "m" }), "m")

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type AttemptWatch, Timeouts } from "@stevedore/core"
+import { Timeouts } from "@stevedore/core"
 import { Duration, FastCheck as fc } from "effect"
-import * as AttemptTimers from "../../src/internal/attemptTimers.js"
+import type * as AttemptWatch from "../../src/upload/attempt.js"
+import * as AttemptTimers from "../../src/upload/attemptTimers.js"
 
 const ceilings = Timeouts.make()
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Congestion, type Outcome } from "../../src/internal/congestion.js"
+import { Congestion, type Outcome } from "../../src/gate/congestion.js"
 
 const second = 1000
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
-import * as Crc32 from "../../src/internal/crc32.js"
+import * as Crc32 from "../../src/base/crc32.js"
 
 // By the definition, one bit at a time.
 const defined = (bytes: Uint8Array): number => {

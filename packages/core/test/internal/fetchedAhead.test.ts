@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Chunk, Effect, Exit, Fiber, Option, Stream, TestClock } from "effect"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { fetchedAhead } from "../../src/internal/fetchedAhead.js"
+import { fetchedAhead } from "../../src/list/fetchedAhead.js"
 
 const step = (place: number) => Effect.succeed([place, place < 5 ? Option.some(place + 1) : Option.none()] as const)
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { httpDate } from "../../src/internal/httpDate.js"
+import { httpDate } from "../../src/base/httpDate.js"
 
 const lastSecond = Date.UTC(9999, 11, 31, 23, 59, 59)
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Chunk, Deferred, Effect, Exit, Fiber, Option, Stream } from "effect"
-import { mapUnordered } from "../../src/internal/mapUnordered.js"
+import { mapUnordered } from "../../src/upload/mapUnordered.js"
 
 describe("mapUnordered", () => {
   it.effect.each([1, 3, 16, Number.MAX_SAFE_INTEGER])(

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Uploads } from "@stevedore/core"
 import { FaultScript, Recorder } from "@stevedore/testing"
 import { Clock, Effect, Exit, Fiber, Option, TestClock } from "effect"
-import { inOwnFiber, untilTimer } from "../../src/internal/ownFiber.js"
+import { inOwnFiber, untilTimer } from "../../src/base/ownFiber.js"
 import { inTime, sourceOf, tiny } from "../fixtures/uploads.js"
 
 const failing = Effect.zipRight(Effect.sleep("1 second"), Effect.fail("beside it"))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SourceError } from "@stevedore/core"
 import { Chunk, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Ref, Scope, Stream, TestClock } from "effect"
-import * as SequentialReader from "../../src/internal/sequentialReader.js"
+import * as SequentialReader from "../../src/source/sequentialReader.js"
 import type { OpenSource, SourceSection } from "../../src/UploadSource.js"
 
 const bytes = (size: number): Uint8Array => Uint8Array.from({ length: size }, (_, index) => (index * 31 + 7) % 256)

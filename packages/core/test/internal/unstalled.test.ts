@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Recorder } from "@stevedore/testing"
 import { Chunk, Duration, Effect, Exit, Fiber, Option, Ref, Stream, TestClock } from "effect"
-import * as Pull from "../../src/internal/pull.js"
-import * as Unstalled from "../../src/internal/unstalled.js"
+import * as Pull from "../../src/base/pull.js"
+import * as Unstalled from "../../src/base/unstalled.js"
 import { settableWallClock } from "../fixtures/wallClock.js"
 
 const unstalled = <A, E, E2>(stream: Stream.Stream<A, E>, limit: Duration.Duration, onStall: () => E2) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PresignedUrl } from "@stevedore/core"
 import { FastCheck as fc, Option, Redacted } from "effect"
-import { withoutSecrets } from "../../src/internal/withoutSecrets.js"
+import { withoutSecrets } from "../../src/storage/withoutSecrets.js"
 import { href, signature } from "../fixtures/presignedUrls.js"
 import { quotations } from "../fixtures/quotations.js"
 

@@ -5,19 +5,19 @@ import type { Law } from "./Laws.js"
 export const mutations: Readonly<Record<Law, Mutation & { readonly without: string }>> = {
   1: {
     without: "comparing the checksum of storage",
-    module: "PartTransfer",
+    module: "upload/part",
     from: "stored === checksum",
     to: "stored !== checksum || stored === checksum"
   },
   2: {
     without: "listing the parts in order",
-    module: "ServiceEndpoints",
+    module: "service/endpoints",
     from: ".sort((a, b) => a.partNumber - b.partNumber)",
     to: ".reverse()"
   },
   3: {
     without: "closing the connection of an attempt that was given up",
-    module: "internal/ownFiber",
+    module: "base/ownFiber",
     from: "return running.unsafePoll() === null ? Fiber.interrupt(running) : Effect.void",
     to: "return Effect.asVoid(Effect.forkDaemon(Effect.delay(Fiber.interrupt(running), 60_000)))"
   },
@@ -35,7 +35,7 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   },
   6: {
     without: "keeping what was confirmed when a session is lost",
-    module: "internal/uploadCounts",
+    module: "upload/counts",
     from: "confirmed: mostStored,",
     to: "confirmed: stored,"
   },
@@ -47,7 +47,7 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   },
   8: {
     without: "giving up an attempt that does not move",
-    module: "AttemptWatch",
+    module: "upload/attempt",
     from: "const left = Math.ceil(",
     to: "const left = lookMillis + 0 * Math.ceil("
   },
@@ -65,7 +65,7 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   },
   11: {
     without: "holding memory for the parts of a stream",
-    module: "PartTransfer",
+    module: "upload/part",
     from: "if (isHeld(transfer)) yield* gate.hold(transfer.range.length, run)",
     to: ""
   },

@@ -5,12 +5,12 @@ import {
   type ServiceError,
   ServiceProfile,
   UploadOptions,
-  type UploadRecord,
   type UploadSession,
   type UploadSource,
   UploadSources
 } from "@stevedore/core"
 import { Effect, Either } from "effect"
+import type * as UploadRecord from "../../src/ledger/record.js"
 import * as Decide from "../../src/upload/decide.js"
 import { meaningOf, namesInvalidPart } from "../../src/upload/meaning.js"
 import type { Asked, Found, Opened, Proof, Receipts, State, Terms } from "../../src/upload/state.js"

@@ -12,13 +12,13 @@ import {
   StorageError,
   TransferGate,
   UploadLedger,
-  UploadResume,
   Uploads,
   type UploadSession,
   type UploadSource,
   UploadSources
 } from "@stevedore/core"
 import { Clock, Duration, Effect, Layer, Logger, LogLevel, Option } from "effect"
+import * as UploadResume from "../../src/upload/resume.js"
 
 // What an upload does in each of some thousand situations: which error, where, how often, and what an earlier process
 // had left. Each is a whole upload through stubs, so that only a changed decision changes its row.

@@ -1,12 +1,6 @@
-import {
-  Checksum,
-  ServiceApi,
-  UploadLedger,
-  UploadResume,
-  type UploadSession,
-  type UploadSource
-} from "@stevedore/core"
+import { Checksum, ServiceApi, UploadLedger, type UploadSession, type UploadSource } from "@stevedore/core"
 import { Effect, Option } from "effect"
+import * as UploadResume from "../../src/upload/resume.js"
 import { distinct, openStore, recognizable } from "../fixtures/ledgers.js"
 import { presigned } from "../fixtures/presignedUrls.js"
 

@@ -1,7 +1,7 @@
 import type { PlatformError } from "@effect/platform/Error"
 import { SystemError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
-import { monotonicMillis } from "@stevedore/core/ServerClock"
+import { monotonicMillis } from "@stevedore/core/Timeouts"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

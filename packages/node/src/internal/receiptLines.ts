@@ -1,5 +1,5 @@
 import type { Receipts } from "@stevedore/core/UploadLedger"
-import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import type { UploadRecord } from "@stevedore/core/UploadLedger"
 import { PartReceipt } from "@stevedore/core/UploadSession"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceChanged, SourceUnreadable, withCause } from "@stevedore/core/SourceError"
-import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
+import type { SourceFingerprint } from "@stevedore/core/UploadSource"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

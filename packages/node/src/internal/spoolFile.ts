@@ -1,6 +1,6 @@
 import { systemCode } from "@stevedore/core/ConnectionError"
-import { SizeExceeded } from "@stevedore/core/PlanError"
 import type { SourceUnreadable } from "@stevedore/core/SourceError"
+import { SizeExceeded } from "@stevedore/core/UploadError"
 import { readable } from "@stevedore/core/UploadSources"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { SourceFingerprint } from "@stevedore/core/SourceFingerprint"
+import type { SourceFingerprint } from "@stevedore/core/UploadSource"
 import { Either } from "effect"
 import { checkUnchanged } from "../../src/internal/sourceFile.js"
 

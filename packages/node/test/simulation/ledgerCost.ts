@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { PresignedUrl, type UploadLedger } from "@stevedore/core"
-import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import type { UploadRecord } from "@stevedore/core/UploadLedger"
 import { DiskLedger } from "@stevedore/node"
 import { Effect, Option } from "effect"
 import { join } from "node:path"

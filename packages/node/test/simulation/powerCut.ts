@@ -1,6 +1,6 @@
 import { FileSystem } from "@effect/platform"
 import { PresignedUrl, type UploadLedger } from "@stevedore/core"
-import type { UploadRecord } from "@stevedore/core/UploadRecord"
+import type { UploadRecord } from "@stevedore/core/UploadLedger"
 import type { PartReceipt } from "@stevedore/core/UploadSession"
 import { DiskLedger } from "@stevedore/node"
 import { Cause, Effect, Exit, Logger, LogLevel, Option } from "effect"

@@ -1,0 +1,70 @@
+/**
+ * Every state of an unfinished upload, as a Schema, so that another process can take it over.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { hidden, unshown } from "../base/unshown.js"
+import { PresignedUrlFromString } from "../PresignedUrl.js"
+import { SourceFingerprint } from "../source/fingerprint.js"
+
+/**
+ * What is needed to return to the session. The part URLs are the only way back, because the service can neither renew
+ * nor list them. They are absent if the store is not private; a restart then opens a new session.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const SessionRecord = Schema.Struct({
+  fileId: Schema.NonEmptyString,
+  /** Absent for a single PUT. */
+  uploadId: Schema.optional(Schema.NonEmptyString),
+  /** The server's clock minus ours when it was opened, in milliseconds. */
+  clockOffset: Schema.JsonNumber,
+  /** When it was opened, in milliseconds of the server's clock. */
+  openedAt: Schema.JsonNumber,
+  /** How many parts it has; 1 for a single PUT. */
+  parts: Schema.Int.pipe(Schema.positive()),
+  /** The size that the service named for all parts but the last, in bytes. */
+  partSize: Schema.optional(Schema.Int.pipe(Schema.positive())),
+  urls: Schema.optional(Schema.NonEmptyArray(PresignedUrlFromString))
+}).annotations({ identifier: "SessionRecord", message: hidden })
+
+/**
+ * What is needed to return to a session.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type SessionRecord = typeof SessionRecord.Type
+
+/**
+ * An unfinished upload. `completing` is written before Complete is sent, and is never undone.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadRecord = Schema.Struct({
+  version: Schema.Literal(1),
+  /** Derived from the source and the service: the same file for the same service has the same id. */
+  id: Schema.NonEmptyString,
+  /** The service's base URL. */
+  service: Schema.String,
+  name: Schema.String,
+  mediaType: Schema.String,
+  fingerprint: SourceFingerprint,
+  /** The algorithm of the parts' checksums. */
+  checksumAlgorithm: Schema.String,
+  session: SessionRecord,
+  phase: Schema.Literal("uploading", "completing"),
+  /** When the record was made, in milliseconds of our clock. */
+  startedAt: Schema.JsonNumber
+}).annotations({ identifier: "UploadRecord", message: unshown })
+
+/**
+ * An unfinished upload, as a ledger keeps it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type UploadRecord = typeof UploadRecord.Type

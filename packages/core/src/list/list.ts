@@ -1,0 +1,164 @@
+/**
+ * A list of the service as a value: how to query it, and what it returns.
+ *
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
+import type * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
+import type { Checkpoint, Marked } from "../Checkpoints.js"
+import type { ItemInvalid, ListError } from "../ListError.js"
+import type { Page } from "../service/page.js"
+import type { ServiceApi } from "../ServiceApi.js"
+
+/**
+ * A sort order: a field and its direction. Without one, the service sorts by `created_at:desc`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Sort<Field extends string> = `${Field}:asc` | `${Field}:desc`
+
+/**
+ * The options of any walk, besides the filters of its list.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options<SortField extends string> {
+  /** One sort order, or several: each breaks the ties of the one before. */
+  readonly sort?: Sort<SortField> | ReadonlyArray<Sort<SortField>> | undefined
+  /** Items per page, 1 to 100. Defaults to the most that the profile allows. A page may still hold fewer. */
+  readonly pageSize?: number | undefined
+  /**
+   * How many pages to fetch ahead of demand. Defaults to 0, which makes no request that is not needed. Near the end of
+   * the rate limit, nothing is fetched ahead.
+   */
+  readonly ahead?: 0 | 1 | 2 | undefined
+  /** How many empty pages in a row to tolerate. Defaults to 100. */
+  readonly emptyPages?: number | undefined
+  /** Continues after this position. The list, filters and sort must be the same. */
+  readonly from?: Checkpoint | undefined
+  /**
+   * What to do when the service no longer accepts a cursor. `restart` walks from the start again and skips what was
+   * already returned. For that, the walk remembers a hash of each item, also in its checkpoints (about 17 bytes per
+   * item: on a long list, store one only now and then). Defaults to `fail`, with `CursorRejected`.
+   */
+  readonly onCursorRejected?: "fail" | "restart" | undefined
+}
+
+/**
+ * The same for walks that return only items: these can skip an item that does not match its Schema.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ItemOptions<SortField extends string> extends Options<SortField> {
+  /**
+   * `skip` omits invalid items, and counts them in the metric `stevedore_items_skipped`, in pages and in reports.
+   * Defaults to `fail`, with `ItemInvalid`, after the items before it.
+   */
+  readonly onInvalid?: "fail" | "skip" | undefined
+}
+
+/**
+ * The result of `collect`: the items, and how complete they are.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Collected<A> =
+  & {
+    readonly items: ReadonlyArray<A>
+    /** How many items the pages held, as far as the walk went, including invalid ones that were skipped. */
+    readonly seen: number
+    /** How many invalid items were skipped. */
+    readonly skipped: number
+    /** How many items came more than once, because the list changed during the walk. `items` has them as they came. */
+    readonly duplicates: number
+    /** The total that the service reported with the first page, and with the last. */
+    readonly firstTotal: number | undefined
+    readonly lastTotal: number | undefined
+  }
+  & (
+    | { readonly complete: true }
+    /** There may be more: continue from `next`. */
+    | { readonly complete: false; readonly next: Checkpoint }
+  )
+
+/**
+ * The ways to walk a list. They need only the `ServiceApi` and fail with a `ListError`. Nothing is requested before it
+ * is needed, and running a walk twice returns the list twice.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Walks<out A, in F, in SortField extends string> {
+  /** All items, in list order. */
+  (options?: F & ItemOptions<SortField>): Stream.Stream<A, ListError, ServiceApi>
+  /** The path under the base URL. */
+  readonly path: string
+  /** The fields to sort by. */
+  readonly sorts: ReadonlyArray<string>
+  /** The pages of the list. */
+  readonly pages: (options?: F & ItemOptions<SortField>) => Stream.Stream<Page<A>, ListError, ServiceApi>
+  /**
+   * One page: the first, or the one of a cursor. An empty cursor counts as none. Fails with `PaginationBroken` if the
+   * page is not the last and gives no usable cursor, so the list has ended only if there is no `nextCursor`.
+   */
+  readonly page: (
+    options?: F & Omit<ItemOptions<SortField>, "ahead" | "from" | "onCursorRejected"> & {
+      readonly cursor?: string | undefined
+    }
+  ) => Effect.Effect<Page<A>, ListError, ServiceApi>
+  /** The first item, from a page of one unless `pageSize` says otherwise. */
+  readonly first: (options?: F & ItemOptions<SortField>) => Effect.Effect<Option.Option<A>, ListError, ServiceApi>
+  /**
+   * How many items there are: as reported by the service, with one small request; if it does not report a total, by
+   * counting them all.
+   */
+  readonly count: (options?: F & Options<SortField>) => Effect.Effect<number, ListError, ServiceApi>
+  /** Each item, or what is wrong with it. */
+  readonly results: (
+    options?: F & Options<SortField>
+  ) => Stream.Stream<Either.Either<A, ItemInvalid>, ListError, ServiceApi>
+  /** Each item with the position right after it, to continue from after a crash. */
+  readonly marked: (options?: F & ItemOptions<SortField>) => Stream.Stream<Marked<A>, ListError, ServiceApi>
+  /** The items in memory, up to a maximum, with a report of how complete they are. */
+  readonly collect: (
+    options: F & ItemOptions<SortField> & { readonly atMost: number }
+  ) => Effect.Effect<Collected<A>, ListError, ServiceApi>
+}
+
+/**
+ * A list as one value: call it with filters and a sort for a stream of all items; its members are the other ways to
+ * walk it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface List<out A, in F, in SortField extends string> extends Walks<A, F, SortField> {
+  /**
+   * The same for filters and sort from outside, such as a command line or a URL: in wire format, and checked when the
+   * walk starts.
+   */
+  readonly untyped: Walks<A, Readonly<Record<string, unknown>>, string>
+}
+
+/**
+ * What defines a list.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Definition<A, I, F, FI, SortField extends string> {
+  /** Under the base URL, such as `/v1/projects/templates`. */
+  readonly path: string
+  readonly item: Schema.Schema<A, I>
+  /** A Struct of the list's filters, by their wire names. Omit it for a list without filters. */
+  readonly filters?: Schema.Schema<F, FI> | undefined
+  /** The fields to sort by. Defaults to none. */
+  readonly sorts?: ReadonlyArray<SortField> | undefined
+}

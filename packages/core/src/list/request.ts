@@ -1,0 +1,230 @@
+import * as Arr from "effect/Array"
+import * as Either from "effect/Either"
+import { flow } from "effect/Function"
+import * as Option from "effect/Option"
+import type * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { leavesOf } from "../base/decodeProblem.js"
+import type { Checkpoint } from "../Checkpoints.js"
+import { fingerprint } from "../Checkpoints.js"
+import { rounded } from "../Json.js"
+import { CheckpointMismatch, InvalidListOption, InvalidPageSize } from "../ListError.js"
+import type { PageRequest } from "../service/endpoints.js"
+import { toQuery } from "./filters.js"
+
+/** A list as a walk needs it: its Schemas as functions. */
+export interface ListShape<A> {
+  readonly path: string
+  readonly decode: (item: unknown) => Either.Either<A, ParseResult.ParseError>
+  /** Validates filters as a program writes them, and encodes them for the wire. */
+  readonly encodeFilters: (filters: unknown) => Either.Either<Readonly<Record<string, unknown>>, ParseResult.ParseError>
+  readonly sortFields: ReadonlyArray<string>
+}
+
+/** The options of a walk. The filters are beside them, under names that the list knows. */
+export interface Wishes {
+  readonly sort?: string | ReadonlyArray<string> | undefined
+  readonly pageSize?: number | undefined
+  readonly ahead?: 0 | 1 | 2 | undefined
+  readonly emptyPages?: number | undefined
+  readonly from?: Checkpoint | undefined
+  readonly onCursorRejected?: "fail" | "restart" | undefined
+  readonly onInvalid?: "fail" | "skip" | undefined
+}
+
+/** A validated walk. */
+export interface Prepared<A> extends Omit<PageRequest, "cursor"> {
+  readonly decode: ListShape<A>["decode"]
+  readonly fingerprint: string
+  readonly ahead: 0 | 1 | 2
+  readonly emptyPages: number | undefined
+  readonly from: Checkpoint | undefined
+  readonly onCursorRejected: "fail" | "restart"
+  readonly onInvalid: "fail" | "skip"
+}
+
+type Refusal = InvalidPageSize | InvalidListOption | CheckpointMismatch
+
+const sentences: Readonly<Record<string, string>> = {
+  Missing: "a filter is missing",
+  Unexpected: "this list has no such filter"
+}
+
+/** @internal */
+export const refuse = (path: string, option: string, problem: string): Either.Either<never, InvalidListOption> =>
+  Either.left(new InvalidListOption({ path, option, problem }))
+
+const wordsOf = (issue: ParseResult.ParseIssue): string => {
+  const words = issue._tag === "Type"
+    ? issue.message
+    : issue._tag === "Refinement"
+    ? Option.getOrUndefined(SchemaAST.getMessageAnnotation(issue.ast))?.(issue)
+    : undefined
+  return typeof words === "string" && /^expected /.test(words) ? words : "a value of the wrong type"
+}
+
+/** Why the filters were refused: in our own words if the Schema has any, and never with the value. */
+const filterRefusal = (path: string) => (error: ParseResult.ParseError): InvalidListOption => {
+  const leaves = leavesOf(error.issue)
+  const leaf = leaves.find(({ issue }) => issue._tag === "Unexpected" || issue._tag === "Refinement") ?? leaves[0]
+  return new InvalidListOption({
+    path,
+    option: leaf.path.map(String).join("."),
+    problem: sentences[leaf.issue._tag] ?? wordsOf(leaf.issue)
+  })
+}
+
+const empty = "expected at least one value: without any, the whole list would be requested"
+
+const unsendable = "expected what JSON can hold: its Schema must encode it"
+
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}
+
+/**
+ * What in an encoded filter cannot be expressed in a query, and where. It would be missing from the query, and
+ * everything would be walked.
+ */
+const problemOf = (option: string, value: unknown): Option.Option<readonly [option: string, problem: string]> => {
+  if (typeof value !== "object" || value === null) {
+    return ["string", "number", "boolean", "bigint"].includes(typeof value) || value === null
+      ? Option.none()
+      : Option.some([option, unsendable])
+  }
+  if (!Array.isArray(value) && !isPlain(value)) return Option.some([option, unsendable])
+  const given = Object.entries(value).filter(([, one]) => Array.isArray(value) || one !== undefined)
+  return given.length === 0
+    ? Option.some([option, empty])
+    : Arr.findFirst(given, ([key, one]) => problemOf(`${option}.${key}`, one))
+}
+
+const checkFilters = (
+  path: string,
+  filters: Readonly<Record<string, unknown>>
+): Either.Either<void, InvalidListOption> => {
+  const found = Arr.findFirst(
+    Object.entries(filters),
+    ([name, value]) => value === undefined ? Option.none() : problemOf(name, value)
+  )
+  return Option.isSome(found) ? refuse(path, ...found.value) : Either.void
+}
+
+// A path is appended to the base URL and normalized: `..` would lead to another call, also when written as `%2e%2e` or
+// between backslashes, which count as slashes. What is no character becomes another in a URL.
+const checkPath = (path: string): Either.Either<string, InvalidListOption> =>
+  /^(\/[^/?#\\\s\p{Surrogate}]+)+$/u.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path)
+    ? Either.right(path)
+    : refuse(path, "path", "expected a path such as /v1/projects, without empty segments")
+
+const checkSort = (
+  shape: ListShape<unknown>,
+  sort: Wishes["sort"]
+): Either.Either<ReadonlyArray<string>, InvalidListOption> => {
+  const sorts = sort === undefined ? [] : Arr.ensure(sort)
+  const allowed = shape.sortFields.flatMap((field) => [`${field}:asc`, `${field}:desc`])
+  if (sorts.every((one) => allowed.includes(one))) return Either.right(sorts)
+  return refuse(
+    shape.path,
+    "sort",
+    allowed.length === 0 ? "this list cannot be sorted" : `expected ${allowed.join(", ")}`
+  )
+}
+
+/** @internal */
+export const checkWhole = (
+  path: string,
+  option: string,
+  value: number | undefined,
+  maximum: number
+): Either.Either<void, InvalidListOption> =>
+  value === undefined || (Number.isInteger(value) && value >= 0 && value <= maximum)
+    ? Either.void
+    : refuse(path, option, `expected a whole number${maximum === Infinity ? "" : ` up to ${maximum}`}`)
+
+const checkFrom = (
+  path: string,
+  wanted: string,
+  from: Checkpoint | undefined
+): Either.Either<Checkpoint | undefined, CheckpointMismatch | InvalidListOption> => {
+  if (from === undefined) return Either.right(from)
+  if (!Predicate.hasProperty(from, "path") || !Predicate.isString(from.path)) {
+    return refuse(path, "from", "expected a checkpoint")
+  }
+  if (from.path === path && from.fingerprint === wanted) return Either.right(from)
+  return Either.left(
+    new CheckpointMismatch({ path, checkpointPath: from.path, what: from.path === path ? "filters" : "list" })
+  )
+}
+
+/**
+ * Validates everything about a walk, before any request.
+ *
+ * @internal
+ */
+export const prepare = <A>(
+  shape: ListShape<A>,
+  wishes: Wishes,
+  largestPage: number
+): Either.Either<Prepared<A>, Refusal> =>
+  Either.gen(function*() {
+    const { ahead, emptyPages, from, onCursorRejected, onInvalid, pageSize, sort, ...rest } = wishes
+    const path = yield* checkPath(shape.path)
+    const limit = pageSize ?? largestPage
+    if (!Predicate.isNumber(limit)) return yield* refuse(path, "pageSize", "expected a whole number")
+    if (!Number.isInteger(limit) || limit < 1 || limit > largestPage) {
+      return yield* Either.left(new InvalidPageSize({ pageSize: limit, maximum: largestPage }))
+    }
+    const filters = yield* Either.mapLeft(shape.encodeFilters(rest), filterRefusal(path))
+    yield* checkFilters(path, filters)
+    const sorts = yield* checkSort(shape, sort)
+    yield* checkWhole(path, "ahead", ahead, 2)
+    yield* checkWhole(path, "emptyPages", emptyPages, Infinity)
+    const query = [...sorts.map((one) => ["sort", one] as const), ...toQuery(filters)]
+    const mark = fingerprint(path, query)
+    return {
+      path,
+      limit,
+      query,
+      decode: shape.decode,
+      fingerprint: mark,
+      ahead: ahead ?? 0,
+      emptyPages,
+      from: yield* checkFrom(path, mark, from),
+      onCursorRejected: onCursorRejected ?? "fail",
+      onInvalid: onInvalid ?? "fail"
+    }
+  })
+
+const Fields = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+
+const asFields = Schema.decodeUnknownEither(Fields)
+
+// A Schema that asks for a number gets the nearest one
+const decodeItem = <A>(decode: ListShape<A>["decode"]): ListShape<A>["decode"] => (item) =>
+  Either.orElse(decode(item), (error) => Either.mapLeft(decode(rounded(item)), () => error))
+
+/** The Schemas of a list as functions. Unknown fields of an item are kept; unknown filters are refused. */
+export const shapeOf = <A, I, F, FI>(list: {
+  readonly path: string
+  readonly item: Schema.Schema<A, I>
+  readonly filters: Schema.Schema<F, FI>
+  readonly sorts: ReadonlyArray<string>
+}): ListShape<A> => ({
+  path: list.path,
+  decode: decodeItem(Schema.decodeUnknownEither(list.item, { onExcessProperty: "preserve" })),
+  encodeFilters: flow(
+    Schema.encodeUnknownEither(list.filters, { onExcessProperty: "error" }),
+    Either.flatMap(asFields)
+  ),
+  sortFields: list.sorts
+})
+
+/** The same list for filters in wire format. */
+export const untypedShape = <A, F, FI>(shape: ListShape<A>, filters: Schema.Schema<F, FI>): ListShape<A> => {
+  const decode = Schema.decodeUnknownEither(filters, { onExcessProperty: "error" })
+  return { ...shape, encodeFilters: (given) => Either.flatMap(decode(given), shape.encodeFilters) }
+}

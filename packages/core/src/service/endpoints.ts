@@ -1,0 +1,346 @@
+/**
+ * The calls of the service: for each, a pure function that builds the request and one that reads the response.
+ *
+ * @since 0.1.0
+ */
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Arr from "effect/Array"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as EffectRecord from "effect/Record"
+import * as Schema from "effect/Schema"
+import { openRecord } from "../base/openRecord.js"
+import { FileRecord } from "../FileRecord.js"
+import type * as PresignedUrl from "../PresignedUrl.js"
+import type { ServiceError } from "../ServiceError.js"
+import type { CompleteUploadBody, ServiceProfile } from "../ServiceProfile.js"
+import type { MultipartSession, PartReceipt, SingleSession } from "../UploadSession.js"
+import type { ServiceAnswer } from "./answer.js"
+import { decode } from "./answer.js"
+import { RawPage } from "./page.js"
+import type { Resource } from "./resource.js"
+import { invalidField, namesOf, resourceOf, textOf, valueOf } from "./resource.js"
+import { endingInTime, partSizeOf, sessionFields, urlAt, urlsInOrder } from "./session.js"
+
+/**
+ * One call. `repeatable` says whether making it twice is safe. A call that is not is retried only if the first attempt
+ * is known not to have been carried out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Endpoint<in Input, out Output> {
+  readonly operation: string
+  readonly repeatable: boolean
+  readonly request: (profile: ServiceProfile, input: Input) => HttpClientRequest.HttpClientRequest
+  readonly respond: (
+    profile: ServiceProfile,
+    answer: ServiceAnswer,
+    input: Input
+  ) => Either.Either<Output, ServiceError>
+}
+
+/**
+ * What the service is told about a file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileDescription {
+  readonly name: string
+  readonly mediaType: string
+  /** In bytes. */
+  readonly size: number
+}
+
+const withFileId = (path: string, fileId: string): string => path.replace("{file_id}", encodeURIComponent(fileId))
+
+const describe = (profile: ServiceProfile, file: FileDescription) => ({
+  [profile.fields.fileName]: file.name,
+  [profile.fields.mediaType]: file.mediaType,
+  [profile.fields.size]: file.size
+})
+
+/**
+ * `POST`: opens a session for a single PUT, up to 5 GB.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const initiateUpload: Endpoint<FileDescription, SingleSession> = {
+  operation: "initiateUpload",
+  repeatable: false,
+  request: (profile, file) =>
+    HttpClientRequest.post(profile.paths.initiateUpload).pipe(
+      HttpClientRequest.bodyUnsafeJson(describe(profile, file))
+    ),
+  respond: (profile, answer) =>
+    Either.gen(function*() {
+      const opened = yield* resourceOf(profile, answer, "upload_url")
+      const url = yield* urlAt(opened, "upload_url", opened.fields["upload_url"])
+      const fields = yield* sessionFields(profile, opened, url, ["upload_url"])
+      return { _tag: "SingleSession", ...fields, url: endingInTime(profile, fields.openedAt)(url) }
+    })
+}
+
+/**
+ * What the service is told about a file for a multipart upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface LargeFileDescription extends FileDescription {
+  /** The number that is asked for. The service decides: its URLs are the plan. If none, it is not asked. */
+  readonly parts: Option.Option<number>
+}
+
+/**
+ * `POST`: opens a multipart session, up to 10 GB.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const initiateLargeUpload: Endpoint<LargeFileDescription, MultipartSession> = {
+  operation: "initiateLargeUpload",
+  repeatable: false,
+  request: (profile, file) =>
+    HttpClientRequest.post(profile.paths.initiateLargeUpload).pipe(
+      HttpClientRequest.bodyUnsafeJson({
+        ...describe(profile, file),
+        ...Option.match(file.parts, { onNone: () => ({}), onSome: (parts) => ({ [profile.fields.parts]: parts }) })
+      })
+    ),
+  respond: (profile, answer, file) =>
+    Either.gen(function*() {
+      const opened = yield* resourceOf(profile, answer, "urls")
+      const urls = yield* urlsInOrder(profile, opened, file.size)
+      const uploadId = textOf(opened.fields["upload_id"])
+      if (uploadId === undefined) return yield* Either.left(invalidField(opened, "upload_id", {}))
+      const named = profile.fields.partSize === undefined ? [] : namesOf(profile.fields.partSize)
+      const fields = yield* sessionFields(profile, opened, urls[0], ["upload_id", "urls", ...named])
+      const partSize = partSizeOf(profile, opened)
+      return {
+        _tag: "MultipartSession",
+        ...fields,
+        uploadId,
+        urls: Arr.map(urls, endingInTime(profile, fields.openedAt)),
+        ...(partSize === undefined ? {} : { partSize })
+      }
+    })
+}
+
+const recordOf = ({ fields }: Resource, fileId: string): FileRecord =>
+  // the id by which the file was asked for is the one that works
+  Schema.decodeUnknownSync(FileRecord)({ ...fields, id: fileId })
+
+// The interface does not show the response, so any success is one, whatever its body.
+const completed = (
+  profile: ServiceProfile,
+  answer: ServiceAnswer,
+  fileId: string
+): Either.Either<FileRecord, ServiceError> =>
+  Either.match(resourceOf(profile, answer, "status"), {
+    onLeft: (error) => error._tag === "InvalidResponse" ? Either.right({ id: fileId }) : Either.left(error),
+    onRight: (resource) => Either.right(recordOf(resource, fileId))
+  })
+
+/**
+ * The file whose upload is complete. The profile says whether the service is told more than the id.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CompletedUpload {
+  readonly fileId: string
+  /** Storage's etag of the bytes, verbatim. */
+  readonly etag?: string | undefined
+  /** In bytes. */
+  readonly size?: number | undefined
+}
+
+const completionBody = (
+  template: Exclude<CompleteUploadBody, "none">,
+  { etag, fileId, size }: CompletedUpload
+): Readonly<Record<string, unknown>> => {
+  const known: Readonly<Record<string, string | number | undefined>> = {
+    "{file_id}": fileId,
+    "{etag}": etag,
+    "{size}": size
+  }
+  return EffectRecord.filterMap(template, (value) => {
+    if (typeof value !== "string") return Option.some<unknown>(value)
+    if (Object.hasOwn(known, value)) return Option.fromNullable<unknown>(known[value])
+    const parts = value.split(/(\{file_id\}|\{etag\}|\{size\})/)
+    const filled = parts.map((part) => Object.hasOwn(known, part) ? known[part] : part)
+    return filled.includes(undefined) ? Option.none() : Option.some<unknown>(filled.join(""))
+  })
+}
+
+/**
+ * `POST`: reports that the whole file is in storage. Any success ends the upload well, whatever its body. Safe to repeat.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const completeUpload: Endpoint<CompletedUpload, FileRecord> = {
+  operation: "completeUpload",
+  repeatable: true,
+  request: (profile, upload) => {
+    const request = HttpClientRequest.post(withFileId(profile.paths.completeUpload, upload.fileId))
+    return profile.completeUploadBody === "none"
+      ? request
+      : HttpClientRequest.bodyUnsafeJson(request, completionBody(profile.completeUploadBody, upload))
+  },
+  respond: (profile, answer, { fileId }) => completed(profile, answer, fileId)
+}
+
+/**
+ * What Complete large upload is told: every part, with its etag verbatim.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CompletedLargeUpload {
+  readonly fileId: string
+  readonly uploadId: string
+  readonly parts: ReadonlyArray<PartReceipt>
+}
+
+/**
+ * `POST`: reports that every part is in storage. Parts are listed in ascending order, each with its etag verbatim. Any
+ * success ends the upload well, whatever its body. Safe to repeat.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const completeLargeUpload: Endpoint<CompletedLargeUpload, FileRecord> = {
+  operation: "completeLargeUpload",
+  repeatable: true,
+  request: ({ fields, paths }, { fileId, parts, uploadId }) =>
+    HttpClientRequest.post(withFileId(paths.completeLargeUpload, fileId)).pipe(
+      HttpClientRequest.bodyUnsafeJson({
+        upload_id: uploadId,
+        [fields.completeParts]: [...parts]
+          .sort((a, b) => a.partNumber - b.partNumber)
+          .map(({ etag, partNumber }) => ({ [fields.completePartNumber]: partNumber, [fields.completeEtag]: etag }))
+      })
+    ),
+  respond: (profile, answer, { fileId }) => completed(profile, answer, fileId)
+}
+
+/**
+ * `GET`: the record of a file.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const file: Endpoint<{ readonly fileId: string }, FileRecord> = {
+  operation: "file",
+  repeatable: true,
+  request: (profile, { fileId }) => HttpClientRequest.get(withFileId(profile.paths.file, fileId)),
+  respond: (profile, answer, { fileId }) =>
+    Either.map(resourceOf(profile, answer, "status"), (resource) => recordOf(resource, fileId))
+}
+
+/**
+ * One page of any list. Query parameters are sent in the given order; an empty cursor is never sent.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PageRequest {
+  /** Such as `/v1/projects`. */
+  readonly path: string
+  /** `page[limit]`, 1 to 100. */
+  readonly limit: number
+  /** `page[start_cursor]`, exactly as received. */
+  readonly cursor: Option.Option<string>
+  /** Sort and filters, already encoded: `[["sort", "title:asc"], ["filter[title][contains]", "x"]]`. */
+  readonly query: ReadonlyArray<readonly [string, string]>
+}
+
+/**
+ * `GET`: one page of a list.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const listPage: Endpoint<PageRequest, RawPage> = {
+  operation: "listPage",
+  repeatable: true,
+  request: (_, { cursor, limit, path, query }) =>
+    HttpClientRequest.get(path, {
+      urlParams: [
+        ["page[limit]", String(limit)],
+        ...Option.match(Option.filter(cursor, (value) => value !== ""), {
+          onNone: () => [],
+          onSome: (value) => [["page[start_cursor]", value] as const]
+        }),
+        ...query
+      ]
+    }),
+  respond: (_, answer) => decode(answer, RawPage)
+}
+
+/**
+ * Whom a token belongs to, as far as the service tells.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const TokenInfo = openRecord("TokenInfo", {
+  id: Schema.optional(Schema.String),
+  subdomain: Schema.optional(Schema.String)
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type TokenInfo = typeof TokenInfo.Type
+
+// There is no such path, or nothing that says whom the token belongs to. The interface does not have this call.
+const saysNothing = ({ status }: ServiceAnswer): boolean => [404, 405, 410, 501].includes(status)
+
+/**
+ * `GET`: whom the token belongs to. None if the service does not tell.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const tokenInfo: Endpoint<void, Option.Option<TokenInfo>> = {
+  operation: "tokenInfo",
+  repeatable: true,
+  request: (profile) => HttpClientRequest.get(profile.paths.tokenInfo),
+  respond: (profile, answer) =>
+    saysNothing(answer) ? Either.right(Option.none()) : Either.match(resourceOf(profile, answer, "id"), {
+      onLeft: (error) => error._tag === "InvalidResponse" ? Either.right(Option.none()) : Either.left(error),
+      onRight: ({ fields }) => Either.right(Schema.decodeUnknownOption(TokenInfo)(fields))
+    })
+}
+
+/**
+ * The link of a download in `link` mode.
+ *
+ * @since 0.1.0
+ * @category interpreters
+ */
+export const downloadLink = (
+  profile: ServiceProfile,
+  answer: ServiceAnswer
+): Either.Either<PresignedUrl.PresignedUrl, ServiceError> => {
+  const { downloadUrl } = profile.fields
+  return Either.flatMap(
+    resourceOf(profile, answer, downloadUrl),
+    (resource) => urlAt(resource, namesOf(downloadUrl)[0], valueOf(resource.fields, downloadUrl), "fields.downloadUrl")
+  )
+}
+
+/**
+ * `GET`: the content of a file. The response is read by `ServiceApi.download`, because it is not JSON.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const downloadRequest = (profile: ServiceProfile, fileId: string): HttpClientRequest.HttpClientRequest =>
+  HttpClientRequest.get(withFileId(profile.paths.download, fileId))

@@ -1,0 +1,143 @@
+/**
+ * Watches one PUT attempt. The attempt ends when nothing moves any more, or when the computer has slept.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import { untilTimer } from "../base/ownFiber.js"
+import type { ServerClock } from "../base/serverClock.js"
+import { TimedOut } from "../ConnectionError.js"
+import type { Limits } from "../Timeouts.js"
+
+/**
+ * The slowest connection that is supported, in bytes per second: a chunk may take this long to leave a buffer, out of
+ * our sight.
+ */
+const slowestLine = 32_768
+
+/** An attempt is checked at least this often, in milliseconds. */
+const lookMillis = 5000
+
+/**
+ * The longest time without progress in each phase of a successful attempt, in milliseconds; absent if not observed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Sample {
+  readonly connect?: number | undefined
+  /** The longest gap between two chunks of the body. */
+  readonly stall?: number | undefined
+  readonly answer?: number | undefined
+}
+
+/**
+ * The timers of one upload's attempts: they give up as quickly as the connection has proven to be, and no quicker.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AttemptTimers {
+  /** The limits for the next attempt. Those of calls to the service are the ceilings'. */
+  readonly current: () => Limits
+  /** An attempt succeeded. */
+  readonly observe: (sample: Sample) => void
+  /** An attempt was given up in this phase: the next attempts have twice the time for it. */
+  readonly timedOut: (phase: TimedOut["phase"]) => void
+}
+
+/**
+ * What to watch.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Watch<A, E, E2> {
+  readonly put: (onSent: (bytes: number) => void) => Effect.Effect<A, E>
+  /** In bytes. */
+  readonly length: number
+  /** Which attempt it is, from 1. */
+  readonly attempts: number
+  readonly serverClock: ServerClock
+  /** How long each phase may go without progress. Learns from how long attempts took, and from timeouts. */
+  readonly timers: AttemptTimers
+  /** Runs at least every five seconds during the attempt; its failure ends the attempt. */
+  readonly look: Effect.Effect<void, E2>
+  /**
+   * Registers a function that drops the attempt without a failure, to be called at any time. Returns a function that
+   * unregisters it.
+   */
+  readonly onCut: (cut: () => void) => () => void
+}
+
+/**
+ * Fails with `TimedOut` when an attempt makes no progress. Each phase has its own limit: until the first bytes are
+ * taken, while the body is in transit, and from the last byte to the response. Succeeds with `None` when the attempt
+ * was cut, or when the computer slept meanwhile: the connection is then dropped, since the other side has long given it
+ * up.
+ *
+ * @since 0.1.0
+ * @category timers
+ */
+export const watched = <A, E, E2>(
+  watch: Watch<A, E, E2>
+): Effect.Effect<Option.Option<A>, E | E2 | TimedOut> =>
+  Effect.suspend(() => {
+    const { serverClock: { fired, monotonic, sleeps }, timers } = watch
+    const limits = timers.current()
+    const sleepsBefore = sleeps()
+    const beganAt = monotonic()
+    let progressAt = beganAt
+    let connect = 0
+    let longestGap = 0
+    let sent = 0
+    let lastChunk = 0
+
+    /** The limit is in milliseconds. */
+    const current = (): { readonly phase: TimedOut["phase"]; readonly limit: number } => {
+      if (sent === 0) return { phase: "connect", limit: Duration.toMillis(limits.connect) }
+      const leaving = (lastChunk / slowestLine) * 1000
+      return sent < watch.length
+        ? { phase: "body", limit: Duration.toMillis(limits.stall) + leaving }
+        : { phase: "answer", limit: Duration.toMillis(limits.answer) + leaving }
+    }
+
+    const timer: Effect.Effect<Option.Option<never>, E2 | TimedOut> = Effect.suspend(() => {
+      if (sleeps() !== sleepsBefore) return Effect.succeedNone
+      const { limit, phase } = current()
+      // Rounded up to whole milliseconds: a sleep too short to move the clock would repeat forever.
+      const left = Math.ceil(limit - (monotonic() - progressAt))
+      if (left <= 0) {
+        timers.timedOut(phase)
+        return Effect.fail(
+          new TimedOut({ peer: "storage", phase, after: Duration.millis(Math.ceil(limit)), attempts: watch.attempts })
+        )
+      }
+      const wait = Math.min(left, lookMillis)
+      const dueAt = monotonic() + wait
+      return Effect.sleep(wait).pipe(
+        Effect.map(() => fired(dueAt)),
+        Effect.zipRight(watch.look),
+        Effect.zipRight(timer)
+      )
+    })
+
+    const put = watch.put((bytes) => {
+      const at = monotonic()
+      if (sent === 0) connect = at - beganAt
+      else longestGap = Math.max(longestGap, at - progressAt)
+      sent += bytes
+      lastChunk = bytes
+      progressAt = at
+    })
+    const learn = Effect.sync(() => {
+      if (sent > 0) timers.observe({ connect, stall: longestGap, answer: monotonic() - progressAt })
+    })
+    return untilTimer(
+      Effect.asSome(Effect.zipLeft(put, learn)),
+      timer,
+      (cut) => watch.onCut(() => cut(Effect.succeedNone))
+    )
+  })

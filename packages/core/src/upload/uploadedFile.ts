@@ -1,0 +1,42 @@
+/**
+ * The result of an upload.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { openRecord } from "../base/openRecord.js"
+import { Checksum } from "../Checksum.js"
+import { FileRecord } from "../FileRecord.js"
+
+const { extra: _, ...fields } = FileRecord.to.fields
+
+/**
+ * The record of an uploaded file, and what it took to upload it. Storage has every byte of the source. The id is the
+ * one that the upload was opened with. Name, media type and size are those of the source where the service did not
+ * report them. What else it reported is in `extra`. It can cross queues and journals as JSON.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const UploadedFile = openRecord("UploadedFile", {
+  ...fields,
+  name: Schema.String,
+  /** In bytes. */
+  size: Schema.NonNegativeInt,
+  sent: Schema.Struct({
+    /** The source's size in bytes. */
+    bytes: Schema.NonNegativeInt,
+    /** The parts of the last session; 1 for a single PUT. */
+    parts: Schema.NonNegativeInt,
+    /** How many sessions it took. */
+    sessions: Schema.NonNegativeInt,
+    /** Of the whole file, combined from its parts; absent if it could not be computed. */
+    checksum: Schema.UndefinedOr(Checksum)
+  })
+})
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type UploadedFile = typeof UploadedFile.Type
