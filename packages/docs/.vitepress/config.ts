@@ -52,6 +52,7 @@ export default defineConfig({
             { text: "What it is", link: "/" },
             { text: "Getting started", link: "/getting-started" },
             { text: "Command line", link: "/guide/command-line" },
+            { text: "Set-up: TypeScript, CSP, permissions", link: "/guide/set-up" },
             { text: "Moving from another library", link: "/guide/moving-from" },
             { text: "Benchmarks", link: "/guide/comparison" }
           ]
@@ -62,6 +63,7 @@ export default defineConfig({
             { text: "Large files on poor connections", link: "/guide/large-files" },
             { text: "Sources and streams", link: "/guide/sources" },
             { text: "Folders and many files", link: "/guide/many-files" },
+            { text: "Upload from an HTTP request", link: "/guide/http-requests" },
             { text: "A queue in a page", link: "/guide/frameworks" },
             { text: "Resume after a crash", link: "/guide/resume" },
             { text: "Retry and limits", link: "/guide/retry-and-limits" },
