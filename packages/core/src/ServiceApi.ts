@@ -108,6 +108,10 @@ export interface Service {
   readonly listPage: (request: Endpoints.PageRequest) => Effect.Effect<RawPage, ServiceError>
   /** Whom the token belongs to; none if the service does not tell, which the interface does not ask of it. */
   readonly tokenInfo: Effect.Effect<Option.Option<Endpoints.TokenInfo>, ServiceError>
+  /** Makes a file an entry of a project. Not retried if the request may have arrived. */
+  readonly importFile: (
+    input: Parameters<typeof Endpoints.importFile.request>[1]
+  ) => Effect.Effect<Endpoints.ImportedEntry, ServiceError>
   /** What is left of the token's rate limit; none if no limit is known. */
   readonly rateLimit: Effect.Effect<Option.Option<RateLimit.Status>>
   /** The deprecated calls that have been made so far. Each is logged once, as a warning. */
@@ -267,6 +271,7 @@ export const makeWith = (
       download: (fileId, asked) => forFile("download", fileId, () => download(caller)(fileId, asked)),
       listPage: of(Endpoints.listPage),
       tokenInfo: of(Endpoints.tokenInfo)(),
+      importFile: of(Endpoints.importFile),
       rateLimit: Effect.flatMap(rateLimitOf(caller), ({ status }) => status),
       deprecations: deprecations.all
     }
@@ -333,6 +338,7 @@ export const layerNoop = (service: Partial<Service>): Layer.Layer<ServiceApi> =>
     download: notGiven("ServiceApi.download"),
     listPage: notGiven("ServiceApi.listPage"),
     tokenInfo: notGiven("ServiceApi.tokenInfo")(),
+    importFile: notGiven("ServiceApi.importFile"),
     rateLimit: Effect.succeedNone,
     deprecations: Effect.succeed([]),
     ...service

@@ -58,7 +58,9 @@ export const Paths = Schema.Struct({
   completeLargeUpload: filePath(paths.completeLargeUpload),
   file: filePath(paths.file),
   download: filePath(paths.download),
-  tokenInfo: path(paths.tokenInfo)
+  tokenInfo: path(paths.tokenInfo),
+  /** Makes a file an entry of a project. The interface does not have it; `dovetail` does. */
+  importFile: path(paths.importFile)
 }).annotations({ identifier: "ServicePaths" })
 
 /**

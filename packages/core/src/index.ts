@@ -41,6 +41,11 @@ export * as Files from "./Files.js"
 /**
  * @since 0.1.0
  */
+export * as Imports from "./Imports.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as HttpObjectStorage from "./HttpObjectStorage.js"
 
 /**

@@ -221,7 +221,27 @@ const makeEndpoints = ({ settings, store, uploads }: Parts) => {
         : json(answer)
     })
 
-  return { initiate, initiateLarge, complete, completeLarge, file, download, tokenInfo, list }
+  const importFile: Endpoint = (tools) =>
+    Effect.gen(function*() {
+      const { fields, file_id, project_id, title } = yield* ApiRequest.parseImport(yield* textOf(tools.body))
+      const file = yield* uploads.file(file_id)
+      const entries = lists.get("data") ?? []
+      const entry = {
+        id: ListResources.seedId("Data", entries.length + 1),
+        type: "file",
+        title: title ?? file.name,
+        project: { id: project_id, title: project_id },
+        folder: null,
+        created_at: new Date(tools.serverTime).toISOString(),
+        deleted: false,
+        file_id,
+        fields: fields ?? []
+      }
+      lists.set("data", [...entries, entry])
+      return resource(entry, 201)
+    })
+
+  return { importFile, initiate, initiateLarge, complete, completeLarge, file, download, tokenInfo, list }
 }
 
 const routed = (path: string): HttpRouter.PathInput => `/${path.slice(1).replace("{file_id}", ":id")}`
@@ -308,6 +328,7 @@ export const make = (parts: Parts): Effect.Effect<HttpApp.Default<Connection.Con
     route("GET", routed(paths.file), "file", endpoints.file),
     route("GET", routed(paths.download), "download", endpoints.download),
     route("GET", routed(paths.tokenInfo), "tokenInfo", endpoints.tokenInfo),
+    route("POST", routed(paths.importFile), "importFile", endpoints.importFile),
     ...lists
   ])
 

@@ -169,6 +169,27 @@ export const parseCompleteLarge = (
     (wire) => Effect.mapError(Schema.decodeUnknown(CompleteBody(names), { errors: "all" })(wire), invalid(same))
   )
 
+const ImportBody = Schema.Struct({
+  file_id: Schema.String,
+  project_id: Schema.String,
+  title: Schema.optional(Schema.String),
+  fields: Schema.optional(Schema.Array(Schema.Struct({ label: Schema.String, value: Schema.String })))
+})
+
+/**
+ * Parses the body of a request that makes a file an entry of a project.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const parseImport = (
+  text: string
+): Effect.Effect<typeof ImportBody.Type, ServiceRefused.ServiceRefused> =>
+  Effect.flatMap(
+    parseObject(text),
+    (wire) => Effect.mapError(Schema.decodeUnknown(ImportBody, { errors: "all" })(wire), invalid(same))
+  )
+
 /**
  * Checks the body of a complete request for a single upload: it must have every entry that the profile names, each of
  * the right type, and fixed values as they are.

@@ -26,7 +26,8 @@ export const Operation = Schema.Literal(
   "download",
   "list",
   "get",
-  "tokenInfo"
+  "tokenInfo",
+  "importFile"
 )
 
 /**

@@ -40,7 +40,8 @@ const members: Readonly<Record<Target, ReadonlyArray<Exchange.Operation>>> = {
   download: ["download"],
   list: ["list"],
   get: ["get"],
-  tokenInfo: ["tokenInfo"]
+  tokenInfo: ["tokenInfo"],
+  importFile: ["importFile"]
 }
 
 const are = (target: Target, operations: ReadonlyArray<Exchange.Operation>): boolean =>

@@ -16,7 +16,8 @@ export const standardProfile = {
     completeLargeUpload: "/v2/files/{file_id}/large-upload/complete",
     file: "/v1/files/{file_id}",
     download: "/v1/files/{file_id}/download",
-    tokenInfo: "/v1/token/info"
+    tokenInfo: "/v1/token/info",
+    importFile: "/v1/data/import/file"
   },
   envelope: "either",
   fields: {

@@ -320,6 +320,51 @@ export const tokenInfo: Endpoint<void, Option.Option<TokenInfo>> = {
 }
 
 /**
+ * An entry of a project that was made of a file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ImportedEntry {
+  readonly id?: string | undefined
+}
+
+const ImportedId = Schema.Struct({ id: Schema.String })
+
+/**
+ * `POST`: makes a file an entry of a project. Any success is one, whatever its body. Repeating it makes another entry.
+ *
+ * @since 0.1.0
+ * @category endpoints
+ */
+export const importFile: Endpoint<
+  {
+    readonly fileId: string
+    readonly projectId: string
+    readonly title?: string | undefined
+    readonly fields?: Readonly<Record<string, string>> | undefined
+  },
+  ImportedEntry
+> = {
+  operation: "importFile",
+  repeatable: false,
+  request: (profile, { fields, fileId, projectId, title }) =>
+    HttpClientRequest.post(profile.paths.importFile).pipe(
+      HttpClientRequest.bodyUnsafeJson({
+        file_id: fileId,
+        project_id: projectId,
+        title,
+        fields: fields === undefined ? undefined : Object.entries(fields).map(([label, value]) => ({ label, value }))
+      })
+    ),
+  respond: (profile, answer) =>
+    Either.match(resourceOf(profile, answer, "id"), {
+      onLeft: (error) => error._tag === "InvalidResponse" ? Either.right({}) : Either.left(error),
+      onRight: ({ fields }) => Either.right(Option.getOrElse(Schema.decodeUnknownOption(ImportedId)(fields), () => ({})))
+    })
+}
+
+/**
  * The link of a download in `link` mode.
  *
  * @since 0.1.0

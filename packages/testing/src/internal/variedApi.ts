@@ -263,6 +263,8 @@ export const make = (
           : Answer.sent(variation, response, { status: variation.completion.status, ...completion(data) })
       case "file":
         return json(response, enveloped(record(variation.records.file, data)))
+      case "importFile":
+        return json(response, enveloped(data))
       case "tokenInfo":
         return tokenInfo(response, data)
       case "download":

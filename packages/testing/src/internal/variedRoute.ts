@@ -9,6 +9,7 @@ export type Call =
   | "file"
   | "download"
   | "tokenInfo"
+  | "importFile"
   | "list"
 
 /** Which call of the service a request is. @internal */
@@ -28,7 +29,8 @@ const METHODS: Readonly<Record<Exclude<Call, "list">, "GET" | "POST">> = {
   completeLargeUpload: "POST",
   file: "GET",
   download: "GET",
-  tokenInfo: "GET"
+  tokenInfo: "GET",
+  importFile: "POST"
 }
 
 const calls = [
@@ -37,6 +39,7 @@ const calls = [
   "initiateLargeUpload",
   "completeLargeUpload",
   "tokenInfo",
+  "importFile",
   "download",
   "file"
 ] as const

@@ -1,0 +1,75 @@
+/**
+ * Turns uploaded files into entries of a project, at services that have such a call.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ListError } from "./ListError.js"
+import * as Lists from "./Lists.js"
+import type { ImportedEntry } from "./service/endpoints.js"
+import { ServiceApi } from "./ServiceApi.js"
+import type { ServiceError } from "./ServiceError.js"
+
+export type {
+  /**
+   * The entry, as the service reports it; the id if it says one.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  ImportedEntry
+}
+
+/**
+ * What becomes an entry of which project.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileImport {
+  /** An uploaded file. */
+  readonly fileId: string
+  readonly projectId: string
+  /** If omitted, the service chooses one. */
+  readonly title?: string | undefined
+  /** Further fields of the entry: their values by their labels. */
+  readonly fields?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * Makes a finished file an entry of a project: `POST /v1/data/import/file`, which the rate limit counts. Calling it
+ * twice makes two entries, so it is not retried if the request may have arrived: {@link find} then tells whether it did.
+ * A service without this call answers with `NotFound`.
+ *
+ * @example
+ * import { Imports, Uploads, UploadSources } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const notes = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("notes"))
+ *
+ * const imported = Effect.flatMap(
+ *   Uploads.upload(notes),
+ *   ({ file }) => Imports.file({ fileId: file.id, projectId: "5dVIWgRXDVPZ2aBU6Rydkm", title: "Notes" })
+ * )
+ *
+ * @since 0.1.0
+ * @category imports
+ */
+export const file = (input: FileImport): Effect.Effect<ImportedEntry, ServiceError, ServiceApi> =>
+  Effect.flatMap(ServiceApi, (service) => service.importFile(input))
+
+/**
+ * The newest entry of a project with this title that is not older than `since`, in milliseconds since 1970: what an
+ * import that was interrupted has made, if it was carried out.
+ *
+ * @since 0.1.0
+ * @category imports
+ */
+export const find = (
+  { projectId, since, title }: { readonly projectId: string; readonly title: string; readonly since: Date }
+): Effect.Effect<Option.Option<ImportedEntry>, ListError, ServiceApi> =>
+  Effect.map(
+    Lists.data.first({ project_id: projectId, title: { equal_to: title }, created_at: { gte: since } }),
+    Option.map(({ id }) => id === undefined ? {} : { id })
+  )

@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Imports } from "@stevedore/core"
+import { Effect } from "effect"
+import { fakeService, json } from "./fixtures/fakeService.js"
+
+const wanted = { fileId: "f1", projectId: "p1", title: "First", fields: { Speaker: "Ada" } }
+
+describe("Imports.file", () => {
+  it.effect("says which file, which project and how it is described, and returns the entry's id", () =>
+    Effect.gen(function*() {
+      const service = fakeService(() => json({ data: { id: "d1", title: "First" } }))
+      assert.deepStrictEqual(yield* Effect.provide(Imports.file(wanted), service.layer), { id: "d1" })
+      assert.deepStrictEqual(service.received.map(({ method, path }) => [method, path]), [
+        ["POST", "/v1/data/import/file"]
+      ])
+      assert.deepStrictEqual(service.received.map(({ body }) => body), [
+        { file_id: "f1", project_id: "p1", title: "First", fields: [{ label: "Speaker", value: "Ada" }] }
+      ])
+    }))
+
+  it.effect.each([{}, { data: {} }, { data: { id: 7 } }, null])("takes any success for one: %j", (body) =>
+    Effect.gen(function*() {
+      const service = fakeService(() => json(body))
+      assert.deepStrictEqual(yield* Effect.provide(Imports.file(wanted), service.layer), {})
+    }))
+})
