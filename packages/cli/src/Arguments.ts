@@ -103,7 +103,7 @@ export const arrange = (words: ReadonlyArray<string>, commands: ReadonlyArray<st
   )
   return [
     ...levels,
-    ...flagsLast(commandFirst([...standardInput(unclustered(others)), ...afterDashes(names)], commands))
+    ...flagsLast(commandFirst([...standardInput(valuesApart(unclustered(others))), ...afterDashes(names)], commands))
   ]
 }
 
@@ -297,6 +297,14 @@ export const unknownCluster = (words: ReadonlyArray<string>): string | undefined
     options.find((word, index) => isCluster(word) && !mayTakeNext(options[index - 1]) && !lettersOf(word).every(isFlag))
 }
 
+// The parser knows no value behind an equals sign for an option that can be repeated
+const valuesApart = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
+  words.flatMap((word, index) =>
+    /^--[^=]+=/.test(word) && !isFlag(nameOf(word)) && !mayTakeNext(words[index - 1])
+      ? [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]
+      : [word]
+  )
+
 const flagsLast = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [others, last] = Arr.partition(words, (word, index) => isFlag(word) && !mayTakeNext(words[index - 1]))
   return [...others, ...last]
@@ -428,8 +436,8 @@ export const shared = {
   config: Options.text("config").pipe(
     Options.withPseudoName("FILE.json"),
     Options.withDescription(
-      "Configuration file with the fields baseUrl, token, tokenFile, profile. Environment variables override it, and " +
-        "options override both"
+      "Configuration file with a default for any option. Environment variables override it, and options override both. " +
+        "Default: stevedore.json in $XDG_CONFIG_HOME or ~/.config"
     ),
     Options.optional
   )

@@ -10,13 +10,14 @@ import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import * as ValidationError from "@effect/cli/ValidationError"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
 import * as Arr from "effect/Array"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Arguments from "./Arguments.js"
-import { CommandWords } from "./CommandWords.js"
 import * as Help from "./Help.js"
 import * as HelpPage from "./HelpPage.js"
 import { describe, fileId, runs } from "./internal/command.js"
@@ -24,6 +25,7 @@ import { summaries } from "./internal/commands.js"
 import { InvalidInput } from "./InvalidInput.js"
 import type * as ListItems from "./ListItems.js"
 import { Output } from "./Output.js"
+import * as Settings from "./Settings.js"
 import { download, upload, uploaded, uploads } from "./TransferCommands.js"
 import * as Version from "./Version.js"
 
@@ -206,6 +208,21 @@ const help = Command.make(
   "stevedore help upload"
 )))
 
+const config = Command.make(
+  "config",
+  { json: Arguments.json, ...Arguments.connection, ...Arguments.shared },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./ConfigShown.js")),
+      ({ run }) => Effect.suspend(() => run(given, pages()))
+    )
+).pipe(Command.withDescription(describe(
+  "Show the settings in force, and where each comes from: an option, a variable, or the configuration file. The token is " +
+    "never shown",
+  "stevedore config",
+  "stevedore config --config other.json --json"
+)))
+
 const root = Command.make("stevedore").pipe(
   Command.withDescription("Upload files, download them, and list what the service has"),
   Command.withSubcommands([
@@ -218,6 +235,7 @@ const root = Command.make("stevedore").pipe(
     list,
     whoami,
     doctor,
+    config,
     help,
     sandbox
   ])
@@ -236,6 +254,25 @@ const pageOf = (name: string): Option.Option<HelpPage.HelpPage> =>
  * @category constructors
  */
 export const pages = (): ReadonlyArray<HelpPage.HelpPage> => Arr.filterMap(names, pageOf)
+
+const hasDefaults = (words: ReadonlyArray<string>): boolean => !Arguments.asksForHelp(words) && !Arguments.asks(words)
+
+/**
+ * The words with the defaults of the configuration file, if there is one.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const withDefaults = (
+  words: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>, InvalidInput, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    const page = Option.flatMap(Arr.findFirst(Arguments.arrange(words, names), (word) => names.includes(word)), pageOf)
+    if (Option.isNone(page) || !hasDefaults(words)) return words
+    const place = yield* Settings.locate(words)
+    if (Option.isNone(place)) return words
+    return Settings.applied(words, page.value, yield* Settings.read(place.value, pages()))
+  })
 
 /**
  * Runs a command line: the words after the program's name.
@@ -264,4 +301,4 @@ export const run = (words: ReadonlyArray<string>) =>
       "stevedore",
       ...arranged
     ])
-  }).pipe(Effect.provideService(CommandWords, words))
+  })

@@ -3,17 +3,20 @@
  *
  * @since 0.1.0
  */
+import * as ValidationError from "@effect/cli/ValidationError"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Arguments from "./Arguments.js"
 import * as CommandLine from "./CommandLine.js"
+import { CommandWords } from "./CommandWords.js"
 import * as Complaint from "./Complaint.js"
 import { summaries } from "./internal/commands.js"
 import * as Globbed from "./internal/globbed.js"
@@ -86,6 +89,19 @@ const checkOptions = ({ input, words }: Pick<Process, "input" | "words">): Effec
     : Effect.void
 }
 
+const prepared = (process: Process) =>
+  Effect.zipRight(checkWords(process), CommandLine.withDefaults(process.words))
+
+// Who mistypes an option knows it; who mistyped it last year in a file does not
+const tellDefaults = (words: ReadonlyArray<string>, typed: ReadonlyArray<string>) =>
+  Effect.flatMap(Output.Output, (output) => {
+    const added = words.filter((word) => !typed.includes(word) && !word.startsWith("--config="))
+    return Effect.when(
+      output.note(`The configuration file adds ${added.join(" ")}: see stevedore config`),
+      () => added.length > 0
+    )
+  })
+
 /**
  * Runs the command line, and prints to standard error why it failed, if it did. The environment is read through the
  * `ConfigProvider` in force.
@@ -102,14 +118,20 @@ export const run = (process: Process) =>
         Effect.sync(() => {
           unprinted = Effect.fail(failure)
         }))
-    return checkWords(process).pipe(
-      Effect.zipRight(CommandLine.run(process.words)),
-      Effect.zipRight(Effect.suspend(() => unprinted)),
-      Arguments.asksForJson(process.words) ? Complaint.report : Complaint.tell,
-      Effect.provide(
-        Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer, console(process, print), logs).pipe(
-          Layer.provideMerge(output(process))
+    const run = (words: ReadonlyArray<string>) =>
+      Effect.tapError(CommandLine.run(words), (error) =>
+        Effect.when(tellDefaults(words, process.words), () => ValidationError.isValidationError(error)))
+    return Effect.flatMap(Effect.exit(prepared(process)), (found) => {
+      const words = Exit.getOrElse(found, () => process.words)
+      return Effect.flatMap(found, run).pipe(
+        Effect.zipRight(Effect.suspend(() => unprinted)),
+        Effect.provideService(CommandWords, process.words),
+        Arguments.asksForJson(words) ? Complaint.report : Complaint.tell,
+        Effect.provide(
+          Layer.mergeAll(NodeTerminal.layer, console({ ...process, words }, print), logs).pipe(
+            Layer.provideMerge(output(process))
+          )
         )
       )
-    )
+    }).pipe(Effect.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
   })

@@ -56,8 +56,8 @@ export const ConfigFile = Schema.Struct({
   profile: Schema.optional(Schema.NonEmptyString)
 }).annotations({ identifier: "ConfigFile" })
 
-// A misspelled field would otherwise count as omitted
-const decode = Schema.decode(Schema.parseJson(ConfigFile), { onExcessProperty: "error" })
+// Its other fields, and those that do not exist, are for Settings
+const decode = Schema.decode(Schema.parseJson(ConfigFile))
 
 const input = "--config"
 
@@ -79,17 +79,21 @@ export const readConfigFile = (
     const text = yield* readFile(input, file)
     const { baseUrl, profile, token, tokenFile } = yield* Effect.mapError(decode(text), (error) => {
       // only by its path: the content may be the token
-      const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ _tag, path }) =>
+      const issues = ParseResult.ArrayFormatter.formatErrorSync(error).map(({ path }) =>
         path.length === 0
           ? "not a JSON object"
-          : `${path.join(".")}: ${_tag === "Unexpected" ? "unknown field" : "expected a non-empty string"}`
+          : `${path.join(".")}: expected a non-empty string`
       )
-      return invalid(
-        `${file}: ${Arr.dedupe(issues).join("; ")}. The fields are baseUrl, token, tokenFile and profile`
-      )
+      return invalid(`${file}: ${Arr.dedupe(issues).join("; ")}`)
     })
     if (token !== undefined) yield* warnOfOthers(file)
-    const beside = (path: string | undefined) => path === undefined ? undefined : resolve(dirname(file), path)
+    const home = yield* Effect.orElseSucceed(Config.option(Config.string("HOME")), () => Option.none<string>())
+    const beside = (path: string | undefined) =>
+      path === undefined
+        ? undefined
+        : path.startsWith("~/") && Option.isSome(home)
+        ? resolve(home.value, path.slice(2))
+        : resolve(dirname(file), path)
     return Record.filter(
       {
         STEVEDORE_BASE_URL: baseUrl,

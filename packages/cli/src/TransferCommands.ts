@@ -64,7 +64,22 @@ export const upload = Command.make(
       Options.withDescription("Start over instead of resuming interrupted uploads")
     ),
     ...list,
+    sourceHeaders: Options.text("source-headers").pipe(
+      Options.withPseudoName("FILE"),
+      Options.withDescription(
+        "File with a line Name: value for each header to send to the server of rows that are URLs. They are never shown, " +
+          "and never sent to another server"
+      ),
+      Options.optional
+    ),
     ...choice,
+    into: Options.text("into").pipe(
+      Options.withPseudoName("PROJECT_ID"),
+      Options.withDescription(
+        "Make each finished file an entry of this project, once. Its title and fields are the other columns of its row"
+      ),
+      Options.optional
+    ),
     dryRun: Options.boolean("dry-run").pipe(
       Options.withDescription("Say what would be sent, how many calls that takes and how long, and send nothing")
     ),

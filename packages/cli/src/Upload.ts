@@ -47,6 +47,10 @@ import * as UploadWatch from "./UploadWatch.js"
 export interface Options extends Configuration.Given, Selection.Given {
   /** Whether to say what would be sent, and send nothing. */
   readonly dryRun: boolean
+  /** The project of which each finished file becomes an entry. */
+  readonly into: Option.Option<string>
+  /** A file with the headers that are sent for rows that are URLs. */
+  readonly sourceHeaders: Option.Option<string>
   /** A file for a row about each file. */
   readonly report: Option.Option<string>
   /** Whether to stop at the first failure. */
@@ -164,19 +168,19 @@ const tellUntried = (untried: number) =>
       () => untried > 0
     ))
 
-// Initiate and Complete: the bytes go to storage, whose requests are not limited
-const callsPerFile = 2
+// Initiate and Complete, and perhaps the import: the bytes go to storage, whose requests are not limited
+const callsPerFile = ({ into }: Options): number => Option.isSome(into) ? 3 : 2
 
 const stopAfter = ({ failFast, maxErrors }: Options): number =>
   failFast ? 1 : Option.getOrElse(maxErrors, () => Number.POSITIVE_INFINITY)
 
-const planned = (files: ReadonlyArray<FileToUpload>, run: Run, json: boolean) =>
+const planned = (files: ReadonlyArray<FileToUpload>, run: Run, options: Options) =>
   Effect.flatMap(
     UploadRun.recognizeAll(files, run),
     ({ fresh, known }) =>
       Effect.zipRight(
         Effect.forEach(known, (one) => run.tell(UploadRun.skippedAs(one)), { discard: true }),
-        DryRun.tell({ files: fresh, calls: callsPerFile }, json)
+        DryRun.tell({ files: fresh, calls: callsPerFile(options) }, options.json)
       )
   )
 
@@ -198,10 +202,12 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
       described: { name: Option.getOrUndefined(name), mediaType: Option.getOrUndefined(mediaType) },
       again: options.again,
       check: options.check,
-      watch: yield* UploadWatch.make(files, options.json, yield* CallsLeft.make(callsPerFile)),
+      watch: yield* UploadWatch.make(files, options.json, yield* CallsLeft.make(callsPerFile(options))),
       manifest,
       slots: yield* Effect.makeSemaphore(options.files),
       turns: new Map(),
+      into: options.into,
+      sourceHeaders: yield* Selection.sourceHeaders(options.sourceHeaders, files, options.allowInsecureHttp),
       refusal,
       tell: telling.tell,
       reported: new Set()
@@ -209,7 +215,7 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
     for (const { path, reason } of skipped) {
       yield* telling.tell({ _tag: "Skipped", path, reason, fileId: Option.none() })
     }
-    if (options.dryRun) return yield* planned(files, run, options.json)
+    if (options.dryRun) return yield* planned(files, run, options)
     yield* UploadRun.uploadAll(files, run).pipe(
       Effect.provideService(ServiceApi, service),
       Effect.onInterrupt(() => tellStopped(files.length, run))

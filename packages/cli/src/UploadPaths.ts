@@ -10,6 +10,7 @@ import * as FileSource from "@stevedore/node/FileSource"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { Row } from "./FilesFrom.js"
 import { InvalidInput } from "./InvalidInput.js"
@@ -34,6 +35,8 @@ export interface FileToUpload {
   readonly within?: string | undefined
   /** Whether a link on the way from the directory to it was followed, on request. */
   readonly linked: boolean
+  /** Where it is on the web, if it is not on this machine. Its query may be a secret. */
+  readonly url: Option.Option<Redacted.Redacted<string>>
   /** What a list says about it, if it is named in one. */
   readonly row: Option.Option<Row>
   /** In bytes; 0 if it cannot be determined. */
@@ -74,6 +77,7 @@ const itself = (path: string): FileToUpload => ({
   real: path,
   name: Option.none(),
   linked: false,
+  url: Option.none(),
   row: Option.none(),
   size: 0,
   modified: Option.none(),
@@ -210,6 +214,18 @@ const checkDirectory = (paths: ReadonlyArray<string>): Effect.Effect<void, Inval
   )
 
 /**
+ * A file on the web, from a row of a list.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const onTheWeb = (row: Row, shown: string): FileToUpload => ({
+  ...itself(shown),
+  url: Option.some(Redacted.make(row.what)),
+  row: Option.some(row)
+})
+
+/**
  * What the paths of a command line refer to.
  *
  * @since 0.1.0
@@ -234,18 +250,23 @@ export interface Expanded {
  */
 export const expand = (
   paths: ReadonlyArray<string>,
-  { followLinks = false, rows = new Map() }: {
+  { followLinks = false, rows = new Map(), web = [] }: {
     readonly followLinks?: boolean | undefined
     /** What is said about paths. */
     readonly rows?: ReadonlyMap<string, Row> | undefined
+    /** Files on the web, which follow those on this machine. */
+    readonly web?: ReadonlyArray<FileToUpload> | undefined
   } = {}
 ): Effect.Effect<Expanded, InvalidInput, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     yield* checkDirectory(paths)
     const found = (yield* Effect.forEach(paths, (path) => withRealPaths(path, followLinks))).flat()
-    const all = found.flatMap((entry) =>
-      entry._tag === "File" ? [{ ...entry.file, row: Option.fromNullable(rows.get(entry.file.path)) }] : []
-    )
+    const all = [
+      ...found.flatMap((entry) =>
+        entry._tag === "File" ? [{ ...entry.file, row: Option.fromNullable(rows.get(entry.file.path)) }] : []
+      ),
+      ...web
+    ]
     const first = new Map(all.toReversed().map((file) => [file.real, file]))
     const [repeated, files] = Arr.partition(all, (file) => first.get(file.real) === file)
     return { files, repeated, skipped: found.filter((entry) => entry._tag === "Skipped") }

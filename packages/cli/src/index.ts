@@ -31,6 +31,11 @@ export * as Complaint from "./Complaint.js"
 /**
  * @since 0.1.0
  */
+export * as ConfigShown from "./ConfigShown.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Configuration from "./Configuration.js"
 
 /**
@@ -171,6 +176,11 @@ export * as SandboxServer from "./SandboxServer.js"
 /**
  * @since 0.1.0
  */
+export * as Settings from "./Settings.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Shared from "./Shared.js"
 
 /**
@@ -217,6 +227,11 @@ export * as UploadSummary from "./UploadSummary.js"
  * @since 0.1.0
  */
 export * as UploadWatch from "./UploadWatch.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UrlSource from "./UrlSource.js"
 
 /**
  * @since 0.1.0

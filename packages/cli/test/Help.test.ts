@@ -30,6 +30,7 @@ describe("HelpPage", () => {
       "stevedore list [OPTIONS] RESOURCE",
       "stevedore whoami [OPTIONS]",
       "stevedore doctor [OPTIONS]",
+      "stevedore config [OPTIONS]",
       "stevedore help [COMMAND]",
       "stevedore sandbox [OPTIONS]"
     ])

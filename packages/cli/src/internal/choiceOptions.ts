@@ -66,7 +66,8 @@ export const list = {
   filesFrom: Options.text("files-from").pipe(
     Options.withPseudoName("FILE"),
     Options.withDescription(
-      "Read what to take from a file, or from standard input with -: one per line, JSON lines, or a table (CSV)"
+      "Read what to take from a file, or from standard input with -: one per line, JSON lines, or a table (CSV). For an " +
+        "upload, a row may also be an http or https URL"
     ),
     Options.optional
   ),

@@ -13,6 +13,7 @@ export const summaries = {
   list: "list items of any kind",
   whoami: "show whom the token belongs to",
   doctor: "check every step of an upload, and how to fix what fails",
+  config: "show the settings in force, and where they come from",
   help: "show this help, or that of a command",
   sandbox: "run a local service and storage to try things out"
 } as const

@@ -45,6 +45,7 @@ export const paths: ReadonlySet<string> = new Set([
   "--directory",
   "--faults",
   "--files-from",
+  "--source-headers",
   "--report",
   "--retry-failed"
 ])

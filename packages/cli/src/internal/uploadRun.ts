@@ -1,11 +1,12 @@
 /**
  * The uploads of one command: each file is skipped, sent or failed, and that is told and counted once.
  */
+import type { ServiceApi } from "@stevedore/core/ServiceApi"
 import type { UploadError, UploadLocked } from "@stevedore/core/UploadError"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import * as Uploads from "@stevedore/core/Uploads"
-import type { RepeatableSource } from "@stevedore/core/UploadSource"
+import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as FileSource from "@stevedore/node/FileSource"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -15,13 +16,17 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { basename } from "node:path"
 import type * as Manifest from "../Manifest.js"
-import { type Output, type OutputFailed } from "../Output.js"
+import { Output, type OutputFailed } from "../Output.js"
+import * as Printable from "../Printable.js"
 import * as Reports from "../Reports.js"
 import { type FileToUpload, standardInput } from "../UploadPaths.js"
 import type * as UploadWatch from "../UploadWatch.js"
+import * as UrlSource from "../UrlSource.js"
 import type { FileError } from "./fileError.js"
 import * as HeldLedger from "./heldLedger.js"
+import { importing } from "./importing.js"
 import type { Outcome } from "./outcome.js"
 import * as Remembered from "./remembered.js"
 import * as StandardInput from "./standardInput.js"
@@ -41,6 +46,10 @@ export interface Run {
   readonly check: boolean
   readonly watch: UploadWatch.UploadWatch
   readonly manifest: Manifest.Manifest
+  /** The project of which each finished file becomes an entry. */
+  readonly into: Option.Option<string>
+  /** What is sent with the rows that are URLs. */
+  readonly sourceHeaders: UrlSource.WebFile["headers"]
   /** As many as files may be uploaded concurrently. */
   readonly slots: Effect.Semaphore
   /** By the identity of a file: under two names it is uploaded twice, one after the other. */
@@ -67,9 +76,10 @@ const describedAs = ({ row }: FileToUpload, { described }: Run): Remembered.Desc
 const sourceOf = (
   file: FileToUpload,
   run: Run
-): Effect.Effect<RepeatableSource, FileError, Scope.Scope> => {
+): Effect.Effect<UploadSource, FileError, Scope.Scope> => {
   if (Option.isSome(file.refused)) return Effect.fail(file.refused.value)
   const described = describedAs(file, run)
+  if (Option.isSome(file.url)) return UrlSource.make({ url: file.url.value, headers: run.sourceHeaders }, described)
   if (file.path === standardInput) return FileSource.spooled(described.name ?? "stdin", StandardInput.bytes, described)
   return Option.match(file.name, {
     onNone: () => FileSource.fromPath(file.path, described),
@@ -80,12 +90,14 @@ const sourceOf = (
   })
 }
 
-const isSame = (known: Manifest.UploadedFile, source: RepeatableSource, run: Run) =>
-  run.check
+const isSame = (known: Manifest.UploadedFile, source: UploadSource, run: Run) =>
+  source._tag === "OneShotSource"
+    ? Effect.succeed(false)
+    : run.check
     ? Remembered.isSameContent(known, source)
     : Effect.succeed(Remembered.isUnchanged(known, source.fingerprint))
 
-const find = (file: FileToUpload, source: RepeatableSource, run: Run) =>
+const find = (file: FileToUpload, source: UploadSource, run: Run) =>
   Effect.gen(function*() {
     if (run.again || file.path === standardInput) return Option.none<Manifest.UploadedFile>()
     const found = Option.filter(
@@ -99,7 +111,7 @@ const find = (file: FileToUpload, source: RepeatableSource, run: Run) =>
 
 const uploadedOf = (
   file: FileToUpload,
-  source: RepeatableSource,
+  source: UploadSource,
   report: typeof Reports.Completed.Type,
   { service }: Run,
   date: string
@@ -119,7 +131,7 @@ const uploadedOf = (
 
 const transfer = (
   file: FileToUpload,
-  source: RepeatableSource,
+  source: UploadSource,
   run: Run,
   begun: Effect.Effect<void>
 ): Effect.Effect<Outcome, UploadError, Uploads.Requirements> =>
@@ -152,6 +164,27 @@ const takeTurn = ({ turns }: Run, identity: string): Effect.Effect<void, never, 
     )
   })
 
+// Also of a file that was uploaded before: an earlier command may not have come so far
+const imported = (
+  file: FileToUpload,
+  outcome: Outcome,
+  run: Run
+): Effect.Effect<Outcome, never, ServiceApi> => {
+  const finished = outcome._tag === "Uploaded"
+    ? Option.some({ fileId: outcome.report.file.id, name: outcome.report.file.name ?? file.path })
+    : outcome._tag === "Skipped"
+    ? Option.map(outcome.fileId, (fileId) => ({ fileId, name: Option.getOrElse(file.name, () => basename(file.path)) }))
+    : Option.none()
+  return Option.match(Option.all([finished, run.into]), {
+    onNone: () => Effect.succeed(outcome),
+    onSome: ([{ fileId, name }, projectId]) =>
+      Effect.match(importing({ file, fileId, name, projectId }, run.manifest), {
+        onFailure: (error): Outcome => ({ _tag: "Failed", file, error }),
+        onSuccess: () => outcome
+      })
+  })
+}
+
 /** @internal */
 export const skippedAs = ({ file, known }: Known): Outcome => ({
   _tag: "Skipped",
@@ -161,7 +194,7 @@ export const skippedAs = ({ file, known }: Known): Outcome => ({
 })
 
 // With the lock in hand, what another process has uploaded meanwhile is in the manifest: then the file counts as locked.
-const unlessUploaded = (file: FileToUpload, source: RepeatableSource, run: Run) => {
+const unlessUploaded = (file: FileToUpload, source: UploadSource, run: Run) => {
   const uploaded = Effect.orElseSucceed(find(file, source, run), () => Option.none<Manifest.UploadedFile>())
   return {
     ledger: (ledger: UploadLedger.Service): UploadLedger.Service => ({
@@ -180,13 +213,21 @@ const unlessUploaded = (file: FileToUpload, source: RepeatableSource, run: Run) 
   }
 }
 
+const tellOnce = ({ path }: FileToUpload) =>
+  Effect.flatMap(Output, (output) =>
+    output.note(
+      `${Printable.line(path)} is read once, from front to back, because its server has no ranges or no strong etag: ` +
+        "if this is interrupted, it starts over"
+    ))
+
 const send = (
   file: FileToUpload,
   run: Run,
   begun: Effect.Effect<void>
-): Effect.Effect<Outcome, FileError, Uploads.Requirements | Scope.Scope> =>
+): Effect.Effect<Outcome, FileError, Uploads.Requirements | Scope.Scope | Output> =>
   Effect.gen(function*() {
     const source = yield* sourceOf(file, run)
+    if (source._tag === "OneShotSource") yield* tellOnce(file)
     yield* takeTurn(run, source.fingerprint.identity ?? file.path)
     const { ledger, orSkipped } = unlessUploaded(file, source, run)
     return yield* transfer(file, source, run, begun).pipe(
@@ -223,7 +264,8 @@ const settled = <R>(
       onSuccess: (outcome) => outcome,
       onFailure: (error): Outcome => ({ _tag: "Failed", file, error })
     })
-    yield* tellEnd(file, outcome, run)
+    const finished = yield* imported(file, outcome, run)
+    yield* tellEnd(file, finished, run)
     // the file is up: when the command runs again, it is found and read back, and not sent again
     if (outcome._tag === "Failed" && outcome.error._tag === "ContentUnverified") yield* keep
     // if interrupted before it was reported, the file is found again when the command runs again
@@ -264,7 +306,12 @@ const askAll = (files: ReadonlyArray<Known>, run: Run) =>
     yield* Effect.forEach(others, askFor, { concurrency: questionsAtOnce, discard: true })
     yield* Effect.forEach(
       files.filter((one) => !asked.has(one)),
-      (one) => Effect.suspend(() => isLost ? askFor(one) : tellEnd(one.file, skippedAs(one), run)),
+      (one) =>
+        Effect.suspend(() =>
+          isLost
+            ? askFor(one)
+            : Effect.flatMap(imported(one.file, skippedAs(one), run), (outcome) => tellEnd(one.file, outcome, run))
+        ),
       { concurrency: questionsAtOnce, discard: true }
     )
   })

@@ -18,6 +18,18 @@ export const UploadedFile = Schema.Struct({
   fileId: Schema.String,
   /** Of the whole file, as sent; null if it could not be computed. */
   checksum: Schema.NullOr(Schema.Struct({ algorithm: Schema.String, value: Schema.String })),
+  /** Into which projects it was imported, by their ids. */
+  imports: Schema.optional(Schema.Record({
+    key: Schema.String,
+    value: Schema.Struct({
+      /** `begun` from before the call on: if the command is killed then, the next one looks whether it was carried out. */
+      state: Schema.Literal("begun", "done"),
+      /** An ISO 8601 date. */
+      at: Schema.String,
+      /** Of the entry, if the service says it. */
+      id: Schema.optional(Schema.String)
+    })
+  })),
   /** An ISO 8601 date. */
   uploadedAt: Schema.String,
   /** When the service last said that it has the file, as an ISO 8601 date. */
