@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import { monotonicMillis } from "@stevedore/core/Timeouts"
-import type { SessionOpened } from "@stevedore/core/UploadEvent"
+import type { UploadEvent } from "@stevedore/core/UploadEvent"
 import type { UploadProgress } from "@stevedore/core/UploadProgress"
 import type { UploadHandle } from "@stevedore/core/Uploads"
 import * as Effect from "effect/Effect"
@@ -45,7 +45,10 @@ export interface UploadWatch {
     progress: UploadHandle["progress"]
   ) => <A, E, R>(upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** A session of an upload that is shown starts, or continues. */
-  readonly opened: (file: Shown, session: Pick<SessionOpened, "session" | "parts">) => Effect.Effect<void>
+  readonly opened: (
+    file: Shown,
+    session: Pick<Extract<UploadEvent, { _tag: "SessionOpened" }>, "session" | "parts">
+  ) => Effect.Effect<void>
   /** A file was uploaded, or failed: it counts as settled from now on. One that was skipped no longer counts at all. */
   readonly settle: (file: Shown, outcome: "Uploaded" | "Skipped" | "Failed") => Effect.Effect<void>
   /** How many files were uploaded. */

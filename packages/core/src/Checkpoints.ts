@@ -82,8 +82,7 @@ export interface Marked<out A> {
 /**
  * Tells one walk from another by its list, its filters and its sort, as they are sent over the wire.
  *
- * @since 0.1.0
- * @category constructors
+ * @internal
  */
 export const fingerprint = (path: string, query: ReadonlyArray<readonly [string, string]>): string =>
   textHash(JSON.stringify([path, query])).toString(36)

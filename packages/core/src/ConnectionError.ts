@@ -13,14 +13,12 @@ import * as Recovery from "./Recovery.js"
 /**
  * Whom a request is for: the service (JSON, with the token) or the object storage (pre-signed URLs, never a token).
  *
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export const Peer = Schema.Literal("service", "storage").annotations({ identifier: "Peer" })
 
 /**
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export type Peer = typeof Peer.Type
 
@@ -107,14 +105,12 @@ const hints: Record<NonNullable<ConnectionFailed["hint"]>, string> = {
  * (`connect`), while the body makes progress (`body`), from the last byte to the response (`answer`), one attempt of a
  * call (`call`), and all its attempts (`total`).
  *
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export const Phase = Schema.Literal("connect", "body", "answer", "call", "total").annotations({ identifier: "Phase" })
 
 /**
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export type Phase = typeof Phase.Type
 
@@ -163,8 +159,7 @@ const noConnectionWasMade = new Set([
 /**
  * Whether a system error code proves that the request never arrived.
  *
- * @since 0.1.0
- * @category constructors
+ * @internal
  */
 export const arrival = (code: string | undefined): "no" | "unknown" =>
   code !== undefined && noConnectionWasMade.has(code) ? "no" : "unknown"
@@ -172,8 +167,7 @@ export const arrival = (code: string | undefined): "no" | "unknown" =>
 /**
  * An error and its causes, from the outside in. Bounded, because a chain of causes may be circular.
  *
- * @since 0.1.0
- * @category destructors
+ * @internal
  */
 export const causes = (error: unknown): ReadonlyArray<unknown> => {
   const chain: Array<unknown> = []

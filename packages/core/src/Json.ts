@@ -137,8 +137,7 @@ export const stringify = (value: unknown): string | undefined => {
 /**
  * A value with the nearest JavaScript number in place of every {@link ExactNumber}, as `JSON.parse` gives it.
  *
- * @since 0.1.0
- * @category conversions
+ * @internal
  */
 export const rounded = (value: unknown): unknown => {
   if (value instanceof ExactNumber) return Number(value.text)

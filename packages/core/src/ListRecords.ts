@@ -14,28 +14,24 @@ const text = Schema.optional(Schema.String)
 /**
  * Something that another record refers to, by its id.
  *
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export const Reference = openRecord("Reference", { id: text })
 
 /**
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export type Reference = typeof Reference.Type
 
 /**
  * The same, with the record's title.
  *
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export const TitledReference = openRecord("TitledReference", { id: text, title: text })
 
 /**
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export type TitledReference = typeof TitledReference.Type
 
@@ -189,14 +185,12 @@ export type Channel = typeof Channel.Type
 /**
  * A field of a contact.
  *
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export const ContactField = openRecord("ContactField", { label: text, value: Schema.optional(Schema.Unknown) })
 
 /**
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export type ContactField = typeof ContactField.Type
 

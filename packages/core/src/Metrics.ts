@@ -130,8 +130,7 @@ export const putThroughput = Metric.histogram(
 /**
  * Counts one request.
  *
- * @since 0.1.0
- * @category recording
+ * @internal
  */
 export const countAttempt = (operation: string): Effect.Effect<void> =>
   Metric.increment(Metric.tagged(attempts, "operation", operation))
@@ -139,8 +138,7 @@ export const countAttempt = (operation: string): Effect.Effect<void> =>
 /**
  * Counts one retry.
  *
- * @since 0.1.0
- * @category recording
+ * @internal
  */
 export const countRetry = (category: Recovery): Effect.Effect<void> =>
   Metric.increment(Metric.tagged(retries, "category", category))
@@ -148,8 +146,7 @@ export const countRetry = (category: Recovery): Effect.Effect<void> =>
 /**
  * Records a PUT that storage confirmed.
  *
- * @since 0.1.0
- * @category recording
+ * @internal
  */
 export const measurePut = (put: { readonly bytes: number; readonly took: Duration.Duration }): Effect.Effect<void> =>
   Effect.map(Effect.metricLabels, (labels) => {
@@ -172,8 +169,7 @@ const outcomeOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string 
 /**
  * Counts an upload by its outcome, and records how long it took if it completed.
  *
- * @since 0.1.0
- * @category recording
+ * @internal
  */
 export const measureUpload = <A, E extends { readonly _tag: string }, R>(
   upload: Effect.Effect<A, E, R>

@@ -19,14 +19,12 @@ import type { Query } from "./storage/urlDialects.js"
 import { signedHeadersOf, validityOf } from "./storage/urlDialects.js"
 
 /**
- * @since 0.1.0
- * @category symbols
+ * @internal
  */
 export const TypeId: unique symbol = Symbol.for("@stevedore/core/PresignedUrl")
 
 /**
- * @since 0.1.0
- * @category symbols
+ * @internal
  */
 export type TypeId = typeof TypeId
 
@@ -178,8 +176,7 @@ export const fromString = (href: string): Option.Option<PresignedUrl> => {
  * What the header `Location` of a response to a request leads to, kept byte for byte: only a location that is neither a
  * whole URL nor a whole path is resolved (RFC 9110, 10.2.2).
  *
- * @since 0.1.0
- * @category constructors
+ * @internal
  */
 export const located = (location: string, requestUrl: string): Option.Option<PresignedUrl> => {
   if (location === "" || !URL.canParse(location, requestUrl)) return Option.none()
@@ -194,8 +191,7 @@ export const located = (location: string, requestUrl: string): Option.Option<Pre
 /**
  * The same URL, assumed to expire at a time of the server's clock, unless it says itself when it expires.
  *
- * @since 0.1.0
- * @category combinators
+ * @internal
  */
 export const endingBy: {
   (assumedDeadline: Date): (self: PresignedUrl) => PresignedUrl
@@ -233,8 +229,7 @@ export const hasEnded: {
 /**
  * The Schema of a value that already is a {@link PresignedUrl}.
  *
- * @since 0.1.0
- * @category schemas
+ * @internal
  */
 export const PresignedUrlFromSelf: Schema.Schema<PresignedUrl> = Schema.instanceOf(PresignedUrl, {
   identifier: "PresignedUrlFromSelf",

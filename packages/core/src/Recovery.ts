@@ -71,8 +71,7 @@ export const noAttempts = Schema.NonNegativeInt.pipe(
  * A number from the caller that an error repeats. It may be NaN or infinite, which JSON cannot represent, but the error
  * must still be encodable.
  *
- * @since 0.1.0
- * @category fields
+ * @internal
  */
 export const AnyNumber = Schema.transform(
   Schema.Union(Schema.JsonNumber, Schema.Literal("NaN", "Infinity", "-Infinity")),
@@ -88,8 +87,7 @@ export const AnyNumber = Schema.transform(
 /**
  * A finite duration, encoded in milliseconds. JSON cannot represent an infinite one, and errors are sent as JSON.
  *
- * @since 0.1.0
- * @category fields
+ * @internal
  */
 export const FiniteDuration = Schema.DurationFromMillis.pipe(
   Schema.filter(Duration.isFinite, { arbitrary: () => (fc) => fc.maxSafeNat().map(Duration.millis) })
@@ -98,8 +96,7 @@ export const FiniteDuration = Schema.DurationFromMillis.pipe(
 /**
  * The field of errors that can carry a wait requested by the server. Encoded in milliseconds.
  *
- * @since 0.1.0
- * @category fields
+ * @internal
  */
 export const retryAfter = Schema.optional(FiniteDuration)
 
@@ -116,8 +113,7 @@ export const isRepeatable = (error: Recoverable, failures = error.attempts): boo
 /**
  * A sentence about the number of attempts, for messages.
  *
- * @since 0.1.0
- * @category formatting
+ * @internal
  */
 export const describeAttempts = (error: Recoverable): string =>
   error.attempts === 0
@@ -129,8 +125,7 @@ export const describeAttempts = (error: Recoverable): string =>
 /**
  * A sentence about the wait that the server requested, for messages; empty if it requested none.
  *
- * @since 0.1.0
- * @category formatting
+ * @internal
  */
 export const describeWait = (error: Recoverable): string =>
   error.retryAfter === undefined ? "" : `; the server asks to wait ${Duration.format(error.retryAfter)}`

@@ -119,8 +119,7 @@ export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Ret
 /**
  * The longest backoff after an attempt, counted from 1, without jitter.
  *
- * @since 0.1.0
- * @category waits
+ * @internal
  */
 export const longestBackOff = (policy: Policy, attempt: number): Duration.Duration =>
   Duration.millis(
@@ -146,8 +145,7 @@ export const wait = (policy: Policy, error: Recoverable): Effect.Effect<Duration
 /**
  * Whether the policy retries the request after this error. `failures`: see `Recovery.isRepeatable`.
  *
- * @since 0.1.0
- * @category predicates
+ * @internal
  */
 export const repeats = (policy: Policy, error: Recoverable, failures = error.attempts): boolean =>
   isRepeatable(error, failures) &&

@@ -83,8 +83,7 @@ export const isThisMachine = (hostname: string): boolean => loopback.test(hostna
 /**
  * Whether a token or a file may be sent to an origin. Over http it is sent in clear text, if it leaves this machine.
  *
- * @since 0.1.0
- * @category predicates
+ * @internal
  */
 export const isAllowed = ({ origin }: Pick<URL, "origin">, allowInsecureHttp = false): boolean =>
   allowInsecureHttp || !origin.startsWith("http:") || isThisMachine(new URL(origin).hostname)
@@ -165,8 +164,7 @@ export const parseToken = (
 /**
  * Validates the options of {@link layerWithoutToken}. The error names the field.
  *
- * @since 0.1.0
- * @category constructors
+ * @internal
  */
 export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either<Service, ConfigError.ConfigError> =>
   checkedService(options, options.profile ?? pageProfile)

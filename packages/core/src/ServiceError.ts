@@ -299,8 +299,7 @@ export type ServiceError = typeof ServiceError.Type
 /**
  * Adds the page of a walk to an error, so that the walk can continue from there.
  *
- * @since 0.1.0
- * @category combinators
+ * @internal
  */
 export const onPage = (error: ServiceError, page: PagePosition.PagePosition): ServiceError =>
   Schema.encodeEither(ServiceError)(error).pipe(

@@ -103,8 +103,7 @@ export const Fields = Schema.Struct({
 /**
  * Whether a single resource comes as `{ "data": … }`, without an envelope, or either.
  *
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export const Envelope = Schema.Literal("data", "none", "either").annotations({ identifier: "ServiceEnvelope" })
 
@@ -158,8 +157,7 @@ export const Limits = Schema.Struct({
 /**
  * A rate limit that holds until the service's own headers announce another.
  *
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export const RateLimitRule = Schema.Struct({
   requests: Schema.Int.pipe(Schema.positive()),

@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 import * as Arr from "effect/Array"
-import type * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { AnyDuration } from "./base/anyDuration.js"
 import { Feasibility } from "./base/feasibility.js"
@@ -66,198 +65,31 @@ export const UploadEvent = /* #__PURE__ */ Schema.Union(
  * An event of an upload. `Completed`, `Failed` and `Cancelled` are the last of their upload. One that dies of a defect
  * has none of them: the stream of its events dies with it.
  *
- * @since 0.1.0
- * @category models
- */
-export type UploadEvent =
-  | SessionOpened
-  | SessionEnded
-  | PartStarted
-  | PartStored
-  | PartFailed
-  | FeasibilityChanged
-  | Paused
-  | Resumed
-  | Woke
-  | Completing
-  | Verifying
-  | Completed
-  | Failed
-  | Cancelled
-
-/**
- * A session starts, or one that an earlier process left behind continues.
+ * - `SessionOpened`: a session starts, or one that an earlier process left behind continues. `session` counts from 1;
+ *   `deadline` is when its first URL expires, in the server's time.
+ * - `SessionEnded`: a session ended before the upload was done, and a new one starts. `because` is the `_tag` of the
+ *   failure; `lost` are the bytes that storage had confirmed and that are sent again, the price of the new session.
+ * - `PartStarted`: an attempt to send a part starts. `part` and `attempt` count from 1; a single PUT is part 1.
+ * - `PartStored`: storage has confirmed a part of `size` bytes.
+ * - `PartFailed`: an attempt failed, and the part will be sent again after `wait`.
+ * - `FeasibilityChanged`: the estimate of whether the upload finishes before its URLs expire has changed.
+ * - `Paused`, `Resumed`: the upload was paused and no part of it is in flight; it continues.
+ * - `Woke`: the computer slept. All connections were dropped, and the parts on them are sent again.
+ * - `Completing`: all parts are in storage, and Complete is sent, or its outcome is looked up if an earlier process may
+ *   have sent it.
+ * - `Verifying`: the file is there, and is read back for comparison.
+ * - `Completed`: the file is there.
+ * - `Failed`, `Cancelled`: the upload failed; it was cancelled or interrupted.
  *
  * @since 0.1.0
  * @category models
  */
-export interface SessionOpened {
-  readonly _tag: "SessionOpened"
-  /** From 1. */
-  readonly session: number
-  readonly fileId: string
-  readonly parts: { readonly total: number; readonly confirmed: number }
-  /** When its first URL expires, in the server's time. */
-  readonly deadline: Date
-}
-
-/**
- * A session ended before the upload was done, and a new one starts.
- *
- * @since 0.1.0
- * @category models
- */
-export interface SessionEnded {
-  readonly _tag: "SessionEnded"
-  readonly session: number
-  /** The `_tag` of the failure. */
-  readonly because: UploadError["_tag"]
-  /** Bytes that storage had confirmed and that are sent again: the price of the new session. */
-  readonly lost: number
-}
-
-/**
- * An attempt to send a part starts.
- *
- * @since 0.1.0
- * @category models
- */
-export interface PartStarted {
-  readonly _tag: "PartStarted"
-  /** From 1; a single PUT is part 1. */
-  readonly part: number
-  /** From 1. */
-  readonly attempt: number
-}
-
-/**
- * Storage has confirmed a part.
- *
- * @since 0.1.0
- * @category models
- */
-export interface PartStored {
-  readonly _tag: "PartStored"
-  readonly part: number
-  /** In bytes. */
-  readonly size: number
-  readonly attempts: number
-}
-
-/**
- * An attempt failed, and the part will be sent again.
- *
- * @since 0.1.0
- * @category models
- */
-export interface PartFailed {
-  readonly _tag: "PartFailed"
-  readonly part: number
-  readonly attempt: number
-  /** The `_tag` of the failure. */
-  readonly because: UploadError["_tag"]
-  /** Until the next attempt. */
-  readonly wait: Duration.Duration
-}
-
-/**
- * The estimate of whether the upload finishes before its URLs expire has changed.
- *
- * @since 0.1.0
- * @category models
- */
-export interface FeasibilityChanged {
-  readonly _tag: "FeasibilityChanged"
-  readonly feasibility: Feasibility
-}
-
-/**
- * The upload was paused: no part of it is in flight.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Paused {
-  readonly _tag: "Paused"
-}
-
-/**
- * A paused upload continues.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Resumed {
-  readonly _tag: "Resumed"
-}
-
-/**
- * The computer slept. All connections were dropped, and the parts on them are sent again.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Woke {
-  readonly _tag: "Woke"
-}
-
-/**
- * All parts are in storage, and Complete is sent, or its outcome is looked up if an earlier process may have sent it.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Completing {
-  readonly _tag: "Completing"
-}
-
-/**
- * The file is there, and is read back for comparison.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Verifying {
-  readonly _tag: "Verifying"
-}
-
-/**
- * The file is there.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Completed {
-  readonly _tag: "Completed"
-  readonly file: FileRecord
-}
-
-/**
- * The upload failed.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Failed {
-  readonly _tag: "Failed"
-  readonly error: UploadError
-}
-
-/**
- * The upload was cancelled or interrupted.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Cancelled {
-  readonly _tag: "Cancelled"
-}
+export type UploadEvent = typeof UploadEvent.Type
 
 /**
  * Whether no event follows this one.
  *
- * @since 0.1.0
- * @category predicates
+ * @internal
  */
 export const isLast = (event: UploadEvent): boolean =>
   event._tag === "Completed" || event._tag === "Failed" || event._tag === "Cancelled"

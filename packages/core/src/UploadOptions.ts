@@ -21,8 +21,7 @@ import type { UploadSource } from "./UploadSource.js"
 /**
  * The maximum number of parts of an upload in flight.
  *
- * @since 0.1.0
- * @category constants
+ * @internal
  */
 export const mostConcurrent = 32
 
@@ -106,8 +105,7 @@ export const UploadOptions = /* #__PURE__ */ Schema.Struct({
 /**
  * The options with all defaults filled in.
  *
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export interface CheckedOptions {
   readonly plan: UploadPlan
@@ -181,8 +179,7 @@ const checkFingerprint = ({ fingerprint, name }: UploadSource): Either.Either<vo
 /**
  * Checks a source and its options against the limits of the service. Returns the plan, or the first problem.
  *
- * @since 0.1.0
- * @category validation
+ * @internal
  */
 export const check = (
   source: UploadSource,

@@ -140,8 +140,7 @@ const largestMeasuredPart = 67_108_864
 /**
  * What was measured about the network, and how long URLs are valid.
  *
- * @since 0.1.0
- * @category models
+ * @internal
  */
 export interface Line {
   /** In bytes per second, over all transfers. */
@@ -156,16 +155,7 @@ export interface Line {
  * lifetime if that is shorter, so that a lost connection costs little. There are enough parts to keep the network busy
  * to the end, and none exceeds 64 MiB. The result is within {@link fewestParts} and {@link mostParts}.
  *
- * @example
- * import { ServiceProfile, UploadPlan } from "@stevedore/core"
- *
- * const { limits, urlLifetimeSeconds } = ServiceProfile.standard
- * const size = 1_000_000_000
- * UploadPlan.partsFor(size, limits, { throughput: 2_000_000, width: 4, urlLifetimeSeconds }) // parts of 5 MiB
- * UploadPlan.partsFor(size, limits, { throughput: 40_000_000, width: 4, urlLifetimeSeconds }) // of 40 MB
- *
- * @since 0.1.0
- * @category planning
+ * @internal
  */
 export const partsFor = (size: number, limits: ServiceProfile.ServiceProfile["limits"], line: Line): number => {
   const seconds = Math.min(secondsOfPart, line.urlLifetimeSeconds * lifeOfPart)
@@ -189,8 +179,7 @@ const largestUnmeasuredPart = 16_777_216
  * end in case it has a high latency, but fewer if a part would be below 8 MiB. None for a file of less than two such
  * parts, or of more than 24 parts of 16 MiB: the service then chooses.
  *
- * @since 0.1.0
- * @category planning
+ * @internal
  */
 export const partsUnmeasured = (
   size: number,

@@ -80,8 +80,7 @@ export type UploadSession = typeof UploadSession.Type
 /**
  * The URLs of either kind of session, one per part, in the order of the parts.
  *
- * @since 0.1.0
- * @category accessors
+ * @internal
  */
 export const urlsOf = (session: UploadSession): MultipartSession["urls"] =>
   session._tag === "SingleSession" ? [session.url] : session.urls
@@ -89,8 +88,7 @@ export const urlsOf = (session: UploadSession): MultipartSession["urls"] =>
 /**
  * The service's id of a multipart upload; undefined for a single PUT.
  *
- * @since 0.1.0
- * @category accessors
+ * @internal
  */
 export const uploadIdOf = (session: UploadSession): string | undefined =>
   session._tag === "MultipartSession" ? session.uploadId : undefined
@@ -98,8 +96,7 @@ export const uploadIdOf = (session: UploadSession): string | undefined =>
 /**
  * The part size that the service named for a multipart session, in bytes.
  *
- * @since 0.1.0
- * @category accessors
+ * @internal
  */
 export const partSizeOf = (session: UploadSession): number | undefined =>
   session._tag === "MultipartSession" ? session.partSize : undefined
