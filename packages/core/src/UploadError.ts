@@ -63,7 +63,8 @@ export class CompletionUnknown extends TaggedError<CompletionUnknown>()("Complet
 }
 
 /**
- * The service's record of the completed file has another size than the source.
+ * Whether Complete took effect was unknown, and the service's record of the file, asked for then, has another size than
+ * the source. What Complete itself says of a size decides nothing.
  *
  * @since 0.1.0
  * @category errors

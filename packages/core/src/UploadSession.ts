@@ -7,8 +7,18 @@ import * as Schema from "effect/Schema"
 import { hidden, unshown } from "./base/unshown.js"
 import { PresignedUrlFromString } from "./PresignedUrl.js"
 
+/**
+ * The ids of a session that came as numbers of JSON: in JSON, they are sent back as numbers.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const NumericIds = Schema.Array(Schema.Literal("fileId", "uploadId"))
+
 const fields = {
   fileId: Schema.NonEmptyString,
+  /** Which of its ids came as numbers; absent if none did. */
+  numericIds: Schema.optional(NumericIds),
   /**
    * The clock of what signed the URLs minus ours, in milliseconds. The URLs were signed for this session: a lifetime that
    * they state begins with it. Deadlines are in the time of that clock.

@@ -125,7 +125,7 @@ const sent = (
       ...file,
       name: file.name ?? source.name,
       type: file.type ?? source.mediaType,
-      size: source.size,
+      size: file.size ?? source.size,
       sent: { bytes: source.size, parts: parts.total, sessions, checksum: Option.getOrUndefined(checksum) }
     }
   })

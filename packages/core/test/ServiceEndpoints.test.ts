@@ -1,6 +1,6 @@
 import type { HttpClientRequest } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { FileRecord, PresignedUrl, ServiceError, ServiceProfile } from "@stevedore/core"
+import { FileRecord, PresignedUrl, ServiceError, ServiceProfile, UploadSession } from "@stevedore/core"
 import { Either, FastCheck as fc, Option, Schema } from "effect"
 import type * as ServiceAnswer from "../src/service/answer.js"
 import * as ServiceEndpoints from "../src/service/endpoints.js"
@@ -479,6 +479,47 @@ describe("ServiceEndpoints", () => {
 
     it("leaves out what is not known", () => {
       assert.deepStrictEqual(bodyOf({ tag: "{etag}", both: "{file_id} {etag}", id: "{file_id}" }, {}), { id: "f1" })
+    })
+  })
+
+  describe("ids that came as numbers are sent back as numbers, and as text in a path", () => {
+    const textOf = ({ body }: HttpClientRequest.HttpClientRequest): string =>
+      body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
+    const opened = (fields: string) =>
+      Either.getOrThrow(ServiceEndpoints.initiateLargeUpload.respond(
+        standard,
+        { ...answer({}), body: `{"data":{${fields},"urls":${JSON.stringify(urls(1))}}}` },
+        large()
+      ))
+    const parts = [{ partNumber: 1, etag: "e", size: 1, attempts: 1 }]
+
+    it.each([
+      ["7", ":7,"],
+      ["9007199254740993", ":9007199254740993,"],
+      ["\"7\"", ":\"7\","],
+      ["\"u~1\"", ":\"u~1\","]
+    ])("upload_id %s", (wire, sent) => {
+      const session = opened(`"id":"f1","upload_id":${wire}`)
+      const kept = Schema.decodeSync(UploadSession.UploadSession)(
+        JSON.parse(JSON.stringify(Schema.encodeSync(UploadSession.UploadSession)(session)))
+      )
+      for (const one of [session, kept]) {
+        if (one._tag === "SingleSession") assert.fail("one PUT")
+        const request = ServiceEndpoints.completeLargeUpload.request(standard, { ...one, parts })
+        assert.include(textOf(request), `"upload_id"${sent}`)
+      }
+    })
+
+    it.each([["7", 7], ["\"7\"", "7"]])("the id of the file %s, where Complete upload names it", (wire, sent) => {
+      const session = Either.getOrThrow(ServiceEndpoints.initiateUpload.respond(
+        standard,
+        { ...answer({}), body: `{"data":{"id":${wire},"upload_url":"${href()}"}}` },
+        file
+      ))
+      const profile = ServiceProfile.extend(standard, { completeUploadBody: { id: "{file_id}", at: "x/{file_id}" } })
+      const request = ServiceEndpoints.completeUpload.request(profile, session)
+      assert.deepStrictEqual(jsonOf(request), { id: sent, at: "x/7" })
+      assert.strictEqual(request.url, "/v2/files/7/upload/complete")
     })
   })
 

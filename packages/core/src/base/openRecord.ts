@@ -25,11 +25,16 @@ export const JsonObject = /* #__PURE__ */ Schema.declare(
 /**
  * The Schema of a service's record, of which the interface shows nothing: whatever fields come, it decodes. A field is
  * typed if it has the type that is expected of it. Everything else, if there is any, is kept in `extra` as it came, and
- * returns to its place when the record is encoded.
+ * returns to its place when the record is encoded. What has lost its place to a field of ours stays in `extra` there
+ * too: `ours` says that the encoded form is one that we wrote, which may have such an `extra`.
  *
  * @internal
  */
-export const openRecord = <Fields extends Schema.Struct.Fields>(identifier: string, fields: Fields) => {
+export const openRecord = <Fields extends Schema.Struct.Fields>(
+  identifier: string,
+  fields: Fields,
+  { ours = false }: { readonly ours?: boolean } = {}
+) => {
   const fits = EffectRecord.map(
     fields,
     (field, name) => Schema.decodeUnknownEither(Schema.make<unknown>(Schema.Struct({ [name]: field }).ast))
@@ -39,10 +44,22 @@ export const openRecord = <Fields extends Schema.Struct.Fields>(identifier: stri
   return Schema.transform(JsonObject, Schema.Struct({ ...fields, extra: Schema.optional(JsonObject) }), {
     strict: false,
     decode: (wire: Readonly<Record<string, unknown>>) => {
-      const [others, typed] = Arr.partition(Object.entries(wire), isTyped)
+      const { extra, ...placed } = wire
+      const displaced = ours && isJsonObject(extra) ? extra : undefined
+      const [others, typed] = Arr.partition(Object.entries(displaced === undefined ? wire : placed), isTyped)
       const record = Object.fromEntries(typed)
-      return others.length === 0 ? record : { ...record, extra: Object.fromEntries(others) }
+      return others.length === 0 && displaced === undefined
+        ? record
+        : { ...record, extra: { ...Object.fromEntries(others), ...displaced } }
     },
-    encode: ({ extra, ...typed }: { readonly extra?: object | undefined }) => ({ ...typed, ...extra, ...typed })
+    encode: ({ extra = {}, ...typed }: { readonly extra?: object | undefined }) => {
+      const taken = (name: string) => Object.hasOwn(typed, name) || (ours && name === "extra")
+      const [placed, displaced] = Arr.partition(Object.entries(extra), ([name]) => taken(name))
+      return {
+        ...typed,
+        ...Object.fromEntries(placed),
+        ...(displaced.length === 0 ? {} : { extra: Object.fromEntries(displaced) })
+      }
+    }
   }).annotations({ identifier })
 }

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { hidden, unshown } from "../base/unshown.js"
 import { PresignedUrlFromString } from "../PresignedUrl.js"
 import { SourceFingerprint } from "../source/fingerprint.js"
+import { NumericIds } from "../UploadSession.js"
 
 /**
  * What is needed to return to the session. The part URLs are the only way back, because the service can neither renew
@@ -19,6 +20,8 @@ export const SessionRecord = Schema.Struct({
   fileId: Schema.NonEmptyString,
   /** Absent for a single PUT. */
   uploadId: Schema.optional(Schema.NonEmptyString),
+  /** Which of these ids came as numbers. */
+  numericIds: Schema.optional(NumericIds),
   /** The server's clock minus ours when it was opened, in milliseconds. */
   clockOffset: Schema.JsonNumber,
   /** When it was opened, in milliseconds of the server's clock. */

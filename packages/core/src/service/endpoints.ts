@@ -11,10 +11,11 @@ import * as EffectRecord from "effect/Record"
 import * as Schema from "effect/Schema"
 import { openRecord } from "../base/openRecord.js"
 import { FileRecord } from "../FileRecord.js"
+import * as Json from "../Json.js"
 import type * as PresignedUrl from "../PresignedUrl.js"
 import type { ServiceError } from "../ServiceError.js"
 import type { CompleteUploadBody, ServiceProfile } from "../ServiceProfile.js"
-import type { MultipartSession, PartReceipt, SingleSession } from "../UploadSession.js"
+import type { MultipartSession, PartReceipt, SingleSession, UploadSession } from "../UploadSession.js"
 import type { ServiceAnswer } from "./answer.js"
 import { decode } from "./answer.js"
 import { RawPage } from "./page.js"
@@ -52,6 +53,15 @@ export interface FileDescription {
   /** In bytes. */
   readonly size: number
 }
+
+// A number that JavaScript cannot hold is sent as it came
+const withJson = (request: HttpClientRequest.HttpClientRequest, body: object): HttpClientRequest.HttpClientRequest =>
+  HttpClientRequest.bodyText(request, Json.stringify(body) ?? "", "application/json")
+
+type NumericIds = UploadSession["numericIds"]
+
+const idInJson = (id: string, name: "fileId" | "uploadId", numeric: NumericIds = []): string | Json.ExactNumber =>
+  numeric.includes(name) ? new Json.ExactNumber(id) : id
 
 const withFileId = (path: string, fileId: string): string => path.replace("{file_id}", encodeURIComponent(fileId))
 
@@ -152,6 +162,8 @@ const completed = (
  */
 export interface CompletedUpload {
   readonly fileId: string
+  /** As in the session: an id that came as a number is sent back as one. */
+  readonly numericIds?: NumericIds
   /** Storage's etag of the bytes, verbatim. */
   readonly etag?: string | undefined
   /** In bytes. */
@@ -160,10 +172,10 @@ export interface CompletedUpload {
 
 const completionBody = (
   template: Exclude<CompleteUploadBody, "none">,
-  { etag, fileId, size }: CompletedUpload
+  { etag, fileId, numericIds, size }: CompletedUpload
 ): Readonly<Record<string, unknown>> => {
-  const known: Readonly<Record<string, string | number | undefined>> = {
-    "{file_id}": fileId,
+  const known: Readonly<Record<string, string | number | Json.ExactNumber | undefined>> = {
+    "{file_id}": idInJson(fileId, "fileId", numericIds),
     "{etag}": etag,
     "{size}": size
   }
@@ -189,7 +201,7 @@ export const completeUpload: Endpoint<CompletedUpload, FileRecord> = {
     const request = HttpClientRequest.post(withFileId(profile.paths.completeUpload, upload.fileId))
     return profile.completeUploadBody === "none"
       ? request
-      : HttpClientRequest.bodyUnsafeJson(request, completionBody(profile.completeUploadBody, upload))
+      : withJson(request, completionBody(profile.completeUploadBody, upload))
   },
   respond: (profile, answer, { fileId }) => completed(profile, answer, fileId)
 }
@@ -203,6 +215,8 @@ export const completeUpload: Endpoint<CompletedUpload, FileRecord> = {
 export interface CompletedLargeUpload {
   readonly fileId: string
   readonly uploadId: string
+  /** As in the session: an id that came as a number is sent back as one. */
+  readonly numericIds?: NumericIds
   readonly parts: ReadonlyArray<PartReceipt>
 }
 
@@ -216,15 +230,13 @@ export interface CompletedLargeUpload {
 export const completeLargeUpload: Endpoint<CompletedLargeUpload, FileRecord> = {
   operation: "completeLargeUpload",
   repeatable: true,
-  request: ({ fields, paths }, { fileId, parts, uploadId }) =>
-    HttpClientRequest.post(withFileId(paths.completeLargeUpload, fileId)).pipe(
-      HttpClientRequest.bodyUnsafeJson({
-        upload_id: uploadId,
-        [fields.completeParts]: [...parts]
-          .sort((a, b) => a.partNumber - b.partNumber)
-          .map(({ etag, partNumber }) => ({ [fields.completePartNumber]: partNumber, [fields.completeEtag]: etag }))
-      })
-    ),
+  request: ({ fields, paths }, { fileId, numericIds, parts, uploadId }) =>
+    withJson(HttpClientRequest.post(withFileId(paths.completeLargeUpload, fileId)), {
+      upload_id: idInJson(uploadId, "uploadId", numericIds),
+      [fields.completeParts]: [...parts]
+        .sort((a, b) => a.partNumber - b.partNumber)
+        .map(({ etag, partNumber }) => ({ [fields.completePartNumber]: partNumber, [fields.completeEtag]: etag }))
+    }),
   respond: (profile, answer, { fileId }) => completed(profile, answer, fileId)
 }
 

@@ -26,6 +26,8 @@ const offsetOf = (answer: ServiceAnswer, url: PresignedUrl.PresignedUrl): number
   return offsets.length === 0 ? end - standardProfile.urlLifetimeSeconds * 1000 - answer.sentAt : Math.min(...offsets)
 }
 
+const NUMERIC = ["fileId", "uploadId"] as const
+
 /**
  * What both kinds of session have. `known` are the names of the fields that are read elsewhere.
  *
@@ -39,15 +41,19 @@ export const sessionFields = (
 ) => {
   const { answer, fields } = resource
   const names = new Set([...known, ...namesOf(name)])
+  const id = valueOf(fields, name)
+  const ids = { fileId: id, uploadId: known.includes("upload_id") ? fields["upload_id"] : undefined }
+  const numericIds = NUMERIC.filter((one) => ids[one] !== undefined && typeof ids[one] !== "string")
   return Either.map(
     Either.fromNullable(
-      textOf(valueOf(fields, name)),
+      textOf(id),
       () => invalidField(resource, namesOf(name)[0], { profile: "fields.fileId" })
     ),
     (fileId) => {
       const offset = offsetOf(answer, url)
       return {
         fileId,
+        ...(numericIds.length === 0 ? {} : { numericIds }),
         clockOffset: offset,
         ...(httpDate(answer.headers["date"]) === undefined ? {} : { dateOffset: clockOffset(answer) }),
         openedAt: answer.sentAt + offset,

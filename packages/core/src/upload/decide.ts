@@ -57,8 +57,8 @@ export const found = (terms: S.Terms, state: S.Finding, end: End<S.Found>): S.St
     return startOver(terms, course, "the file or its media type has changed")
   }
   if (record.phase === "uploading") return takeUp(terms, course, left, now)
-  const { clockOffset, fileId, openedAt, parts: count, uploadId } = record.session
-  const session = { fileId, uploadId, clockOffset, openedAt, count, parts: [], inherited: true }
+  const { clockOffset, fileId, numericIds, openedAt, parts: count, uploadId } = record.session
+  const session = { fileId, uploadId, numericIds, clockOffset, openedAt, count, parts: [], inherited: true }
   return Either.match(rangesOf(record.session, source.size, profile.limits), {
     onLeft: () => startOver(terms, course, otherContent),
     onRight: (ranges) => ({ ...course, _tag: "Proving", session, left, ranges, spare: undefined })
@@ -187,7 +187,7 @@ export const completed = (terms: S.Terms, state: S.Completing, end: End<FileReco
   const { receipts, repaired, session } = state
   // A success that says it failed contradicts itself, so the file itself decides
   const contradiction = Either.isRight(end) && end.right.status === "failed"
-  if (Either.isRight(end) && !contradiction) return stored(terms, state, end.right)
+  if (Either.isRight(end) && !contradiction) return done(state, end.right)
   const operation = session.uploadId === undefined ? "completeUpload" : "completeLargeUpload"
   const error = Either.isLeft(end) ? end.left : new UploadConflict({ operation, status: 200, issues: [] })
   return contradiction || leavesOpen(error, state)
@@ -320,10 +320,21 @@ const notCompleted = (terms: S.Terms, state: S.Completing | S.Asking, error: Upl
     : ended(terms, state, session, error)
 }
 
-/** The service has the file, and it has the size of the source if the record says one. */
-const stored = (terms: S.Terms, state: S.Completing | S.Asking, file: FileRecord): S.State => {
+const done = (state: S.Completing | S.Asking, file: FileRecord): S.State => ({
+  ...plain(state),
+  _tag: "Done",
+  record: undefined,
+  file,
+  receipts: state.receipts
+})
+
+/**
+ * The service has a file that it was asked for, because Complete did not say: it is the source's if its record does not
+ * say another size. Where Complete has succeeded, nothing that it says of the file decides.
+ */
+const stored = (terms: S.Terms, state: S.Asking, file: FileRecord): S.State => {
   const { source: { size } } = terms
   return file.size == null || file.size === size
-    ? { ...plain(state), _tag: "Done", record: undefined, file, receipts: state.receipts }
+    ? done(state, file)
     : notCompleted(terms, state, new StoredSizeDiffers({ fileId: file.id, expected: size, actual: file.size }))
 }

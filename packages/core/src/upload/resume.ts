@@ -83,13 +83,13 @@ export const sessionOf = (
   now: number,
   { urlLifetimeSeconds }: Pick<ServiceProfile, "urlLifetimeSeconds">
 ): Option.Option<UploadSession> => {
-  const { clockOffset, fileId, openedAt, partSize, uploadId } = record.session
+  const { clockOffset, fileId, numericIds, openedAt, partSize, uploadId } = record.session
   if (record.session.urls === undefined) return Option.none()
   const assumedDeadline = new Date(openedAt + urlLifetimeSeconds * 1000)
   const urls = Arr.map(record.session.urls, PresignedUrl.endingBy(assumedDeadline))
   const until = now + clockOffset + Duration.toMillis(shortestRest)
   if (urls.some(PresignedUrl.hasEnded(until))) return Option.none()
-  const fields = { fileId, clockOffset, openedAt, extra: {} }
+  const fields = { fileId, numericIds, clockOffset, openedAt, extra: {} }
   return Option.some(
     uploadId === undefined
       ? { _tag: "SingleSession", ...fields, url: urls[0] }
@@ -181,7 +181,7 @@ export const recordOf = (
   session: UploadSession
 ): Effect.Effect<UploadRecord, never, ServiceApi> =>
   Effect.gen(function*() {
-    const { clockOffset, fileId, openedAt } = session
+    const { clockOffset, fileId, numericIds, openedAt } = session
     const urls = urlsOf(session)
     return {
       version: 1,
@@ -193,6 +193,7 @@ export const recordOf = (
       checksumAlgorithm: (yield* Checksum.Algorithm).name,
       session: {
         fileId,
+        numericIds,
         clockOffset,
         openedAt,
         parts: urls.length,

@@ -201,7 +201,7 @@ const beginCompleting = ({ run: { monitor } }: Running, { receipts, session }: S
 const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
   Effect.gen(function*() {
     const { ledger, run } = upload
-    const { receipts, record, session: { fileId, uploadId } } = state
+    const { receipts, record, session: { fileId, numericIds, uploadId } } = state
     const service = yield* ServiceApi
     yield* run.transferSwitch.on
     yield* (yield* openedSource(upload)).unchanged
@@ -212,8 +212,8 @@ const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
     }
     yield* beginCompleting(upload, state)
     return yield* uploadId === undefined
-      ? service.completeUpload({ fileId, etag: receipts[0]?.etag, size: receipts[0]?.size })
-      : service.completeLargeUpload({ fileId, uploadId, parts: receipts })
+      ? service.completeUpload({ fileId, numericIds, etag: receipts[0]?.etag, size: receipts[0]?.size })
+      : service.completeLargeUpload({ fileId, uploadId, numericIds, parts: receipts })
   })
 
 const ask = (upload: Running, state: S.Asking): Step<S.Asked> =>

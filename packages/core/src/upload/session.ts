@@ -45,7 +45,7 @@ export const usable = (
   limits: ServiceProfile["limits"],
   inherited: boolean
 ): Either.Either<Session & { readonly parts: Arr.NonEmptyReadonlyArray<Part> }, InvalidPartCount> => {
-  const { clockOffset, fileId, openedAt } = session
+  const { clockOffset, fileId, numericIds, openedAt } = session
   const urls = urlsOf(session)
   const uploadId = uploadIdOf(session)
   return Either.map(
@@ -53,6 +53,7 @@ export const usable = (
     (ranges) => ({
       fileId,
       uploadId,
+      numericIds,
       clockOffset,
       openedAt,
       count: urls.length,

@@ -49,6 +49,7 @@ export interface Part {
 export interface Session {
   readonly fileId: string
   readonly uploadId: string | undefined
+  readonly numericIds?: UploadSession["numericIds"]
   readonly clockOffset: number
   readonly openedAt: number
   /** How many parts it has. */

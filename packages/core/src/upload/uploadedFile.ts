@@ -10,10 +10,13 @@ import { FileRecord } from "../FileRecord.js"
 
 const { extra: _, ...fields } = FileRecord.to.fields
 
+const ours = { ours: true }
+
 /**
  * The record of an uploaded file, and what it took to upload it. Storage has every byte of the source. The id is the
  * one that the upload was opened with. Name, media type and size are those of the source where the service did not
- * report them. What else it reported is in `extra`. It can cross queues and journals as JSON.
+ * report them. What else it reported is in `extra`, a field that it calls `sent` too. It can cross queues and journals as
+ * JSON.
  *
  * @since 0.1.0
  * @category models
@@ -21,8 +24,8 @@ const { extra: _, ...fields } = FileRecord.to.fields
 export const UploadedFile = openRecord("UploadedFile", {
   ...fields,
   name: Schema.String,
-  /** In bytes. */
-  size: Schema.NonNegativeInt,
+  /** As the service says; in bytes if it speaks of bytes. What storage has is in `sent`. */
+  size: Schema.JsonNumber,
   sent: Schema.Struct({
     /** The source's size in bytes. */
     bytes: Schema.NonNegativeInt,
@@ -33,7 +36,7 @@ export const UploadedFile = openRecord("UploadedFile", {
     /** Of the whole file, combined from its parts; absent if it could not be computed. */
     checksum: Schema.UndefinedOr(Checksum)
   })
-})
+}, ours)
 
 /**
  * @since 0.1.0
