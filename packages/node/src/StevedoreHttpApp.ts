@@ -159,7 +159,9 @@ const initiateLarge = <R>(service: ServiceApiModule.Service, note: Note<R>): Rou
         Effect.flatMap((session) =>
           created(session, {
             id: session.fileId,
-            upload_id: session.uploadId,
+            upload_id: session.numericIds?.includes("uploadId") === true
+              ? new Json.ExactNumber(session.uploadId)
+              : session.uploadId,
             urls: session.urls.map(PresignedUrl.reveal),
             part_size: session.partSize
           })
@@ -196,7 +198,8 @@ const completeLarge = (service: ServiceApiModule.Service, fileId: string, forwar
     run: toItsEnd(
       service.completeLargeUpload({
         fileId,
-        uploadId: upload_id,
+        uploadId: String(upload_id),
+        numericIds: typeof upload_id === "string" ? [] : ["uploadId"],
         // nothing else about a part is sent on the wire
         parts: parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag, size: 1, attempts: 1 }))
       }),

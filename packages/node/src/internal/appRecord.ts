@@ -1,3 +1,4 @@
+import { ExactNumber } from "@stevedore/core/Json"
 import * as Predicate from "effect/Predicate"
 
 // What the records of the service's documented endpoints contain, at any depth
@@ -29,16 +30,16 @@ const inPlace = ({ extra, ...fields }: Readonly<Record<string, unknown>>): Reado
   ...fields
 })
 
-const named = (value: unknown, names: ReadonlySet<string>, forward: ReadonlySet<string>, depth: number): unknown => {
+type Chosen = (record: Readonly<Record<string, unknown>>) => ReadonlyArray<readonly [name: string, inside: Chosen]>
+
+const everything: Chosen = (record) => Object.keys(record).map((name) => [name, everything])
+
+const chosen = (value: unknown, choose: Chosen, depth: number): unknown => {
   if (depth > deepest) return null
-  if (Array.isArray(value)) return value.map((one) => named(one, names, forward, depth + 1))
-  return Predicate.isRecord(value)
-    ? Object.fromEntries(
-      Object.entries(inPlace(value)).flatMap(([key, inner]): ReadonlyArray<readonly [string, unknown]> =>
-        forward.has(key) ? [[key, inner]] : names.has(key) ? [[key, named(inner, names, forward, depth + 1)]] : []
-      )
-    )
-    : value
+  if (Array.isArray(value)) return value.map((one) => chosen(one, choose, depth + 1))
+  if (!Predicate.isRecord(value) || value instanceof ExactNumber) return value
+  const record = choose === everything ? value : inPlace(value)
+  return Object.fromEntries(choose(record).map(([name, inside]) => [name, chosen(record[name], inside, depth + 1)]))
 }
 
 const documentedNames: ReadonlySet<string> = new Set(documented)
@@ -49,5 +50,10 @@ const documentedNames: ReadonlySet<string> = new Set(documented)
  *
  * @internal
  */
-export const forPages = (record: unknown, forward: ReadonlyArray<string>): unknown =>
-  named(record, documentedNames, new Set(forward), 0)
+export const forPages = (record: unknown, forward: ReadonlyArray<string>): unknown => {
+  const named: Chosen = (record) =>
+    Object.keys(record).flatMap((name): ReturnType<Chosen> =>
+      forward.includes(name) ? [[name, everything]] : documentedNames.has(name) ? [[name, named]] : []
+    )
+  return chosen(record, named, 0)
+}

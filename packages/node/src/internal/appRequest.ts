@@ -1,5 +1,6 @@
 import type * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as Json from "@stevedore/core/Json"
 import type { PageRequest } from "@stevedore/core/ServiceApi"
 import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
 import { charactersIn } from "@stevedore/core/UploadSource"
@@ -44,7 +45,7 @@ export const CompleteSingle = Schema.Struct({
 
 export const CompleteLarge = (limits: Limits) =>
   Schema.Struct({
-    upload_id: Text,
+    upload_id: Schema.Union(Text, Schema.JsonNumber, Schema.instanceOf(Json.ExactNumber)),
     parts: Schema.NonEmptyArray(Schema.Struct({
       part_number: Schema.Int.pipe(Schema.between(1, limits.parts)),
       etag: Text
@@ -119,7 +120,10 @@ export const body = <A, I>(
     const text: Effect.Effect<string, Refused | HttpServerError.RequestError> = isRead(source)
       ? request.text
       : limitedText(request)
-    const decoded = Effect.flatMap(text, Schema.decode(Schema.parseJson(schema)))
+    const decoded = text.pipe(
+      Effect.flatMap((text) => Effect.mapError(Json.parse(text), () => refused(400, { message: "expected JSON" }))),
+      Effect.flatMap(Schema.decodeUnknown(schema))
+    )
     const read = Effect.catchTags(decoded, {
       ParseError: (error) => Effect.fail(invalid(error)),
       RequestError: () => Effect.fail(refused(400))
