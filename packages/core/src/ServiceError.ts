@@ -39,6 +39,8 @@ const answer = {
   status: Schema.Int,
   /** The service's issues: code and path of each; empty if the response had none. */
   issues: Schema.Array(Issue),
+  /** A line of an error response without issues, such as a proxy's page: what a reader would see, without secrets. */
+  excerpt: Schema.optional(Schema.String),
   /** The service's request id, for its support. */
   requestId: Schema.optional(Schema.String),
   /** In a walk of a list: the page that could not be fetched. */
@@ -68,13 +70,29 @@ const describeIssues = (issues: ReadonlyArray<Issue>): ReadonlyArray<string> => 
 const describe = (
   error: Recovery.Recoverable & {
     readonly issues: ReadonlyArray<Issue>
+    readonly excerpt?: string | undefined
     readonly requestId?: string | undefined
     readonly page?: PagePosition.PagePosition | undefined
   }
 ): string =>
-  `${[...describeIssues(error.issues), Recovery.describeAttempts(error)].join("; ")}${
-    error.requestId === undefined ? "" : `, request ${printable(error.requestId)}`
-  }${error.page === undefined ? "" : `, ${PagePosition.describe(error.page)}`}`
+  `${
+    [
+      ...describeIssues(error.issues),
+      ...(error.excerpt === undefined ? [] : [`it says "${printable(error.excerpt)}"`]),
+      Recovery.describeAttempts(error)
+    ].join("; ")
+  }${error.requestId === undefined ? "" : `, request ${printable(error.requestId)}`}${
+    error.page === undefined ? "" : `, ${PagePosition.describe(error.page)}`
+  }`
+
+// A service speaks JSON: a page, or plain text, may as well be from a proxy or firewall in front of it
+const isForeign = ({ excerpt }: { readonly excerpt?: string | undefined }): boolean =>
+  excerpt !== undefined && !/^[[{]/.test(excerpt)
+
+const foreign = (error: { readonly operation: string; readonly status: number } & Parameters<typeof describe>[0]) =>
+  `${error.operation} was answered with ${error.status} and a page or a text (${describe(error)}). Perhaps not the ` +
+  "service sent it, but something in between, such as a proxy, a firewall or a sign-in page: check the base URL and the " +
+  "network. "
 
 /**
  * 401: the token is missing, wrong or expired; in a web page, the session with the server in between.
@@ -90,8 +108,10 @@ export class Unauthorized extends TaggedError<Unauthorized>()("Unauthorized", an
     return "none"
   }
   override get message(): string {
-    return `The service rejected the token or session for ${this.operation} (${describe(this)}). ` +
-      "Sign in again, or create a new token: it lasts 30 days."
+    return isForeign(this)
+      ? `${foreign(this)}If it was the service, sign in again, or create a new token.`
+      : `The service rejected the token or session for ${this.operation} (${describe(this)}). ` +
+        "Sign in again, or create a new token: it lasts 30 days."
   }
 }
 
@@ -109,9 +129,9 @@ export class Forbidden extends TaggedError<Forbidden>()("Forbidden", answer) {
     return "none"
   }
   override get message(): string {
-    return `The token does not allow ${this.operation} (${
-      describe(this)
-    }). Ask for the permission, or use another token.`
+    return isForeign(this)
+      ? `${foreign(this)}If it was the service, ask for the permission, or use another token.`
+      : `The token does not allow ${this.operation} (${describe(this)}). Ask for the permission, or use another token.`
   }
 }
 

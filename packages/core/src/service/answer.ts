@@ -29,6 +29,7 @@ import {
   Unauthorized,
   UploadConflict
 } from "../ServiceError.js"
+import { excerptOf } from "../storage/answer.js"
 import { codingIn } from "../storage/contentCoding.js"
 import * as RangedContent from "../storage/range.js"
 import { withoutSecrets } from "../storage/withoutSecrets.js"
@@ -100,7 +101,14 @@ const readIssues = (answer: ServiceAnswer): ReadonlyArray<Issue> => {
 const told = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => {
   const { attempts, headers, operation, status } = answer
   const requestId = headers["x-request-id"] ?? headers["x-amzn-requestid"]
-  return { operation, status, requestId: requestId && withoutSecrets(requestId, answer, 200), attempts, issues }
+  return {
+    operation,
+    status,
+    requestId: requestId && withoutSecrets(requestId, answer, 200),
+    excerpt: status < 400 || issues.length > 0 ? undefined : excerptOf(answer.body, undefined, answer.token),
+    attempts,
+    issues
+  }
 }
 
 const waiting = (answer: ServiceAnswer, issues: ReadonlyArray<Issue>) => ({

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import { validDate } from "../base/validDate.js"
 import type { PresignedUrl } from "../PresignedUrl.js"
 import { withoutSecrets } from "./withoutSecrets.js"
@@ -129,17 +130,21 @@ const longestExcerpt = 200
 
 /**
  * A line of a body that is not storage's, such as a firewall's page: what a reader would see of it, without secrets
- * such as the query of `url`, that of the request. None if there is nothing to see.
+ * such as the query of `url`, that of the request, and the `token`. None if there is nothing to see.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const excerptOf = (body: string, url?: PresignedUrl): string | undefined => {
+export const excerptOf = (
+  body: string,
+  url?: PresignedUrl,
+  token?: Redacted.Redacted<string>
+): string | undefined => {
   const seen = unescaped(
     body.slice(0, 16_384).replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, " ").replace(/<[^<>]*>/g, " ")
   ).replace(/[\s\p{Cc}\ufeff]+/gu, " ").trim()
   // what is long and no word may be a key that something quotes
-  const line = withoutSecrets(seen, { url }).replace(/(?=\S*\d)(?=\S*[a-z])[^\s"<>]{12,}/gi, "<redacted>")
+  const line = withoutSecrets(seen, { url, token }).replace(/(?=\S*\d)(?=\S*[a-z])[^\s"<>]{12,}/gi, "<redacted>")
   return line === "" ? undefined : line.length > longestExcerpt ? `${line.slice(0, longestExcerpt)}…` : line
 }
 
