@@ -146,7 +146,7 @@ export const isKind = <const Kind extends ErrorKind>(kind: Kind) => <E>(error: E
 export const catchKind: {
   <E, const Kind extends ErrorKind, A2, E2, R2>(
     kind: Kind,
-    f: (error: OfKind<NoInfer<E>, Kind>) => Effect.Effect<A2, E2, R2>
+    f: (error: NoInfer<OfKind<E, Kind>>) => Effect.Effect<A2, E2, R2>
   ): <A, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A | A2, Exclude<E, OfKind<E, Kind>> | E2, R | R2>
   <A, E, R, const Kind extends ErrorKind, A2, E2, R2>(
     self: Effect.Effect<A, E, R>,
