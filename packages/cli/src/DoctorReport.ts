@@ -100,7 +100,9 @@ export const ProfileReport = Schema.Struct({
   /** The fields of a profile file that differ from the profile that was given. */
   profile: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
   /** What could not be found out: the field of the profile, and what belongs there. */
-  questions: Schema.Array(Schema.String)
+  questions: Schema.Array(Schema.String),
+  /** What nothing that the service answers shows: the field of the profile, and what is assumed. */
+  assumed: Schema.Array(Schema.String)
 }).annotations({ identifier: "ProfileReport" })
 
 /**

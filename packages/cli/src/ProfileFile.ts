@@ -7,6 +7,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
+import * as Terminal from "@effect/platform/Terminal"
 import * as ErrorKind from "@stevedore/core/ErrorKind"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
@@ -19,7 +20,7 @@ import { contentOf, type Problem } from "./internal/doctorTrial.js"
 import type { Draft } from "./internal/profileProbe.js"
 import * as Trial from "./internal/profileTrial.js"
 import { InvalidInput } from "./InvalidInput.js"
-import { Output } from "./Output.js"
+import { Output, type OutputFailed } from "./Output.js"
 
 /**
  * Not everything about the service could be found out. What is missing was already printed.
@@ -67,9 +68,10 @@ export const checkTarget = (
     )
   })
 
-const fieldsOf = ({ completeUploadBody, download, encryptionHeaders, fields, paths }: Draft) => ({
+const fieldsOf = ({ completeUploadBody, download, encryptionHeaders, envelope, fields, paths }: Draft) => ({
   ...(EffectRecord.isEmptyRecord(fields) ? {} : { fields }),
   ...(EffectRecord.isEmptyRecord(paths) ? {} : { paths }),
+  ...(envelope === undefined ? {} : { envelope }),
   ...(encryptionHeaders === undefined ? {} : { encryptionHeaders }),
   ...(completeUploadBody === undefined ? {} : { completeUploadBody }),
   ...(download === undefined ? {} : { download })
@@ -92,8 +94,45 @@ const tell = (report: ProfileReport, json: boolean) =>
       EffectRecord.isEmptyRecord(report.profile)
         ? "The profile fits as it is."
         : `Found out: ${JSON.stringify(report.profile)}`,
-      ...report.questions
+      ...report.questions.map((question) => `Not found out: ${question}`),
+      ...report.assumed.map((one) => `Not found out: ${one}`)
     ]))
+
+type Changes = Readonly<Record<string, unknown>>
+
+const valueOf = (field: string, text: string): unknown =>
+  field === "encryptionHeaders"
+    ? Object.fromEntries(
+      text.split(",").map((one) => {
+        const [name = "", ...value] = one.split(":")
+        return [name.trim(), value.join(":").trim()]
+      })
+    )
+    : text
+
+const placed = (field: string, value: unknown): Changes => {
+  const [group = "", ...name] = field.split(".")
+  return name.length === 0 ? { [group]: value } : { [group]: { [name.join(".")]: value } }
+}
+
+/** What somebody at the terminal answers, one line for each question; nothing if nobody is there, or knows. */
+const asked = (questions: ReadonlyArray<string>, json: boolean) =>
+  Effect.gen(function*() {
+    const terminal = yield* Terminal.Terminal
+    const output = yield* Output
+    let changes: Changes = {}
+    if (json || !(yield* terminal.isTTY)) return changes
+    for (const question of questions) {
+      const [field = ""] = question.split(":")
+      yield* output.warn(`${question} (Enter if you do not know):`)
+      const text = (yield* Effect.orElseSucceed(terminal.readLine, () => "")).trim()
+      if (text !== "") changes = merged(changes, placed(field, valueOf(field, text)))
+    }
+    return changes
+  })
+
+/** So often are answers tried out before what is still open ends the command. */
+const mostRounds = 4
 
 /** What was found out: the service with its profile, and the text of a file with that profile. */
 interface Discovered {
@@ -101,36 +140,65 @@ interface Discovered {
   readonly text: string
 }
 
-/**
- * Finds out what the service's profile lacks. It opens sessions, which `left` lists, and sends two small files.
- *
- * @since 0.1.0
- * @category programs
- */
-export const discover = (
+interface Wishes {
+  readonly json: boolean
+  readonly left: Array<Diagnosis["left"][number]>
+}
+
+const withFields = (service: ServiceWithToken, written: Changes) =>
+  Schema.decodeUnknown(ServiceProfile.ServiceProfile, { onExcessProperty: "error" })(written).pipe(
+    Effect.mapBoth({
+      onFailure: ({ message }) => new InvalidInput({ input, problem: message }),
+      onSuccess: (profile): ServiceWithToken => ({ ...service, profile })
+    })
+  )
+
+const found = (
   service: ServiceWithToken,
-  options: { readonly json: boolean; readonly left: Array<Diagnosis["left"][number]> }
-) =>
+  before: Changes,
+  wishes: Wishes,
+  rounds: number
+): Effect.Effect<
+  Discovered,
+  InvalidInput | ProfileIncomplete | OutputFailed,
+  HttpClient | Output | Terminal.Terminal
+> =>
   Effect.gen(function*() {
     const draft = yield* Trial.discover(service, {
       singleContent: contentOf(1024),
       largeContent: contentOf(service.profile.limits.minimumPartSize + 1024),
-      left: options.left
+      left: wishes.left
     }).pipe(
       Effect.catchAll(({ found }: Problem) => Effect.fail(new InvalidInput({ input: "--base-url", problem: found })))
     )
-    const found = fieldsOf(draft)
-    yield* tell({ type: "profile", profile: found, questions: draft.questions }, options.json)
-    if (draft.questions.length > 0) return yield* new ProfileIncomplete({ questions: draft.questions })
+    const { assumed, questions } = draft
+    const written = merged(before, fieldsOf(draft))
+    if (questions.length > 0) {
+      const answers = rounds > 1 ? yield* asked(questions, wishes.json) : {}
+      if (!EffectRecord.isEmptyRecord(answers)) {
+        const next = merged(written, answers)
+        return yield* found(yield* withFields(service, next), next, wishes, rounds - 1)
+      }
+    }
+    yield* tell({ type: "profile", profile: fieldsOf(draft), questions, assumed }, wishes.json)
+    if (questions.length > 0) return yield* new ProfileIncomplete({ questions })
+    return { service: yield* withFields(service, written), text: `${JSON.stringify(written, undefined, 2)}\n` }
+  })
+
+/**
+ * Finds out what the service's profile lacks. It opens sessions, which `left` lists, and sends a few small files. What it
+ * cannot find out, it asks for on a terminal, and tries the answers out.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const discover = (service: ServiceWithToken, wishes: Wishes) =>
+  Effect.gen(function*() {
     const before = service.profile === ServiceProfile.standard
       ? {}
-      : yield* Schema.encode(ServiceProfile.ServiceProfile)(service.profile)
-    const written = merged({ ...before }, found)
-    const profile = yield* Schema.decodeUnknown(ServiceProfile.ServiceProfile, { onExcessProperty: "error" })(written)
-    return { service: { ...service, profile }, text: `${JSON.stringify(written, undefined, 2)}\n` } satisfies Discovered
-  }).pipe(
-    Effect.catchTag("ParseError", ({ message }) => Effect.fail(new InvalidInput({ input, problem: message })))
-  ) satisfies Effect.Effect<Discovered, unknown, HttpClient | Output>
+      : Schema.encodeSync(ServiceProfile.ServiceProfile)(service.profile)
+    return yield* found(service, { ...before }, wishes, mostRounds)
+  })
 
 /**
  * Writes the file.

@@ -101,11 +101,12 @@ export const Fields = Schema.Struct({
 }).annotations({ identifier: "ServiceFields" })
 
 /**
- * Whether a single resource comes as `{ "data": … }`, without an envelope, or either.
+ * How a single resource comes: `none`, without an envelope; `either`, so or as `{ "data": … }`; anything else is the name
+ * of the envelope, such as `data` or `result`.
  *
  * @internal
  */
-export const Envelope = Schema.Literal("data", "none", "either").annotations({ identifier: "ServiceEnvelope" })
+export const Envelope = Schema.NonEmptyString.annotations({ identifier: "ServiceEnvelope" })
 
 /**
  * The body of Complete upload: none, or an object as it is sent. In it, `{file_id}`, `{etag}`, `{size}`, `{name}` and

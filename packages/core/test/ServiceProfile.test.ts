@@ -93,7 +93,7 @@ describe("ServiceProfile", () => {
     { fields: { fileName: "" } },
     { fields: { fileId: [] } },
     { fields: { fileId: [""] } },
-    { envelope: "result" },
+    { envelope: "" },
     { completeUploadBody: "empty" },
     { urlLifetimeSeconds: -1 },
     { rateLimit: { requests: 0, windowSeconds: 60 } },

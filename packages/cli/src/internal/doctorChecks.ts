@@ -96,11 +96,12 @@ const complete: Check<Needs> = {
     Effect.gen(function*() {
       const api = yield* ServiceApi
       const [single, multipart] = [yield* present(found.single), yield* present(found.multipart)]
-      yield* told(api.completeUpload({ fileId: single.fileId }))
+      const etag = found.singleReceipt?.etag
+      yield* told(api.completeUpload({ ...single, etag, size: found.singleContent.byteLength }))
       settled(found, single.fileId)
       found.fileId = single.fileId
       const parts = yield* present(found.partReceipts)
-      yield* told(api.completeLargeUpload({ fileId: multipart.fileId, uploadId: multipart.uploadId, parts }))
+      yield* told(api.completeLargeUpload({ ...multipart, parts }))
       settled(found, multipart.fileId)
       found.fileId = multipart.fileId
       return { found: "single and multipart" }

@@ -94,9 +94,14 @@ export const leaves = (value: unknown, path: ReadonlyArray<string> = []): Readon
     ? Object.entries(value).flatMap(([name, one]) => leaves(one, [...path, name]))
     : [{ path, value }]
 
-/** The value without the envelope `data`, if it has one. */
-export const unwrapped = (json: unknown): unknown =>
-  Predicate.hasProperty(json, "data") && Predicate.isRecord(json.data) ? json.data : json
+/** The value without its envelope: the object of that name, or `data` if it has one. */
+export const unwrapped = (json: unknown, envelope = "data"): unknown => {
+  const inside = envelope.split(".").reduce<unknown>(
+    (value, name) => Predicate.hasProperty(value, name) ? value[name] : undefined,
+    json
+  )
+  return Predicate.isRecord(inside) ? inside : json
+}
 
 const texts = (value: unknown, depth = 0): ReadonlyArray<string> => {
   if (depth > 6) return []
@@ -143,6 +148,12 @@ export const paths = (
 /** A text in an object. */
 export const textAt = (value: unknown, name: string): string | undefined =>
   Predicate.hasProperty(value, name) && Predicate.isString(value[name]) ? value[name] : undefined
+
+/** A text or a number in an object. */
+export const idAt = (value: unknown, name: string): string | number | undefined => {
+  const id = Predicate.hasProperty(value, name) ? value[name] : undefined
+  return (Predicate.isString(id) && id !== "") || Predicate.isNumber(id) ? id : undefined
+}
 
 /** A list in an object; empty if there is none. */
 export const listAt = (value: unknown, name: string): ReadonlyArray<unknown> =>

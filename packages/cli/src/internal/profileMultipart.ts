@@ -28,15 +28,15 @@ const partUrls = (prober: Prober, elements: ReadonlyArray<unknown>): ReadonlyArr
   const found = elements.flatMap((element, index): ReadonlyArray<PartUrl> => {
     if (isHref(element)) return [{ href: element, number: index + 1 }]
     if (!Predicate.isRecord(element)) return []
-    const url = fieldOf(element, "url", isHref)
+    const url = fieldOf(element, prober.name("partUrl"), isHref)
     const number = fieldOf(
       element,
-      "part_number",
+      prober.name("partNumber"),
       (value) => Predicate.isNumber(value) && Number.isInteger(value) && value >= 1 && value <= elements.length
     )
     if (url === undefined) return []
-    if (url !== "url") fields["partUrl"] = url
-    if (number !== undefined && number !== "part_number") fields["partNumber"] = number
+    if (url !== prober.name("partUrl")) fields["partUrl"] = url
+    if (number !== undefined && number !== prober.name("partNumber")) fields["partNumber"] = number
     const href = element[url]
     return isHref(href) ? [{ href, number: number === undefined ? index + 1 : Number(element[number]) }] : []
   })
@@ -61,7 +61,8 @@ interface Sent {
 
 interface Opened {
   readonly id: string
-  readonly uploadId: string
+  /** As it came: text or a number. */
+  readonly uploadId: string | number
   readonly sent: ReadonlyArray<Sent>
 }
 
@@ -79,9 +80,9 @@ const completeBody = ({ sent, uploadId }: Opened, { etags, list, numbers }: Comp
   }))
 })
 
-const ordered = (slot: Names.Slot, words: ReadonlyArray<string>): ReadonlyArray<string> => {
+const ordered = (prober: Prober, slot: Names.Slot, words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const told = words.filter((word) => slot.pattern.test(word))
-  return [...new Set([...slot.names.slice(0, 1), ...told.slice(0, 4), ...slot.names])]
+  return [...new Set([prober.name(slot.field), ...told.slice(0, 4), ...slot.names])]
 }
 
 const finished = ({ left }: Prober, { id, sent }: Opened): void => {
@@ -107,7 +108,7 @@ const firstAccepted = (
   })
 
 const nameComplete = (prober: Prober, slot: Names.Slot, name: string): void => {
-  if (name !== slot.names[0]) prober.draft.fields[slot.field] = name
+  if (name !== prober.name(slot.field)) prober.draft.fields[slot.field] = name
 }
 
 /**
@@ -117,14 +118,18 @@ const nameComplete = (prober: Prober, slot: Names.Slot, name: string): void => {
 const completeLarge = <E, R>(prober: Prober, first: Opened, another: Effect.Effect<Opened | undefined, E, R>) =>
   Effect.gen(function*() {
     const { completeEtag, completePartNumber, completeParts } = Names
-    const standard = { list: "parts", numbers: ["part_number"], etags: ["etag"] }
+    const standard = {
+      list: prober.name("completeParts"),
+      numbers: [prober.name("completePartNumber")],
+      etags: [prober.name("completeEtag")]
+    }
     const answer = yield* prober.ask("completeLargeUpload", first.id, completeBody(first, standard))
     if (Probe.isFine(answer)) return finished(prober, first)
     const words = Probe.words(answer)
-    const [numbers, etags] = [ordered(completePartNumber, words), ordered(completeEtag, words)]
+    const [numbers, etags] = [ordered(prober, completePartNumber, words), ordered(prober, completeEtag, words)]
     const list = Probe.isAbsent(answer)
       ? undefined
-      : yield* firstAccepted(prober, first, ordered(completeParts, words), (list) => ({ list, numbers, etags }))
+      : yield* firstAccepted(prober, first, ordered(prober, completeParts, words), (list) => ({ list, numbers, etags }))
     const second = list === undefined ? undefined : yield* another
     const number = second === undefined || list === undefined
       ? undefined
@@ -138,18 +143,38 @@ const completeLarge = <E, R>(prober: Prober, first: Opened, another: Effect.Effe
       nameComplete(prober, completePartNumber, number)
       return nameComplete(prober, completeEtag, etag)
     }
-    prober.draft.questions.push(
-      Probe.isAbsent(answer)
-        ? "paths.completeLargeUpload: the path that completes an upload in parts, with {file_id}"
-        : "fields.completeParts, fields.completePartNumber, fields.completeEtag: their names in the body that " +
-          "completes an upload in parts"
+    const { questions } = prober.draft
+    if (Probe.isAbsent(answer)) {
+      questions.push("paths.completeLargeUpload: the path that completes an upload in parts, with {file_id}")
+      return
+    }
+    const body = "in the body that completes an upload in parts"
+    questions.push(
+      `fields.completeParts: the name of the list of parts ${body}`,
+      `fields.completePartNumber: the name of a part's number ${body}`,
+      `fields.completeEtag: the name of a part's etag ${body}`
     )
   })
 
 const idIn = (prober: Prober, opened: Probe.Answer): string | undefined => {
   const field = prober.draft.fields["fileId"]
-  const found = ProfileProbe.ids(opened)
+  const found = ProfileProbe.ids(prober, opened)
   return (field === undefined ? found[0] : found.find((one) => one.field === field))?.id
+}
+
+/** The field that names the size of all parts but the last, if one fits the number of URLs. */
+const learnPartSize = (
+  { draft, service }: Prober,
+  data: unknown,
+  { count, size }: { readonly count: number; readonly size: number }
+): void => {
+  if (service.profile.fields.partSize !== undefined) return
+  const found = Probe.leaves(data).find(({ path, value }) =>
+    Predicate.isNumber(value) && Number.isInteger(value) && value > 0 && value < size &&
+    Math.ceil(size / value) === count &&
+    /(?:part|chunk|segment|block|slice).*(?:size|bytes|length)/i.test(path.join("."))
+  )
+  if (found !== undefined) draft.fields["partSize"] = found.path.join(".")
 }
 
 const megabytes = (count: number): number => count * 1_048_576
@@ -163,14 +188,20 @@ const openLarge = (prober: Prober, content: Uint8Array) =>
       size,
       parts: 2
     })
-    const data = Probe.unwrapped(opened.json)
-    const uploadId = Probe.textAt(data, "upload_id")
+    prober.learnEnvelope(opened, "urls")
+    const data = prober.resource(opened)
+    const uploadId = Probe.idAt(data, "upload_id")
     const urls = partUrls(prober, Probe.listAt(data, "urls"))
     const id = idIn(prober, opened)
     if (!Probe.isFine(opened) || uploadId === undefined || urls.length === 0 || id === undefined) {
-      draft.questions.push("paths.initiateLargeUpload, fields.parts, fields.partUrl: what opens an upload in parts")
+      draft.questions.push(
+        urls.length === 0 && Probe.listAt(data, "urls").length > 0
+          ? "fields.partUrl: the name of the URL in an element of urls"
+          : "paths.initiateLargeUpload: the path that opens an upload in parts, with upload_id and urls in its answer"
+      )
       return undefined
     }
+    learnPartSize(prober, data, { size, count: urls.length })
     prober.left.push({ fileId: id, kind: "session", bytes: size })
     prober.learnPaths(opened, id, true)
     const ranges = Either.getOrElse(UploadPlan.ranges(size, urls.length, service.profile.limits), () => [])
@@ -204,22 +235,26 @@ export const wish = (prober: Prober) =>
     const [count, size] = [3, megabytes(16)]
     const opened = (names: ReadonlyArray<string>) =>
       Effect.gen(function*() {
-        const slots = [[Names.fileName, Trial.largeName], [Names.mediaType, Trial.mediaType], [
-          Names.size,
-          size
-        ]] as const
-        const body = Object.fromEntries(
-          slots.map(([{ field, names }, value]) => [draft.fields[field] ?? names[0], value])
-        )
+        const body = {
+          [prober.name("fileName")]: Trial.largeName,
+          [prober.name("mediaType")]: Trial.mediaType,
+          [prober.name("size")]: size
+        }
         const wished = Object.fromEntries(names.map((name) => [name, count]))
         const answer = yield* prober.ask("initiateLargeUpload", "", { ...body, ...wished })
         const id = idIn(prober, answer)
         if (Probe.isFine(answer) && id !== undefined) prober.left.push({ fileId: id, kind: "session", bytes: size })
-        return Probe.listAt(Probe.unwrapped(answer.json), "urls").length === count
+        return Probe.listAt(prober.resource(answer), "urls").length === count
       })
-    const current = draft.fields["parts"] ?? "parts"
-    if ((yield* opened([current])) || !(yield* opened(Names.parts.names)) || (yield* opened([]))) return
-    let names = Names.parts.names
+    const current = prober.name("parts")
+    if (yield* opened([current])) return
+    let names = prober.names(Names.parts)
+    if (!(yield* opened(names)) || (yield* opened([]))) {
+      draft.assumed.push(
+        `fields.parts: the service follows no wish for a number of parts under any usual name; ${current} is assumed`
+      )
+      return
+    }
     while (names.length > 1) {
       const half = names.slice(0, Math.ceil(names.length / 2))
       names = (yield* opened(half)) ? half : names.slice(half.length)

@@ -1,10 +1,11 @@
 /**
  * What services call the fields that the interface leaves open, beside the names that their own answers give.
  */
+import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
 
 export interface Slot {
   /** What the profile calls it. */
-  readonly field: string
+  readonly field: keyof ServiceProfile["fields"]
   /** What a name of it looks like. */
   readonly pattern: RegExp
   readonly names: ReadonlyArray<string>

@@ -1,8 +1,12 @@
-import { FileSystem } from "@effect/platform"
+import { FileSystem, Terminal } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import * as DoctorReport from "@stevedore/cli/DoctorReport"
+import * as Output from "@stevedore/cli/Output"
+import * as ProfileFile from "@stevedore/cli/ProfileFile"
 import * as SandboxServer from "@stevedore/cli/SandboxServer"
+import { ServiceProfile } from "@stevedore/core"
+import { NodeStevedore } from "@stevedore/node"
 import { ServiceVariation } from "@stevedore/testing"
 import { Effect, Option, Predicate, Redacted, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server } from "node:http"
@@ -81,6 +85,59 @@ const services: ReadonlyArray<readonly [string, ServiceVariation.ServiceVariatio
   }]
 ]
 
+const read = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}
+
+/** A service with another envelope, which names the size of parts and demands no media type. */
+const oddService = ({ shows, size = "size" }: { readonly shows: string | undefined; readonly size?: string }) =>
+  Effect.gen(function*() {
+    const files = new Map<string, { readonly type: unknown; content: Buffer }>()
+    const server = yield* Effect.acquireRelease(
+      Effect.async<Server>((resume) => {
+        const one: Server = createServer((request, response) => {
+          void read(request).then((body) => {
+            const origin = `http://${request.headers.host}`
+            const at = (request.url ?? "").replace(/\?.*/, "")
+            const json = (status: number, value: unknown) =>
+              response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value))
+            const file = files.get(/\/(f\d+)/.exec(at)?.[1] ?? "")
+            if (request.method === "PUT" && file !== undefined) {
+              file.content = Buffer.concat([file.content, body])
+              return response.writeHead(200, { etag: `"${at}"` }).end()
+            }
+            if (at === "/v2/files/upload" || at === "/v2/files/large-upload") {
+              const told = JSON.parse(body.toString())
+              if (typeof told[size] !== "number") return json(422, { message: "incomplete" })
+              const id = `f${files.size + 1}`
+              files.set(id, { type: shows === undefined ? undefined : told[shows], content: Buffer.alloc(0) })
+              const urls = [1, 2].map((part) => `${origin}/put/${id}/${part}?sig=a`)
+              return json(201, {
+                result: at.endsWith("large-upload")
+                  ? { id, upload_id: "u", plan: { chunk_bytes: Math.ceil(told[size] / 2) }, urls }
+                  : { id, upload_url: `${origin}/put/${id}/1?sig=a` }
+              })
+            }
+            if (file === undefined) return json(404, {})
+            if (at.endsWith("/download")) return response.writeHead(200).end(file.content)
+            return json(200, { result: shows === undefined ? {} : { [shows]: file.type } })
+          })
+        })
+        one.listen(0, "127.0.0.1", () => resume(Effect.succeed(one)))
+      }),
+      (one) =>
+        Effect.sync(() => {
+          one.closeAllConnections()
+          one.close()
+        })
+    )
+    const address = server.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    return { env: { STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`, STEVEDORE_TOKEN: "api.nothing" } }
+  })
+
 describe("doctor --write-profile", () => {
   it.scopedLive.each(services)(
     "writes a profile that works for a service %s",
@@ -125,6 +182,76 @@ describe("doctor --write-profile", () => {
       }).pipe(Effect.provide(NodeContext.layer)),
     120_000
   )
+
+  it.scopedLive(
+    "finds another envelope, the size of parts, and the name of a media type that is not demanded",
+    () =>
+      Effect.gen(function*() {
+        const { env } = yield* oddService({ shows: "mime" })
+        const { profile } = yield* written(env)
+        assert.deepStrictEqual(profile, {
+          fields: { mediaType: "mime", partSize: "plan.chunk_bytes" },
+          envelope: "result"
+        })
+      }).pipe(Effect.provide(NodeContext.layer)),
+    120_000
+  )
+
+  it.scopedLive("names what nothing shows, and what it assumes", () =>
+    Effect.gen(function*() {
+      const { env } = yield* oddService({ shows: undefined })
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const { stdout } = yield* invoke(["doctor", "--json", "--write-profile", `${folder}/p.json`], env)
+      assert.deepStrictEqual(profileIn(stdout).assumed.map((one) => one.split(":")[0]), [
+        "fields.mediaType",
+        "fields.parts"
+      ])
+      const words = yield* invoke(["doctor", "--write-profile", `${folder}/q.json`], env)
+      assert.match(words.stdout, /Not found out: fields.mediaType: .*type is assumed/)
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+
+  it.scopedLive("asks on a terminal, one line for each, and tries the answers out", () =>
+    Effect.gen(function*() {
+      const { env } = yield* oddService({ shows: "mime", size: "Umfang" })
+      const told: Array<string> = []
+      const answering = Effect.gen(function*() {
+        const service = {
+          baseUrl: env.STEVEDORE_BASE_URL,
+          token: Redacted.make("api.nothing"),
+          profile: ServiceProfile.standard
+        }
+        return yield* ProfileFile.discover(service, { json: false, left: [] })
+      }).pipe(
+        Effect.provideService(Terminal.Terminal, {
+          columns: Effect.succeed(80),
+          rows: Effect.succeed(24),
+          isTTY: Effect.succeed(true),
+          readInput: Effect.dieMessage("only lines are read"),
+          readLine: Effect.sync(() => told.at(-1)?.startsWith("fields.size:") === true ? "Umfang" : ""),
+          display: () => Effect.void
+        }),
+        Effect.provideService(Output.Output, {
+          lines: () => Effect.void,
+          json: () => Effect.void,
+          note: () => Effect.void,
+          warn: (line) => Effect.sync(() => told.push(line)),
+          unsafeNote: () => {},
+          status: () => Effect.void,
+          isTerminal: true,
+          terminal: Effect.succeedNone,
+          columns: undefined
+        }),
+        Effect.provide(NodeStevedore.layerClient({}))
+      )
+      const { text } = yield* answering
+      assert.deepInclude(JSON.parse(text).fields, { size: "Umfang", mediaType: "mime" })
+      assert.deepStrictEqual(told.map((line) => line.split(":")[0]), [
+        "fields.fileName",
+        "fields.mediaType",
+        "fields.size"
+      ])
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
 
   it.scopedLive("asks for what it cannot find out, one line each, and writes nothing", () =>
     Effect.gen(function*() {

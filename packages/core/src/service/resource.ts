@@ -1,6 +1,5 @@
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import { isJsonObject } from "../base/openRecord.js"
 import { ExactNumber } from "../Json.js"
 import type { ServiceError } from "../ServiceError.js"
@@ -74,11 +73,14 @@ const candidates = (
   { envelope }: Pick<ServiceProfile, "envelope">,
   json: unknown
 ): ReadonlyArray<readonly [at: string, fields: Fields]> => {
-  const data = envelope !== "none" && Predicate.hasProperty(json, "data") && isJsonObject(json.data)
-    ? [["data", json.data] as const]
-    : []
-  return envelope !== "data" && isJsonObject(json) ? [...data, ["", json]] : data
+  const name = envelope === "either" ? "data" : envelope
+  const inside = envelope === "none" ? undefined : valueUnder(json, name)
+  const wrapped = isJsonObject(inside) ? [[name, inside] as const] : []
+  return (envelope === "none" || envelope === "either") && isJsonObject(json) ? [...wrapped, ["", json]] : wrapped
 }
+
+const envelopeIn = ({ envelope }: Pick<ServiceProfile, "envelope">): string =>
+  envelope === "none" || envelope === "either" ? "" : envelope
 
 /**
  * The single resource of a response, in its envelope as the profile says. If either is possible, it is where one of the
@@ -94,10 +96,10 @@ export const resourceOf = (
   Either.flatMap(parse(answer), (json) => {
     const all = candidates(profile, json)
     const [at, fields] = all.find(([, fields]) => isGiven(valueOf(fields, wanted))) ?? all[0] ?? []
-    const error = at === "data" ? Option.none() : errorInside(answer)
+    const error = at ? Option.none() : errorInside(answer)
     if (Option.isSome(error)) return Either.left(error.value)
     return at === undefined || fields === undefined
-      ? Either.left(invalid(answer, profile.envelope === "data" ? "data" : "", "no object", {
+      ? Either.left(invalid(answer, envelopeIn(profile), "no object", {
         profile: profile.envelope === "either" ? undefined : "envelope",
         received: namesIn(json)
       }))
