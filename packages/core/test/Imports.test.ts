@@ -6,15 +6,20 @@ import { fakeService, json } from "./fixtures/fakeService.js"
 const wanted = { fileId: "f1", projectId: "p1", title: "First", fields: { Speaker: "Ada" } }
 
 describe("Imports.file", () => {
-  it.effect("says which file, which project and how it is described, and returns the entry's id", () =>
+  it.effect("is not sent again if it may have arrived, since that would make a second entry", () =>
+    Effect.gen(function*() {
+      const service = fakeService(() => Effect.fail("reset" as const))
+      const error = yield* Effect.flip(Effect.provide(Imports.file(wanted), service.layer))
+      assert.strictEqual(error._tag, "ConnectionFailed")
+      assert.lengthOf(service.received, 1)
+    }))
+
+  it.effect("is one POST, and returns the entry's id", () =>
     Effect.gen(function*() {
       const service = fakeService(() => json({ data: { id: "d1", title: "First" } }))
       assert.deepStrictEqual(yield* Effect.provide(Imports.file(wanted), service.layer), { id: "d1" })
       assert.deepStrictEqual(service.received.map(({ method, path }) => [method, path]), [
         ["POST", "/v1/data/import/file"]
-      ])
-      assert.deepStrictEqual(service.received.map(({ body }) => body), [
-        { file_id: "f1", project_id: "p1", title: "First", fields: [{ label: "Speaker", value: "Ada" }] }
       ])
     }))
 

@@ -18,7 +18,8 @@ describe("ServiceProfile", () => {
         completeLargeUpload: "/v2/files/{file_id}/large-upload/complete",
         file: "/v1/files/{file_id}",
         download: "/v1/files/{file_id}/download",
-        tokenInfo: "/v1/token/info"
+        tokenInfo: "/v1/token/info",
+        importFile: "/v1/data/import/file"
       },
       envelope: "either",
       fields: {

@@ -42,7 +42,11 @@ const requests: Readonly<Record<Exchange.Operation, Program>> = {
   download: link,
   list: Calls.json("GET", "/v1/projects"),
   get: Effect.flatMap(link, ({ data }) => Calls.storage("GET", data.url)),
-  tokenInfo: Calls.json("GET", "/v1/token/info")
+  tokenInfo: Calls.json("GET", "/v1/token/info"),
+  importFile: Effect.flatMap(
+    Calls.uploaded("hello"),
+    (id) => Calls.json("POST", "/v1/data/import/file", { file_id: id, project_id: "p1" })
+  )
 }
 
 /** What becomes of a request that meets a fault, for the client and in the report. */

@@ -22,7 +22,8 @@ const targets: Record<FaultRule.Target, true> = {
   download: true,
   list: true,
   get: true,
-  tokenInfo: true
+  tokenInfo: true,
+  importFile: true
 }
 
 const sandbox = (faults: FaultScript.FaultScript, options?: SandboxOptions.Options) =>
