@@ -30,6 +30,7 @@ const mayImport = {
   node: ["core"],
   browser: ["core"],
   testing: ["core"],
+  bulk: ["core", "node"],
   cli: ["core", "node", "testing"]
 }
 

@@ -55,8 +55,23 @@ export const webkitPaths = webkit.browser !== undefined && existsSync(webkit.dri
   ? { ...webkit, browser: webkit.browser }
   : undefined
 
+const clusters = "/usr/lib/postgresql"
+
+/** Where a machine has the programs of PostgreSQL 15 or later, if it has them. @type {string | undefined} */
+export const postgresPath = [
+  process.env.POSTGRES_PATH ?? "",
+  // each version has a directory of its own
+  ...(existsSync(clusters) ? readdirSync(clusters) : []).map((version) => `${clusters}/${version}/bin`)
+].find((path) => path !== "" && existsSync(`${path}/initdb`))
+
 /** @type {ReadonlyArray<OptionalSuite>} */
 export const optionalSuites = [
+  {
+    files: "packages/bulk/test/integration/Postgres*.test.ts",
+    needs: "PostgreSQL",
+    install: "On Debian: apt-get install postgresql. POSTGRES_PATH names the directory of its programs elsewhere.",
+    probe: () => postgresPath !== undefined
+  },
   {
     files: "packages/browser/test/integration/chromium/**",
     needs: "a Chromium",

@@ -143,7 +143,7 @@ must("npm pack", () => {
   return sizes.join(", ")
 })
 
-const effect = ["effect", "@effect/platform", "@effect/platform-node"]
+const effect = ["effect", "@effect/platform", "@effect/platform-node", "@effect/sql", "@effect/experimental"]
 let application = ""
 let command = ""
 let runtimes = ""
@@ -151,7 +151,7 @@ let runtimes = ""
 must("installed into an empty project, without install scripts", () => {
   application = install(
     "application",
-    ["core", "node", "browser", "testing"],
+    ["core", "node", "browser", "testing", "bulk"],
     // the declarations of @effect/platform-node want those of ws, where declarations are checked too
     versionsOf([...effect, "typescript", "@types/node", "@types/ws", "vite"])
   )
@@ -189,7 +189,7 @@ attempt("no package needs an install script", () => {
   }
 
   const tree = new Set(
-    ["core", "node", "browser"].flatMap((name) => [...collect(`node_modules/@stevedore/${name}`, new Set())])
+    ["core", "node", "browser", "bulk"].flatMap((name) => [...collect(`node_modules/@stevedore/${name}`, new Set())])
   )
   const scripts = [...tree].filter((path) => installed[path].hasInstallScript === true)
     .map((path) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length))

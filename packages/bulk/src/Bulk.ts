@@ -1,0 +1,375 @@
+/**
+ * Jobs of many files: submitted once, uploaded by any number of processes, each file exactly once, whatever dies.
+ *
+ * @since 0.1.0
+ */
+import type * as Migrator from "@effect/sql/Migrator"
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Chunk from "effect/Chunk"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { ParseError } from "effect/ParseResult"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { FileError, JobNotFinished, JobNotFound } from "./BulkError.js"
+import { migrate } from "./BulkMigrations.js"
+import * as BulkRunner from "./BulkRunner.js"
+import type { Entry, Manifest } from "./BulkSources.js"
+import * as JobRows from "./internal/jobRows.js"
+
+/**
+ * What a job does: it is being loaded, its files are uploaded, it waits for `resume`, it was given up, or each of its
+ * files has an outcome.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const JobState = Schema.Literal("loading", "running", "paused", "cancelled", "done")
+
+/**
+ * What a job does.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type JobState = typeof JobState.Type
+
+/**
+ * How far a job is.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Progress = Schema.Struct({
+  state: JobState,
+  /** In files, as the following. */
+  total: Schema.NonNegativeInt,
+  uploaded: Schema.NonNegativeInt,
+  failed: Schema.NonNegativeInt,
+  bytes: Schema.Struct({ total: Schema.Number, uploaded: Schema.Number }),
+  /** How many chunks of it a runner works on. */
+  chunks: Schema.NonNegativeInt,
+  /**
+   * How long the rest takes at the pace so far, and at least as long as the rate limit of the token makes it, at two
+   * calls a file. None before the first file.
+   */
+  timeLeft: Schema.Option(Schema.Duration)
+}).annotations({ identifier: "BulkProgress" })
+
+/**
+ * How far a job is.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Progress = typeof Progress.Type
+
+/**
+ * A file that was not uploaded.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Failure = Schema.Struct({
+  path: Schema.String,
+  error: FileError
+}).annotations({ identifier: "BulkFailure" })
+
+/**
+ * A file that was not uploaded.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Failure = typeof Failure.Type
+
+/**
+ * How a job ended, in files. Those of a cancelled job that have no outcome count as cancelled.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Totals {
+  readonly uploaded: number
+  readonly failed: number
+  readonly cancelled: number
+}
+
+/**
+ * A job. Any process with the database can watch and steer it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Job {
+  readonly name: string
+  /** Its number, with which its chunks are named. */
+  readonly id: number
+  /** How many chunks it has, numbered from 0. */
+  readonly chunks: number
+  /** How far it is now. */
+  readonly status: Effect.Effect<Progress, SqlError | JobNotFound>
+  /** How far it is, every second, to its end. */
+  readonly progress: Stream.Stream<Progress, SqlError | JobNotFound>
+  /**
+   * The files that have failed so far, in the order of the manifest. Fails with a `ParseError` at one whose error a later
+   * version of this package has written.
+   */
+  readonly failures: Stream.Stream<Failure, SqlError | ParseError>
+  /** The files that are there so far, with the ids that the service gave them. */
+  readonly files: Stream.Stream<{ readonly path: string; readonly fileId: string }, SqlError>
+  /** Waits for its end. */
+  readonly await: Effect.Effect<Totals, SqlError | JobNotFound>
+  /** Begins no further file, within about a second, until `resume`. What is under way goes on. */
+  readonly pause: Effect.Effect<void, SqlError>
+  readonly resume: Effect.Effect<void, SqlError>
+  /** Begins no further file, for ever. What is under way goes on. */
+  readonly cancel: Effect.Effect<void, SqlError>
+  /** Lets the files that have failed wait again. A file of which it is unknown whether it is there is looked up first. */
+  readonly retryFailed: Effect.Effect<void, SqlError>
+  /** Deletes all rows of a job that is done or cancelled. */
+  readonly forget: Effect.Effect<void, SqlError | JobNotFound | JobNotFinished>
+}
+
+/**
+ * How a job is divided.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SubmitOptions {
+  /** How many files a runner takes at a time, at least 1. Defaults to 100; take fewer if each takes minutes. */
+  readonly chunkSize?: number | undefined
+}
+
+/**
+ * All that can be done with jobs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  readonly submit: <E, R>(
+    name: string,
+    manifest: Manifest<E, R>,
+    options?: SubmitOptions
+  ) => Effect.Effect<Job, SqlError | JobNotFound | E, R>
+  readonly get: (name: string) => Effect.Effect<Job, SqlError | JobNotFound>
+  /** The names of all jobs, in the order in which they were submitted. */
+  readonly names: Effect.Effect<ReadonlyArray<string>, SqlError>
+}
+
+/**
+ * The jobs of a database.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class Bulk extends Context.Tag("@stevedore/bulk/Bulk")<Bulk, Service>() {}
+
+const isOver = ({ chunks, state }: Progress): boolean => state === "done" || (state === "cancelled" && chunks === 0)
+
+/** Two calls for each file, as a small file has: initiate and Complete. */
+const callsOfFile = 2
+
+const timeLeft = (
+  { elapsed }: JobRows.JobRow,
+  ended: number,
+  left: number,
+  pace: number | null
+): Option.Option<Duration.Duration> =>
+  elapsed === null || ended === 0
+    ? Option.none()
+    : Option.some(Duration.millis(Math.round(Math.max(elapsed / ended, pace === null ? 0 : callsOfFile / pace) * left)))
+
+const progressOf = (rows: JobRows.JobRows, name: string): Effect.Effect<Progress, SqlError | JobNotFound> =>
+  Effect.gen(function*() {
+    const job = yield* rows.find(name)
+    if (job === undefined) return yield* new JobNotFound({ job: name })
+    const { bytes, failed, held, pace, uploaded } = yield* rows.sums(job.id)
+    return {
+      state: job.state,
+      total: job.total,
+      uploaded,
+      failed,
+      bytes: { total: job.bytes, uploaded: bytes },
+      chunks: held,
+      timeLeft: timeLeft(job, uploaded + failed, job.total - uploaded - failed, pace)
+    }
+  })
+
+const decodeError = Schema.decode(Schema.parseJson(FileError))
+
+/** All rows of a statement that gives them after a number, a page at a time. */
+const paged = <A extends { readonly seq: number }>(
+  page: (after: number) => Effect.Effect<ReadonlyArray<A>, SqlError>
+): Stream.Stream<A, SqlError> =>
+  Stream.paginateChunkEffect(-1, (after) =>
+    Effect.map(page(after), (rows) => [
+      Chunk.fromIterable(rows),
+      Option.map(Option.fromNullable(rows.at(-1)), ({ seq }) => seq)
+    ]))
+
+const jobOf = (rows: JobRows.JobRows, { chunks, id, name }: JobRows.JobRow): Job => {
+  const status = progressOf(rows, name)
+  const progress = Stream.repeatEffectWithSchedule(status, Schedule.spaced("1 second")).pipe(
+    Stream.takeUntil(isOver)
+  )
+  return {
+    name,
+    id,
+    chunks,
+    status,
+    progress,
+    failures: paged((after) => rows.failures(id, after)).pipe(
+      Stream.mapEffect(({ error, path }) =>
+        Effect.map(decodeError(error ?? ""), (error): Failure => ({ path, error }))
+      )
+    ),
+    files: paged((after) => rows.files(id, after)).pipe(
+      Stream.filterMap(({ fileId, path }) => Option.map(Option.fromNullable(fileId), (fileId) => ({ path, fileId })))
+    ),
+    await: Effect.repeat(status, { until: isOver, schedule: Schedule.spaced("200 millis") }).pipe(
+      Effect.zipRight(status),
+      Effect.map(({ failed, total, uploaded }) => ({ uploaded, failed, cancelled: total - uploaded - failed }))
+    ),
+    pause: Effect.asVoid(rows.change(id, ["running"], "paused")),
+    resume: Effect.asVoid(rows.change(id, ["paused"], "running")),
+    cancel: Effect.asVoid(rows.change(id, ["loading", "running", "paused"], "cancelled")),
+    retryFailed: rows.retry(id),
+    forget: Effect.gen(function*() {
+      const job = yield* rows.find(name)
+      if (job === undefined) return yield* new JobNotFound({ job: name })
+      if (job.state !== "done" && job.state !== "cancelled") {
+        return yield* new JobNotFinished({ job: name, state: job.state })
+      }
+      yield* rows.clear(id)
+      yield* rows.forget(id)
+    })
+  }
+}
+
+/** Few enough statements for a million files, and little memory for each. */
+const loadedAtOnce = 5000
+
+const usualChunk = 100
+
+const load = <E, R>(
+  rows: JobRows.JobRows,
+  { epoch, id }: { readonly id: number; readonly epoch: number },
+  entries: Stream.Stream<Entry, E, R>,
+  chunkSize: number
+): Effect.Effect<void, SqlError | E, R> =>
+  Effect.gen(function*() {
+    let total = 0
+    let bytes = 0
+    // what an earlier loading has left
+    yield* rows.clear(id)
+    const isWhole = yield* entries.pipe(
+      Stream.grouped(loadedAtOnce),
+      Stream.mapEffect((group) =>
+        rows.load(
+          id,
+          epoch,
+          Chunk.toReadonlyArray(group).map(({ mediaType, path, size }) => {
+            bytes += size
+            return { seq: total++, path, size, media_type: mediaType ?? null }
+          })
+        )
+      ),
+      Stream.takeUntil((held) => !held),
+      Stream.runFold(true, (all, held) => all && held)
+    )
+    // another process loads it meanwhile
+    if (isWhole) yield* rows.finishLoading(id, epoch, { total, bytes, chunks: Math.ceil(total / chunkSize) })
+  })
+
+const make: Effect.Effect<Service, never, SqlClient> = Effect.map(JobRows.make, (rows) => {
+  const get = (name: string) =>
+    Effect.flatMap(
+      rows.find(name),
+      (job) => job === undefined ? Effect.fail(new JobNotFound({ job: name })) : Effect.succeed(job)
+    )
+  return {
+    submit: (name, manifest, options) =>
+      Effect.gen(function*() {
+        const chunkSize = Math.max(1, Math.floor(options?.chunkSize ?? usualChunk))
+        yield* manifest.prepare(name)
+        const loading = yield* rows.beginLoading({
+          name,
+          queue: manifest.queue(name),
+          location: manifest.location,
+          chunkSize
+        })
+        if (loading !== undefined) yield* load(rows, loading, manifest.entries, chunkSize)
+        yield* Effect.repeat(get(name), {
+          until: ({ state }) => state !== "loading",
+          schedule: Schedule.spaced("200 millis")
+        })
+        return jobOf(rows, yield* get(name))
+      }).pipe(Effect.withSpan("Bulk.submit", { captureStackTrace: false, attributes: { job: name } })),
+    get: (name) => Effect.map(get(name), (job) => jobOf(rows, job)),
+    names: Effect.map(rows.all, (jobs) => jobs.map(({ name }) => name))
+  }
+})
+
+/**
+ * Submits, watches and steers jobs without uploading anything: for a process that is no runner. Makes the tables that are
+ * missing.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerClient: Layer.Layer<Bulk, Migrator.MigrationError | SqlError, SqlClient> = Layer.effect(
+  Bulk,
+  Effect.zipRight(migrate, make)
+)
+
+/**
+ * Submits a job. A job of this name that is there already is returned as it is, whatever its state: submitting again
+ * after a crash goes on with it. If its loading did not come to its end, it is loaded again.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const submit = <E, R>(
+  name: string,
+  manifest: Manifest<E, R>,
+  options?: SubmitOptions
+): Effect.Effect<Job, SqlError | JobNotFound | E, R | Bulk> =>
+  Effect.flatMap(Bulk, (bulk) => bulk.submit(name, manifest, options))
+
+/**
+ * The job of this name, or `JobNotFound`.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const get = (name: string): Effect.Effect<Job, SqlError | JobNotFound, Bulk> =>
+  Effect.flatMap(Bulk, (bulk) => bulk.get(name))
+
+/**
+ * The names of all jobs.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const names: Effect.Effect<ReadonlyArray<string>, SqlError, Bulk> = Effect.flatMap(Bulk, ({ names }) => names)
+
+/**
+ * Uploads the files of a chunk, for a queue of your own that delivers each chunk of a job at least once: its numbers are
+ * 0 to `job.chunks`, exclusive. Delivered twice, also at once, it uploads no file twice. A chunk that ends as `released`
+ * or `lost` has to be delivered again.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const runChunk = (job: number, n: number): Effect.Effect<BulkRunner.ChunkEnd, never, BulkRunner.BulkRunner> =>
+  Effect.flatMap(BulkRunner.BulkRunner, (runner) => runner.runChunk({ job, n }))
+
+export { migrate } from "./BulkMigrations.js"

@@ -1,0 +1,84 @@
+/**
+ * What can go wrong with a job, and with a file besides the errors of its upload.
+ *
+ * @since 0.1.0
+ */
+import * as ErrorKind from "@stevedore/core/ErrorKind"
+import { quoted } from "@stevedore/core/Json"
+import * as Recovery from "@stevedore/core/Recovery"
+import { UploadError } from "@stevedore/core/UploadError"
+import * as Schema from "effect/Schema"
+
+/**
+ * There is no job of this name.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class JobNotFound extends Schema.TaggedError<JobNotFound>("@stevedore/bulk/JobNotFound")("JobNotFound", {
+  kind: ErrorKind.field("input"),
+  job: Schema.String
+}) {
+  override get message(): string {
+    return `There is no job ${quoted(this.job)} in this database. Submit it, or check the database and the name.`
+  }
+}
+
+/**
+ * The job is still loading, running or paused, and only a finished or cancelled one can be forgotten.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class JobNotFinished extends Schema.TaggedError<JobNotFinished>("@stevedore/bulk/JobNotFinished")(
+  "JobNotFinished",
+  { kind: ErrorKind.field("input"), job: Schema.String, state: Schema.String }
+) {
+  override get message(): string {
+    return `The job ${quoted(this.job)} is ${this.state}. Cancel it first, or wait until it is done.`
+  }
+}
+
+/**
+ * The file ended the process that uploaded it, each time it was tried alone, or the upload died of a defect. Its
+ * neighbours are not affected.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Crashed extends Schema.TaggedError<Crashed>("@stevedore/bulk/Crashed")("Crashed", {
+  kind: ErrorKind.field("input"),
+  fileName: Schema.String,
+  /** `process`: the process ended while nothing else ran in it. `defect`: the upload died of a defect. */
+  what: Schema.Literal("process", "defect"),
+  attempts: Recovery.attempts
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get recovery(): Recovery.Recovery {
+    return "none"
+  }
+  override get message(): string {
+    return this.what === "process"
+      ? `${quoted(this.fileName)} ended its process ${this.attempts} times while it was uploaded alone. ` +
+        "Look for what is special about it, such as its size, and retry it when that is mended."
+      : `The upload of ${quoted(this.fileName)} died of a defect, which the log of its runner has.`
+  }
+}
+
+/**
+ * Why a file was not uploaded.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const FileError = Schema.Union(UploadError, Crashed)
+
+/**
+ * Why a file was not uploaded.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type FileError = typeof FileError.Type

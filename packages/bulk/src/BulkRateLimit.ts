@@ -1,0 +1,121 @@
+/**
+ * One rate limit for all processes that use a token, in the database.
+ *
+ * @since 0.1.0
+ */
+import * as SqlClient from "@effect/sql/SqlClient"
+import * as RateLimit from "@stevedore/core/RateLimit"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { isPostgres, now } from "./internal/dialect.js"
+import { patient } from "./internal/patient.js"
+
+/**
+ * A limit that several processes share.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** The name of the token in the database; never the token itself. Processes with the same name share the limit. */
+  readonly token: string
+  /** How many calls all processes together may make in a window, at least 1. */
+  readonly limit: number
+  readonly window: Duration.DurationInput
+  /**
+   * How many calls a process takes at a time, at least 1. Defaults to a twentieth of the limit. What a process that dies
+   * has taken and not used is lost until the window ends.
+   */
+  readonly slice?: number | undefined
+}
+
+/** The service's window begins with the first call that reaches it, and so a little later than the row says. */
+const margin = Duration.millis(250)
+
+interface Slice {
+  readonly left: number
+  /** In nanoseconds of this process. */
+  readonly until: bigint
+}
+
+/**
+ * A gate whose limit is a row of the database, by the database's clock: the clocks of the processes do not matter. A call
+ * waits as long as it takes for its turn. Behind it, each process follows what the service itself says about its limit.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options): Effect.Effect<RateLimit.Service, never, SqlClient.SqlClient> =>
+  Effect.gen(function*() {
+    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+    const own = yield* RateLimit.make()
+    const turn = yield* Effect.makeSemaphore(1)
+    const clock = now(sql)
+    const limit = Math.max(1, Math.floor(options.limit))
+    const size = Math.min(limit, Math.max(1, Math.floor(options.slice ?? limit / 20)))
+    const window = Duration.toMillis(Duration.sum(options.window, margin))
+    const float = (value: number) => isPostgres(sql) ? sql`${value}::float8` : sql`${value}`
+    const isOver = sql`bulk_rate.ends_at <= ${clock}`
+    const take = Effect.map(
+      patient(
+        "share out the rate limit",
+        sql<{ readonly used: number; readonly left: number }>`
+          insert into bulk_rate (token, ends_at, used, calls, window_millis)
+          values (${options.token}, ${clock} + ${float(window)}, ${size}, ${limit}, ${float(window)})
+          on conflict (token) do update set
+            ends_at = case when ${isOver} then excluded.ends_at else bulk_rate.ends_at end,
+            used = case when ${isOver} then excluded.used else bulk_rate.used + excluded.used end,
+            calls = excluded.calls,
+            window_millis = excluded.window_millis
+          returning used, ends_at - ${clock} as ${sql("left")}`
+      ),
+      ([row]) => ({
+        calls: row === undefined ? 0 : Math.max(0, size - Math.max(0, row.used - limit)),
+        millis: row === undefined ? window : Math.max(0, row.left)
+      })
+    )
+
+    let slice: Slice = { left: 0, until: 0n }
+
+    // What is left of a slice is worthless when its window ends
+    const enter: Effect.Effect<void> = Effect.gen(function*() {
+      const at = yield* Clock.currentTimeNanos
+      if (slice.left > 0 && at < slice.until) {
+        slice = { ...slice, left: slice.left - 1 }
+        return
+      }
+      const { calls, millis } = yield* take
+      slice = { left: calls, until: at + BigInt(Math.floor(millis * 1e6)) }
+      if (calls === 0) yield* Effect.sleep(Duration.millis(Math.ceil(millis) + 10))
+      return yield* enter
+    })
+
+    return {
+      pass: (call, asked) => Effect.zipRight(turn.withPermits(1)(enter), own.pass(call, asked)),
+      status: own.status
+    }
+  })
+
+/**
+ * The shared limit for the clients that are built with this layer. It needs the tables: `Bulk.migrate`, or a layer that
+ * makes them first.
+ *
+ * @example
+ * import { PgClient } from "@effect/sql-pg"
+ * import { BulkRateLimit } from "@stevedore/bulk"
+ * import { NodeStevedore } from "@stevedore/node"
+ * import { Config, Layer } from "effect"
+ *
+ * // 200 calls a minute, over all machines with this database
+ * const stevedore = NodeStevedore.layerConfig({ ledger: false }).pipe(
+ *   Layer.provide(BulkRateLimit.layer({ token: "archive", limit: 200, window: "1 minute" })),
+ *   Layer.provide(PgClient.layerConfig({ url: Config.redacted("DATABASE_URL") }))
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<never, never, SqlClient.SqlClient> =>
+  Layer.unwrapEffect(Effect.map(make(options), RateLimit.layer))

@@ -1,0 +1,319 @@
+/**
+ * Uploads the files of chunks in this process. Which chunks is for a queue to say: the one of `@stevedore/bulk/Queue`, or
+ * any that delivers a chunk at least once.
+ *
+ * @since 0.1.0
+ */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import { quoted } from "@stevedore/core/Json"
+import * as UploadLedger from "@stevedore/core/UploadLedger"
+import type { UploadOptions } from "@stevedore/core/UploadOptions"
+import * as Uploads from "@stevedore/core/Uploads"
+import * as Cache from "effect/Cache"
+import * as Cause from "effect/Cause"
+import * as Chunks from "effect/Chunk"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import type * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { Crashed, FileError } from "./BulkError.js"
+import { BulkSources } from "./BulkSources.js"
+import type { Claim, FileRow, OutcomeRow } from "./internal/chunkRows.js"
+import * as ChunkRows from "./internal/chunkRows.js"
+import * as FencedLedger from "./internal/fencedLedger.js"
+import { patient } from "./internal/patient.js"
+import * as Turnstile from "./internal/turnstile.js"
+
+/**
+ * How a process uploads the files of its chunks.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** How many files at once, over all jobs of this process, at least 1. Defaults to 16. */
+  readonly files?: number | undefined
+  /** The options of each upload. */
+  readonly upload?: Omit<UploadOptions, "resume" | "unfinished"> | undefined
+  /** How often a chunk shows that its runner is alive. Defaults to 3 seconds. */
+  readonly heartbeat?: Duration.DurationInput | undefined
+  /** The name of this process in the rows of its chunks, for people who look there. Defaults to a random one. */
+  readonly name?: string | undefined
+}
+
+/**
+ * A chunk of a job: some files with consecutive numbers. `pass` says which delivery of it is meant, so that an earlier
+ * one that is still under way changes nothing; without it, any.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Chunk {
+  /** The number of the job. */
+  readonly job: number
+  readonly n: number
+  readonly pass?: number | undefined
+}
+
+/**
+ * How the delivery of a chunk ended:
+ *
+ * - `done`: each of its files has its outcome
+ * - `released`: the job is paused or cancelled, or this process is draining; the chunk waits for another delivery
+ * - `refused`: there was nothing to do
+ * - `lost`: another runner has claimed it meanwhile
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ChunkEnd = "done" | "released" | "refused" | "lost"
+
+/**
+ * A runner.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  /** Uploads the files of a chunk that have no outcome. It does not fail: a file that cannot be uploaded has an outcome. */
+  readonly runChunk: (chunk: Chunk) => Effect.Effect<ChunkEnd>
+  /** Begins no further file, waits for those under way, and gives their chunks back. */
+  readonly drain: Effect.Effect<void>
+  readonly isDraining: Effect.Effect<boolean>
+}
+
+/**
+ * The runner of this process.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class BulkRunner extends Context.Tag("@stevedore/bulk/BulkRunner")<BulkRunner, Service>() {}
+
+/** A chunk that was claimed this often without being finished has perhaps ended its runners. */
+const carefulFrom = 3
+
+/** How often a file may end its process while nothing else runs in it. */
+const mostAlone = 2
+
+/** How many outcomes, and of how long, are one statement. */
+const settled = { most: 50, within: Duration.millis(300) }
+
+/** It is an error of its own class, and so can be encoded. */
+const errorText: (error: FileError) => string = Schema.encodeSync(Schema.parseJson(FileError))
+
+const ended = Metric.counter("stevedore_bulk_files", {
+  description: "Files of bulk jobs that have an outcome, by outcome",
+  incremental: true
+})
+
+interface State {
+  readonly rows: ChunkRows.ChunkRows
+  readonly turnstile: Turnstile.Turnstile
+  readonly jobState: (job: number) => Effect.Effect<string>
+  readonly isDraining: () => boolean
+  readonly options: Options
+}
+
+interface Outcome {
+  readonly row: OutcomeRow
+  readonly tag: string
+}
+
+const failedWith = (seq: number, kept: 0 | 1, error: FileError): Outcome => ({
+  row: { seq, state: 2, file_id: null, error: errorText(error), kept },
+  tag: error._tag
+})
+
+const uploaded = (
+  { options }: State,
+  claim: Claim,
+  file: FileRow,
+  ledger: FencedLedger.FileLedger
+): Effect.Effect<Outcome, never, BulkSources | Uploads.Requirements> =>
+  Effect.gen(function*() {
+    const sources = yield* BulkSources
+    const { mediaType, path, seq } = file
+    const { location, name: job, queue } = claim
+    return yield* sources.open({ job, queue, location, path, mediaType: mediaType ?? undefined }).pipe(
+      Effect.flatMap((source) => Uploads.upload(source, { ...options.upload, resume: true })),
+      Effect.provideService(UploadLedger.UploadLedger, ledger.service),
+      // one file's defect is its own failure
+      Effect.catchAllDefect((defect) =>
+        Effect.zipRight(
+          Effect.logError(`The upload of ${quoted(path)} died of a defect`, Cause.die(defect)),
+          new Crashed({ fileName: path, what: "defect", attempts: 1 })
+        )
+      ),
+      Effect.match({
+        onFailure: (error) => failedWith(seq, ledger.isForgotten() ? 0 : 1, error),
+        onSuccess: ({ id }): Outcome => ({
+          row: { seq, state: 1, file_id: id, error: null, kept: 0 },
+          tag: "Uploaded"
+        })
+      })
+    )
+  })
+
+/** A file of a chunk that has perhaps ended its runners: counted before it begins, and nothing else runs meanwhile. */
+const alone = (
+  state: State,
+  claim: Claim,
+  file: FileRow,
+  ledger: FencedLedger.FileLedger
+): Effect.Effect<Outcome, never, BulkSources | Uploads.Requirements> =>
+  file.attempts >= mostAlone
+    ? Effect.succeed(
+      failedWith(file.seq, 1, new Crashed({ fileName: file.path, what: "process", attempts: file.attempts }))
+    )
+    : Effect.zipRight(
+      patient("count tries", state.rows.tryAlone(claim, file.seq)),
+      uploaded(state, claim, file, ledger)
+    )
+
+/** The outcome of a file; none if the job is not to go on, or not here. */
+const outcomeOf = (
+  state: State,
+  claim: Claim,
+  ledger: FencedLedger.ChunkLedger,
+  isCareful: boolean
+) =>
+(file: FileRow): Effect.Effect<Option.Option<Outcome>, never, BulkSources | Uploads.Requirements> =>
+  Effect.flatMap(state.jobState(claim.job), (job) =>
+    state.isDraining() || job !== "running"
+      ? Effect.succeedNone
+      : Effect.asSome((isCareful ? alone : uploaded)(state, claim, file, ledger.of(file.seq)))).pipe(
+      isCareful ? state.turnstile.alone : state.turnstile.one
+    )
+
+const work = (state: State, claim: Claim, lost: Deferred.Deferred<void>) =>
+  Effect.gen(function*() {
+    const { rows } = state
+    const isCareful = claim.tries >= carefulFrom
+    if (isCareful) {
+      yield* Effect.logWarning(
+        `Chunk ${claim.n} of ${quoted(claim.name)} was claimed ${claim.tries} times: its files go one at a time`
+      )
+    }
+    const told = (held: boolean) => held ? Effect.void : Effect.asVoid(Deferred.succeed(lost, undefined))
+    yield* patient("take signs of life", rows.see(claim)).pipe(
+      Effect.flatMap(told),
+      Effect.schedule(Schedule.spaced(state.options.heartbeat ?? "3 seconds")),
+      Effect.forkScoped
+    )
+    const ledger = yield* FencedLedger.make(rows, claim, lost)
+    const settle = (outcomes: ReadonlyArray<Outcome>) =>
+      patient("take outcomes", rows.settle(claim, outcomes.map(({ row }) => row))).pipe(
+        Effect.tap(() =>
+          Effect.forEach(outcomes, ({ tag }) => Metric.increment(Metric.tagged(ended, "outcome", tag)), {
+            discard: true
+          })
+        ),
+        Effect.flatMap(told)
+      )
+    yield* Stream.fromIterable(yield* patient("answer", rows.files(claim))).pipe(
+      Stream.mapEffect(outcomeOf(state, claim, ledger, isCareful), {
+        concurrency: isCareful ? 1 : state.options.files ?? mostFiles,
+        unordered: true
+      }),
+      Stream.filterMap((outcome) => outcome),
+      (outcomes) =>
+        isCareful ? Stream.map(outcomes, Chunks.of) : Stream.groupedWithin(outcomes, settled.most, settled.within),
+      Stream.runForEach((outcomes) => settle(Chunks.toReadonlyArray(outcomes)))
+    )
+  })
+
+const runClaimed = (
+  state: State,
+  claim: Claim
+): Effect.Effect<ChunkEnd, never, BulkSources | Uploads.Requirements> =>
+  Effect.gen(function*() {
+    const lost = yield* Deferred.make<void>()
+    const isWorked = yield* Effect.raceFirst(
+      Effect.as(Effect.scoped(work(state, claim, lost)), true),
+      Effect.as(Deferred.await(lost), false)
+    )
+    if (!isWorked || (yield* Deferred.isDone(lost))) {
+      yield* Effect.logInfo(`Chunk ${claim.n} of ${quoted(claim.name)} was taken over by another runner`)
+      return "lost"
+    }
+    const end = yield* patient("end chunks", state.rows.release(claim))
+    return end ?? "lost"
+  })
+
+const runChunk = (
+  state: State,
+  runner: string
+) =>
+({ job, n, pass }: Chunk): Effect.Effect<ChunkEnd, never, BulkSources | Uploads.Requirements> =>
+  Effect.gen(function*() {
+    const claim = yield* patient("give chunks", state.rows.claim({ job, n, pass }, runner))
+    if (claim !== undefined) return yield* runClaimed(state, claim)
+    if (pass !== undefined) yield* patient("take chunks back", state.rows.refuse({ job, n, pass }))
+    return "refused"
+  }).pipe(Effect.withSpan("Bulk.runChunk", { captureStackTrace: false, attributes: { job, n } }))
+
+const mostFiles = 16
+
+/**
+ * The runner of this process, which uses what its own environment has: the service, storage, retry policy and timeouts.
+ * The ledger of that environment is not used, because the database takes its place.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options: Options = {}
+): Effect.Effect<Service, never, SqlClient | BulkSources | Uploads.Requirements> =>
+  Effect.gen(function*() {
+    const context = yield* Effect.context<BulkSources | Uploads.Requirements>()
+    const rows = yield* ChunkRows.make
+    const turnstile = yield* Turnstile.make(options.files ?? mostFiles)
+    const states = yield* Cache.make({
+      capacity: 256,
+      timeToLive: "1 second",
+      lookup: (job: number) => patient("answer", rows.stateOf(job))
+    })
+    const runner = options.name ?? (yield* Random.nextIntBetween(0, 2 ** 31)).toString(36)
+    let draining = false
+    let running = 0
+    const state: State = {
+      rows,
+      turnstile,
+      options,
+      jobState: (job) => states.get(job),
+      isDraining: () => draining
+    }
+    const run = runChunk(state, runner)
+    return {
+      runChunk: (chunk) =>
+        Effect.suspend(() => {
+          if (draining) return Effect.succeed<ChunkEnd>("refused")
+          running += 1
+          return Effect.ensuring(run(chunk), Effect.sync(() => running -= 1))
+        }).pipe(Effect.provide(context)),
+      drain: Effect.suspend(() => {
+        draining = true
+        return Effect.repeat(Effect.sleep("20 millis"), { until: () => running === 0 })
+      }).pipe(Effect.asVoid),
+      isDraining: Effect.sync(() => draining)
+    }
+  })
+
+/**
+ * The runner of this process, as a layer.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  options: Options = {}
+): Layer.Layer<BulkRunner, never, SqlClient | BulkSources | Uploads.Requirements> =>
+  Layer.effect(BulkRunner, make(options))

@@ -1,0 +1,325 @@
+/**
+ * Where the files of a job are: what a manifest lists, and how a runner finds each again, on whichever machine.
+ *
+ * @since 0.1.0
+ */
+import type { SourceError } from "@stevedore/core/SourceError"
+import { InvalidSource, SourceUnreadable } from "@stevedore/core/SourceError"
+import type { UploadSource } from "@stevedore/core/UploadSource"
+import * as FileSource from "@stevedore/node/FileSource"
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { createReadStream } from "node:fs"
+import { realpath } from "node:fs/promises"
+import { join, resolve } from "node:path"
+
+/**
+ * A file of a manifest.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Entry = Schema.Struct({
+  /** With slashes, relative to the root of the job. It is the file's name for the service, and its identity in the job. */
+  path: Schema.NonEmptyString,
+  /** In bytes, for the job's sums; what is sent is what the file has when it is sent. Defaults to 0: unknown. */
+  size: Schema.optionalWith(Schema.NonNegativeInt, { default: () => 0 }),
+  /** Defaults to the type of the extension. */
+  mediaType: Schema.optional(Schema.NonEmptyString)
+}).annotations({ identifier: "BulkEntry" })
+
+/**
+ * A file of a manifest.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Entry = typeof Entry.Type
+
+/**
+ * What a job uploads. `queue` names what a runner must have to find the files: a job whose mount or machine no runner
+ * has waits until one does.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Manifest<E = never, R = never> {
+  readonly queue: (job: string) => string
+  /** Where the files are, in the terms of the queue, such as the root of a directory. */
+  readonly location: string
+  /** The files, read once, when the job is loaded. */
+  readonly entries: Stream.Stream<Entry, E, R>
+  /** Done at each submit, also of a job that is already there. */
+  readonly prepare: (job: string) => Effect.Effect<void, E, R>
+}
+
+/**
+ * A file of a job that a runner is to upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface BulkFile {
+  readonly job: string
+  readonly queue: string
+  readonly location: string
+  readonly path: string
+  readonly mediaType: string | undefined
+}
+
+/**
+ * How a runner finds the files of a queue.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  /** The queues whose files this process can read. */
+  readonly queues: Effect.Effect<ReadonlyArray<string>>
+  readonly open: (file: BulkFile) => Effect.Effect<UploadSource, SourceError>
+  /** Keeps the sources of a job in memory, for {@link fromIterable}. */
+  readonly hold: (job: string, sources: ReadonlyMap<string, UploadSource>) => Effect.Effect<void>
+}
+
+/**
+ * What this process can read.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class BulkSources extends Context.Tag("@stevedore/bulk/BulkSources")<BulkSources, Service>() {}
+
+/**
+ * What a machine has.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** Whether jobs of a directory without a host or mount may run here. Only if every runner has the same directories. */
+  readonly directories?: boolean | undefined
+  /** The root of each mount on this machine. */
+  readonly mounts?: Readonly<Record<string, string>> | undefined
+  /** The name of this machine, for the jobs that are pinned to it. */
+  readonly host?: string | undefined
+}
+
+const directories = "directory"
+const mountQueue = (mount: string): string => `mount:${mount}`
+const hostQueue = (host: string): string => `host:${host}`
+const heldQueue = (job: string): string => `process:${job}`
+
+/** The file's identity is that of the job and its path: another machine, mount or copy continues the same session. */
+const identityOf = ({ job, path }: BulkFile): string => JSON.stringify([job, path])
+
+const outside = (path: string): boolean =>
+  path.startsWith("/") || path.split(/[/\\]/).some((segment) => segment === "..") || path.includes("\0")
+
+const inRoot = (root: string, file: BulkFile): Effect.Effect<UploadSource, SourceError> =>
+  outside(file.path)
+    ? new InvalidSource({ fileName: file.path, field: "name", expected: "a path within the root of its job" })
+    : Effect.tryPromise({
+      try: () => realpath(join(root, file.location)),
+      catch: () => new SourceUnreadable({ fileName: file.path, reason: "NotFound" })
+    }).pipe(
+      Effect.flatMap((within) =>
+        FileSource.fromEntry(
+          { name: file.path, path: join(within, file.path), within },
+          { identity: identityOf(file), mediaType: file.mediaType }
+        )
+      )
+    )
+
+/**
+ * What a machine with these options can read, besides what it holds in memory.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options): Effect.Effect<Service> =>
+  Effect.sync(() => {
+    const held = new Map<string, ReadonlyMap<string, UploadSource>>()
+    const roots = new Map<string, string>([
+      ...(options.directories === true ? [[directories, "/"] as const] : []),
+      ...(options.host === undefined ? [] : [[hostQueue(options.host), "/"] as const]),
+      ...Object.entries(options.mounts ?? {}).map(([mount, root]) => [mountQueue(mount), resolve(root)] as const)
+    ])
+    const inMemory = (file: BulkFile): Effect.Effect<UploadSource, SourceError> => {
+      const source = held.get(file.job)?.get(file.path)
+      return source === undefined
+        ? new SourceUnreadable({ fileName: file.path, reason: "NotFound" })
+        : Effect.succeed({ ...source, fingerprint: { ...source.fingerprint, identity: identityOf(file) } })
+    }
+    return {
+      queues: Effect.sync(() => [...roots.keys(), ...Array.from(held.keys(), heldQueue)]),
+      open: (file) => {
+        const root = roots.get(file.queue)
+        return root === undefined ? inMemory(file) : inRoot(root, file)
+      },
+      hold: (job, sources) => Effect.sync(() => void held.set(job, sources))
+    }
+  })
+
+/**
+ * For one machine, or several with the same directories: it reads directories by their absolute paths.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerDirectory: Layer.Layer<BulkSources> = Layer.effect(BulkSources, make({ directories: true }))
+
+/**
+ * For several machines that have the same file system mounted, each at a root of its own.
+ *
+ * @example
+ * import { BulkSources } from "@stevedore/bulk"
+ * import { Config } from "effect"
+ *
+ * const sources = BulkSources.layerMounted({ archive: Config.string("ARCHIVE_ROOT") })
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerMounted = (
+  mounts: Readonly<Record<string, Config.Config<string>>>
+): Layer.Layer<BulkSources, ConfigError.ConfigError> =>
+  Layer.effect(BulkSources, Effect.flatMap(Config.all(mounts), (roots) => make({ mounts: roots })))
+
+/**
+ * For the machine that has the disk: it runs the jobs that are pinned to it.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerLocal = (options: { readonly host: string }): Layer.Layer<BulkSources> =>
+  Layer.effect(BulkSources, make(options))
+
+/**
+ * What a machine with these options can read, as a layer.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<BulkSources> => Layer.effect(BulkSources, make(options))
+
+/**
+ * Who can read the files of a directory or of a manifest. By default, whoever has the same directories.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Place =
+  | { readonly host?: undefined; readonly mount?: undefined }
+  /** Only the machine of this name. */
+  | { readonly host: string; readonly mount?: undefined }
+  /** Whoever has this mount. The root of the job is then relative to that of the mount. */
+  | { readonly host?: undefined; readonly mount: string }
+
+const placed = (root: string, { host, mount }: Place) => ({
+  queue: () => mount !== undefined ? mountQueue(mount) : host !== undefined ? hostQueue(host) : directories,
+  location: mount === undefined ? resolve(root) : root,
+  prepare: () => Effect.void
+})
+
+/**
+ * The files of a directory of this machine, in the order of their names. Links are not followed. What cannot be read is
+ * a file of the job that fails. With a mount, `root` is where this machine has it, and the job is its files.
+ *
+ * @example
+ * import { Bulk, BulkSources } from "@stevedore/bulk"
+ *
+ * const program = Bulk.submit("archive-2026", BulkSources.directory("interviews", { recursive: true }))
+ *
+ * @since 0.1.0
+ * @category manifests
+ */
+export const directory = (
+  root: string,
+  options: FileSource.DirectoryOptions & Place = {}
+): Manifest<SourceError> => ({
+  ...placed(options.mount === undefined ? root : "", options),
+  entries: Stream.map(
+    FileSource.fromDirectory(root, { recursive: options.recursive }),
+    ({ fingerprint, mediaType, name, size }) => ({
+      path: name,
+      mediaType,
+      size: fingerprint.kind === "refused" ? 0 : size
+    })
+  )
+})
+
+/**
+ * Files that a program names, under a root.
+ *
+ * @since 0.1.0
+ * @category manifests
+ */
+export const files = <E, R>(
+  root: string,
+  entries: Stream.Stream<typeof Entry.Encoded, E, R>,
+  place: Place = {}
+): Manifest<E, R> => ({
+  ...placed(root, place),
+  entries: Stream.map(entries, (entry) => ({ ...entry, size: entry.size ?? 0 }))
+})
+
+/**
+ * The files that a manifest lists: one JSON object in each line, with `path`, and optionally `size` and `mediaType`. It
+ * is read line by line, however long it is. A line that is not such an object fails with `InvalidSource` and names it.
+ *
+ * @since 0.1.0
+ * @category manifests
+ */
+export const manifest = (path: string, root: string, place: Place = {}): Manifest<SourceError> => ({
+  ...placed(root, place),
+  entries: linesOf(path).pipe(
+    Stream.mapEffect(([line, number]) =>
+      Effect.mapError(decodeLine(line), () =>
+        new InvalidSource({
+          fileName: `${path}, line ${number + 1}`,
+          field: "name",
+          expected: "a JSON object with a path, such as {\"path\":\"a.jpg\",\"size\":1024}"
+        }))
+    )
+  )
+})
+
+const decodeLine = Schema.decode(Schema.parseJson(Entry))
+
+const linesOf = (path: string): Stream.Stream<readonly [line: string, number: number], SourceUnreadable> =>
+  Stream.suspend(() =>
+    Stream.fromAsyncIterable<Buffer, SourceUnreadable>(
+      createReadStream(path),
+      () => new SourceUnreadable({ fileName: path, reason: "Failed" })
+    )
+  ).pipe(
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.zipWithIndex,
+    Stream.filter(([line]) => line.trim() !== "")
+  )
+
+/**
+ * Sources that this process has. Only this process can run the job; after a restart, submitting it again gives it the
+ * sources again. The names of the sources must differ.
+ *
+ * @since 0.1.0
+ * @category manifests
+ */
+export const fromIterable = (sources: Iterable<UploadSource>): Manifest<never, BulkSources> => {
+  const named = new Map(Array.from(sources, (source) => [source.name, source]))
+  return {
+    queue: heldQueue,
+    location: "",
+    entries: Stream.map(
+      Stream.fromIterable(named.values()),
+      ({ mediaType, name, size }) => ({ path: name, mediaType, size })
+    ),
+    prepare: (job) => Effect.flatMap(BulkSources, (service) => service.hold(job, named))
+  }
+}

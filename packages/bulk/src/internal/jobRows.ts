@@ -1,0 +1,206 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
+import { chunkStates } from "./chunkRows.js"
+import { isPostgres, now, rowsOf } from "./dialect.js"
+
+export interface JobRow {
+  readonly id: number
+  readonly name: string
+  readonly state: "loading" | "running" | "paused" | "cancelled" | "done"
+  readonly queue: string
+  readonly epoch: number
+  readonly total: number
+  readonly chunks: number
+  readonly bytes: number
+  /** Milliseconds since its first file began; null before. */
+  readonly elapsed: number | null
+}
+
+export interface SumsRow {
+  readonly uploaded: number
+  readonly failed: number
+  readonly bytes: number
+  /** How many of its chunks a runner works on. */
+  readonly held: number
+  /** What the rate limit lets pass, in calls for each millisecond; null without a limit. */
+  readonly pace: number | null
+}
+
+export interface EntryRow {
+  readonly seq: number
+  readonly path: string
+  readonly size: number
+  readonly media_type: string | null
+}
+
+export interface FedRow {
+  readonly n: number
+  readonly pass: number
+}
+
+/** The statements about jobs. */
+export const make = Effect.map(SqlClient.SqlClient, (client) => {
+  const sql = client.withoutTransforms()
+  const clock = now(sql)
+  const postgres = isPostgres(sql)
+  const { done, fed, waiting } = chunkStates
+
+  const first = <A>(rows: Effect.Effect<ReadonlyArray<A>, SqlError>): Effect.Effect<A | undefined, SqlError> =>
+    Effect.map(rows, ([row]) => row)
+
+  const loaded = (job: number, epoch: number) =>
+    sql`exists (select 1 from bulk_job where id = ${job} and epoch = ${epoch} and state = 'loading' ${
+      postgres ? sql.literal("for share") : sql.literal("")
+    })`
+
+  return {
+    find: (name: string) =>
+      first(sql<JobRow>`
+          select id, name, state, queue, epoch, total, bytes, (total + chunk_size - 1) / chunk_size as chunks,
+            coalesce(done_at, ${clock}) - started_at as elapsed
+          from bulk_job where name = ${name}`),
+
+    all: sql<{ readonly name: string }>`select name from bulk_job order by id`,
+
+    /** The job is made if there is none, and its loading begins, again if an earlier one did not come to its end. */
+    beginLoading: (
+      job: { readonly name: string; readonly queue: string; readonly location: string; readonly chunkSize: number }
+    ) =>
+      first(sql<{ readonly id: number; readonly epoch: number }>`
+          insert into bulk_job (id, name, state, source, queue, epoch, chunk_size, created_at)
+          values ((select coalesce(max(id), 0) + 1 from bulk_job), ${job.name}, 'loading', ${job.location},
+            ${job.queue}, 1, ${job.chunkSize}, ${clock})
+          on conflict (name) do update set epoch = bulk_job.epoch + 1, source = excluded.source,
+            queue = excluded.queue, chunk_size = excluded.chunk_size
+          where bulk_job.state = 'loading'
+          returning id, epoch`),
+
+    clear: (job: number) =>
+      Effect.forEach(
+        ["bulk_file", "bulk_chunk", "bulk_ledger", "bulk_receipt"],
+        (table) => sql`delete from ${sql(table)} where job = ${job}`,
+        { discard: true }
+      ),
+
+    /** The files of a manifest; whether this is still the loading that counts. */
+    load: (job: number, epoch: number, entries: ReadonlyArray<EntryRow>): Effect.Effect<boolean, SqlError> => {
+      const rows = rowsOf(sql, entries, { seq: "integer", path: "text", size: "float8", media_type: "text" })
+      const insert = sql`insert into bulk_file (job, seq, path, size, media_type)
+          select ${postgres ? sql`${job}::integer` : sql`${job}`}, x.seq, x.path, x.size, x.media_type from ${rows}
+          where ${loaded(job, epoch)} on conflict (job, seq) do nothing returning 1 as held`
+      return Effect.map(
+        postgres
+          ? sql<{ readonly held: number }>`with written as (${insert}) select count(*)::integer as held from written`
+          : sql<{ readonly held: number }>`${insert}`,
+        (written) => written.some(({ held }) => held > 0)
+      )
+    },
+
+    /** The chunks of a loaded job, which runs from here on. */
+    finishLoading: (
+      job: number,
+      epoch: number,
+      sums: { readonly total: number; readonly bytes: number; readonly chunks: number }
+    ): Effect.Effect<void, SqlError> =>
+      Effect.asVoid(Effect.zipRight(
+        postgres
+          ? sql`insert into bulk_chunk (job, n) select ${job}::integer, generate_series(0, ${sums.chunks - 1}::integer)
+                where ${loaded(job, epoch)} on conflict do nothing`
+          : sql`insert into bulk_chunk (job, n)
+                with recursive c(n) as (select 0 union all select n + 1 from c where n < ${sums.chunks - 1})
+                select ${job}, n from c where n < ${sums.chunks} and ${loaded(job, epoch)} on conflict do nothing`,
+        sql`update bulk_job set state = 'running', total = ${sums.total}, bytes = ${sums.bytes}
+            where id = ${job} and epoch = ${epoch} and state = 'loading'`
+      )),
+
+    sums: (job: number) =>
+      Effect.map(
+        sql<SumsRow>`
+            select ${
+          postgres
+            ? sql.literal(
+              "coalesce(sum(uploaded), 0)::float8 as uploaded, coalesce(sum(failed), 0)::float8 as failed, " +
+                "coalesce(sum(bytes), 0) as bytes, count(runner)::float8 as held"
+            )
+            : sql.literal(
+              "coalesce(sum(uploaded), 0) as uploaded, coalesce(sum(failed), 0) as failed, " +
+                "coalesce(sum(bytes), 0) as bytes, count(runner) as held"
+            )
+        },
+              (select min(calls / window_millis) from bulk_rate where ends_at > ${clock}) as pace
+            from bulk_chunk where job = ${job}`,
+        ([row]): SumsRow => row ?? { uploaded: 0, failed: 0, bytes: 0, held: 0, pace: null }
+      ),
+
+    failures: (job: number, after: number) =>
+      sql<{ readonly seq: number; readonly path: string; readonly error: string | null }>`
+          select seq, path, error from bulk_file where job = ${job} and state = 2 and seq > ${after}
+          order by seq limit 500`,
+
+    files: (job: number, after: number) =>
+      sql<
+        { readonly seq: number; readonly path: string; readonly fileId: string | null; readonly error: string | null }
+      >`
+          select seq, path, file_id as ${sql("fileId")}, error from bulk_file
+          where job = ${job} and state > 0 and seq > ${after} order by seq limit 500`,
+
+    /** A change of state, from any of those named. */
+    change: (job: number, from: ReadonlyArray<JobRow["state"]>, to: JobRow["state"]) =>
+      sql`update bulk_job set state = ${to} where id = ${job} and ${sql.in("state", from)}`,
+
+    /** Failed files wait again, with their chunks. */
+    retry: (job: number): Effect.Effect<void, SqlError> =>
+      Effect.asVoid(Effect.zipRight(
+        sql`update bulk_file set state = 0, attempts = 0, error = null, kept = 0 where job = ${job} and state = 2`,
+        Effect.zipRight(
+          sql`update bulk_chunk set state = ${waiting}, pass = pass + 1, tries = 0, failed = 0
+              where job = ${job} and failed > 0`,
+          sql`update bulk_job set state = 'running', done_at = null where id = ${job} and state in ('done', 'paused')`
+        )
+      )),
+
+    /** Whether the job was one that may be forgotten. */
+    forget: (job: number) => sql`delete from bulk_job where id = ${job} and state in ('done', 'cancelled')`,
+
+    /** The jobs that run, of queues that this process can serve. */
+    running: (queues: ReadonlyArray<string>) =>
+      queues.length === 0
+        ? Effect.succeed<ReadonlyArray<{ readonly id: number; readonly queue: string; readonly fed: number }>>([])
+        : sql<{ readonly id: number; readonly queue: string; readonly fed: number }>`
+            select id, queue, ${
+          postgres ? sql.literal("(select count(*)::integer") : sql.literal("(select count(*)")
+        } from bulk_chunk where job = bulk_job.id and state = ${fed}) as fed
+            from bulk_job where state = 'running' and ${sql.in("queue", queues)} order by id`,
+
+    /** A job whose chunks are all done is done. */
+    finish: (queues: ReadonlyArray<string>) =>
+      queues.length === 0
+        ? Effect.void
+        : sql`update bulk_job set state = 'done', done_at = ${clock}
+            where state = 'running' and ${sql.in("queue", queues)}
+              and not exists (select 1 from bulk_chunk where job = bulk_job.id and state < ${done})`,
+
+    /** Chunks that wait, in order. */
+    toFeed: (job: number, most: number) =>
+      sql<FedRow>`select n, pass from bulk_chunk where job = ${job} and state = ${waiting} order by n limit ${most}`,
+
+    /** Whether this process is the one that has marked the chunk as fed. */
+    fed: (job: number, { n, pass }: FedRow): Effect.Effect<boolean, SqlError> =>
+      Effect.map(
+        sql`update bulk_chunk set state = ${fed}, seen_at = ${clock}
+            where job = ${job} and n = ${n} and state = ${waiting} and pass = ${pass} returning n`,
+        (rows) => rows.length > 0
+      ),
+
+    /** All that was fed waits again under another pass. */
+    feedAllAgain: sql`update bulk_chunk set state = ${waiting}, pass = pass + 1, runner = null where state = ${fed}`,
+
+    /** Chunks that were fed, and that no runner has shown for this long, wait again under another pass. */
+    feedAgain: (job: number, silentMillis: number) =>
+      sql`update bulk_chunk set state = ${waiting}, pass = pass + 1
+          where job = ${job} and state = ${fed} and seen_at < ${clock} - ${silentMillis}`
+  }
+})
+
+export type JobRows = Effect.Effect.Success<typeof make>

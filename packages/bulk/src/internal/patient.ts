@@ -1,0 +1,29 @@
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+
+/**
+ * A statement that may be repeated, until the database answers. A connection that has gone without a word is given up
+ * after fifteen seconds. What is behind it is told once an outage, not once a try.
+ */
+export const patient = <A, R>(
+  what: string,
+  statement: Effect.Effect<A, SqlError, R>
+): Effect.Effect<A, never, R> =>
+  Effect.suspend(() => {
+    let told = false
+    return statement.pipe(
+      Effect.timeoutFail({ duration: "15 seconds", onTimeout: () => "no answer for 15 seconds" }),
+      Effect.tapError((error) =>
+        Effect.suspend(() => {
+          if (told) return Effect.void
+          told = true
+          return Effect.logWarning(`The database does not ${what}: trying again until it does`, error)
+        })
+      ),
+      Effect.retry(Schedule.spaced("500 millis")),
+      // nothing is left to fail with: it is repeated for ever
+      Effect.catchAll(() => Effect.never),
+      Effect.tap(() => told ? Effect.logInfo(`The database does ${what} again`) : Effect.void)
+    )
+  })

@@ -1,0 +1,2 @@
+/** Where `@effect/sql` keeps the queue of chunks. */
+export const queueTable = "bulk_queue"

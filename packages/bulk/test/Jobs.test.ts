@@ -1,0 +1,207 @@
+import { SqlClient } from "@effect/sql/SqlClient"
+import { assert, describe, it } from "@effect/vitest"
+import type * as Libsql from "@libsql/client"
+import { Bulk, BulkRateLimit, BulkRunner, BulkSources } from "@stevedore/bulk"
+import * as BulkQueue from "@stevedore/bulk/Queue"
+import type { UploadSource } from "@stevedore/core"
+import { ObjectStorage } from "@stevedore/core"
+import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
+import { Chunk, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
+import { database, sources, sql } from "./support/lives.js"
+import { proof } from "./support/proof.js"
+
+const sandbox = (options: SandboxLayer.Options = {}) =>
+  SandboxLayer.memory({ minimumPartSize: 5, recommendedPartSize: 10, ...options })
+
+const upload = { threshold: 40, parts: 2, concurrency: 2 }
+
+const queue = (client: Libsql.Client) =>
+  BulkQueue.layer({ files: 4, upload, drain: "2 seconds" }).pipe(
+    Layer.provideMerge(BulkSources.layer({})),
+    Layer.provideMerge(sql(client))
+  )
+
+const runner = (client: Libsql.Client, options: BulkRunner.Options = {}) =>
+  Layer.merge(BulkRunner.layer({ files: 2, upload, ...options }), Bulk.layerClient).pipe(
+    Layer.provideMerge(BulkSources.layer({})),
+    Layer.provideMerge(sql(client))
+  )
+
+const missing = (source: UploadSource): UploadSource => ({ ...source, name: "missing.bin", size: 0 })
+
+describe("a job", () => {
+  it.live("ends with an outcome for each file, and is there only once", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const files = sources(7)
+      yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable([...files, ...files.slice(0, 1).map(missing)]), {
+          chunkSize: 3
+        })
+        assert.deepStrictEqual(yield* job.await, { uploaded: 7, failed: 1, cancelled: 0 })
+        const failures = Chunk.toReadonlyArray(yield* Stream.runCollect(job.failures))
+        assert.deepStrictEqual(failures.map(({ error, path }) => [path, error._tag]), [["missing.bin", "EmptySource"]])
+        const again = yield* Bulk.submit("job", BulkSources.fromIterable(files))
+        assert.strictEqual(again.id, job.id)
+        assert.strictEqual(yield* Stream.runCount(job.files), 7)
+        yield* proof(files)
+        assert.deepStrictEqual((yield* job.status).state, "done")
+        yield* job.forget
+        assert.deepStrictEqual(yield* Bulk.names, [])
+        assert.strictEqual(Either.getLeft(yield* Effect.either(Bulk.get("job")))._tag, "Some")
+      }).pipe(Effect.provide(queue(client)))
+    }).pipe(Effect.scoped, Effect.provide(sandbox())))
+
+  it.live("that is paused begins nothing, and one that is cancelled keeps what it has", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const files = sources(9)
+      yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize: 3 })
+        yield* job.pause
+        assert.strictEqual(yield* Bulk.runChunk(job.id, 0), "refused")
+        assert.lengthOf(yield* Sandbox.files, 0)
+        yield* job.resume
+        assert.strictEqual(yield* Bulk.runChunk(job.id, 0), "done")
+        yield* job.cancel
+        assert.strictEqual(yield* Bulk.runChunk(job.id, 1), "refused")
+        assert.deepStrictEqual(yield* job.await, { uploaded: 3, failed: 0, cancelled: 6 })
+        yield* proof(files.slice(0, 3))
+      }).pipe(Effect.provide(runner(client)))
+    }).pipe(Effect.scoped, Effect.provide(sandbox())))
+
+  it.live("retries what has failed", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const files = sources(2)
+      yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files))
+        yield* job.await
+        assert.strictEqual((yield* job.status).failed, 1)
+        yield* job.retryFailed
+        assert.deepStrictEqual(yield* job.await, { uploaded: 2, failed: 0, cancelled: 0 })
+        yield* proof(files)
+      }).pipe(Effect.provide(queue(client)))
+    }).pipe(Effect.scoped, Effect.provide(sandbox({ faults: FaultScript.on("initiate").answer(400, "BadRequest") }))))
+
+  it.live("that was loaded halfway is loaded again", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const files = sources(3)
+      yield* Effect.gen(function*() {
+        const broken = { ...BulkSources.fromIterable(files), entries: Stream.fail("broken") }
+        assert.strictEqual(Either.getLeft(yield* Effect.either(Bulk.submit("job", broken)))._tag, "Some")
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files))
+        assert.strictEqual((yield* job.status).total, 3)
+        assert.strictEqual(yield* Bulk.runChunk(job.id, 0), "done")
+        yield* proof(files)
+      }).pipe(Effect.provide(runner(client)))
+    }).pipe(Effect.scoped, Effect.provide(sandbox())))
+})
+
+describe("a chunk", () => {
+  it.live("that is delivered twice at once is uploaded once, and the first runner completes nothing any more", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const files = sources(6)
+      const storage = yield* ObjectStorage.ObjectStorage
+      // the first runner is slow: everything that it has put is there only after it was replaced
+      const slow = Layer.succeed(ObjectStorage.ObjectStorage, {
+        ...storage,
+        put: (request) => Effect.delay(storage.put(request), "700 millis")
+      })
+      const first = yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files))
+        return yield* Bulk.runChunk(job.id, 0)
+      }).pipe(Effect.provide(Layer.provide(runner(client, { heartbeat: "50 millis", files: 6 }), slow)), Effect.fork)
+      yield* Effect.sleep("400 millis")
+      const second = yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files))
+        return yield* Bulk.runChunk(job.id, 0)
+      }).pipe(Effect.provide(runner(client)))
+      assert.strictEqual(second, "done")
+      assert.strictEqual(yield* Fiber.join(first), "lost")
+      yield* Effect.provide(proof(files), sql(client))
+    }).pipe(Effect.scoped, Effect.provide(sandbox())))
+
+  it.live("whose file ends its process is tried alone, and only that file is Crashed", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const files = sources(5)
+      const poison = "file-1.bin"
+      const storage = yield* ObjectStorage.ObjectStorage
+      let deaths = 0
+      const life = Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files))
+        return yield* Bulk.runChunk(job.id, 0)
+      })
+      const dying = Effect.gen(function*() {
+        const died = yield* Effect.makeLatch()
+        const layer = Layer.succeed(ObjectStorage.ObjectStorage, {
+          ...storage,
+          put: (request) => request.name === poison ? Effect.zipRight(died.open, Effect.never) : storage.put(request)
+        })
+        return yield* Effect.raceFirst(
+          Effect.provide(life, Layer.provide(runner(client), layer)),
+          Effect.as(died.await, "died")
+        )
+      })
+      let end = yield* dying
+      while (end === "died" && deaths < 10) {
+        deaths += 1
+        end = yield* dying
+      }
+      assert.strictEqual(end, "done")
+      assert.strictEqual(deaths, 4)
+      yield* Effect.gen(function*() {
+        const job = yield* Bulk.get("job")
+        const failures = Chunk.toReadonlyArray(yield* Stream.runCollect(job.failures))
+        assert.deepStrictEqual(failures.map(({ error, path }) => [path, error._tag]), [[poison, "Crashed"]])
+        // its session is kept, for a retry, and ends with the job
+        yield* job.cancel
+        yield* job.forget
+        yield* proof(files.filter(({ name }) => name !== poison))
+      }).pipe(Effect.provide(runner(client)))
+    }).pipe(Effect.scoped, Effect.provide(sandbox())))
+})
+
+describe("a rate limit in the database", () => {
+  it.live("is one for several processes, and what one has taken and not used is lost for one window only", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const options = { token: "t", limit: 10, window: "200 millis", slice: 4 } as const
+      yield* Effect.gen(function*() {
+        const gates = yield* Effect.replicateEffect(BulkRateLimit.make(options), 2)
+        const [one, other] = gates
+        if (one === undefined || other === undefined) return assert.fail("two gates")
+        let passed = 0
+        const call = (gate: typeof one) =>
+          gate.pass(() => Effect.sync(() => passed += 1), { operation: "c", attempt: 1 })
+        // a process that takes a slice, uses one call of it, and is never seen again
+        yield* call(yield* BulkRateLimit.make(options))
+        const fiber = yield* Effect.fork(
+          Effect.forEach([one, other], (gate) => Effect.replicateEffect(call(gate), 10), { concurrency: 2 })
+        )
+        yield* Effect.sleep("100 millis")
+        assert.isAtMost(passed, 7)
+        yield* Fiber.join(fiber)
+        assert.strictEqual(passed, 21)
+        const database = yield* SqlClient
+        const rows = yield* database<{ used: number }>`select used from bulk_rate`
+        assert.strictEqual(Option.isSome(Option.fromNullable(rows[0])), true)
+      }).pipe(Effect.provide(sql(client)))
+    }).pipe(Effect.scoped))
+})
+
+describe("a directory", () => {
+  it.effect("has no file outside of its root", () =>
+    Effect.gen(function*() {
+      const service = yield* BulkSources.make({ directories: true })
+      for (const path of ["../secret", "/etc/passwd", "a/../../secret"]) {
+        const opened = yield* Effect.either(
+          service.open({ job: "j", queue: "directory", location: "/tmp", path, mediaType: undefined })
+        )
+        assert.strictEqual(Either.isLeft(opened) && opened.left._tag, "InvalidSource")
+      }
+    }))
+})

@@ -1,0 +1,102 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
+import * as BulkQueue from "@stevedore/bulk/Queue"
+import { Sandbox, SandboxLayer } from "@stevedore/testing"
+import { Effect, Fiber, Layer, Schedule, Stream } from "effect"
+import { sources } from "../support/lives.js"
+import type { Postgres } from "../support/postgres.js"
+import { postgres } from "../support/postgres.js"
+import { proof } from "../support/proof.js"
+
+const sandbox = SandboxLayer.memory({ minimumPartSize: 5, recommendedPartSize: 10 })
+
+const runner = (database: Postgres, files: ReturnType<typeof sources>) =>
+  BulkQueue.layer({ files: 4, lease: "3 seconds", upload: { threshold: 40 } }).pipe(
+    Layer.provideMerge(Layer.effect(
+      BulkSources.BulkSources,
+      Effect.tap(
+        BulkSources.make({}),
+        (service) => service.hold("job", new Map(files.map((source) => [source.name, source])))
+      )
+    )),
+    Layer.provide(database.layer)
+  )
+
+describe("a job in PostgreSQL", () => {
+  it.live("is done by two runners that start at once on an empty database", () =>
+    Effect.gen(function*() {
+      const database = yield* postgres
+      const files = sources(40)
+      const submitted = Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize: 5 })
+        return yield* job.await
+      }).pipe(Effect.provide(runner(database, files)))
+      const totals = yield* Effect.all([submitted, submitted], { concurrency: 2 })
+      assert.deepStrictEqual(totals[0], { uploaded: 40, failed: 0, cancelled: 0 })
+      yield* Effect.provide(proof(files), database.layer)
+    }).pipe(Effect.scoped, Effect.provide(sandbox)), 120_000)
+
+  it.live("goes on when its database has crashed and is back", () =>
+    Effect.gen(function*() {
+      const database = yield* postgres
+      const files = sources(60)
+      const working = yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize: 10 })
+        yield* Effect.never
+        return job
+      }).pipe(Effect.provide(runner(database, files)), Effect.fork)
+      yield* Effect.repeat(Effect.delay(Sandbox.files, "5 millis"), { until: (files) => files.length >= 10 })
+      yield* database.crash
+      yield* Effect.sleep("2 seconds")
+      yield* database.start
+      const watching = Effect.flatMap(Bulk.get("job"), (job) => job.await).pipe(
+        Effect.provide(Layer.provide(Bulk.layerClient, database.layer)),
+        Effect.retry({ times: 50, schedule: Schedule.spaced("300 millis") })
+      )
+      assert.deepStrictEqual(yield* watching, { uploaded: 60, failed: 0, cancelled: 0 })
+      yield* Fiber.interrupt(working)
+      yield* Effect.provide(proof(files), database.layer)
+    }).pipe(Effect.scoped, Effect.provide(sandbox)), 120_000)
+
+  it.live("goes on with the sessions of a runner that has gone without a word", () =>
+    Effect.gen(function*() {
+      const database = yield* postgres
+      const files = sources(20)
+      const claimed = Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize: 20 })
+        return yield* Bulk.runChunk(job.id, 0)
+      })
+      const alone = (heartbeat: "100 millis") =>
+        Layer.merge(BulkRunner.layer({ files: 2, heartbeat, upload: { threshold: 40 } }), Bulk.layerClient).pipe(
+          Layer.provideMerge(BulkSources.layer({})),
+          Layer.provide(database.layer)
+        )
+      const first = yield* Effect.fork(Effect.provide(claimed, alone("100 millis")))
+      yield* Effect.repeat(Effect.delay(Sandbox.files, "1 millis"), { until: (files) => files.length >= 3 })
+      assert.strictEqual(yield* Effect.provide(claimed, alone("100 millis")), "done")
+      assert.strictEqual(yield* Fiber.join(first), "lost")
+      yield* Effect.provide(proof(files), database.layer)
+    }).pipe(Effect.scoped, Effect.provide(sandbox)), 120_000)
+
+  it.live(
+    "loads a manifest in statements of thousands of files, and pages through what came of them",
+    () =>
+      Effect.gen(function*() {
+        const database = yield* postgres
+        const entries = Stream.map(Stream.range(0, 20_000), (n) => ({ path: `${n}.jpg`, size: 100 }))
+        yield* Effect.gen(function*() {
+          const job = yield* Bulk.submit("job", BulkSources.files("/nowhere", entries))
+          assert.strictEqual(job.chunks, 201)
+          assert.deepInclude(yield* job.status, {
+            state: "running",
+            total: 20_001,
+            bytes: { total: 2_000_100, uploaded: 0 }
+          })
+          yield* job.cancel
+          assert.deepStrictEqual(yield* job.await, { uploaded: 0, failed: 0, cancelled: 20_001 })
+          yield* job.forget
+        }).pipe(Effect.provide(Layer.provide(Bulk.layerClient, database.layer)))
+      }).pipe(Effect.scoped),
+    120_000
+  )
+})

@@ -1,0 +1,70 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Effect, Redacted, Schedule } from "effect"
+import type { ChildProcess } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
+import { chownSync, mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { postgresPath } from "../../../../.ci/optional-suites.mjs"
+
+const binary = (name: string): string => join(postgresPath ?? "", name)
+
+// PostgreSQL refuses to run as root; Debian's package brings a user for it
+const user = (): { uid?: number; gid?: number } => {
+  if (process.getuid?.() !== 0) return {}
+  const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
+  return { uid: id("-u"), gid: id("-g") }
+}
+
+const freePort = Effect.async<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+/** A PostgreSQL of its own, in a directory of its own, on loopback. */
+export const postgres = Effect.gen(function*() {
+  const port = yield* freePort
+  const owner = user()
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "stevedore-postgres-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
+  if (owner.uid !== undefined && owner.gid !== undefined) chownSync(folder, owner.uid, owner.gid)
+  const data = join(folder, "data")
+  execFileSync(binary("initdb"), ["-D", data, "-U", "bulk", "-A", "trust", "-N"], {
+    ...owner,
+    cwd: folder,
+    stdio: "ignore"
+  })
+  const state: { child: ChildProcess | undefined } = { child: undefined }
+  const start = Effect.sync(() => {
+    state.child = spawn(
+      binary("postgres"),
+      ["-D", data, "-p", `${port}`, "-c", "listen_addresses=127.0.0.1", "-k", folder, "-c", "fsync=off"],
+      { ...owner, cwd: folder, stdio: "ignore" }
+    )
+  })
+  // SIGQUIT is a crash: nothing is written, and the next start recovers
+  const stop = (signal: "SIGQUIT" | "SIGINT") =>
+    Effect.async<void>((resume) => {
+      const { child } = state
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+      child.once("exit", () => resume(Effect.void))
+      child.kill(signal)
+    })
+  yield* Effect.acquireRelease(start, () => stop("SIGINT"))
+  const url = `postgres://bulk@127.0.0.1:${port}/postgres`
+  const layer = PgClient.layer({ url: Redacted.make(url), maxConnections: 6 })
+  yield* Effect.flatMap(PgClient.PgClient, (sql) => sql`select 1`).pipe(
+    Effect.provide(layer),
+    Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.intersect(Schedule.recurs(100))))
+  )
+  return { url, layer, crash: stop("SIGQUIT"), start }
+})
+
+export type Postgres = Effect.Effect.Success<typeof postgres>
