@@ -371,6 +371,17 @@ describe("ServiceEndpoints", () => {
       assert.strictEqual(problem(ServiceEndpoints.file.respond(standard, answer(body), { fileId: "f1" })), "")
     })
 
+    it("a page has at most 10,000 items", () => {
+      const read = (count: number) =>
+        ServiceEndpoints.listPage.respond(
+          standard,
+          answer({ data: Array.from({ length: count }, () => 1), page: {} }),
+          { path: "/v1/projects", limit: 100, cursor: Option.none(), query: [] }
+        )
+      assert.isTrue(Either.isRight(read(10_000)))
+      assert.strictEqual(problem(read(10_001)), "data")
+    })
+
     it("a page is read completely, its items untouched", () => {
       const page = { data: [{ id: 1 }, "x", null], page: { total_count: 3, has_more: false, next_cursor: null } }
       assert.deepStrictEqual(

@@ -17,7 +17,7 @@ import type { ServiceError } from "../ServiceError.js"
 import type { CompleteUploadBody, ServiceProfile } from "../ServiceProfile.js"
 import type { MultipartSession, PartReceipt, SingleSession, UploadSession } from "../UploadSession.js"
 import type { ServiceAnswer } from "./answer.js"
-import { decode } from "./answer.js"
+import { decode, invalid } from "./answer.js"
 import { RawPage } from "./page.js"
 import type { Resource } from "./resource.js"
 import { invalidField, namesOf, resourceOf, textOf, valueOf } from "./resource.js"
@@ -271,6 +271,9 @@ export interface PageRequest {
   readonly query: ReadonlyArray<readonly [string, string]>
 }
 
+/** A hundred times what the interface has on a page. Each item is decoded, checked and printed by itself. */
+const mostItems = 10_000
+
 /**
  * `GET`: one page of a list.
  *
@@ -291,7 +294,12 @@ export const listPage: Endpoint<PageRequest, RawPage> = {
         ...query
       ]
     }),
-  respond: (_, answer) => decode(answer, RawPage)
+  respond: (_, answer) =>
+    Either.filterOrLeft(
+      decode(answer, RawPage),
+      ({ data }) => data.length <= mostItems,
+      ({ data }) => invalid(answer, "data", `${data.length} items on a page`)
+    )
 }
 
 /**
