@@ -37,7 +37,7 @@ export type BrowserStevedore = ServiceApi.ServiceApi | ObjectStorage | TransferG
  * @since 0.1.0
  * @category models
  */
-export interface Options extends Omit<ServiceConfig.Options, "token">, ServiceApi.Options, TransferGate.Options {
+export interface Options extends Omit<ServiceConfig.Options, "token">, ServiceApi.Options, TransferGate.FixedOptions {
   /** An http or https URL, or a path of the page's own origin such as `/api`. */
   readonly baseUrl: string
   /**
@@ -137,7 +137,7 @@ const mostConnections = 6
  * An operation that fails because the browser is offline waits until it is online again, and is then repeated without
  * counting as an attempt.
  *
- * Browsers open at most six connections per host, so the gate's `limit` defaults to six.
+ * Browsers open at most six connections per host, so the gate's `limit` defaults to six, and all of them are used.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -160,7 +160,7 @@ export const layer = (options: Options): Layer.Layer<BrowserStevedore, ConfigErr
     XhrObjectStorage.layer,
     Layer.scoped(
       TransferGate.TransferGate,
-      Effect.map(TransferGate.make({ limit: mostConnections, ...options }), patientGate)
+      Effect.map(TransferGate.makeFixed({ ...options, limit: options.limit ?? mostConnections }), patientGate)
     ),
     options.ledger === false ? Layer.empty : BrowserLedger.layer(options.ledger),
     Checksum.layerInForce,

@@ -14,7 +14,6 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { atLeastOne } from "./base/atLeastOne.js"
 import { monotonicMillis } from "./base/serverClock.js"
-import type { Outcome } from "./gate/congestion.js"
 import { Congestion } from "./gate/congestion.js"
 import type { Claim } from "./gate/fairQueue.js"
 import { FairQueue } from "./gate/fairQueue.js"
@@ -63,7 +62,7 @@ export interface State {
 /**
  * A gate that all transfers of a runtime pass.
  *
- * It learns its width from what passes: wider while storage confirms more, back when it does not, and first narrower if
+ * A gate by {@link make} learns its width from what passes: wider while storage confirms more, back when it does not, and first narrower if
  * one transfer exceeds 100 MB/s. `TimedOut` narrows it a little, and several by half; an error that asks for `slowDown`
  * halves it. If only some get a connection, it narrows to those. A fall in throughput while too few wait does nothing.
  *
@@ -99,21 +98,14 @@ export interface Service {
 export class TransferGate extends Context.Tag("@stevedore/core/TransferGate")<TransferGate, Service>() {}
 
 /**
- * The width of the gate.
+ * The options of every gate.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Options {
+export interface FixedOptions {
   /** The maximum number of transfers in flight, over all files. Defaults to 32. */
   readonly limit?: number | undefined
-  /**
-   * The number of transfers in flight at the start. Defaults to 6, as many as browsers open to one host, or to the
-   * limit if that is lower.
-   */
-  readonly initial?: number | undefined
-  /** `false` keeps the gate as wide as the limit. By default, the gate finds its width from what storage confirms. */
-  readonly adaptive?: boolean | undefined
   /**
    * The maximum memory held for transfers, over all files, in bytes. A single transfer that needs more runs alone.
    * Defaults to 256 MiB.
@@ -124,6 +116,22 @@ export interface Options {
    * the length of the pause is decided. Defaults to half a second.
    */
   readonly shortestPause?: Duration.DurationInput | undefined
+}
+
+/**
+ * The width of the gate.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends FixedOptions {
+  /**
+   * The number of transfers in flight at the start. Defaults to 6, as many as browsers open to one host, or to the
+   * limit if that is lower.
+   */
+  readonly initial?: number | undefined
+  /** `false` keeps the gate as wide as the limit. By default, the gate finds its width from what storage confirms. */
+  readonly adaptive?: boolean | undefined
 }
 
 const gauges = {
@@ -144,26 +152,54 @@ const report = (before: Counts, now: Counts): void => {
   }
 }
 
+/** How many transfers may run now, and what their ends say about that. */
+interface Pace {
+  readonly width: number
+  /** What storage confirms, in bytes per millisecond, if it is measured. */
+  readonly rate: number | undefined
+  /** What is left of it after a time without transfers. */
+  readonly rested: (now: number) => Pace
+  /** A transfer begins. What is returned is to be called with its end. */
+  readonly began: (now: number) => (exit: Exit.Exit<unknown, unknown>, bytes: number, now: number) => void
+}
+
+const adapting = (congestion: Congestion): Pace => ({
+  get width() {
+    return congestion.width
+  },
+  get rate() {
+    return congestion.rate
+  },
+  rested: (now) => adapting(congestion.rested(now)),
+  began: (startedAt) => {
+    const number = congestion.began(startedAt)
+    return (exit, bytes, now) => congestion.ended(number, now, outcomeOf(exit, bytes))
+  }
+})
+
+const ignored = (): void => {}
+
+const steady = (width: number): Pace => {
+  const pace: Pace = { width, rate: undefined, rested: () => pace, began: () => ignored }
+  return pace
+}
+
 const nothing: Counts = { inFlight: 0, waiting: 0, width: 0, bufferedBytes: 0 }
 
 // Not the wall clock, which may be adjusted during a pause or a measurement
 const elapsed: Effect.Effect<number> = Effect.map(Effect.clock, monotonicMillis)
 
-/**
- * Creates a gate. Owners are served in turn, and the transfers of one owner in order of arrival.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = (options: Options = {}): Effect.Effect<Service, never, Scope.Scope> =>
+const makeWith = (
+  options: FixedOptions,
+  limit: number,
+  firstPace: Pace
+): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const limit = atLeastOne(options.limit, 32)
-    const isAdaptive = options.adaptive ?? true
     const shortestPause = Duration.decode(options.shortestPause ?? "500 millis")
     const maxBufferedBytes = atLeastOne(options.maxBufferedBytes, 268_435_456)
     const places = new FairQueue()
     const memory = new FairQueue()
-    let congestion = new Congestion(isAdaptive ? Math.min(limit, atLeastOne(options.initial, 6)) : limit, limit)
+    let pace = firstPace
     const scope = yield* Effect.scope
     let pausedUntil = Number.NEGATIVE_INFINITY
     let isTimerRunning = false
@@ -173,7 +209,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
     const counts = (): Counts => ({
       inFlight: places.used,
       waiting: places.waiting + memory.waiting,
-      width: congestion.width,
+      width: pace.width,
       bufferedBytes: memory.used
     })
 
@@ -185,7 +221,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
 
     const serve = (now: number): void => {
       memory.serve(maxBufferedBytes)
-      places.serve(now >= pausedUntil ? congestion.width : 0)
+      places.serve(now >= pausedUntil ? pace.width : 0)
       tell()
     }
 
@@ -193,7 +229,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       Effect.flatMap(elapsed, (now) =>
         Effect.async<Claim>((resume) => {
           const claim: Claim = { ...claimed, met: () => resume(Effect.succeed(claim)) }
-          if (places.used + places.waiting === 0) congestion = congestion.rested(now)
+          if (places.used + places.waiting === 0) pace = pace.rested(now)
           queue.enter(claim)
           serve(now)
           return giveBack(queue, claim)
@@ -229,12 +265,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
         (millis) => millis > 0 ? pause(millis) : Effect.void
       )
 
-    const begin: Effect.Effect<(outcome: Outcome, now: number) => void> = isAdaptive
-      ? Effect.map(elapsed, (startedAt) => {
-        const number = congestion.began(startedAt)
-        return (outcome, now) => congestion.ended(number, now, outcome)
-      })
-      : Effect.succeed(() => {})
+    const begin = Effect.map(elapsed, (now) => pace.began(now))
 
     // Fibers that outlive the gate, such as those a disposed runtime has forked, would wait forever for its timer
     yield* Effect.addFinalizer(() =>
@@ -261,7 +292,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
           Effect.flatMap(begin, (end) =>
             Effect.onExit(restore(transfer), (exit) => {
               const left = giveBack(places, claim, (now) =>
-                end(outcomeOf(exit, bytes), now))
+                end(exit, bytes, now))
               return Exit.isSuccess(exit) ? left : Effect.ensuring(heed(exit), left)
             })))
       )
@@ -276,10 +307,40 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       state: Effect.map(elapsed, (now) => ({
         ...counts(),
         limit,
-        throughput: Option.map(Option.fromNullable(congestion.rate), (rate) => rate * 1000),
+        throughput: Option.map(Option.fromNullable(pace.rate), (rate) => rate * 1000),
         pausedFor: Duration.millis(Math.max(0, pausedUntil - now))
       }))
     }
+  })
+
+/**
+ * Creates a gate that finds its width from what storage confirms, unless `adaptive` is false. Owners are served in turn,
+ * and the transfers of one owner in order of arrival.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options = {}): Effect.Effect<Service, never, Scope.Scope> =>
+  Effect.suspend(() => {
+    const limit = atLeastOne(options.limit, 32)
+    return options.adaptive === false
+      ? makeFixed({ ...options, limit })
+      : makeWith(options, limit, adapting(new Congestion(Math.min(limit, atLeastOne(options.initial, 6)), limit)))
+  })
+
+/**
+ * Creates a gate that is always as wide as its limit, for where there are only so many connections, as in a page. It
+ * contains no code that measures.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeFixed = (
+  options: FixedOptions & { readonly limit: number }
+): Effect.Effect<Service, never, Scope.Scope> =>
+  Effect.suspend(() => {
+    const limit = atLeastOne(options.limit, 32)
+    return makeWith(options, limit, steady(limit))
   })
 
 /**
