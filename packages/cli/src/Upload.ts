@@ -114,7 +114,7 @@ const wishes = (options: Options): UploadOptions => ({
   parts: Option.getOrUndefined(options.parts),
   concurrency: Option.getOrUndefined(options.concurrency),
   resume: !options.noResume,
-  verify: options.verify,
+  verify: options.verify === "download" ? "sample" : options.verify,
   onImpossible: options.onImpossible
 })
 
@@ -197,6 +197,7 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
     const run: Run = {
       service: service.baseUrl,
       options: wishes(options),
+      readBack: options.verify === "download",
       files: options.files,
       stopAfter: stopAfter(options),
       described: { name: Option.getOrUndefined(name), mediaType: Option.getOrUndefined(mediaType) },

@@ -185,7 +185,7 @@ export const layer = (algorithm: ChecksumAlgorithm): Layer.Layer<never> => Layer
  * whole file a second time. The uploaded file then has no `sent.checksum`, and an interrupted upload is resumed if the
  * source's fingerprint is the same, without comparing the stored parts: in a page, the fingerprint has a sample of the
  * content; on disk, it has size, modification date and inode. `verify: "all"` still compares the stored parts, and
- * starts over if they have no checksums. `verify: "download"` still compares every byte, by CRC-32.
+ * starts over if they have no checksums. `Uploads.readBack` still compares every byte, by CRC-32.
  *
  * @example
  * import { BrowserStevedore } from "@stevedore/browser"

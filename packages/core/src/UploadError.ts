@@ -90,7 +90,7 @@ export class StoredSizeDiffers extends TaggedError<StoredSizeDiffers>()("StoredS
 }
 
 /**
- * What storage returns is not what was sent. Only `verify: "download"` detects this.
+ * What storage returns is not what was sent. Only `Uploads.readBack` detects this.
  *
  * @since 0.1.0
  * @category errors
@@ -118,7 +118,7 @@ export class ContentDiffers extends TaggedError<ContentDiffers>()("ContentDiffer
 }
 
 /**
- * The file is there, but could not be read back as `verify: "download"` requires.
+ * The file is there, but could not be read back as `Uploads.readBack` requires.
  *
  * @since 0.1.0
  * @category errors

@@ -55,7 +55,6 @@ export const UploadEvent = /* #__PURE__ */ Schema.Union(
   Schema.TaggedStruct("Resumed", {}),
   Schema.TaggedStruct("Woke", {}),
   Schema.TaggedStruct("Completing", {}),
-  Schema.TaggedStruct("Verifying", {}),
   Schema.TaggedStruct("Completed", { file: FileRecord }),
   Schema.TaggedStruct("Failed", { error: UploadError }),
   Schema.TaggedStruct("Cancelled", {})
@@ -77,7 +76,6 @@ export const UploadEvent = /* #__PURE__ */ Schema.Union(
  * - `Woke`: the computer slept. All connections were dropped, and the parts on them are sent again.
  * - `Completing`: all parts are in storage, and Complete is sent, or its outcome is looked up if an earlier process may
  *   have sent it.
- * - `Verifying`: the file is there, and is read back for comparison.
  * - `Completed`: the file is there.
  * - `Failed`, `Cancelled`: the upload failed; it was cancelled or interrupted.
  *

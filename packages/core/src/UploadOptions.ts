@@ -53,11 +53,10 @@ export interface UploadOptions {
    */
   readonly resume?: boolean | undefined
   /**
-   * How much to verify beyond the checksums of what is sent: `sample` and `all` re-read that much of what storage
-   * already has before an upload continues; `download` also reads the file back at the end and compares it. Defaults to
-   * `sample`.
+   * How much of what storage already has is compared with the source before an upload continues. Defaults to `sample`.
+   * To compare the whole file after an upload, see `Uploads.readBack`.
    */
-  readonly verify?: Verification | "download" | undefined
+  readonly verify?: Verification | undefined
   /**
    * What to do if the connection proves too slow to finish before the URLs expire: fail with `DeadlineUnreachable`, or
    * continue in the hope that it becomes faster. Defaults to `fail`.
@@ -70,7 +69,7 @@ export interface UploadOptions {
   readonly unfinished?: string | undefined
 }
 
-const Verify = /* #__PURE__ */ Schema.Literal("sample", "all", "download")
+const Verify = /* #__PURE__ */ Schema.Literal("sample", "all")
 
 const OnImpossible = /* #__PURE__ */ Schema.Literal("fail", "continue")
 
@@ -113,7 +112,6 @@ export interface CheckedOptions {
   readonly maxSessions: number
   readonly resume: boolean
   readonly verify: Verification
-  readonly readBack: boolean
   readonly onImpossible: "fail" | "continue"
   readonly unfinished: string | undefined
 }
@@ -204,8 +202,7 @@ export const check = (
       }),
       maxSessions: yield* whole("maxSessions", options.maxSessions, { from: 1, to: mostSessions, otherwise: 3 }),
       resume: options.resume ?? true,
-      verify: options.verify === undefined || options.verify === "download" ? "sample" : options.verify,
-      readBack: options.verify === "download",
+      verify: options.verify ?? "sample",
       onImpossible: options.onImpossible ?? "fail",
       unfinished: options.unfinished
     }

@@ -21,15 +21,13 @@ export const UploadPhase = /* #__PURE__ */ Schema.Literal(
   "uploading",
   "paused",
   "completing",
-  "verifying",
   "completed",
   "failed",
   "cancelled"
 ).annotations({ identifier: "UploadPhase" })
 
 /**
- * What the upload is doing: opening a session, sending bytes, paused by the caller, completing, reading the file back,
- * or done. An upload that dies of a defect has failed.
+ * What the upload is doing: opening a session, sending bytes, paused by the caller, completing, or done. An upload that dies of a defect has failed.
  *
  * @since 0.1.0
  * @category models

@@ -25,7 +25,7 @@ import type { UploadState } from "./upload/runState.js"
 import * as State from "./upload/runState.js"
 import { UploadedFile } from "./upload/uploadedFile.js"
 import * as UploadVerification from "./upload/verification.js"
-import type { UploadError } from "./UploadError.js"
+import type { ContentDiffers, ContentUnverified, UploadError } from "./UploadError.js"
 import type { UploadEvent } from "./UploadEvent.js"
 import type { UploadOptions } from "./UploadOptions.js"
 import * as Options from "./UploadOptions.js"
@@ -68,8 +68,7 @@ export interface UploadHandle {
   /** The events of the upload, one at a time. Ends with the upload, and dies with it if it dies of a defect. */
   readonly events: Stream.Stream<UploadEvent>
   /**
-   * Stops every transfer at once, and keeps what storage already has. A completion or a read-back that is under way
-   * continues.
+   * Stops every transfer at once, and keeps what storage already has. A completion that is under way continues.
    */
   readonly pause: Effect.Effect<void>
   /**
@@ -115,10 +114,6 @@ const sent = (
     const { profile } = yield* ServiceApi
     const checked = yield* Options.check(source, options, profile.limits)
     const { checksum, file } = yield* Run.run({ source, options: checked, run: state })
-    if (checked.readBack) {
-      yield* state.monitor.enter("verifying")
-      yield* UploadVerification.run({ fileId: file.id, source, checksum })
-    }
     const { parts, sessions } = yield* state.monitor.progress.get
     yield* Effect.annotateCurrentSpan({ fileId: file.id, parts: parts.total, sessions })
     return {
@@ -303,6 +298,31 @@ export const resume = (
   source: UploadSource,
   options: Omit<UploadOptions, "resume" | "unfinished"> = {}
 ): Effect.Effect<UploadedFile, UploadError, Requirements> => upload(source, { ...options, unfinished: id })
+
+/**
+ * Reads the file back after an upload, and compares it with what was sent: with the checksum of the upload, or with the
+ * source if that has none. Fails with `ContentDiffers` if storage returns other bytes, and with `ContentUnverified` if
+ * they could not be read. The page's own server, `StevedoreHttpApp`, serves no downloads, so this needs the service.
+ *
+ * @example
+ * import { Uploads, UploadSources } from "@stevedore/core"
+ *
+ * const notes = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"))
+ *
+ * const compared = Uploads.upload(notes).pipe(Uploads.readBack(notes))
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const readBack =
+  (source: UploadSource) =>
+  <E, R>(
+    upload: Effect.Effect<UploadedFile, E, R>
+  ): Effect.Effect<UploadedFile, E | ContentDiffers | ContentUnverified, R | UploadVerification.Requirements> =>
+    Effect.tap(upload, ({ id, sent }) =>
+      UploadVerification.run({ fileId: id, source, checksum: Option.fromNullable(sent.checksum) }).pipe(
+        Effect.withSpan("Uploads.readBack", { captureStackTrace: false, attributes: { fileId: id, size: source.size } })
+      ))
 
 export {
   /**

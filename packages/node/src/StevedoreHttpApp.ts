@@ -272,7 +272,7 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
  * An app that opens and completes uploads, returns the record of a file, and walks lists, for the pages of users whom
  * `authorize` identifies. `BrowserStevedore.layer({ baseUrl: "/api" })` talks to it. The bytes do not pass through it:
  * they go directly from the page to storage. It does not serve downloads, so a page cannot read a file back through it
- * (`verify: "download"`).
+ * (`Uploads.readBack`).
  *
  * The token of its `ServiceApi` never leaves the server. Requests are checked before the service is called, errors have
  * the service's own envelope, and problems between server and service are logged. Retries are left to the page, also if

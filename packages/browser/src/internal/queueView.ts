@@ -46,8 +46,7 @@ const states: { readonly [Phase in UploadProgress["phase"]]?: ItemState } = {
   preparing: "preparing",
   uploading: "uploading",
   paused: "paused",
-  completing: "finishing",
-  verifying: "finishing"
+  completing: "finishing"
 }
 
 // A paused item keeps its state until completion starts. If completion is refused and parts have to be sent again, it

@@ -35,6 +35,8 @@ import * as StandardInput from "./standardInput.js"
 export interface Run {
   readonly service: string
   readonly options: UploadOptions
+  /** Whether each file is read back after its upload and compared. */
+  readonly readBack: boolean
   /** The number of concurrent files. */
   readonly files: number
   /** After how many failures no more files are tried, and what is in flight is stopped. */
@@ -143,7 +145,9 @@ const transfer = (
       if (event._tag === "PartStored") sent += event.size
       return event._tag === "SessionOpened" ? Effect.zipRight(begun, run.watch.opened(file, event)) : Effect.void
     }))
-    const uploaded = yield* run.watch.during(file, upload.progress)(upload.await)
+    const uploaded = yield* run.watch.during(file, upload.progress)(
+      run.readBack ? Uploads.readBack(source)(upload.await) : upload.await
+    )
     yield* Fiber.join(hearing)
     const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
     const report = Reports.completed(file.path, uploaded, took)

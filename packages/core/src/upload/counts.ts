@@ -52,8 +52,7 @@ type Listener = Pick<EventLog<UploadEvent>, "add" | "die">
 const stalledAfterMillis = 10_000
 
 const phaseEvents: { readonly [Phase in UploadPhase]?: UploadEvent } = {
-  completing: { _tag: "Completing" },
-  verifying: { _tag: "Verifying" }
+  completing: { _tag: "Completing" }
 }
 
 const secondsOf = (remaining: number, speed: number): Duration.Duration =>

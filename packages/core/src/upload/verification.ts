@@ -7,9 +7,18 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Checksum from "../Checksum.js"
 import { drainWhole } from "../download/whole.js"
-import type { Requirements } from "../Downloads.js"
+import type { ObjectStorage } from "../ObjectStorage.js"
+import type { ServiceApi } from "../ServiceApi.js"
 import { ContentDiffers, ContentUnverified } from "../UploadError.js"
 import type { UploadSource } from "../UploadSource.js"
+
+/**
+ * The services that reading back requires.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Requirements = ServiceApi | ObjectStorage
 
 /**
  * An uploaded file.

@@ -43,7 +43,7 @@ const small = Uploads.upload(notes, { strategy: "single" })
 /** What a client does at the service. */
 const programs = {
   small,
-  verified: Uploads.upload(notes, { strategy: "single", verify: "download" }),
+  verified: Uploads.upload(notes, { strategy: "single" }).pipe(Uploads.readBack(notes)),
   large: Uploads.upload(film, { strategy: "multipart", parts: 3 }),
   inspect: Effect.flatMap(small, ({ id }) => Files.inspect(id)),
   download: Effect.flatMap(small, ({ id }) => Stream.runDrain(Downloads.stream(id))),
