@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { changedError } from "../base/changedError.js"
+import { untilTimer } from "../base/ownFiber.js"
 import { TimedOut } from "../ConnectionError.js"
 import type { DownloadError } from "../DownloadError.js"
 import { DownloadIncomplete } from "../DownloadError.js"
@@ -10,7 +12,6 @@ import type { ServiceApi } from "../ServiceApi.js"
 import * as Timeouts from "../Timeouts.js"
 import type { Answer, Asked, Content } from "./answer.js"
 import { contentOf, pause, request } from "./answer.js"
-import { untilTimer } from "../base/ownFiber.js"
 
 const asked: Asked = { start: 0, end: Option.some(1), etag: Option.none() }
 
@@ -36,7 +37,11 @@ const received = ({ fileId }: Content, answer: Answer): Effect.Effect<void, Down
 const attempted = (content: Content, attempt: number): Effect.Effect<void, DownloadError> =>
   request(content, asked, attempt).pipe(
     // the request itself has been retried
-    Effect.flatMap((answer) => Effect.either(received(content, answer))),
+    Effect.flatMap((answer) =>
+      Effect.either(
+        Effect.mapError(received(content, answer), (error) => changedError(error, { attempts: answer.attempt }))
+      )
+    ),
     Effect.scoped,
     Effect.flatMap((end) =>
       end._tag === "Right" ? Effect.void : Effect.flatMap(RetryPolicy.RetryPolicy, (policy) =>

@@ -227,6 +227,44 @@ describe("completing", () => {
       })
   )
 
+  it.effect("the byte that proves a file is asked for again where it does not arrive", () =>
+    Effect.gen(function*() {
+      const cut = () =>
+        new Response(new ReadableStream({ start: (body) => body.error(new Error("reset")) }), {
+          status: 206,
+          headers: { "content-range": "bytes 0-0/100" }
+        })
+      const never = () =>
+        new Response(new ReadableStream({ start: () => {} }), {
+          status: 206,
+          headers: { "content-range": "bytes 0-0/100" }
+        })
+      const nothing = () => new Response(null, { status: 200, headers: { "content-length": "0" } })
+      const whole = () => new Response(new Uint8Array(100), { headers: { "content-length": "100" } })
+      for (const first of [cut, never, nothing]) {
+        for (const then of [content, whole]) {
+          let asked = 0
+          const end = yield* completing([lost], pending, () => asked++ === 0 ? first() : then())
+          assert.deepInclude(end, { end: "pending" })
+          assert.strictEqual(asked, 2)
+        }
+      }
+    }))
+
+  it.effect("the byte that proves a file is asked for as often as the policy says, however it fails to arrive", () =>
+    Effect.gen(function*() {
+      const noBody = () => new Response(null, { status: 200, headers: { "content-length": "0" } })
+      const empty = () => new Response(new Uint8Array(0), { status: 200 })
+      for (const answer of [noBody, empty]) {
+        let asked = 0
+        yield* completing([lost], pending, () => {
+          asked += 1
+          return answer()
+        })
+        assert.strictEqual(asked, 3)
+      }
+    }))
+
   it.effect("a pending record without content is no file if the service has answered about Complete", () =>
     Effect.gen(function*() {
       const end = yield* completing([answers(502, "BadGateway")], pending, missing)
