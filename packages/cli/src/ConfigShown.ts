@@ -13,9 +13,9 @@ import type * as Configuration from "./Configuration.js"
 import type * as HelpPage from "./HelpPage.js"
 import { fromConfigError } from "./InvalidInput.js"
 import { Output } from "./Output.js"
-import * as Printable from "./Printable.js"
 import * as Settings from "./Settings.js"
 import * as Shared from "./Shared.js"
+import * as Table from "./Table.js"
 
 /**
  * The options of the command.
@@ -107,6 +107,12 @@ const ofDefaults = ({ defaults, place }: Settings.Settings): ReadonlyArray<Setti
     from: place.path
   }))
 
+const columns: ReadonlyArray<Table.Column> = [
+  { header: "SETTING", width: 20 },
+  { header: "VALUE", width: undefined },
+  { header: "FROM", width: 26, spare: true }
+]
+
 /**
  * Prints the settings.
  *
@@ -124,7 +130,7 @@ export const run = (options: Options, pages: ReadonlyArray<HelpPage.HelpPage>) =
     const settings = yield* Effect.transposeMapOption(place, (found) => Settings.read(found, pages))
     const all = [...yield* connection(options, place), ...Option.match(settings, { onNone: () => [], onSome: ofDefaults })]
     if (options.json) return yield* output.json(all)
-    yield* output.lines(all.map(({ from, name, value }) => Printable.columns([name, value ?? "(not set)", from])))
+    yield* Table.print(columns, all.map(({ from, name, value }) => [name, value ?? "(not set)", from]))
     yield* output.note(
       Option.match(Option.orElse(options.config, () => usual), {
         onNone: () => "There is no configuration file",

@@ -27,7 +27,7 @@ import * as Configuration from "./Configuration.js"
 import * as Filters from "./Filters.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output } from "./Output.js"
-import * as Printable from "./Printable.js"
+import * as Table from "./Table.js"
 
 /**
  * The options of the command.
@@ -155,20 +155,26 @@ export const listOf = (resource: string): Either.Either<AnyList, InvalidInput> =
 const shownFields = [["id"], ["title", "name", "text", "email"], ["created_at"]]
 
 /**
- * An item as a line of columns: its id, its name or title, and when it was created.
+ * An item as columns: its id, its name or title, and when it was created.
  *
  * @since 0.1.0
  * @category formatting
  */
-export const line = (item: object): string => {
+export const row = (item: object): ReadonlyArray<string> => {
   const fields = new Map<string, unknown>(Object.entries(item))
-  return Printable.columns(shownFields.map((names) => {
+  return shownFields.map((names) => {
     const found = names.map((name) => fields.get(name)).find((value) =>
       typeof value === "string" || typeof value === "number" || value instanceof ExactNumber
     )
     return found === undefined ? "" : String(found)
-  }))
+  })
 }
+
+const columns: ReadonlyArray<Table.Column> = [
+  { header: "ID", width: 22 },
+  { header: "TITLE", width: undefined },
+  { header: "CREATED", width: 16, spare: true }
+]
 
 const CheckpointFile = Schema.parseJson(Checkpoints.Checkpoint)
 
@@ -229,13 +235,15 @@ const writeCheckpoint = (path: string, at: Checkpoints.Checkpoint) =>
     Effect.mapError(({ message }) => new CheckpointNotWritten({ problem: message }))
   )
 
-const print = (items: ReadonlyArray<object>, json: boolean) =>
-  Effect.flatMap(Output, (output) => json ? output.json(items) : output.lines(items.map(line)))
+const print = (items: ReadonlyArray<object>, json: boolean, header: boolean) =>
+  json
+    ? Effect.flatMap(Output, (output) => output.json(items))
+    : Table.print(columns, items.map(row), { header })
 
 // After a crash, some lines may be repeated, but none is missing: the position is written after the items are printed.
-const printMarked = (chunk: Chunk.Chunk<Marked<object>>, options: Options) =>
+const printMarked = (chunk: Chunk.Chunk<Marked<object>>, options: Options, header: boolean) =>
   Effect.zipRight(
-    print(Chunk.toReadonlyArray(chunk).map(({ item }) => item), options.json),
+    print(Chunk.toReadonlyArray(chunk).map(({ item }) => item), options.json, header),
     Option.match(Option.all([options.resume, Chunk.last(chunk)]), {
       onNone: () => Effect.void,
       onSome: ([path, { at }]) => writeCheckpoint(path, at)
@@ -284,7 +292,13 @@ export const run = (options: Options) =>
       onSome: (limit) => Stream.take(items, limit)
     })
     yield* Effect.provide(
-      tellingSkipped(Stream.runForEachChunk(wanted, (chunk) => printMarked(chunk, options))),
+      tellingSkipped(
+        Stream.runForEachChunk(
+          Stream.zipWithIndex(wanted),
+          (chunk) =>
+            printMarked(Chunk.map(chunk, ([item]) => item), options, Chunk.some(chunk, ([, index]) => index === 0))
+        )
+      ),
       Configuration.layer(options)
     )
   })

@@ -218,7 +218,13 @@ export const layer = (streams: Streams): Layer.Layer<Output> =>
         const erasure = takeErasure()
         return erasure === "" ? Effect.void : Effect.ignore(write(error, erasure))
       })
-      const noteOf = (line: string) => `${takeErasure()}${line.split("\n").map(Printable.line).join("\n")}\n`
+      // Between words on a terminal, which breaks within them. What is indented is a command, to be copied as it is
+      const broken = (line: string): ReadonlyArray<string> => {
+        const columns = columnsOf(error)
+        return columns === undefined || line.startsWith("  ") ? [line] : Printable.wrapped(line, columns)
+      }
+      const noteOf = (line: string) =>
+        `${takeErasure()}${line.split("\n").flatMap((one) => broken(Printable.line(one))).join("\n")}\n`
       yield* Effect.addFinalizer(() => erase)
 
       const print = (lines: ReadonlyArray<string>) =>

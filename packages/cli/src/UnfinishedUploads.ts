@@ -16,8 +16,8 @@ import * as ExitCode from "./ExitCode.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
 import { Output } from "./Output.js"
-import * as Printable from "./Printable.js"
 import * as Reports from "./Reports.js"
+import * as Table from "./Table.js"
 
 /**
  * The options of the command.
@@ -77,8 +77,7 @@ export class UploadsUnreadable extends Schema.TaggedError<UploadsUnreadable>("@s
  * @since 0.1.0
  * @category formatting
  */
-export const row = (upload: Uploads.UnfinishedUpload, now: number, running: boolean): string =>
-  Printable.columns([
+export const row = (upload: Uploads.UnfinishedUpload, now: number, running: boolean): ReadonlyArray<string> => [
     upload.id,
     upload.name,
     Measure.bytes(upload.size),
@@ -86,7 +85,17 @@ export const row = (upload: Uploads.UnfinishedUpload, now: number, running: bool
     upload.phase,
     Measure.duration(Duration.millis(Math.max(0, now - upload.startedAt.getTime()))),
     running ? "running" : "interrupted"
-  ])
+  ]
+
+const columns: ReadonlyArray<Table.Column> = [
+  { header: "ID", width: 16 },
+  { header: "NAME", width: undefined },
+  { header: "SIZE", width: 9, spare: true },
+  { header: "STORED", width: 14, spare: true },
+  { header: "PHASE", width: 10, spare: true },
+  { header: "AGE", width: 7, spare: true },
+  { header: "STATE", width: 11, spare: true }
+]
 
 type Checked = Effect.Effect<void, UploadsUnreadable>
 
@@ -116,7 +125,7 @@ const list = (json: boolean, checkRead: Checked) =>
     if (json) yield* output.json(uploads.map(({ running, upload }) => Reports.unfinished(upload, running)))
     else {
       const now = yield* Clock.currentTimeMillis
-      yield* output.lines(uploads.map(({ running, upload }) => row(upload, now, running)))
+      yield* Table.print(columns, uploads.map(({ running, upload }) => row(upload, now, running)))
     }
     yield* checkRead
     if (json) return

@@ -11,7 +11,7 @@ import { InvalidInput } from "./InvalidInput.js"
 import * as Manifest from "./Manifest.js"
 import * as Measure from "./Measure.js"
 import { Output } from "./Output.js"
-import * as Printable from "./Printable.js"
+import * as Table from "./Table.js"
 import * as UploadReports from "./UploadReports.js"
 
 /**
@@ -44,8 +44,19 @@ const below = (path: string) =>
  * @since 0.1.0
  * @category formatting
  */
-export const row = ({ fileId, path, size, uploadedAt }: Manifest.UploadedFile): string =>
-  Printable.columns([fileId, path, Measure.bytes(size), uploadedAt])
+export const row = ({ fileId, path, size, uploadedAt }: Manifest.UploadedFile): ReadonlyArray<string> => [
+  fileId,
+  path,
+  Measure.bytes(size),
+  uploadedAt
+]
+
+const columns: ReadonlyArray<Table.Column> = [
+  { header: "ID", width: 22 },
+  { header: "PATH", width: undefined },
+  { header: "SIZE", width: 9, spare: true },
+  { header: "UPLOADED", width: 16, spare: true }
+]
 
 const all = Effect.mapError(
   Manifest.all,
@@ -57,7 +68,7 @@ const list = ({ json, path }: Options) =>
     const output = yield* Output
     const isWanted = Option.isSome(path) ? yield* below(path.value) : () => true
     const files = (yield* all).filter(isWanted)
-    yield* json ? output.json(files.map(UploadReports.uploaded)) : output.lines(files.map(row))
+    yield* json ? output.json(files.map(UploadReports.uploaded)) : Table.print(columns, files.map(row))
     if (files.length === 0 && !json) yield* output.note("Nothing was uploaded from there")
   })
 

@@ -186,6 +186,11 @@ export * as Shared from "./Shared.js"
 /**
  * @since 0.1.0
  */
+export * as Table from "./Table.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as TransferCommands from "./TransferCommands.js"
 
 /**

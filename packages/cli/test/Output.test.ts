@@ -107,6 +107,13 @@ describe("Output", () => {
       ])
     }))
 
+  it.effect("what is noted on a terminal breaks between words, and a command to copy does not", () =>
+    Effect.gen(function*() {
+      const { sink, written } = makeSink({ isTTY: true, columns: 12 })
+      yield* run((output) => output.note("To resume this one:\n  stevedore upload a.mp4"), { out: sink, error: sink })
+      assert.deepStrictEqual(written, ["To resume\nthis one:\n  stevedore upload a.mp4\n"])
+    }))
+
   it.effect("quiet output writes only results and warnings", () =>
     Effect.gen(function*() {
       const { sink, written } = makeSink({ isTTY: true })

@@ -52,6 +52,9 @@ export default defineConfig({
             { text: "What it is", link: "/" },
             { text: "Getting started", link: "/getting-started" },
             { text: "Command line", link: "/guide/command-line" },
+            { text: "nohup and terminals", link: "/guide/nohup" },
+            { text: "systemd", link: "/guide/systemd" },
+            { text: "cron", link: "/guide/cron" },
             { text: "Set-up: TypeScript, CSP, permissions", link: "/guide/set-up" },
             { text: "Moving from another library", link: "/guide/moving-from" },
             { text: "Benchmarks", link: "/guide/comparison" }
