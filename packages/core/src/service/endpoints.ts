@@ -380,7 +380,8 @@ export const importFile: Endpoint<
   respond: (profile, answer) =>
     Either.match(resourceOf(profile, answer, "id"), {
       onLeft: (error) => error._tag === "InvalidResponse" ? Either.right({}) : Either.left(error),
-      onRight: ({ fields }) => Either.right(Option.getOrElse(Schema.decodeUnknownOption(ImportedId)(fields), () => ({})))
+      onRight: ({ fields }) =>
+        Either.right(Option.getOrElse(Schema.decodeUnknownOption(ImportedId)(fields), () => ({})))
     })
 }
 
