@@ -9,7 +9,7 @@ import { checkDeadline, ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import type { SourceChanged, SourceError } from "@stevedore/core/SourceError"
 import type { StorageError } from "@stevedore/core/StorageError"
-import { RangedContent, type StorageAnswer, StorageAttempt, StorageResponse } from "@stevedore/core/Transport"
+import * as Transport from "@stevedore/core/Transport"
 import type { ChunkObserver } from "@stevedore/core/UploadSource"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -57,7 +57,7 @@ const bodyOf = (
   })
 
 const checkLength = (request: PutRequest, { size }: Blob): Effect.Effect<void, SourceChanged> =>
-  size === request.section.range.length ? Effect.void : Effect.fail(StorageAttempt.otherLength(request, size))
+  size === request.section.range.length ? Effect.void : Effect.fail(Transport.otherLength(request, size))
 
 // A browser does not say why there was no response. `put` checks the file first. If no response from the origin has
 // ever been readable, CORS may be the reason.
@@ -79,40 +79,39 @@ const unanswered = (
 const receiptOf = (
   answered: Answered,
   href: string,
-  asked: StorageResponse.Asked
-): Either.Either<StorageResponse.PutReceipt, StorageError> =>
+  asked: Transport.AskedPut
+): Either.Either<Transport.PutReceipt, StorageError> =>
   answered.url === "" || answered.url === new URL(href).href
-    ? StorageResponse.interpretPut(answered, asked)
-    : Either.left(StorageResponse.rejected({ ...answered, status: 307 }, asked))
+    ? Transport.interpretPut(answered, asked)
+    : Either.left(Transport.rejected({ ...answered, status: 307 }, asked))
 
-const put =
-  (known: Known) => (request: PutRequest): Effect.Effect<StorageResponse.PutReceipt, StorageError | SourceError> =>
-    Effect.gen(function*() {
-      yield* checkDeadline(request, yield* Clock.currentTimeMillis)
-      const { respelled } = yield* StorageAttempt.spelling(request)
-      const body = yield* bodyOf(request, () => {})
-      yield* checkLength(request, body.blob)
-      const href = PresignedUrl.reveal(request.url)
-      const observing = yield* Effect.forkScoped(body.observed)
-      const touched = touch(request.name, body.blob)
-      const answered = yield* Xhr.put({ href, headers: request.headers, body: body.blob, onSent: request.onSent }).pipe(
-        Effect.mapError(() => unanswered(request, known)),
-        Effect.tapError(() => touched),
-        // In Firefox and WebKit, a request whose file was emptied waits for the bytes that there are no more
-        Effect.raceFirst(Effect.zipRight(Fiber.join(observing), Effect.forever(Effect.delay(touched, "5 seconds"))))
-      )
-      known.add(request.url.origin)
-      const receipt = yield* receiptOf(answered, href, {
-        url: request.url,
-        sentHeaders: [...Object.keys(request.headers), "content-length"],
-        serverNow: (yield* Clock.currentTimeMillis) + request.clockOffset,
-        attempts: request.attempt,
-        respelled
-      })
-      yield* Fiber.join(observing)
-      // of a request that a browser repeats, it tells nobody, and the first may still arrive after the second
-      return { ...receipt, perhapsRepeated: true }
-    }).pipe(Effect.scoped, StorageAttempt.tracedPut(request))
+const put = (known: Known) => (request: PutRequest): Effect.Effect<Transport.PutReceipt, StorageError | SourceError> =>
+  Effect.gen(function*() {
+    yield* checkDeadline(request, yield* Clock.currentTimeMillis)
+    const { respelled } = yield* Transport.spelling(request)
+    const body = yield* bodyOf(request, () => {})
+    yield* checkLength(request, body.blob)
+    const href = PresignedUrl.reveal(request.url)
+    const observing = yield* Effect.forkScoped(body.observed)
+    const touched = touch(request.name, body.blob)
+    const answered = yield* Xhr.put({ href, headers: request.headers, body: body.blob, onSent: request.onSent }).pipe(
+      Effect.mapError(() => unanswered(request, known)),
+      Effect.tapError(() => touched),
+      // In Firefox and WebKit, a request whose file was emptied waits for the bytes that there are no more
+      Effect.raceFirst(Effect.zipRight(Fiber.join(observing), Effect.forever(Effect.delay(touched, "5 seconds"))))
+    )
+    known.add(request.url.origin)
+    const receipt = yield* receiptOf(answered, href, {
+      url: request.url,
+      sentHeaders: [...Object.keys(request.headers), "content-length"],
+      serverNow: (yield* Clock.currentTimeMillis) + request.clockOffset,
+      attempts: request.attempt,
+      respelled
+    })
+    yield* Fiber.join(observing)
+    // of a request that a browser repeats, it tells nobody, and the first may still arrive after the second
+    return { ...receipt, perhapsRepeated: true }
+  }).pipe(Effect.scoped, Transport.tracedPut(request))
 
 const failedOn = (request: GetRequest, known: Known) => () => unanswered(request, known)
 
@@ -125,7 +124,7 @@ const fetched = (request: GetRequest, known: Known): Effect.Effect<Response, Sto
     return yield* Effect.tryPromise({
       try: () =>
         fetch(PresignedUrl.reveal(request.url), {
-          headers: RangedContent.headers(request),
+          headers: Transport.rangeHeaders(request),
           credentials: "omit",
           // a page cannot see where one leads; it carries no token, and no cookie
           redirect: "follow",
@@ -139,11 +138,11 @@ const fetched = (request: GetRequest, known: Known): Effect.Effect<Response, Sto
 
 const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> =>
   Effect.gen(function*() {
-    yield* StorageAttempt.spelling(request)
+    yield* Transport.spelling(request)
     const response = yield* fetched(request, known)
     known.add(request.url.origin)
     const headers = Object.fromEntries(response.headers)
-    const held = RangedContent.held({ status: response.status, headers }, request)
+    const held = Transport.held({ status: response.status, headers }, request)
     if (Option.isSome(held)) {
       const { body } = response
       const bytes = body === null ? Stream.empty : Stream.fromReadableStream({
@@ -152,18 +151,18 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
       })
       return { ...held.value, bytes }
     }
-    const answer: StorageAnswer.StorageAnswer = {
+    const answer: Transport.StorageAnswer = {
       status: response.status,
       headers,
       // content other than the requested may be as large as the file
       body: response.ok ? "" : yield* Effect.tryPromise(() => response.text()).pipe(
-        Effect.map((text) => text.slice(0, StorageAttempt.longestDocument)),
+        Effect.map((text) => text.slice(0, Transport.longestDocument)),
         Effect.catchAll(() => Effect.succeed(""))
       )
     }
-    const refusal = StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis)
+    const refusal = Transport.refusal(request, answer, yield* Clock.currentTimeMillis)
     return yield* Effect.fail(refusal._tag === "Redirected" ? refusal.refusal : refusal)
-  }).pipe(StorageAttempt.tracedGet(request))
+  }).pipe(Transport.tracedGet(request))
 
 /**
  * Object storage for a page. A body is a slice of a file, which the browser reads by itself; the checksum of a part is

@@ -9,7 +9,7 @@ import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import type { SourceError } from "@stevedore/core/SourceError"
 import type { StorageError } from "@stevedore/core/StorageError"
 import { Timeouts } from "@stevedore/core/Timeouts"
-import { RangedContent, type StorageAnswer, StorageAttempt } from "@stevedore/core/Transport"
+import * as Transport from "@stevedore/core/Transport"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -46,7 +46,7 @@ export interface Options {
 }
 
 const failed = ({ answered, cause }: Broken, { attempt, url }: Pick<PutRequest, "url" | "attempt">) =>
-  StorageAttempt.connectionFailure(cause, { attempt, url, answered })
+  Transport.connectionFailure(cause, { attempt, url, answered })
 
 const begin = (
   pool: ConnectionPool.ConnectionPool,
@@ -59,7 +59,7 @@ const begin = (
     const href = PresignedUrl.reveal(request.url)
     const head = yield* Effect.try({
       try: () => requestHead(method, href, headers),
-      catch: (cause) => StorageAttempt.connectionFailure(cause, { ...request, answered: false })
+      catch: (cause) => Transport.connectionFailure(cause, { ...request, answered: false })
     })
     const loan = yield* Effect.mapError(pool.lend(href, limit), (broken) => failed(broken, request))
     loan.connection.request(head)
@@ -69,7 +69,7 @@ const begin = (
 // The whole body is read so that the connection can be reused, but no more than a document of it is kept.
 const readStart = (connection: Connection, headers: AnswerHead["headers"]): Effect.Effect<string, Broken> =>
   Effect.suspend(() => {
-    const document = StorageAttempt.startDocument(headers)
+    const document = Transport.startDocument(headers)
     const read: Effect.Effect<string, Broken> = Effect.matchEffect(connection.pull, {
       onFailure: Option.match({ onNone: () => document.text, onSome: (broken: Broken) => Effect.fail(broken) }),
       onSuccess: (bytes) => {
@@ -83,7 +83,7 @@ const readStart = (connection: Connection, headers: AnswerHead["headers"]): Effe
 const answerOf = (
   connection: Connection,
   { headers, status }: AnswerHead
-): Effect.Effect<StorageAnswer.StorageAnswer, Broken> =>
+): Effect.Effect<Transport.StorageAnswer, Broken> =>
   Effect.map(
     status >= 200 && status < 300
       ? readStart(connection, headers)
@@ -117,19 +117,19 @@ const exchange = (
   connection: Connection,
   body: SourceBody,
   request: PutRequest
-): Effect.Effect<StorageAnswer.StorageAnswer, Broken | SourceError> =>
+): Effect.Effect<Transport.StorageAnswer, Broken | SourceError> =>
   Effect.flatMap(answerWhileSending(connection, body, request), (head) => answerOf(connection, head)).pipe(
     (answering) => body._tag === "BlobBody" ? Effect.zipLeft(answering, body.observed, { concurrent: true }) : answering
   )
 
 // If storage says that bytes are missing that were sent, others that are sent on that connection may be missing too
-const meansBrokenConnection = (error: StorageError | SourceError | StorageAttempt.Redirected): boolean =>
+const meansBrokenConnection = (error: StorageError | SourceError | Transport.Redirected): boolean =>
   error._tag !== "Redirected" && (error._tag === "ConnectionFailed" || error.recovery === "retryOnce" ||
     (error._tag === "StorageUnavailable" && error.code === "RequestTimeout"))
 
 const distrusting =
   (pool: ConnectionPool.ConnectionPool, { url }: Pick<PutRequest, "url">) =>
-  <A, E extends StorageError | SourceError | StorageAttempt.Redirected, R>(
+  <A, E extends StorageError | SourceError | Transport.Redirected, R>(
     attempt: Effect.Effect<A, E, R>
   ): Effect.Effect<A, E, R> =>
     Effect.tapError(
@@ -150,7 +150,7 @@ const put =
       }
       const answer = yield* Effect.acquireUseRelease(
         begin(pool, request, "PUT", {
-          ...StorageAttempt.uncoded,
+          ...Transport.uncoded,
           ...request.headers,
           "content-length": String(request.section.range.length)
         }),
@@ -161,31 +161,31 @@ const put =
             ({ answered, cause }): Effect.Effect<never, StorageError | SourceError> =>
               Cause.isCause(cause)
                 ? Effect.die(Cause.squash(cause))
-                : Effect.fail(StorageAttempt.failure(cause, { ...request, answered }))
+                : Effect.fail(Transport.failure(cause, { ...request, answered }))
           ),
         ConnectionPool.giveBack
       )
-      return yield* StorageAttempt.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
+      return yield* Transport.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
     }).pipe(
       Effect.scoped,
       distrusting(pool, request),
-      StorageAttempt.tracedPut(request)
+      Transport.tracedPut(request)
     )
 
 const getOnce =
   (pool: ConnectionPool.ConnectionPool) =>
-  (request: GetRequest): Effect.Effect<GetAnswer, StorageError | StorageAttempt.Redirected, Scope.Scope> =>
+  (request: GetRequest): Effect.Effect<GetAnswer, StorageError | Transport.Redirected, Scope.Scope> =>
     Effect.gen(function*() {
       // a PUT is watched by its caller, from the connection on
       const { connect } = yield* Timeouts
       const { connection } = yield* Effect.acquireRelease(
-        begin(pool, request, "GET", { ...StorageAttempt.uncoded, ...RangedContent.headers(request) }, connect),
+        begin(pool, request, "GET", { ...Transport.uncoded, ...Transport.rangeHeaders(request) }, connect),
         ConnectionPool.giveBack
       )
       connection.sentAll()
       const fail = (broken: Broken) => failed(broken, request)
       const head = yield* Effect.mapError(connection.answered, fail)
-      const held = RangedContent.held(head, request, { asSent: true })
+      const held = Transport.held(head, request, { asSent: true })
       if (Option.isSome(held)) {
         connection.expectMuch()
         const pull = Effect.mapError(connection.pull, Option.map((broken) => failed(broken, request)))
@@ -200,11 +200,11 @@ const getOnce =
       const answer = head.status < 300
         ? { ...head, body: "" }
         : yield* Effect.mapError(answerOf(connection, head), fail)
-      return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
+      return yield* Effect.fail(Transport.refusal(request, answer, yield* Clock.currentTimeMillis))
     }).pipe(distrusting(pool, request))
 
 const get = (pool: ConnectionPool.ConnectionPool) => (request: GetRequest) =>
-  StorageAttempt.tracedGet(request)(StorageAttempt.followed(getOnce(pool))(request))
+  Transport.tracedGet(request)(Transport.followed(getOnce(pool))(request))
 
 /**
  * Storage over HTTP/1.1 on Node's own sockets. Each request has its own connection, which is reused afterwards. After a

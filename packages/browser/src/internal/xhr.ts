@@ -1,8 +1,8 @@
-import { type StorageAnswer, StorageAttempt } from "@stevedore/core/Transport"
+import * as Transport from "@stevedore/core/Transport"
 import * as Effect from "effect/Effect"
 
 /** A response and the URL it came from, which differs from the requested one if a redirect was followed. */
-export interface Answered extends StorageAnswer.StorageAnswer {
+export interface Answered extends Transport.StorageAnswer {
   readonly url: string
 }
 
@@ -27,7 +27,7 @@ const headersOf = (xhr: XMLHttpRequest): Readonly<Record<string, string>> =>
 const answerOf = (xhr: XMLHttpRequest): Answered => ({
   status: xhr.status,
   headers: headersOf(xhr),
-  body: xhr.responseText.slice(0, StorageAttempt.longestDocument),
+  body: xhr.responseText.slice(0, Transport.longestDocument),
   url: xhr.responseURL
 })
 

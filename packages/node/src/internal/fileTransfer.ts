@@ -4,7 +4,7 @@ import type { DownloadError } from "@stevedore/core/DownloadError"
 import { DownloadIncomplete } from "@stevedore/core/DownloadError"
 import type * as Downloads from "@stevedore/core/Downloads"
 import { SourceChanged } from "@stevedore/core/SourceError"
-import { RangedContent } from "@stevedore/core/Transport"
+import * as Transport from "@stevedore/core/Transport"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -74,7 +74,7 @@ const fromStart = (
       // an empty file has no ranges
       Effect.catchTag("InvalidRange", () => download.section())
     )
-    const etag = Option.filter(first.etag, RangedContent.isStrong)
+    const etag = Option.filter(first.etag, Transport.isStrong)
     const size = first.totalLength
     // if only the expected size is wrong, the kept bytes stay
     yield* checkSize(fileId, transfer.size, size)

@@ -1,7 +1,7 @@
 import type { PutRequest } from "@stevedore/core/ObjectStorage"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { isSourceError, SourceUnreadable, withCause } from "@stevedore/core/SourceError"
-import { StorageAttempt } from "@stevedore/core/Transport"
+import * as Transport from "@stevedore/core/Transport"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -26,7 +26,7 @@ export const send = (
   let sent = 0
 
   const write = async (chunk: Uint8Array): Promise<void> => {
-    if (sent + chunk.byteLength > length) throw StorageAttempt.otherLength(request, sent + chunk.byteLength)
+    if (sent + chunk.byteLength > length) throw Transport.otherLength(request, sent + chunk.byteLength)
     for (const piece of pace.pieces(chunk)) {
       await connection.write(piece)
       sent += piece.byteLength
@@ -60,7 +60,7 @@ export const send = (
       stream: (stream) => Stream.runForEach(stream, (chunk) => run(() => write(chunk)))
     }),
     Effect.suspend(() =>
-      sent === length ? Effect.sync(() => connection.sentAll()) : Effect.fail(StorageAttempt.otherLength(request, sent))
+      sent === length ? Effect.sync(() => connection.sentAll()) : Effect.fail(Transport.otherLength(request, sent))
     )
   )
 }
