@@ -77,7 +77,8 @@ export const afterDashes = (words: ReadonlyArray<string>): ReadonlyArray<string>
  * @since 0.1.0
  * @category conversions
  */
-export const optionsOf = (words: ReadonlyArray<string>): ReadonlyArray<string> => Arr.takeWhile(words, (word) => word !== "--")
+export const optionsOf = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
+  Arr.takeWhile(words, (word) => word !== "--")
 
 const isForHelp = (options: ReadonlyArray<string>): boolean => options.includes("--help") || options.includes("-h")
 
@@ -117,7 +118,11 @@ export const valueOf = (words: ReadonlyArray<string>, name: string): string | un
   const options = optionsOf(words)
   const index = options.findIndex((word) => nameOf(word) === name)
   const word = options[index]
-  return word?.includes("=") === true ? word.slice(word.indexOf("=") + 1) : word === undefined ? undefined : options[index + 1]
+  return word?.includes("=") === true
+    ? word.slice(word.indexOf("=") + 1)
+    : word === undefined
+    ? undefined
+    : options[index + 1]
 }
 
 /**

@@ -180,9 +180,13 @@ export const read = (
 
     const names = pages.map(({ name }) => name)
     const [top, sections] = Arr.partitionMap(Record.toEntries(fields), ([field, value]) =>
-      names.includes(field) && Predicate.isRecord(value) ? Either.right([field, value] as const) : Either.left([field, value] as const))
+      names.includes(field) && Predicate.isRecord(value)
+        ? Either.right([field, value] as const)
+        : Either.left([field, value] as const))
     const general = yield* defaultsOf(
-      top.filter(([field]) => field !== "token"),
+      top.filter(([field]) =>
+        field !== "token"
+      ),
       optionsOf(pages),
       Option.none()
     )
@@ -217,11 +221,15 @@ export const applied = (
   { defaults, place }: Settings
 ): ReadonlyArray<string> => {
   const added = [...optionsOf([page])].flatMap(([field, entry]) => {
-    const found = defaults.filter((one) => one.field === field && Option.getOrElse(one.command, () => page.name) === page.name)
+    const found = defaults.filter((one) =>
+      one.field === field && Option.getOrElse(one.command, () => page.name) === page.name
+    )
     const [own] = Arr.sort(found, byCommand)
     return own === undefined || isVariable(field) || isGiven(words, entry) ? [] : own.words
   })
   const options = Arguments.optionsOf(words)
-  const named = place.named || page.options.every(({ names }) => !names.includes("--config")) ? [] : [`--config=${place.path}`]
+  const named = place.named || page.options.every(({ names }) => !names.includes("--config"))
+    ? []
+    : [`--config=${place.path}`]
   return [...options, ...added, ...named, ...words.slice(options.length)]
 }

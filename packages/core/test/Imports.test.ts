@@ -23,9 +23,12 @@ describe("Imports.file", () => {
       ])
     }))
 
-  it.effect.each([{}, { data: {} }, { data: { id: 7 } }, null])("takes any success for one: %j", (body) =>
-    Effect.gen(function*() {
-      const service = fakeService(() => json(body))
-      assert.deepStrictEqual(yield* Effect.provide(Imports.file(wanted), service.layer), {})
-    }))
+  it.effect.each([{}, { data: {} }, { data: { id: 7 } }, null])(
+    "takes any success for one: %j",
+    (body) =>
+      Effect.gen(function*() {
+        const service = fakeService(() => json(body))
+        assert.deepStrictEqual(yield* Effect.provide(Imports.file(wanted), service.layer), {})
+      })
+  )
 })

@@ -84,7 +84,9 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
   it.scoped("are read by ranges of the same file, with the headers, and described by the server", () =>
     Effect.gen(function*() {
       const { origin, requests } = yield* web(ranged())
-      const { back, completed, stderr, stdout } = yield* upload([`${origin}/rec/in%20a.wav?X-Amz-Signature=very-secret`])
+      const { back, completed, stderr, stdout } = yield* upload([
+        `${origin}/rec/in%20a.wav?X-Amz-Signature=very-secret`
+      ])
       assert.deepStrictEqual(completed.map(({ file, path }) => [file.name, file.type, path]), [
         ["in a.wav", "audio/wav", `${origin}/rec/in%20a.wav`]
       ])

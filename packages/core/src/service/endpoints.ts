@@ -349,8 +349,6 @@ export interface ImportedEntry {
   readonly id?: string | undefined
 }
 
-const ImportedId = Schema.Struct({ id: Schema.String })
-
 /**
  * `POST`: makes a file an entry of a project. Any success is one, whatever its body. Repeating it makes another entry.
  *
@@ -380,8 +378,7 @@ export const importFile: Endpoint<
   respond: (profile, answer) =>
     Either.match(resourceOf(profile, answer, "id"), {
       onLeft: (error) => error._tag === "InvalidResponse" ? Either.right({}) : Either.left(error),
-      onRight: ({ fields }) =>
-        Either.right(Option.getOrElse(Schema.decodeUnknownOption(ImportedId)(fields), () => ({})))
+      onRight: ({ fields: { id } }) => Either.right(typeof id === "string" ? { id } : {})
     })
 }
 
