@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as Libsql from "@libsql/client"
-import type { UploadSource } from "@stevedore/core"
 import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
+import type { UploadSource } from "@stevedore/core"
 import { SandboxLayer } from "@stevedore/testing"
 import { Effect, Fiber, Layer, Random } from "effect"
 import { database, Life, reached, sources, sql } from "./support/lives.js"

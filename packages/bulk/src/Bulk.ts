@@ -227,9 +227,7 @@ const jobOf = (rows: JobRows.JobRows, { chunks, id, name }: JobRows.JobRow): Job
     status,
     progress,
     failures: paged((after) => rows.failures(id, after)).pipe(
-      Stream.mapEffect(({ error, path }) =>
-        Effect.map(decodeError(error ?? ""), (error): Failure => ({ path, error }))
-      )
+      Stream.mapEffect(({ error, path }) => Effect.map(decodeError(error ?? ""), (error): Failure => ({ path, error })))
     ),
     files: paged((after) => rows.files(id, after)).pipe(
       Stream.filterMap(({ fileId, path }) => Option.map(Option.fromNullable(fileId), (fileId) => ({ path, fileId })))

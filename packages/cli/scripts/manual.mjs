@@ -1,10 +1,11 @@
 // Writes the manual page, which `npm install --global` puts where `man stevedore` finds it.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { pages } from "../dist/CommandLine.js"
-import { render } from "../dist/ManualPage.js"
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url))
+// built a moment ago: nothing to resolve in a fresh clone
+const { pages } = await import(path("../dist/CommandLine.js"))
+const { render } = await import(path("../dist/ManualPage.js"))
 const { version } = JSON.parse(readFileSync(path("../package.json"), "utf8"))
 
 mkdirSync(path("../dist/man"), { recursive: true })

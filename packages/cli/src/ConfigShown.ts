@@ -66,7 +66,9 @@ const hidden = Option.map(({ from }: Source): Source => ({ value: "(set, not sho
 
 const connection = (options: Options, file: Option.Option<Settings.Place>) =>
   Effect.gen(function*() {
-    const found: Readonly<Record<string, string>> = Option.isSome(file) ? yield* Shared.readConfigFile(file.value.path) : {}
+    const found: Readonly<Record<string, string>> = Option.isSome(file)
+      ? yield* Shared.readConfigFile(file.value.path)
+      : {}
     const ofFile = (name: string) =>
       Option.zipWith(Record.get(found, name), file, (value, { path }): Source => ({ value, from: path }))
     const [baseUrl, token, tokenFile, profile] = yield* Effect.all([
@@ -128,13 +130,17 @@ export const run = (options: Options, pages: ReadonlyArray<HelpPage.HelpPage>) =
       named: !Option.contains(usual, path)
     }))
     const settings = yield* Effect.transposeMapOption(place, (found) => Settings.read(found, pages))
-    const all = [...yield* connection(options, place), ...Option.match(settings, { onNone: () => [], onSome: ofDefaults })]
+    const all = [
+      ...yield* connection(options, place),
+      ...Option.match(settings, { onNone: () => [], onSome: ofDefaults })
+    ]
     if (options.json) return yield* output.json(all)
     yield* Table.print(columns, all.map(({ from, name, value }) => [name, value ?? "(not set)", from]))
     yield* output.note(
       Option.match(Option.orElse(options.config, () => usual), {
         onNone: () => "There is no configuration file",
-        onSome: (path) => Option.isSome(place) ? `Configuration file: ${path}` : `There is no configuration file at ${path}`
+        onSome: (path) =>
+          Option.isSome(place) ? `Configuration file: ${path}` : `There is no configuration file at ${path}`
       })
     )
   }).pipe(Effect.catchTag("ConfigError", (error) => Effect.fail(fromConfigError(error))))

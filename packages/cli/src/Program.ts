@@ -89,8 +89,7 @@ const checkOptions = ({ input, words }: Pick<Process, "input" | "words">): Effec
     : Effect.void
 }
 
-const prepared = (process: Process) =>
-  Effect.zipRight(checkWords(process), CommandLine.withDefaults(process.words))
+const prepared = (process: Process) => Effect.zipRight(checkWords(process), CommandLine.withDefaults(process.words))
 
 // Who mistypes an option knows it; who mistyped it last year in a file does not
 const tellDefaults = (words: ReadonlyArray<string>, typed: ReadonlyArray<string>) =>
@@ -122,7 +121,8 @@ export const run = (process: Process) =>
       Effect.tapError(CommandLine.run(words), (error) =>
         Effect.when(tellDefaults(words, process.words), () => ValidationError.isValidationError(error)))
     return Effect.flatMap(Effect.exit(prepared(process)), (found) => {
-      const words = Exit.getOrElse(found, () => process.words)
+      const words = Exit.getOrElse(found, () =>
+        process.words)
       return Effect.flatMap(found, run).pipe(
         Effect.zipRight(Effect.suspend(() => unprinted)),
         Effect.provideService(CommandWords, process.words),

@@ -78,14 +78,14 @@ export class UploadsUnreadable extends Schema.TaggedError<UploadsUnreadable>("@s
  * @category formatting
  */
 export const row = (upload: Uploads.UnfinishedUpload, now: number, running: boolean): ReadonlyArray<string> => [
-    upload.id,
-    upload.name,
-    Measure.bytes(upload.size),
-    `${upload.parts.confirmed} of ${upload.parts.total} parts`,
-    upload.phase,
-    Measure.duration(Duration.millis(Math.max(0, now - upload.startedAt.getTime()))),
-    running ? "running" : "interrupted"
-  ]
+  upload.id,
+  upload.name,
+  Measure.bytes(upload.size),
+  `${upload.parts.confirmed} of ${upload.parts.total} parts`,
+  upload.phase,
+  Measure.duration(Duration.millis(Math.max(0, now - upload.startedAt.getTime()))),
+  running ? "running" : "interrupted"
+]
 
 const columns: ReadonlyArray<Table.Column> = [
   { header: "ID", width: 16 },

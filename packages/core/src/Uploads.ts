@@ -314,15 +314,17 @@ export const resume = (
  * @since 0.1.0
  * @category combinators
  */
-export const readBack =
-  (source: UploadSource) =>
-  <E, R>(
-    upload: Effect.Effect<UploadedFile, E, R>
-  ): Effect.Effect<UploadedFile, E | ContentDiffers | ContentUnverified, R | UploadVerification.Requirements> =>
-    Effect.tap(upload, ({ id, sent }) =>
+export const readBack = (source: UploadSource) =>
+<E, R>(
+  upload: Effect.Effect<UploadedFile, E, R>
+): Effect.Effect<UploadedFile, E | ContentDiffers | ContentUnverified, R | UploadVerification.Requirements> =>
+  Effect.tap(
+    upload,
+    ({ id, sent }) =>
       UploadVerification.run({ fileId: id, source, checksum: Option.fromNullable(sent.checksum) }).pipe(
         Effect.withSpan("Uploads.readBack", { captureStackTrace: false, attributes: { fileId: id, size: source.size } })
-      ))
+      )
+  )
 
 export {
   /**

@@ -158,7 +158,11 @@ export const make = (rows: ChunkRows, fence: Fence, lost: Deferred.Deferred<void
           }),
         unfinished: Effect.succeed([])
       }
-      return { service, isForgotten: () => forgotten }
+      return {
+        service,
+        isForgotten: () =>
+          forgotten
+      }
     }
 
     const ledger: ChunkLedger = { of }

@@ -41,9 +41,8 @@ describe("a job in PostgreSQL", () => {
       const database = yield* postgres
       const files = sources(60)
       const working = yield* Effect.gen(function*() {
-        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize: 10 })
-        yield* Effect.never
-        return job
+        yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize: 10 })
+        return yield* Effect.never
       }).pipe(Effect.provide(runner(database, files)), Effect.fork)
       yield* Effect.repeat(Effect.delay(Sandbox.files, "5 millis"), { until: (files) => files.length >= 10 })
       yield* database.crash

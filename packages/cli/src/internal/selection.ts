@@ -64,9 +64,9 @@ export const sourceHeaders = (
     const headers = UrlSource.headersOf(yield* readFile("--source-headers", file.value))
     if (Option.isNone(headers)) return yield* invalid(`${file.value}: expected lines such as Authorization: Bearer ...`)
     yield* warnOfOthers(file.value)
-    const origins = Arr.dedupe(files.flatMap(({ url }) =>
-      Option.isSome(url) ? [new URL(Redacted.value(url.value)).origin] : []
-    ))
+    const origins = Arr.dedupe(
+      files.flatMap(({ url }) => Option.isSome(url) ? [new URL(Redacted.value(url.value)).origin] : [])
+    )
     if (origins.length > 1) {
       return yield* invalid(
         `the rows are of ${origins.length} servers, and each would get the headers: upload those of one at a time`
@@ -103,7 +103,8 @@ export const select = (
     if (url !== undefined) {
       return yield* new InvalidInput({
         input: UrlSource.shown(url),
-        problem: "a URL is not an argument, because the process list shows arguments: write it into a row of --files-from"
+        problem:
+          "a URL is not an argument, because the process list shows arguments: write it into a row of --files-from"
       })
     }
     const [local, web] = Arr.partition(all, ({ what }) => UrlSource.isUrl(what))

@@ -19,10 +19,12 @@ const home = (settings: unknown) =>
   })
 
 const settingsIn = (stdout: string) =>
-  new Map(jsonLines(stdout).map((line) => {
-    const { from, name, value } = Object(line)
-    return [name, [value, from]]
-  }))
+  new Map(
+    jsonLines(stdout).map((line) => {
+      const { from, name, value } = Object(line)
+      return [name, [value, from]]
+    })
+  )
 
 layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })("the configuration file", (it) => {
   it.scoped("is found by itself, and gives a default to every option, for one command or for all", () =>
@@ -58,7 +60,10 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
 
   it.scoped("config shows what is in force and from where, and never the token", () =>
     Effect.gen(function*() {
-      const { env, folder, path } = yield* home({ tokenFile: "secrets/token", upload: { exclude: ["a", "b"], check: true } })
+      const { env, folder, path } = yield* home({
+        tokenFile: "secrets/token",
+        upload: { exclude: ["a", "b"], check: true }
+      })
       const { STEVEDORE_TOKEN: token, ...rest } = env
       const { stderr, stdout } = yield* invoke(["config", "--base-url", "https://option.example"], rest)
       assert.include(stdout, "baseUrl\thttps://option.example\t--base-url\n")

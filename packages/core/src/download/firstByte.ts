@@ -44,10 +44,12 @@ const attempted = (content: Content, attempt: number): Effect.Effect<void, Downl
     ),
     Effect.scoped,
     Effect.flatMap((end) =>
-      end._tag === "Right" ? Effect.void : Effect.flatMap(RetryPolicy.RetryPolicy, (policy) =>
-        RetryPolicy.repeats(policy, end.left)
-          ? Effect.zipRight(pause(content, policy, end.left), attempted(content, end.left.attempts + 1))
-          : Effect.fail(end.left))
+      end._tag === "Right" ?
+        Effect.void :
+        Effect.flatMap(RetryPolicy.RetryPolicy, (policy) =>
+          RetryPolicy.repeats(policy, end.left)
+            ? Effect.zipRight(pause(content, policy, end.left), attempted(content, end.left.attempts + 1))
+            : Effect.fail(end.left))
     )
   )
 
