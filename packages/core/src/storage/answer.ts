@@ -143,8 +143,10 @@ export const excerptOf = (
   const seen = unescaped(
     body.slice(0, 16_384).replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, " ").replace(/<[^<>]*>/g, " ")
   ).replace(/[\s\p{Cc}\ufeff]+/gu, " ").trim()
-  // what is long and no word may be a key that something quotes
-  const line = withoutSecrets(seen, { url, token }).replace(/(?=\S*\d)(?=\S*[a-z])[^\s"<>]{12,}/gi, "<redacted>")
+  const line = withoutSecrets(seen, { url, token })
+    // what is long and no word may be a key that something quotes
+    .replace(/(?=\S*\d)(?=\S*[a-z])[^\s"<>]{12,}/gi, "<redacted>")
+    .replace(/\bbearer <redacted>/gi, "<redacted>")
   return line === "" ? undefined : line.length > longestExcerpt ? `${line.slice(0, longestExcerpt)}…` : line
 }
 
