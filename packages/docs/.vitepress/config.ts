@@ -66,6 +66,7 @@ export default defineConfig({
             { text: "Large files on poor connections", link: "/guide/large-files" },
             { text: "Sources and streams", link: "/guide/sources" },
             { text: "Folders and many files", link: "/guide/many-files" },
+            { text: "Jobs over several machines", link: "/guide/bulk" },
             { text: "Upload from an HTTP request", link: "/guide/http-requests" },
             { text: "A queue in a page", link: "/guide/frameworks" },
             { text: "Resume after a crash", link: "/guide/resume" },
