@@ -42,7 +42,7 @@ const file = import.meta.filename
 
 describe("with --json, the last line of standard error is the failure", () => {
   it.live.each<readonly [string, string]>([
-    ["nothing", "CommandMismatch"],
+    ["nothing", "InvalidInput"],
     ["--versoin", "InvalidInput"],
     ["upload", "InvalidInput"],
     ["upload -xyz a", "UnclusteredFlag"],

@@ -73,7 +73,7 @@ const shell = (line: string, names: ReadonlyArray<string>, port: number) =>
   }).pipe(Effect.scoped)
 
 const optionsOf = (help: string): ReadonlyArray<string> =>
-  [...help.matchAll(/^\(?(-[\w-]+(?:, -[\w-]+)*)\b/gm)].flatMap(([, names = ""]) => names.split(", "))
+  [...help.matchAll(/^ {2}(-[\w-]+(?:, -[\w-]+)*)\b/gm)].flatMap(([, names = ""]) => names.split(", "))
 
 layer(prepared, { timeout: "2 minutes", excludeTestServices: true })("a name from a shell's pattern", (it) => {
   it.scoped(
