@@ -134,13 +134,24 @@ const asked = (questions: ReadonlyArray<string>, json: boolean) =>
 /** So often are answers tried out before what is still open ends the command. */
 const mostRounds = 4
 
-/** What was found out: the service with its profile, and the text of a file with that profile. */
-interface Discovered {
+/**
+ * What was found out: the service with its profile, and the text of a file with that profile.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Discovered {
   readonly service: ServiceWithToken
   readonly text: string
 }
 
-interface Wishes {
+/**
+ * How it is told, and where what stays at the service is listed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Wishes {
   readonly json: boolean
   readonly left: Array<Diagnosis["left"][number]>
 }

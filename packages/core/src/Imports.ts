@@ -7,11 +7,18 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ListError } from "./ListError.js"
 import * as Lists from "./Lists.js"
-import type { ImportedEntry } from "./service/endpoints.js"
+import type { FileImport, ImportedEntry } from "./service/endpoints.js"
 import { ServiceApi } from "./ServiceApi.js"
 import type { ServiceError } from "./ServiceError.js"
 
 export type {
+  /**
+   * What becomes an entry of which project.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  FileImport,
   /**
    * The entry, as the service reports it; the id if it says one.
    *
@@ -19,23 +26,7 @@ export type {
    * @category models
    */
   ImportedEntry
-}
-
-/**
- * What becomes an entry of which project.
- *
- * @since 0.1.0
- * @category models
- */
-export interface FileImport {
-  /** An uploaded file. */
-  readonly fileId: string
-  readonly projectId: string
-  /** If omitted, the service chooses one. */
-  readonly title?: string | undefined
-  /** Further fields of the entry: their values by their labels. */
-  readonly fields?: Readonly<Record<string, string>> | undefined
-}
+} from "./service/endpoints.js"
 
 /**
  * Makes a finished file an entry of a project: `POST /v1/data/import/file`, which the rate limit counts. Calling it

@@ -110,7 +110,7 @@ export interface Service {
   readonly tokenInfo: Effect.Effect<Option.Option<Endpoints.TokenInfo>, ServiceError>
   /** Makes a file an entry of a project. Not retried if the request may have arrived. */
   readonly importFile: (
-    input: Parameters<typeof Endpoints.importFile.request>[1]
+    input: Endpoints.FileImport
   ) => Effect.Effect<Endpoints.ImportedEntry, ServiceError>
   /** What is left of the token's rate limit; none if no limit is known. */
   readonly rateLimit: Effect.Effect<Option.Option<RateLimit.Status>>

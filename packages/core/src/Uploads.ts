@@ -15,6 +15,7 @@ import type * as Subscribable from "effect/Subscribable"
 import { atLeastOne } from "./base/atLeastOne.js"
 import { inOwnFiber } from "./base/ownFiber.js"
 import * as Metrics from "./Metrics.js"
+import type { ObjectStorage } from "./ObjectStorage.js"
 import { ServiceApi } from "./ServiceApi.js"
 import * as UploadRun from "./upload/control.js"
 import * as Counts from "./upload/counts.js"
@@ -317,7 +318,7 @@ export const resume = (
 export const readBack = (source: UploadSource) =>
 <E, R>(
   upload: Effect.Effect<UploadedFile, E, R>
-): Effect.Effect<UploadedFile, E | ContentDiffers | ContentUnverified, R | UploadVerification.Requirements> =>
+): Effect.Effect<UploadedFile, E | ContentDiffers | ContentUnverified, R | ServiceApi | ObjectStorage> =>
   Effect.tap(
     upload,
     ({ id, sent }) =>

@@ -340,6 +340,22 @@ export const tokenInfo: Endpoint<void, Option.Option<TokenInfo>> = {
 }
 
 /**
+ * What becomes an entry of which project.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileImport {
+  /** An uploaded file. */
+  readonly fileId: string
+  readonly projectId: string
+  /** If omitted, the service chooses one. */
+  readonly title?: string | undefined
+  /** Further fields of the entry: their values by their labels. */
+  readonly fields?: Readonly<Record<string, string>> | undefined
+}
+
+/**
  * An entry of a project that was made of a file.
  *
  * @since 0.1.0
@@ -355,15 +371,7 @@ export interface ImportedEntry {
  * @since 0.1.0
  * @category endpoints
  */
-export const importFile: Endpoint<
-  {
-    readonly fileId: string
-    readonly projectId: string
-    readonly title?: string | undefined
-    readonly fields?: Readonly<Record<string, string>> | undefined
-  },
-  ImportedEntry
-> = {
+export const importFile: Endpoint<FileImport, ImportedEntry> = {
   operation: "importFile",
   repeatable: false,
   request: (profile, { fields, fileId, projectId, title }) =>
