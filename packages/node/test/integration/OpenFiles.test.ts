@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import * as Temporary from "./support/temporary.js"
+import * as Temporary from "../support/temporary.js"
 
-const script = fileURLToPath(new URL("./support/fewFiles.ts", import.meta.url))
-const tsconfig = fileURLToPath(new URL("../../../tsconfig.json", import.meta.url))
+const script = fileURLToPath(new URL("../support/fewFiles.ts", import.meta.url))
+const tsconfig = fileURLToPath(new URL("../../../../tsconfig.json", import.meta.url))
 
 const run = (directory: string) =>
   Effect.async<string>((resume) => {

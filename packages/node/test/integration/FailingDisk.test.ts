@@ -9,8 +9,8 @@ import { Effect, Exit, Logger, LogLevel, Schema } from "effect"
 import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
-import * as FailingDisk from "./support/failingDisk.js"
-import * as Temporary from "./support/temporary.js"
+import * as FailingDisk from "../support/failingDisk.js"
+import * as Temporary from "../support/temporary.js"
 
 const parts = 3
 const partSize = 100
