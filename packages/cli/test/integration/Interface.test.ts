@@ -1,75 +1,7 @@
-import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import { invoke } from "./invoke.js"
-
-interface Asked {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly path: string
-  readonly body: string
-}
-
-/** Answers a call itself, or leaves it to the plain service. */
-type Answers = (asked: Asked) => boolean
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks).toString()
-}
-
-const json = (response: ServerResponse, status: number, text: string): true => {
-  response.writeHead(status, { "content-type": "application/json" }).end(text)
-  return true
-}
-
-const record = `{"id":"f1","status":"pending"}`
-
-const plain = ({ path, response }: Asked, origin: string): void => {
-  if (path === "/v2/files/upload") json(response, 201, `{"data":{"id":"f1","upload_url":"${origin}/put/1?sig=a"}}`)
-  else if (path === "/v2/files/large-upload") {
-    json(response, 201, `{"data":{"id":"f1","upload_id":"u","urls":["${origin}/put/1?sig=b"]}}`)
-  } else if (path.startsWith("/put/")) response.writeHead(200, { etag: "\"e\"" }).end()
-  else if (path.endsWith("/complete") || path === "/v1/files/f1") json(response, 200, `{"data":${record}}`)
-  else json(response, 404, "{}")
-}
-
-/** A service with its storage, as a test wants it. */
-const serving = (answers: Answers) =>
-  Effect.gen(function*() {
-    const asked: Array<string> = []
-    const server = yield* Effect.acquireRelease(
-      Effect.async<Server>((resume) => {
-        const one: Server = createServer((request, response) => {
-          void bodyOf(request).then((body) => {
-            const call = { request, response, body, path: (request.url ?? "").replace(/\?.*/, "") }
-            asked.push(`${request.method} ${call.path}`)
-            if (!answers(call)) plain(call, `http://${request.headers.host}`)
-          })
-        })
-        one.listen(0, "127.0.0.1", () => resume(Effect.succeed(one)))
-      }),
-      (one) =>
-        Effect.sync(() => {
-          one.closeAllConnections()
-          one.close()
-        })
-    )
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    yield* fs.writeFileString(`${folder}/a.txt`, "some text")
-    const env = {
-      STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`,
-      STEVEDORE_TOKEN: "api.nothing",
-      XDG_STATE_HOME: `${folder}/state`
-    }
-    return { asked, file: `${folder}/a.txt`, run: (...words: ReadonlyArray<string>) => invoke(words, env) }
-  })
+import { json, serving } from "./plainService.js"
 
 const inParts = ["--strategy", "multipart"]
 
