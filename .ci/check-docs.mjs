@@ -23,7 +23,7 @@ const configuration = {
     ...packages.filter(({ published }) => !published).map(({ directory }) => `../../packages/${directory}/**`),
     "../../packages/*/{dist,node_modules,test}/**",
     "../../packages/*/src/bin.ts",
-    "../../packages/*/src/*/**"
+    "../../packages/*/src/*/**/*"
   ],
   examplesCompilerOptions: {
     noEmit: true,

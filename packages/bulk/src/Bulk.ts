@@ -370,4 +370,12 @@ export const names: Effect.Effect<ReadonlyArray<string>, SqlError, Bulk> = Effec
 export const runChunk = (job: number, n: number): Effect.Effect<BulkRunner.ChunkEnd, never, BulkRunner.BulkRunner> =>
   Effect.flatMap(BulkRunner.BulkRunner, (runner) => runner.runChunk({ job, n }))
 
-export { migrate } from "./BulkMigrations.js"
+export {
+  /**
+   * Creates the tables, or brings them up to date. A runner does so itself when it starts.
+   *
+   * @since 0.1.0
+   * @category programs
+   */
+  migrate
+} from "./BulkMigrations.js"
