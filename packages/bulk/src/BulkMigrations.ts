@@ -50,7 +50,6 @@ const tables = [
     path text not null,
     size double precision not null,
     media_type text,
-    etag text,
     state integer not null default 0,
     attempts integer not null default 0,
     file_id text,

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as Libsql from "@libsql/client"
 import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
 import type { UploadSource } from "@stevedore/core"
-import { SandboxLayer } from "@stevedore/testing"
 import { Effect, Fiber, Layer, Random } from "effect"
 import { database, Life, reached, sources, sql } from "./support/lives.js"
 import { proof } from "./support/proof.js"
+import { service } from "./support/service.js"
 
 /** A file in one PUT, or in parts. */
 const ways = { single: { strategy: "single" }, parts: { strategy: "multipart", parts: 2, concurrency: 2 } } as const
@@ -46,7 +46,7 @@ const history = (way: Way, ends: ReadonlyArray<number>, files = sources(2)) =>
     yield* lived(client, last, way, files)
     yield* Effect.provide(proof(files), sql(client))
     return last.events
-  }).pipe(Effect.scoped, Effect.provide(SandboxLayer.memory({ minimumPartSize: 5, recommendedPartSize: 10 })))
+  }).pipe(Effect.scoped, Effect.provide(service()))
 
 describe("a process that dies", () => {
   for (const way of ["single", "parts"] as const) {

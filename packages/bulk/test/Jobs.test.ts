@@ -5,13 +5,11 @@ import { Bulk, BulkRateLimit, BulkRunner, BulkSources } from "@stevedore/bulk"
 import * as BulkQueue from "@stevedore/bulk/Queue"
 import type { UploadSource } from "@stevedore/core"
 import { ObjectStorage } from "@stevedore/core"
-import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
+import { FaultScript, Sandbox } from "@stevedore/testing"
 import { Chunk, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
 import { database, sources, sql } from "./support/lives.js"
 import { proof } from "./support/proof.js"
-
-const sandbox = (options: SandboxLayer.Options = {}) =>
-  SandboxLayer.memory({ minimumPartSize: 5, recommendedPartSize: 10, ...options })
+import { service } from "./support/service.js"
 
 const upload = { threshold: 40, parts: 2, concurrency: 2 }
 
@@ -50,7 +48,7 @@ describe("a job", () => {
         assert.deepStrictEqual(yield* Bulk.names, [])
         assert.strictEqual(Either.getLeft(yield* Effect.either(Bulk.get("job")))._tag, "Some")
       }).pipe(Effect.provide(queue(client)))
-    }).pipe(Effect.scoped, Effect.provide(sandbox())))
+    }).pipe(Effect.scoped, Effect.provide(service())))
 
   it.live("that is paused begins nothing, and one that is cancelled keeps what it has", () =>
     Effect.gen(function*() {
@@ -68,7 +66,7 @@ describe("a job", () => {
         assert.deepStrictEqual(yield* job.await, { uploaded: 3, failed: 0, cancelled: 6 })
         yield* proof(files.slice(0, 3))
       }).pipe(Effect.provide(runner(client)))
-    }).pipe(Effect.scoped, Effect.provide(sandbox())))
+    }).pipe(Effect.scoped, Effect.provide(service())))
 
   it.live("retries what has failed", () =>
     Effect.gen(function*() {
@@ -82,7 +80,7 @@ describe("a job", () => {
         assert.deepStrictEqual(yield* job.await, { uploaded: 2, failed: 0, cancelled: 0 })
         yield* proof(files)
       }).pipe(Effect.provide(queue(client)))
-    }).pipe(Effect.scoped, Effect.provide(sandbox({ faults: FaultScript.on("initiate").answer(400, "BadRequest") }))))
+    }).pipe(Effect.scoped, Effect.provide(service({ faults: FaultScript.on("initiate").answer(400, "BadRequest") }))))
 
   it.live("that was loaded halfway is loaded again", () =>
     Effect.gen(function*() {
@@ -96,7 +94,7 @@ describe("a job", () => {
         assert.strictEqual(yield* Bulk.runChunk(job.id, 0), "done")
         yield* proof(files)
       }).pipe(Effect.provide(runner(client)))
-    }).pipe(Effect.scoped, Effect.provide(sandbox())))
+    }).pipe(Effect.scoped, Effect.provide(service())))
 })
 
 describe("a chunk", () => {
@@ -122,7 +120,7 @@ describe("a chunk", () => {
       assert.strictEqual(second, "done")
       assert.strictEqual(yield* Fiber.join(first), "lost")
       yield* Effect.provide(proof(files), sql(client))
-    }).pipe(Effect.scoped, Effect.provide(sandbox())))
+    }).pipe(Effect.scoped, Effect.provide(service())))
 
   it.live("whose file ends its process is tried alone, and only that file is Crashed", () =>
     Effect.gen(function*() {
@@ -162,7 +160,7 @@ describe("a chunk", () => {
         yield* job.forget
         yield* proof(files.filter(({ name }) => name !== poison))
       }).pipe(Effect.provide(runner(client)))
-    }).pipe(Effect.scoped, Effect.provide(sandbox())))
+    }).pipe(Effect.scoped, Effect.provide(service())))
 })
 
 describe("a rate limit in the database", () => {

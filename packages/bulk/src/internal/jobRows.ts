@@ -139,10 +139,8 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
           order by seq limit 500`,
 
     files: (job: number, after: number) =>
-      sql<
-        { readonly seq: number; readonly path: string; readonly fileId: string | null; readonly error: string | null }
-      >`
-          select seq, path, file_id as ${sql("fileId")}, error from bulk_file
+      sql<{ readonly seq: number; readonly path: string; readonly fileId: string | null }>`
+          select seq, path, file_id as ${sql("fileId")} from bulk_file
           where job = ${job} and state > 0 and seq > ${after} order by seq limit 500`,
 
     /** A change of state, from any of those named. */
@@ -160,7 +158,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
         )
       )),
 
-    /** Whether the job was one that may be forgotten. */
+    /** Deletes a job that has ended. */
     forget: (job: number) => sql`delete from bulk_job where id = ${job} and state in ('done', 'cancelled')`,
 
     /** The jobs that run, of queues that this process can serve. */
@@ -185,13 +183,10 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
     toFeed: (job: number, most: number) =>
       sql<FedRow>`select n, pass from bulk_chunk where job = ${job} and state = ${waiting} order by n limit ${most}`,
 
-    /** Whether this process is the one that has marked the chunk as fed. */
-    fed: (job: number, { n, pass }: FedRow): Effect.Effect<boolean, SqlError> =>
-      Effect.map(
-        sql`update bulk_chunk set state = ${fed}, seen_at = ${clock}
-            where job = ${job} and n = ${n} and state = ${waiting} and pass = ${pass} returning n`,
-        (rows) => rows.length > 0
-      ),
+    /** Marks a chunk as fed. */
+    fed: (job: number, { n, pass }: FedRow) =>
+      sql`update bulk_chunk set state = ${fed}, seen_at = ${clock}
+          where job = ${job} and n = ${n} and state = ${waiting} and pass = ${pass}`,
 
     /** All that was fed waits again under another pass. */
     feedAllAgain: sql`update bulk_chunk set state = ${waiting}, pass = pass + 1, runner = null where state = ${fed}`,

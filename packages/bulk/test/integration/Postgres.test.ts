@@ -1,14 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
 import * as BulkQueue from "@stevedore/bulk/Queue"
-import { Sandbox, SandboxLayer } from "@stevedore/testing"
+import { Sandbox } from "@stevedore/testing"
 import { Effect, Fiber, Layer, Schedule, Stream } from "effect"
 import { sources } from "../support/lives.js"
 import type { Postgres } from "../support/postgres.js"
 import { postgres } from "../support/postgres.js"
 import { proof } from "../support/proof.js"
-
-const sandbox = SandboxLayer.memory({ minimumPartSize: 5, recommendedPartSize: 10 })
+import { service } from "../support/service.js"
 
 const runner = (database: Postgres, files: ReturnType<typeof sources>) =>
   BulkQueue.layer({ files: 4, lease: "3 seconds", upload: { threshold: 40 } }).pipe(
@@ -34,7 +33,7 @@ describe("a job in PostgreSQL", () => {
       const totals = yield* Effect.all([submitted, submitted], { concurrency: 2 })
       assert.deepStrictEqual(totals[0], { uploaded: 40, failed: 0, cancelled: 0 })
       yield* Effect.provide(proof(files), database.layer)
-    }).pipe(Effect.scoped, Effect.provide(sandbox)), 120_000)
+    }).pipe(Effect.scoped, Effect.provide(service())), 120_000)
 
   it.live("goes on when its database has crashed and is back", () =>
     Effect.gen(function*() {
@@ -55,7 +54,7 @@ describe("a job in PostgreSQL", () => {
       assert.deepStrictEqual(yield* watching, { uploaded: 60, failed: 0, cancelled: 0 })
       yield* Fiber.interrupt(working)
       yield* Effect.provide(proof(files), database.layer)
-    }).pipe(Effect.scoped, Effect.provide(sandbox)), 120_000)
+    }).pipe(Effect.scoped, Effect.provide(service())), 120_000)
 
   it.live("goes on with the sessions of a runner that has gone without a word", () =>
     Effect.gen(function*() {
@@ -75,7 +74,7 @@ describe("a job in PostgreSQL", () => {
       assert.strictEqual(yield* Effect.provide(claimed, alone("100 millis")), "done")
       assert.strictEqual(yield* Fiber.join(first), "lost")
       yield* Effect.provide(proof(files), database.layer)
-    }).pipe(Effect.scoped, Effect.provide(sandbox)), 120_000)
+    }).pipe(Effect.scoped, Effect.provide(service())), 120_000)
 
   it.live(
     "loads a manifest in statements of thousands of files, and pages through what came of them",
