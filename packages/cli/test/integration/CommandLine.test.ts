@@ -7,12 +7,12 @@ import { printable } from "@stevedore/core/Json"
 import { FaultScript } from "@stevedore/testing"
 import { Effect, Layer, Option, Schema } from "effect"
 import { execFileSync } from "node:child_process"
-import { createServer, type Server } from "node:http"
 import * as Arguments from "../../src/Arguments.js"
 import * as CommandLine from "../../src/CommandLine.js"
 import { summaries } from "../../src/internal/commands.js"
 import type { Sink } from "../../src/Output.js"
 import { invoke, jsonLines, Sandbox, sandbox, sinkOf, stoppedAfter, stoppedAt } from "./invoke.js"
+import { listening } from "./listening.js"
 
 const uploadReports = Schema.decodeUnknownSync(Schema.Array(Reports.UploadReport), { onExcessProperty: "preserve" })
 
@@ -174,19 +174,11 @@ describe("an id that begins with a dash", () => {
   it.scopedLive("is one after --, whatever the command, and wherever its options are", () =>
     Effect.gen(function*() {
       const asked: Array<string> = []
-      const server = yield* Effect.acquireRelease(
-        Effect.async<Server>((resume) => {
-          const one: Server = createServer((request, response) => {
-            asked.push(`${request.url}`)
-            response.writeHead(404).end("{}")
-          })
-          one.listen(0, "127.0.0.1", () => resume(Effect.succeed(one)))
-        }),
-        (one) => Effect.sync(() => one.close())
-      )
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      const env = { STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`, STEVEDORE_TOKEN: "api.nothing" }
+      const origin = yield* listening((request, response) => {
+        asked.push(`${request.url}`)
+        response.writeHead(404).end("{}")
+      })
+      const env = { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.nothing" }
       const lines = [
         "file -- -abc",
         "-- file -abc",
@@ -289,22 +281,11 @@ describe("the size check of a download", () => {
       const body = typeof record === "string"
         ? record
         : JSON.stringify({ data: { id: "f1", created_at: "now", ...record } })
-      const server = yield* Effect.acquireRelease(
-        Effect.async<Server>((resume) => {
-          const made: Server = createServer(({ url }, response) => {
-            if (url?.endsWith("/download") === true) response.end("short")
-            else response.writeHead(status).end(body)
-          }).listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
-        }),
-        (made) =>
-          Effect.async<void>((resume) => {
-            made.close(() => resume(Effect.void))
-            made.closeAllConnections()
-          })
-      )
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      const env = { STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`, STEVEDORE_TOKEN: "api.nothing" }
+      const origin = yield* listening(({ url }, response) => {
+        if (url?.endsWith("/download") === true) response.end("short")
+        else response.writeHead(status).end(body)
+      })
+      const env = { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.nothing" }
       const download = (to: string, ...more: ReadonlyArray<string>) =>
         invoke(["download", "f1", "-o", `${folder}${to}`, ...more], env)
       return { download, files: Effect.orDie(fs.readDirectory(folder)) }

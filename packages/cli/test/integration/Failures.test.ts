@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Reports from "@stevedore/cli/Reports"
 import { Cause, Effect, FiberId, Option, Schema } from "effect"
-import { createServer, type Server } from "node:http"
 import { reportOf } from "../../src/internal/failureReport.js"
 import { type Environment, invoke, jsonLines } from "./invoke.js"
+import { listening } from "./listening.js"
 
 const decode = Schema.decodeUnknownSync(Schema.parseJson(Reports.CommandFailed))
 
@@ -26,17 +26,10 @@ const failing = (line: string, env: Environment) =>
   })
 
 const answering = (status: number) =>
-  Effect.acquireRelease(
-    Effect.async<Server>((resume) => {
-      const one: Server = createServer((_, response) => response.writeHead(status).end("{}"))
-      one.listen(0, "127.0.0.1", () => resume(Effect.succeed(one)))
-    }),
-    (one) => Effect.sync(() => one.close())
-  ).pipe(Effect.map((one) => {
-    const address = one.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    return { STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`, STEVEDORE_TOKEN: "api.nothing" }
-  }))
+  Effect.map(
+    listening((_, response) => response.writeHead(status).end("{}")),
+    (origin) => ({ STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.nothing" })
+  )
 
 const file = import.meta.filename
 

@@ -2,13 +2,13 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { spawn } from "node:child_process"
 import * as Fs from "node:fs/promises"
-import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { summaries } from "../../src/internal/commands.js"
 import * as Globbed from "../../src/internal/globbed.js"
 import { command } from "./bundle.js"
 import { invoke } from "./invoke.js"
+import { listening } from "./listening.js"
 
 const directory = Effect.acquireRelease(
   Effect.promise(() => Fs.mkdtemp(join(tmpdir(), "stevedore-glob-"))),
@@ -23,21 +23,14 @@ const prepared = Layer.scoped(
 )
 
 /** What a service got to see, whatever it is asked. */
-const witness = Effect.acquireRelease(
-  Effect.async<{ readonly port: number; readonly asked: Array<string>; readonly close: () => void }>((resume) => {
-    const asked: Array<string> = []
-    const server = createServer((request, response) => {
-      asked.push(`${request.method} ${request.url} ${request.headers.authorization}`)
-      response.writeHead(400).end()
-    })
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      resume(Effect.succeed({ port, asked, close: () => server.close() }))
-    })
-  }),
-  ({ close }) => Effect.sync(close)
-)
+const witness = Effect.gen(function*() {
+  const asked: Array<string> = []
+  const origin = yield* listening((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`)
+    response.writeHead(400).end()
+  })
+  return { asked, port: Number(new URL(origin).port) }
+})
 
 /** A line of a real shell, in a directory with these names. `$stevedore` is the command. */
 const shell = (line: string, names: ReadonlyArray<string>, port: number) =>

@@ -2,37 +2,19 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { invoke, jsonLines, Sandbox, sandbox } from "./invoke.js"
-
-interface Web {
-  readonly origin: string
-  readonly requests: ReadonlyArray<IncomingMessage>
-}
+import { listening } from "./listening.js"
 
 const web = (answer: (request: IncomingMessage, response: ServerResponse) => void) =>
-  Effect.acquireRelease(
-    Effect.async<Web & { readonly close: () => void }>((resume) => {
-      const requests: Array<IncomingMessage> = []
-      const server = createServer((request, response) => {
-        requests.push(request)
-        answer(request, response)
-      })
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address()
-        const port = typeof address === "object" ? address?.port : 0
-        resume(Effect.succeed({
-          origin: `http://127.0.0.1:${port}`,
-          requests,
-          close: () => {
-            server.closeAllConnections()
-            server.close()
-          }
-        }))
-      })
-    }),
-    ({ close }) => Effect.sync(close)
-  )
+  Effect.gen(function*() {
+    const requests: Array<IncomingMessage> = []
+    const origin = yield* listening((request, response) => {
+      requests.push(request)
+      answer(request, response)
+    })
+    return { origin, requests }
+  })
 
 const bytesOf = (length: number) => Buffer.from(Uint8Array.from({ length }, (_, index) => (index * 7919) % 251))
 

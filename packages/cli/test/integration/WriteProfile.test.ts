@@ -9,8 +9,9 @@ import { ServiceProfile } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { ServiceVariation } from "@stevedore/testing"
 import { Effect, Option, Predicate, Redacted, Schema } from "effect"
-import { createServer, type IncomingMessage, type Server } from "node:http"
 import { type Environment, invoke, jsonLines } from "./invoke.js"
+import { listening } from "./listening.js"
+import { bodyOf } from "./plainService.js"
 
 const decode = Schema.decodeUnknownSync(Schema.Array(DoctorReport.DoctorReport), { onExcessProperty: "error" })
 
@@ -85,57 +86,39 @@ const services: ReadonlyArray<readonly [string, ServiceVariation.ServiceVariatio
   }]
 ]
 
-const read = async (request: IncomingMessage): Promise<Buffer> => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks)
-}
-
 /** A service with another envelope, which names the size of parts and demands no media type. */
 const oddService = ({ shows, size = "size" }: { readonly shows: string | undefined; readonly size?: string }) =>
   Effect.gen(function*() {
     const files = new Map<string, { readonly type: unknown; content: Buffer }>()
-    const server = yield* Effect.acquireRelease(
-      Effect.async<Server>((resume) => {
-        const one: Server = createServer((request, response) => {
-          void read(request).then((body) => {
-            const origin = `http://${request.headers.host}`
-            const at = (request.url ?? "").replace(/\?.*/, "")
-            const json = (status: number, value: unknown) =>
-              response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value))
-            const file = files.get(/\/(f\d+)/.exec(at)?.[1] ?? "")
-            if (request.method === "PUT" && file !== undefined) {
-              file.content = Buffer.concat([file.content, body])
-              return response.writeHead(200, { etag: `"${at}"` }).end()
-            }
-            if (at === "/v2/files/upload" || at === "/v2/files/large-upload") {
-              const told = JSON.parse(body.toString())
-              if (typeof told[size] !== "number") return json(422, { message: "incomplete" })
-              const id = `f${files.size + 1}`
-              files.set(id, { type: shows === undefined ? undefined : told[shows], content: Buffer.alloc(0) })
-              const urls = [1, 2].map((part) => `${origin}/put/${id}/${part}?sig=a`)
-              return json(201, {
-                result: at.endsWith("large-upload")
-                  ? { id, upload_id: "u", plan: { chunk_bytes: Math.ceil(told[size] / 2) }, urls }
-                  : { id, upload_url: `${origin}/put/${id}/1?sig=a` }
-              })
-            }
-            if (file === undefined) return json(404, {})
-            if (at.endsWith("/download")) return response.writeHead(200).end(file.content)
-            return json(200, { result: shows === undefined ? {} : { [shows]: file.type } })
+    const origin = yield* listening((request, response) => {
+      void bodyOf(request).then((body) => {
+        const origin = `http://${request.headers.host}`
+        const at = (request.url ?? "").replace(/\?.*/, "")
+        const json = (status: number, value: unknown) =>
+          response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value))
+        const file = files.get(/\/(f\d+)/.exec(at)?.[1] ?? "")
+        if (request.method === "PUT" && file !== undefined) {
+          file.content = Buffer.concat([file.content, body])
+          return response.writeHead(200, { etag: `"${at}"` }).end()
+        }
+        if (at === "/v2/files/upload" || at === "/v2/files/large-upload") {
+          const told = JSON.parse(body.toString())
+          if (typeof told[size] !== "number") return json(422, { message: "incomplete" })
+          const id = `f${files.size + 1}`
+          files.set(id, { type: shows === undefined ? undefined : told[shows], content: Buffer.alloc(0) })
+          const urls = [1, 2].map((part) => `${origin}/put/${id}/${part}?sig=a`)
+          return json(201, {
+            result: at.endsWith("large-upload")
+              ? { id, upload_id: "u", plan: { chunk_bytes: Math.ceil(told[size] / 2) }, urls }
+              : { id, upload_url: `${origin}/put/${id}/1?sig=a` }
           })
-        })
-        one.listen(0, "127.0.0.1", () => resume(Effect.succeed(one)))
-      }),
-      (one) =>
-        Effect.sync(() => {
-          one.closeAllConnections()
-          one.close()
-        })
-    )
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    return { env: { STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`, STEVEDORE_TOKEN: "api.nothing" } }
+        }
+        if (file === undefined) return json(404, {})
+        if (at.endsWith("/download")) return response.writeHead(200).end(file.content)
+        return json(200, { result: shows === undefined ? {} : { [shows]: file.type } })
+      })
+    })
+    return { env: { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.nothing" } }
   })
 
 describe("doctor --write-profile", () => {
@@ -255,19 +238,11 @@ describe("doctor --write-profile", () => {
 
   it.scopedLive("asks for what it cannot find out, one line each, and writes nothing", () =>
     Effect.gen(function*() {
-      const server = yield* Effect.acquireRelease(
-        Effect.async<Server>((resume) => {
-          const one: Server = createServer((request: IncomingMessage, response) => {
-            request.resume()
-            response.writeHead(request.method === "POST" ? 422 : 404).end("{\"message\":\"no\"}")
-          })
-          one.listen(0, "127.0.0.1", () => resume(Effect.succeed(one)))
-        }),
-        (one) => Effect.sync(() => one.close())
-      )
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      const env = { STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`, STEVEDORE_TOKEN: "api.nothing" }
+      const origin = yield* listening((request, response) => {
+        request.resume()
+        response.writeHead(request.method === "POST" ? 422 : 404).end("{\"message\":\"no\"}")
+      })
+      const env = { STEVEDORE_BASE_URL: origin, STEVEDORE_TOKEN: "api.nothing" }
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
       const { code, stderr, stdout } = yield* invoke(["doctor", "--json", "--write-profile", `${folder}/p.json`], env)

@@ -1,7 +1,8 @@
 import { FileSystem } from "@effect/platform"
 import { Effect } from "effect"
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { invoke } from "./invoke.js"
+import { listening } from "./listening.js"
 
 export interface Asked {
   readonly request: IncomingMessage
@@ -13,10 +14,10 @@ export interface Asked {
 /** Answers a call itself, or leaves it to the plain service. */
 export type Answers = (asked: Asked) => boolean
 
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
+export const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Array<Buffer> = []
   for await (const chunk of request) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks).toString()
+  return Buffer.concat(chunks)
 }
 
 export const json = (response: ServerResponse, status: number, text: string): true => {
@@ -39,30 +40,18 @@ const plain = ({ path, response }: Asked, origin: string): void => {
 export const serving = (answers: Answers, token = "api.nothing") =>
   Effect.gen(function*() {
     const asked: Array<string> = []
-    const server = yield* Effect.acquireRelease(
-      Effect.async<Server>((resume) => {
-        const one: Server = createServer((request, response) => {
-          void bodyOf(request).then((body) => {
-            const call = { request, response, body, path: (request.url ?? "").replace(/\?.*/, "") }
-            asked.push(`${request.method} ${call.path}`)
-            if (!answers(call)) plain(call, `http://${request.headers.host}`)
-          })
-        })
-        one.listen(0, "127.0.0.1", () => resume(Effect.succeed(one)))
-      }),
-      (one) =>
-        Effect.sync(() => {
-          one.closeAllConnections()
-          one.close()
-        })
-    )
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
+    const origin = yield* listening((request, response) => {
+      void bodyOf(request).then((body) => {
+        const call = { request, response, body: body.toString(), path: (request.url ?? "").replace(/\?.*/, "") }
+        asked.push(`${request.method} ${call.path}`)
+        if (!answers(call)) plain(call, `http://${request.headers.host}`)
+      })
+    })
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     yield* fs.writeFileString(`${folder}/a.txt`, "some text")
     const env = {
-      STEVEDORE_BASE_URL: `http://127.0.0.1:${port}`,
+      STEVEDORE_BASE_URL: origin,
       STEVEDORE_TOKEN: token,
       XDG_STATE_HOME: `${folder}/state`
     }
