@@ -94,15 +94,14 @@ const connection = (options: Options, file: Option.Option<Settings.Place>) =>
     ]
   })
 
-const isShownAlready = (field: string): boolean => ["baseUrl", "tokenFile", "profile"].includes(field)
-
 const valueOf = (words: ReadonlyArray<string>): string =>
   words.length === 0
     ? "false"
     : words.map((word) => word.includes("=") ? word.slice(word.indexOf("=") + 1) : "true").join(", ")
 
 const ofDefaults = ({ defaults, place }: Settings.Settings): ReadonlyArray<Setting> =>
-  defaults.filter(({ field }) => !isShownAlready(field)).map(({ command, field, words }) => ({
+  // the others are those of the connection
+  defaults.filter(({ field }) => !Settings.isVariable(field)).map(({ command, field, words }) => ({
     type: "setting",
     name: [...Option.toArray(command), field].join("."),
     value: valueOf(words),

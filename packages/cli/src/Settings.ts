@@ -49,8 +49,13 @@ export interface Default {
   readonly words: ReadonlyArray<string>
 }
 
-// These have a variable, which takes precedence over the file: the command reads them as variables
-const isVariable = (field: string): boolean => ["baseUrl", "tokenFile", "profile"].includes(field)
+/**
+ * Whether a field of the file has a variable, which takes precedence over the file: commands read it as a variable.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isVariable = (field: string): boolean => ["baseUrl", "tokenFile", "profile"].includes(field)
 
 // one for the command before one for all
 const byCommand = Order.mapInput(Order.boolean, ({ command }: Default) => Option.isNone(command))

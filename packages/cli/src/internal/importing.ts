@@ -65,8 +65,7 @@ export const importing = (
             imports: { ...one.imports, [projectId]: { state, at, ...(id === undefined ? {} : { id }) } }
           })
       })
-    const at = Option.match(before, { onNone: () => Option.none<string>(), onSome: ({ at }) => Option.some(at) })
-    const made = Option.flatten(yield* Effect.transposeMapOption(at, (date) => foundBefore(wanted, date)))
+    const made = Option.flatten(yield* Effect.transposeMapOption(before, ({ at }) => foundBefore(wanted, at)))
     const now = yield* Remembered.now
     if (Option.isSome(made)) return yield* note("done", now, made.value.id)
     yield* note("begun", now)
