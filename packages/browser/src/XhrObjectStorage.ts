@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import { ConnectionFailed } from "@stevedore/core/ConnectionError"
-import type { GetAnswer, GetRequest, PutRequest, Service } from "@stevedore/core/ObjectStorage"
+import type { GetAnswer, GetRequest, PutReceipt, PutRequest, Service } from "@stevedore/core/ObjectStorage"
 import { checkDeadline, ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import type { SourceChanged, SourceError } from "@stevedore/core/SourceError"
@@ -80,12 +80,12 @@ const receiptOf = (
   answered: Answered,
   href: string,
   asked: Transport.AskedPut
-): Either.Either<Transport.PutReceipt, StorageError> =>
+): Either.Either<PutReceipt, StorageError> =>
   answered.url === "" || answered.url === new URL(href).href
     ? Transport.interpretPut(answered, asked)
     : Either.left(Transport.rejected({ ...answered, status: 307 }, asked))
 
-const put = (known: Known) => (request: PutRequest): Effect.Effect<Transport.PutReceipt, StorageError | SourceError> =>
+const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
   Effect.gen(function*() {
     yield* checkDeadline(request, yield* Clock.currentTimeMillis)
     const { respelled } = yield* Transport.spelling(request)

@@ -41,7 +41,7 @@ export type {
  *
  * const imported = Effect.flatMap(
  *   Uploads.upload(notes),
- *   ({ file }) => Imports.file({ fileId: file.id, projectId: "5dVIWgRXDVPZ2aBU6Rydkm", title: "Notes" })
+ *   ({ id }) => Imports.file({ fileId: id, projectId: "5dVIWgRXDVPZ2aBU6Rydkm", title: "Notes" })
  * )
  *
  * @since 0.1.0
@@ -51,8 +51,8 @@ export const file = (input: FileImport): Effect.Effect<ImportedEntry, ServiceErr
   Effect.flatMap(ServiceApi, (service) => service.importFile(input))
 
 /**
- * The newest entry of a project with this title that is not older than `since`, in milliseconds since 1970: what an
- * import that was interrupted has made, if it was carried out.
+ * The newest entry of a project with this title that is not older than `since`: what an import that was interrupted has
+ * made, if it was carried out.
  *
  * @since 0.1.0
  * @category imports

@@ -31,14 +31,7 @@ export type {
    * @since 0.1.0
    * @category models
    */
-  Asked as AskedPut,
-  /**
-   * What storage answered to a PUT that it took.
-   *
-   * @since 0.1.0
-   * @category models
-   */
-  PutReceipt
+  Asked as AskedPut
 } from "./storage/response.js"
 
 export {

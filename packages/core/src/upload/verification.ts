@@ -12,13 +12,7 @@ import type { ServiceApi } from "../ServiceApi.js"
 import { ContentDiffers, ContentUnverified } from "../UploadError.js"
 import type { UploadSource } from "../UploadSource.js"
 
-/**
- * The services that reading back requires.
- *
- * @since 0.1.0
- * @category models
- */
-export type Requirements = ServiceApi | ObjectStorage
+type Requirements = ServiceApi | ObjectStorage
 
 /**
  * An uploaded file.
