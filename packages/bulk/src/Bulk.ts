@@ -21,6 +21,7 @@ import { migrate } from "./BulkMigrations.js"
 import * as BulkRunner from "./BulkRunner.js"
 import type { Entry, Manifest } from "./BulkSources.js"
 import * as JobRows from "./internal/jobRows.js"
+import * as TraceContext from "./internal/traceContext.js"
 
 /**
  * What a job does: it is being loaded, its files are uploaded, it waits for `resume`, it was given up, or each of its
@@ -54,6 +55,12 @@ export const Progress = Schema.Struct({
   bytes: Schema.Struct({ total: Schema.Number, uploaded: Schema.Number }),
   /** How many chunks of it a runner works on. */
   chunks: Schema.NonNegativeInt,
+  calls: Schema.Struct({
+    /** How many calls of the service the rest takes, at two a file. */
+    left: Schema.NonNegativeInt,
+    /** How many the shared rate limit lets pass in a minute; none if there is none, or if nobody calls. */
+    perMinute: Schema.Option(Schema.Number)
+  }),
   /**
    * How long the rest takes at the pace so far, and at least as long as the rate limit of the token makes it, at two
    * calls a file. None before the first file.
@@ -192,6 +199,7 @@ const progressOf = (rows: JobRows.JobRows, name: string): Effect.Effect<Progress
     const job = yield* rows.find(name)
     if (job === undefined) return yield* new JobNotFound({ job: name })
     const { bytes, failed, held, pace, uploaded } = yield* rows.sums(job.id)
+    const left = job.total - uploaded - failed
     return {
       state: job.state,
       total: job.total,
@@ -199,7 +207,11 @@ const progressOf = (rows: JobRows.JobRows, name: string): Effect.Effect<Progress
       failed,
       bytes: { total: job.bytes, uploaded: bytes },
       chunks: held,
-      timeLeft: timeLeft(job, uploaded + failed, job.total - uploaded - failed, pace)
+      calls: {
+        left: callsOfFile * left,
+        perMinute: Option.map(Option.fromNullable(pace), (pace) => Math.round(pace * 60_000))
+      },
+      timeLeft: timeLeft(job, uploaded + failed, left, pace)
     }
   })
 
@@ -302,7 +314,8 @@ const make: Effect.Effect<Service, never, SqlClient> = Effect.map(JobRows.make, 
           name,
           queue: manifest.queue(name),
           location: manifest.location,
-          chunkSize
+          chunkSize,
+          trace: yield* TraceContext.current
         })
         if (loading !== undefined) yield* load(rows, loading, manifest.entries, chunkSize)
         yield* Effect.repeat(get(name), {

@@ -109,9 +109,25 @@ const first = Effect.gen(function*() {
   if (isPostgres(sql)) yield* Effect.scoped(SqlPersistedQueue.make({ tableName: queueTable }))
 })
 
+// Whatever of a chunk's files has failed waits again, in the statement that says so of the chunk
+const retrying = `create trigger bulk_chunk_retried after update of failed on bulk_chunk
+  when old.failed > 0 and new.failed = 0
+  begin
+    update bulk_file set state = 0, attempts = 0, error = null, kept = 0
+    where job = new.job and state = 2 and seq / (select chunk_size from bulk_job where id = new.job) = new.n;
+    update bulk_job set state = 'running', done_at = null where id = new.job and state in ('done', 'paused');
+  end`
+
+const second = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  // the span that submitted the job, as in a header traceparent; a runner of an earlier version does not read it
+  yield* sql.unsafe("alter table bulk_job add column trace text")
+  if (!isPostgres(sql)) yield* sql.unsafe(retrying)
+})
+
 const run = Migrator.make({})({
   table: "bulk_migrations",
-  loader: Migrator.fromRecord({ "0001_jobs": first })
+  loader: Migrator.fromRecord({ "0001_jobs": first, "0002_traces": second })
 })
 
 // A statement of SQLite then costs one write to the disk instead of several. The file remembers it.

@@ -18,7 +18,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -29,6 +29,7 @@ import type { Claim, FileRow, OutcomeRow } from "./internal/chunkRows.js"
 import * as ChunkRows from "./internal/chunkRows.js"
 import * as FencedLedger from "./internal/fencedLedger.js"
 import { patient } from "./internal/patient.js"
+import * as TraceContext from "./internal/traceContext.js"
 import * as Turnstile from "./internal/turnstile.js"
 
 /**
@@ -110,8 +111,17 @@ const settled = { most: 50, within: Duration.millis(300) }
 const errorText: (error: FileError) => string = Schema.encodeSync(Schema.parseJson(FileError))
 
 const ended = Metric.counter("stevedore_bulk_files", {
-  description: "Files of bulk jobs that have an outcome, by outcome",
+  description: "Files of bulk jobs that have an outcome, by job and outcome",
   incremental: true
+})
+
+const stored = Metric.counter("stevedore_bulk_bytes", {
+  description: "Bytes of the files of bulk jobs that were uploaded, by job",
+  incremental: true
+})
+
+const held = Metric.gauge("stevedore_bulk_chunks", {
+  description: "Chunks of bulk jobs that this process works on, by job"
 })
 
 interface State {
@@ -124,11 +134,14 @@ interface State {
 
 interface Outcome {
   readonly row: OutcomeRow
+  /** In bytes, if the file was uploaded. */
+  readonly size: number
   readonly tag: string
 }
 
 const failedWith = (seq: number, kept: 0 | 1, error: FileError): Outcome => ({
   row: { seq, state: 2, file_id: null, error: errorText(error), kept },
+  size: 0,
   tag: error._tag
 })
 
@@ -140,7 +153,7 @@ const uploaded = (
 ): Effect.Effect<Outcome, never, BulkSources | Uploads.Requirements> =>
   Effect.gen(function*() {
     const sources = yield* BulkSources
-    const { mediaType, path, seq } = file
+    const { mediaType, path, seq, size } = file
     const { location, name: job, queue } = claim
     return yield* sources.open({ job, queue, location, path, mediaType: mediaType ?? undefined }).pipe(
       Effect.flatMap((source) => Uploads.upload(source, { ...options.upload, resume: true })),
@@ -156,6 +169,7 @@ const uploaded = (
         onFailure: (error) => failedWith(seq, ledger.isForgotten() ? 0 : 1, error),
         onSuccess: ({ id }): Outcome => ({
           row: { seq, state: 1, file_id: id, error: null, kept: 0 },
+          size,
           tag: "Uploaded"
         })
       })
@@ -193,6 +207,12 @@ const outcomeOf = (
       isCareful ? state.turnstile.alone : state.turnstile.one
     )
 
+const counted = (job: string) => ({ size, tag }: Outcome): Effect.Effect<void> =>
+  Effect.zipRight(
+    Metric.increment(Metric.tagged(Metric.tagged(ended, "job", job), "outcome", tag)),
+    Metric.incrementBy(Metric.tagged(stored, "job", job), size)
+  )
+
 const work = (state: State, claim: Claim, lost: Deferred.Deferred<void>) =>
   Effect.gen(function*() {
     const { rows } = state
@@ -211,11 +231,7 @@ const work = (state: State, claim: Claim, lost: Deferred.Deferred<void>) =>
     const ledger = yield* FencedLedger.make(rows, claim, lost)
     const settle = (outcomes: ReadonlyArray<Outcome>) =>
       patient("take outcomes", rows.settle(claim, outcomes.map(({ row }) => row))).pipe(
-        Effect.tap(() =>
-          Effect.forEach(outcomes, ({ tag }) => Metric.increment(Metric.tagged(ended, "outcome", tag)), {
-            discard: true
-          })
-        ),
+        Effect.tap(() => Effect.forEach(outcomes, counted(claim.name), { discard: true })),
         Effect.flatMap(told)
       )
     yield* Stream.fromIterable(yield* patient("answer", rows.files(claim))).pipe(
@@ -248,6 +264,16 @@ const runClaimed = (
     return end ?? "lost"
   })
 
+/** A job outlives any process, and has too many files for one trace: each chunk is a trace that names the submit's. */
+const linked = ({ name, trace }: Claim) =>
+  Effect.zipRight(
+    Effect.annotateCurrentSpan("job.name", name),
+    Option.match(TraceContext.decode(trace), {
+      onNone: () => Effect.void,
+      onSome: (submit) => Effect.linkSpanCurrent(submit)
+    })
+  )
+
 const runChunk = (
   state: State,
   runner: string
@@ -255,7 +281,15 @@ const runChunk = (
 ({ job, n, pass }: Chunk): Effect.Effect<ChunkEnd, never, BulkSources | Uploads.Requirements> =>
   Effect.gen(function*() {
     const claim = yield* patient("give chunks", state.rows.claim({ job, n, pass }, runner))
-    if (claim !== undefined) return yield* runClaimed(state, claim)
+    if (claim !== undefined) {
+      const chunks = Metric.tagged(held, "job", claim.name)
+      yield* linked(claim)
+      return yield* Effect.acquireUseRelease(
+        Metric.increment(chunks),
+        () => runClaimed(state, claim),
+        () => Metric.incrementBy(chunks, -1)
+      )
+    }
     if (pass !== undefined) yield* patient("take chunks back", state.rows.refuse({ job, n, pass }))
     return "refused"
   }).pipe(Effect.withSpan("Bulk.runChunk", { captureStackTrace: false, attributes: { job, n } }))

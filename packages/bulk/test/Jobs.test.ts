@@ -6,8 +6,9 @@ import * as BulkQueue from "@stevedore/bulk/Queue"
 import type { UploadSource } from "@stevedore/core"
 import { ObjectStorage } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
-import { Chunk, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
-import { database, sources, sql } from "./support/lives.js"
+import type { Tracer } from "effect"
+import { Chunk, Effect, Either, Fiber, Layer, Metric, Option, Stream } from "effect"
+import { database, Life, sources, sql } from "./support/lives.js"
 import { proof } from "./support/proof.js"
 import { service } from "./support/service.js"
 
@@ -81,6 +82,72 @@ describe("a job", () => {
         yield* proof(files)
       }).pipe(Effect.provide(queue(client)))
     }).pipe(Effect.scoped, Effect.provide(service({ faults: FaultScript.on("initiate").answer(400, "BadRequest") }))))
+
+  it.live("retries in one statement, which nobody can be stopped in the middle of", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const files = sources(4)
+      yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize: 2 })
+        yield* Bulk.runChunk(job.id, 0)
+        yield* Bulk.runChunk(job.id, 1)
+        assert.deepInclude(yield* job.status, { uploaded: 2, failed: 2 })
+        const life = new Life()
+        yield* Effect.gen(function*() {
+          const same = yield* Bulk.get("job")
+          const before = life.events
+          yield* same.retryFailed
+          // one that goes out, and its answer
+          assert.strictEqual(life.events - before, 2)
+        }).pipe(Effect.provide(Layer.provide(Bulk.layerClient, sql(client, life))))
+        assert.deepInclude(yield* job.status, { state: "running", uploaded: 2, failed: 0 })
+        assert.strictEqual(yield* Stream.runCount(job.failures), 0)
+        yield* Bulk.runChunk(job.id, 0)
+        yield* Bulk.runChunk(job.id, 1)
+        assert.deepInclude(yield* job.status, { uploaded: 4, failed: 0 })
+        yield* proof(files)
+      }).pipe(Effect.provide(runner(client)))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(service({ faults: FaultScript.on("initiate").times(2).answer(400, "BadRequest") }))
+    ))
+
+  it.live("has spans that name the one of its submit, and metrics of its own, in every process", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const spans: Array<Tracer.Span> = []
+      const tracer = yield* Effect.tracer
+      const traced = Effect.withTracer({
+        ...tracer,
+        span: (...span) => {
+          const made = tracer.span(...span)
+          spans.push(made)
+          return made
+        }
+      })
+      const job = yield* Bulk.submit("traced", BulkSources.fromIterable(sources(2))).pipe(
+        Effect.provide(runner(client)),
+        traced
+      )
+      yield* Effect.gen(function*() {
+        yield* Bulk.submit("traced", BulkSources.fromIterable(sources(2)))
+        return yield* Bulk.runChunk(job.id, 0)
+      }).pipe(Effect.provide(runner(client)), traced)
+      const submit = spans.find(({ name }) => name === "Bulk.submit")
+      const chunk = spans.find(({ name }) => name === "Bulk.runChunk")
+      assert.deepStrictEqual(chunk?.links.map(({ span }) => [span.traceId, span.spanId]), [
+        [submit?.traceId, submit?.spanId]
+      ])
+      assert.notStrictEqual(chunk?.traceId, submit?.traceId)
+      assert.strictEqual(chunk?.attributes.get("job.name"), "traced")
+      const files = yield* Metric.value(
+        Metric.counter("stevedore_bulk_files", {
+          description: "Files of bulk jobs that have an outcome, by job and outcome",
+          incremental: true
+        }).pipe(Metric.tagged("job", "traced"), Metric.tagged("outcome", "Uploaded"))
+      )
+      assert.strictEqual(files.count, 2)
+    }).pipe(Effect.scoped, Effect.provide(service())))
 
   it.live("that was loaded halfway is loaded again", () =>
     Effect.gen(function*() {

@@ -17,6 +17,8 @@ export interface Claim extends Fence {
   readonly queue: string
   readonly location: string
   readonly chunkSize: number
+  /** The span that submitted the job. */
+  readonly trace: string | null
 }
 
 export interface FileRow {
@@ -76,9 +78,9 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
         returning epoch, tries`
 
   const jobOf = (job: number) =>
-    sql<{ readonly name: string; readonly queue: string; readonly location: string; readonly chunkSize: number }>`
+    sql<Pick<Claim, "name" | "queue" | "location" | "chunkSize" | "trace">>`
         update bulk_job set started_at = coalesce(started_at, ${clock}) where id = ${job}
-        returning name, queue, source as location, chunk_size as ${sql("chunkSize")}`
+        returning name, queue, source as location, chunk_size as ${sql("chunkSize")}, trace`
 
   return {
     claim: (

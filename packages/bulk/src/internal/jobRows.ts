@@ -65,14 +65,20 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
 
     /** The job is made if there is none, and its loading begins, again if an earlier one did not come to its end. */
     beginLoading: (
-      job: { readonly name: string; readonly queue: string; readonly location: string; readonly chunkSize: number }
+      job: {
+        readonly name: string
+        readonly queue: string
+        readonly location: string
+        readonly chunkSize: number
+        readonly trace: string | undefined
+      }
     ) =>
       first(sql<{ readonly id: number; readonly epoch: number }>`
-          insert into bulk_job (id, name, state, source, queue, epoch, chunk_size, created_at)
+          insert into bulk_job (id, name, state, source, queue, epoch, chunk_size, created_at, trace)
           values ((select coalesce(max(id), 0) + 1 from bulk_job), ${job.name}, 'loading', ${job.location},
-            ${job.queue}, 1, ${job.chunkSize}, ${clock})
+            ${job.queue}, 1, ${job.chunkSize}, ${clock}, ${job.trace ?? null})
           on conflict (name) do update set epoch = bulk_job.epoch + 1, source = excluded.source,
-            queue = excluded.queue, chunk_size = excluded.chunk_size
+            queue = excluded.queue, chunk_size = excluded.chunk_size, trace = excluded.trace
           where bulk_job.state = 'loading'
           returning id, epoch`),
 
@@ -128,7 +134,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
                 "coalesce(sum(bytes), 0) as bytes, count(runner) as held"
             )
         },
-              (select min(calls / window_millis) from bulk_rate where ends_at > ${clock}) as pace
+              (select min(calls / window_millis) from bulk_rate where ends_at + window_millis > ${clock}) as pace
             from bulk_chunk where job = ${job}`,
         ([row]): SumsRow => row ?? { uploaded: 0, failed: 0, bytes: 0, held: 0, pace: null }
       ),
@@ -147,16 +153,26 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
     change: (job: number, from: ReadonlyArray<JobRow["state"]>, to: JobRow["state"]) =>
       sql`update bulk_job set state = ${to} where id = ${job} and ${sql.in("state", from)}`,
 
-    /** Failed files wait again, with their chunks. */
+    /** Failed files wait again, with their chunks: one statement, of which SQLite's trigger does the rest. */
     retry: (job: number): Effect.Effect<void, SqlError> =>
-      Effect.asVoid(Effect.zipRight(
-        sql`update bulk_file set state = 0, attempts = 0, error = null, kept = 0 where job = ${job} and state = 2`,
-        Effect.zipRight(
-          sql`update bulk_chunk set state = ${waiting}, pass = pass + 1, tries = 0, failed = 0
-              where job = ${job} and failed > 0`,
-          sql`update bulk_job set state = 'running', done_at = null where id = ${job} and state in ('done', 'paused')`
-        )
-      )),
+      Effect.asVoid(
+        postgres
+          ? sql`
+              with retried as (
+                update bulk_file f set state = 0, attempts = 0, error = null, kept = 0
+                from bulk_job j where j.id = ${job} and f.job = j.id and f.state = 2
+                returning f.seq / j.chunk_size as n
+              ),
+              counted as (select n, count(*)::integer as files from retried group by n),
+              chunk as (
+                update bulk_chunk c set state = ${waiting}, pass = pass + 1, tries = 0, failed = failed - counted.files
+                from counted where c.job = ${job} and c.n = counted.n
+              )
+              update bulk_job set state = 'running', done_at = null where id = ${job} and state in ('done', 'paused')`
+          : sql`
+              update bulk_chunk set state = ${waiting}, pass = pass + 1, tries = 0, failed = 0
+              where job = ${job} and failed > 0`
+      ),
 
     /** Deletes a job that has ended. */
     forget: (job: number) => sql`delete from bulk_job where id = ${job} and state in ('done', 'cancelled')`,

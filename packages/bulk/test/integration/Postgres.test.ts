@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
 import * as BulkQueue from "@stevedore/bulk/Queue"
-import { Sandbox } from "@stevedore/testing"
+import { FaultScript, Sandbox } from "@stevedore/testing"
 import { Effect, Fiber, Layer, Schedule, Stream } from "effect"
 import { sources } from "../support/lives.js"
 import type { Postgres } from "../support/postgres.js"
@@ -55,6 +55,22 @@ describe("a job in PostgreSQL", () => {
       yield* Fiber.interrupt(working)
       yield* Effect.provide(proof(files), database.layer)
     }).pipe(Effect.scoped, Effect.provide(service())), 120_000)
+
+  it.live("retries what has failed, and counts the rest right", () =>
+    Effect.gen(function*() {
+      const database = yield* postgres
+      const files = sources(9)
+      yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize: 3 })
+        assert.deepInclude(yield* job.await, { failed: 4 })
+        yield* job.retryFailed
+        assert.deepStrictEqual(yield* job.await, { uploaded: 9, failed: 0, cancelled: 0 })
+      }).pipe(Effect.provide(runner(database, files)))
+      yield* Effect.provide(proof(files), database.layer)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(service({ faults: FaultScript.on("initiate").times(4).answer(400, "BadRequest") }))
+    ), 120_000)
 
   it.live("goes on with the sessions of a runner that has gone without a word", () =>
     Effect.gen(function*() {
