@@ -96,7 +96,12 @@ export interface Service {
   readonly unfinished: Effect.Effect<ReadonlyArray<Unfinished>>
 }
 
-const nothing: Service = {
+/**
+ * The ledger that records nothing, which is asked for nothing.
+ *
+ * @internal
+ */
+export const nothing: Service = {
   keepUrls: false,
   lock: () => Effect.succeed(true),
   find: () => Effect.succeedNone,

@@ -64,6 +64,7 @@ export interface Running extends Upload {
 export const make = ({ options, run, source }: Upload): Effect.Effect<Running, never, ServiceApi | Scope.Scope> =>
   Effect.gen(function*() {
     const service = yield* ServiceApi
+    const ledger = yield* UploadLedger.UploadLedger
     return {
       source,
       options,
@@ -71,9 +72,12 @@ export const make = ({ options, run, source }: Upload): Effect.Effect<Running, n
       terms: { source, options, service, policy: yield* RetryPolicy.RetryPolicy },
       id: Option.orElse(
         Option.fromNullable(options.unfinished),
-        () => options.resume ? UploadLedger.idOf(service.baseUrl, source) : Option.none()
+        () =>
+          options.resume && ledger !== UploadLedger.nothing
+            ? UploadLedger.idOf(service.baseUrl, source)
+            : Option.none()
       ),
-      ledger: { service: yield* UploadLedger.UploadLedger, record: undefined, hangs: false },
+      ledger: { service: ledger, record: undefined, hangs: false },
       scope: yield* Effect.scope,
       opened: undefined,
       failure: undefined
