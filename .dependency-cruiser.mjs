@@ -29,9 +29,10 @@ const mayImport = {
   core: [],
   node: ["core"],
   browser: ["core"],
-  testing: ["core"],
+  server: ["core"],
+  testing: ["core", "server"],
   bulk: ["core", "node"],
-  cli: ["core", "node", "testing"]
+  cli: ["core", "node", "server", "testing"]
 }
 
 const packageRules = Object.entries(mayImport).map(([name, others]) => ({

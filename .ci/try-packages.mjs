@@ -151,7 +151,7 @@ let runtimes = ""
 must("installed into an empty project, without install scripts", () => {
   application = install(
     "application",
-    ["core", "node", "browser", "testing", "bulk"],
+    ["core", "node", "browser", "server", "testing", "bulk"],
     // the declarations of @effect/platform-node want those of ws, where declarations are checked too
     versionsOf([...effect, "typescript", "@types/node", "@types/ws", "vite"])
   )
@@ -160,7 +160,7 @@ must("installed into an empty project, without install scripts", () => {
 })
 
 must("the command installed into an empty project, without install scripts", () => {
-  command = install("command", ["core", "node", "testing", "cli"], {})
+  command = install("command", ["core", "node", "server", "testing", "cli"], {})
   return `${readdirSync(join(command, "node_modules")).length} entries in node_modules`
 })
 
@@ -189,7 +189,7 @@ attempt("no package needs an install script", () => {
   }
 
   const tree = new Set(
-    ["core", "node", "browser", "bulk"].flatMap((name) => [...collect(`node_modules/@stevedore/${name}`, new Set())])
+    ["core", "node", "browser", "server", "bulk"].flatMap((name) => [...collect(`node_modules/@stevedore/${name}`, new Set())])
   )
   const scripts = [...tree].filter((path) => installed[path].hasInstallScript === true)
     .map((path) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length))

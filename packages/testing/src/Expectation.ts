@@ -7,12 +7,12 @@
 import type { SourceError } from "@stevedore/core/SourceError"
 import { SourceUnreadable } from "@stevedore/core/SourceError"
 import type { OpenSource, UploadSource } from "@stevedore/core/UploadSource"
+import type * as StorageRefused from "@stevedore/server/StorageRefused"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as InProcess from "./InProcess.js"
 import * as SandboxReport from "./SandboxReport.js"
-import type * as StorageRefused from "./StorageRefused.js"
 
 /**
  * No finalized file of the sandbox has the source's name.

@@ -6,14 +6,14 @@
  *
  * @since 0.1.0
  */
+import type { ListQuery } from "@stevedore/server/ListQuery"
+import { valuesAt } from "@stevedore/server/ListQuery"
+import { type ListRecord, seedId } from "@stevedore/server/ListResources"
+import * as ServiceRefused from "@stevedore/server/ServiceRefused"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Schema from "effect/Schema"
 import type * as Fault from "./Fault.js"
-import type { ListQuery } from "./ListQuery.js"
-import { valuesAt } from "./ListQuery.js"
-import { type ListRecord, seedId } from "./ListResources.js"
-import * as ServiceRefused from "./ServiceRefused.js"
 
 /**
  * A page as sent on the wire. `next_cursor` is absent if the whole list fits on one page, and null on the last of

@@ -23,6 +23,10 @@ import {
   UploadPartCommand
 } from "@aws-sdk/client-s3"
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner"
+import * as ObjectStore from "@stevedore/server/ObjectStore"
+import * as StorageCors from "@stevedore/server/StorageCors"
+import type * as StorageRefused from "@stevedore/server/StorageRefused"
+import type * as UrlSigner from "@stevedore/server/UrlSigner"
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -33,10 +37,6 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { S3Command } from "./internal/s3Calls.js"
 import { call, refusalOf, required, withHeaders } from "./internal/s3Calls.js"
-import * as ObjectStore from "./ObjectStore.js"
-import * as StorageCors from "./StorageCors.js"
-import type * as StorageRefused from "./StorageRefused.js"
-import type * as UrlSigner from "./UrlSigner.js"
 
 /**
  * Which store to use, and how it should encrypt.

@@ -4,14 +4,14 @@
  * @since 0.1.0
  */
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import type { ListRecord } from "@stevedore/server/ListResources"
+import * as ObjectStore from "@stevedore/server/ObjectStore"
+import type * as UrlSigner from "@stevedore/server/UrlSigner"
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Exchange from "./Exchange.js"
 import * as FaultScript from "./FaultScript.js"
-import type { ListRecord } from "./ListResources.js"
-import * as ObjectStore from "./ObjectStore.js"
 import * as ServiceVariation from "./ServiceVariation.js"
-import type * as UrlSigner from "./UrlSigner.js"
 
 /**
  * The options of a sandbox. All of them have defaults.

@@ -6,17 +6,17 @@
  *
  * @since 0.1.0
  */
+import type { Declaration, FileRecord, MultipartSession, SingleSession } from "@stevedore/server/Files"
+import { chooseParts, keyOf } from "@stevedore/server/Files"
+import * as Identifiers from "@stevedore/server/Identifiers"
+import type * as ObjectStore from "@stevedore/server/ObjectStore"
+import * as ServiceRefused from "@stevedore/server/ServiceRefused"
+import type * as StorageRefused from "@stevedore/server/StorageRefused"
+import * as UrlSigner from "@stevedore/server/UrlSigner"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Identifiers from "./Identifiers.js"
-import type * as ObjectStore from "./ObjectStore.js"
-import type { Declaration, FileRecord, MultipartSession, SingleSession } from "./SandboxFiles.js"
-import { chooseParts, keyOf } from "./SandboxFiles.js"
 import type { Settings } from "./SandboxOptions.js"
-import * as ServiceRefused from "./ServiceRefused.js"
-import type * as StorageRefused from "./StorageRefused.js"
-import * as UrlSigner from "./UrlSigner.js"
 
 type State = Data.TaggedEnum<{
   Waiting: {}

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as ListResources from "@stevedore/server/ListResources"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Duration from "effect/Duration"
 import * as FastCheck from "effect/FastCheck"
@@ -13,7 +14,6 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { plainVariation, standardNames, standardOpen } from "./internal/plainVariation.js"
 import { Answers, Completion, Download, Lists, Open, Records, Session, Storage } from "./internal/variationGroups.js"
-import * as ListResources from "./ListResources.js"
 
 /**
  * A service that keeps every sentence of the interface.

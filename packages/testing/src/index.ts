@@ -6,7 +6,7 @@ export * as Arbitraries from "./Arbitraries.js"
 /**
  * @since 0.1.0
  */
-export * as BlobStore from "./BlobStore.js"
+export * as BlobStore from "@stevedore/server/BlobStore"
 
 /**
  * @since 0.1.0
@@ -46,22 +46,22 @@ export * as FaultSentence from "./FaultSentence.js"
 /**
  * @since 0.1.0
  */
-export * as ListResources from "./ListResources.js"
+export * as ListResources from "@stevedore/server/ListResources"
 
 /**
  * @since 0.1.0
  */
-export * as ObjectStore from "./ObjectStore.js"
+export * as ObjectStore from "@stevedore/server/ObjectStore"
 
 /**
  * @since 0.1.0
  */
-export * as ObjectStoreDirectory from "./ObjectStoreDirectory.js"
+export * as ObjectStoreDirectory from "@stevedore/server/ObjectStoreDirectory"
 
 /**
  * @since 0.1.0
  */
-export * as ObjectStoreMemory from "./ObjectStoreMemory.js"
+export * as ObjectStoreMemory from "@stevedore/server/ObjectStoreMemory"
 
 /**
  * @since 0.1.0
@@ -101,17 +101,17 @@ export * as ServiceVariation from "./ServiceVariation.js"
 /**
  * @since 0.1.0
  */
-export * as StorageRefused from "./StorageRefused.js"
+export * as StorageRefused from "@stevedore/server/StorageRefused"
 
 /**
  * @since 0.1.0
  */
-export * as UrlSigner from "./UrlSigner.js"
+export * as UrlSigner from "@stevedore/server/UrlSigner"
 
 /**
  * @since 0.1.0
  */
-export * as UrlVerifier from "./UrlVerifier.js"
+export * as UrlVerifier from "@stevedore/server/UrlVerifier"
 
 /**
  * @since 0.1.0

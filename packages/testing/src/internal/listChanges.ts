@@ -1,10 +1,10 @@
+import * as ListQuery from "@stevedore/server/ListQuery"
+import * as ListResources from "@stevedore/server/ListResources"
+import type { ListRecord } from "@stevedore/server/ListResources"
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Fault from "../Fault.js"
 import * as ListPage from "../ListPage.js"
-import * as ListQuery from "../ListQuery.js"
-import * as ListResources from "../ListResources.js"
-import type { ListRecord } from "../ListResources.js"
 
 export const sorts = ["created_at:asc", "created_at:desc", "title:asc"] as const
 

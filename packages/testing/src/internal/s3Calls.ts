@@ -2,9 +2,9 @@
 import type { $Command, S3ClientResolvedConfig, ServiceInputTypes, ServiceOutputTypes } from "@aws-sdk/client-s3"
 import { S3ServiceException } from "@aws-sdk/client-s3"
 import { HttpRequest } from "@smithy/protocol-http"
+import * as StorageRefused from "@stevedore/server/StorageRefused"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as StorageRefused from "../StorageRefused.js"
 
 /** A command of the S3 client. */
 export type S3Command<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = $Command<

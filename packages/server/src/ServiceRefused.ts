@@ -53,7 +53,7 @@ export const Issue = Schema.Struct({
  * @since 0.1.0
  * @category errors
  */
-export class ServiceRefused extends Schema.TaggedError<ServiceRefused>("@stevedore/testing/ServiceRefused")(
+export class ServiceRefused extends Schema.TaggedError<ServiceRefused>("@stevedore/server/ServiceRefused")(
   "ServiceRefused",
   {
     status: Schema.Int,

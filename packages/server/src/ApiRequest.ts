@@ -3,13 +3,13 @@
  *
  * @since 0.1.0
  */
+import type * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import { charactersIn } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import type { Declaration } from "./SandboxFiles.js"
-import type { Settings } from "./SandboxOptions.js"
+import type { Declaration } from "./Files.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 
 /**
@@ -20,7 +20,7 @@ import * as ServiceRefused from "./ServiceRefused.js"
  */
 export const LARGEST = { single: 5_000_000_000, multipart: 10_000_000_000 } as const
 
-type Names = Settings["fields"]
+type Names = ServiceProfile.ServiceProfile["fields"]
 
 const Name = Schema.NonEmptyString.pipe(
   Schema.filter((name) => charactersIn(name) <= 1024 || "Expected a name of at most 1024 characters")
@@ -199,7 +199,7 @@ export const parseImport = (
  */
 export const checkComplete = (
   text: string,
-  expected: Exclude<Settings["completeUploadBody"], "none">
+  expected: Exclude<ServiceProfile.CompleteUploadBody, "none">
 ): Effect.Effect<void, ServiceRefused.ServiceRefused> =>
   Effect.flatMap(parseObject(text), (wire) => {
     const missing = Object.entries(expected).find(([name, value]) =>

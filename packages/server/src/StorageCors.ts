@@ -4,7 +4,16 @@
  * @since 0.1.0
  */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import type { Settings } from "./SandboxOptions.js"
+
+/**
+ * Whether pages of other origins may use the bucket, and whether they may read etags.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Settings {
+  readonly cors: false | { readonly exposeEtag: boolean }
+}
 
 /**
  * The methods that a page may use.

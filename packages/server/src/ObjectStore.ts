@@ -1,0 +1,327 @@
+/**
+ * The object store behind the sandbox's storage: whole objects, multipart uploads, ranged reads.
+ *
+ * The port says what a store does, not what a request for it looks like. A store that signs and serves its own URLs (a
+ * real S3) says so with `presign`, and the sandbox then hands out that store's URLs instead of signing its own.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Stream from "effect/Stream"
+import type * as BlobStore from "./BlobStore.js"
+import * as Identifiers from "./Identifiers.js"
+import * as Readers from "./internal/readers.js"
+import * as StorageRefused from "./StorageRefused.js"
+
+/**
+ * What a store knows about an object. `size` is in bytes, `lastModified` in milliseconds of the Unix epoch, and `etag`
+ * as sent on the wire, including the quotes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface StoredObject {
+  readonly key: string
+  readonly size: number
+  readonly etag: string
+  readonly contentType: string | undefined
+  readonly lastModified: number
+}
+
+/**
+ * A part that a multipart upload currently holds. `size` is in bytes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface StoredPart {
+  readonly partNumber: number
+  readonly etag: string
+  readonly size: number
+}
+
+/**
+ * What the sandbox needs a pre-signed URL for. `headers` are those that the client must send and that the signature
+ * covers; `expiresIn` is in seconds.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PresignRequest {
+  readonly method: "GET" | "PUT"
+  readonly key: string
+  readonly part?: { readonly uploadId: string; readonly partNumber: number } | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly expiresIn: number
+}
+
+/**
+ * What an object store does. Every refusal carries S3's code and status for it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ObjectStoreService {
+  /** Stores a whole object, all or nothing. */
+  readonly put: <E, R>(
+    key: string,
+    body: Stream.Stream<Uint8Array, E, R>,
+    options?: { readonly contentType?: string | undefined }
+  ) => Effect.Effect<StoredObject, E | StorageRefused.StorageRefused, R>
+  /** Opens a multipart upload and returns its id. */
+  readonly createUpload: (
+    key: string,
+    options?: { readonly contentType?: string | undefined }
+  ) => Effect.Effect<string, StorageRefused.StorageRefused>
+  /** Stores one part, all or nothing. The last write of a part number wins. */
+  readonly putPart: <E, R>(
+    key: string,
+    uploadId: string,
+    partNumber: number,
+    body: Stream.Stream<Uint8Array, E, R>
+  ) => Effect.Effect<StoredPart, E | StorageRefused.StorageRefused, R>
+  /** The parts that an upload holds, in ascending order. */
+  readonly parts: (
+    key: string,
+    uploadId: string
+  ) => Effect.Effect<ReadonlyArray<StoredPart>, StorageRefused.StorageRefused>
+  /**
+   * Combines the listed parts into one object. Fails with `InvalidPart`, `InvalidPartOrder` or `EntityTooSmall` if they
+   * do not fit.
+   */
+  readonly completeUpload: (
+    key: string,
+    uploadId: string,
+    parts: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>
+  ) => Effect.Effect<StoredObject, StorageRefused.StorageRefused>
+  /** Drops an upload and its parts. A missing upload is not an error. */
+  readonly abortUpload: (key: string, uploadId: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+  readonly head: (key: string) => Effect.Effect<StoredObject, StorageRefused.StorageRefused>
+  /** `length` bytes from `offset`; without a range, the whole object. One that is replaced meanwhile is read to its end. */
+  readonly get: (
+    key: string,
+    range?: { readonly offset: number; readonly length: number }
+  ) => Stream.Stream<Uint8Array, StorageRefused.StorageRefused>
+  /** Removes an object. A missing object is not an error. */
+  readonly remove: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+  /** Provided by a store that signs and serves its own URLs; without it, the sandbox does both. */
+  readonly presign?: ((request: PresignRequest) => Effect.Effect<string, StorageRefused.StorageRefused>) | undefined
+}
+
+/**
+ * The service tag of the object store behind a sandbox.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class ObjectStore extends Context.Tag("@stevedore/server/ObjectStore")<ObjectStore, ObjectStoreService>() {}
+
+/**
+ * The minimum size of every part but the last, in bytes: 5 MiB. Storage reports it only when the upload is completed.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const MINIMUM_PART_BYTES = 5 * 1024 * 1024
+
+/**
+ * The options of a store.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** In bytes. Defaults to {@link MINIMUM_PART_BYTES}; a smaller one lets a test send parts of a few bytes. */
+  readonly minimumPartSize?: number | undefined
+}
+
+/**
+ * The stored parts that a list of part numbers and etags names, or S3's refusal of that list: not ascending
+ * (`InvalidPartOrder`), unknown or with another etag (`InvalidPart`), too small and not the last (`EntityTooSmall`).
+ * Etags are compared verbatim, including the quotes.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const selectParts = <P extends StoredPart>(
+  stored: ReadonlyMap<number, P>,
+  listed: ReadonlyArray<{ readonly partNumber: number; readonly etag: string }>,
+  minimumPartSize: number
+): Either.Either<ReadonlyArray<P>, StorageRefused.StorageRefused> => {
+  const selected: Array<P> = []
+  let previous = 0
+  for (const { etag, partNumber } of listed) {
+    if (partNumber <= previous) {
+      return Either.left(StorageRefused.make("InvalidPartOrder"))
+    }
+    previous = partNumber
+    const part = stored.get(partNumber)
+    if (part === undefined || part.etag !== etag) {
+      return Either.left(StorageRefused.make("InvalidPart", { details: { PartNumber: String(partNumber) } }))
+    }
+    selected.push(part)
+  }
+  if (selected.length === 0) {
+    return Either.left(StorageRefused.make("MalformedXML"))
+  }
+  const small = selected.slice(0, -1).find((part) => part.size < minimumPartSize)
+  return small === undefined ? Either.right(selected) : Either.left(StorageRefused.make("EntityTooSmall", {
+    details: {
+      ProposedSize: String(small.size),
+      MinSizeAllowed: String(minimumPartSize),
+      PartNumber: String(small.partNumber)
+    }
+  }))
+}
+
+interface HeldPart extends StoredPart {
+  readonly blob: BlobStore.Blob
+}
+
+interface HeldUpload {
+  readonly key: string
+  readonly contentType: string | undefined
+  readonly parts: Map<number, HeldPart>
+}
+
+interface HeldObject extends StoredObject {
+  readonly blobs: ReadonlyArray<BlobStore.Blob>
+}
+
+const readBlobs = (blobs: ReadonlyArray<BlobStore.Blob>, offset: number, length: number) => {
+  const pieces: Array<Stream.Stream<Uint8Array, StorageRefused.StorageRefused>> = []
+  let position = 0
+  for (const blob of blobs) {
+    const from = Math.max(offset - position, 0)
+    const to = Math.min(offset + length - position, blob.size)
+    if (from < to) {
+      pieces.push(blob.read(from, to - from))
+    }
+    position += blob.size
+  }
+  return Stream.flatten(Stream.fromIterable(pieces))
+}
+
+/**
+ * An object store over blobs. Completing a multipart upload copies nothing: the object is the list of its parts, so
+ * completion takes no time and no space, whatever the size.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (blobs: BlobStore.BlobStore, options?: Options): ObjectStoreService => {
+  const minimumPartSize = options?.minimumPartSize ?? MINIMUM_PART_BYTES
+  const objects = new Map<string, HeldObject>()
+  const uploads = new Map<string, HeldUpload>()
+
+  const findUpload = (key: string, uploadId: string) =>
+    Effect.suspend(() => {
+      const upload = uploads.get(uploadId)
+      return upload === undefined || upload.key !== key
+        ? Effect.fail(StorageRefused.make("NoSuchUpload", { details: { UploadId: uploadId } }))
+        : Effect.succeed(upload)
+    })
+
+  const findObject = (key: string) =>
+    Effect.suspend(() => {
+      const object = objects.get(key)
+      return object === undefined
+        ? Effect.fail(StorageRefused.make("NoSuchKey", { details: { Key: key } }))
+        : Effect.succeed(object)
+    })
+
+  const { reading, release } = Readers.make<HeldObject>(
+    (object) => objects.get(object.key) === object,
+    ({ blobs }) => Effect.forEach(blobs, (blob) => blob.remove, { discard: true })
+  )
+
+  const store = (object: HeldObject) =>
+    Effect.suspend(() => {
+      const before = objects.get(object.key)
+      objects.set(object.key, object)
+      return before === undefined ? Effect.void : release(before)
+    })
+
+  return {
+    put: (key, body, options) =>
+      Effect.gen(function*() {
+        const blob = yield* blobs.write(body)
+        const object: HeldObject = {
+          key,
+          size: blob.size,
+          etag: yield* Identifiers.etag,
+          contentType: options?.contentType,
+          lastModified: yield* Clock.currentTimeMillis,
+          blobs: [blob]
+        }
+        yield* store(object)
+        return object
+      }),
+    createUpload: (key, options) =>
+      Effect.map(Identifiers.uploadId, (uploadId) => {
+        uploads.set(uploadId, { key, contentType: options?.contentType, parts: new Map() })
+        return uploadId
+      }),
+    putPart: (key, uploadId, partNumber, body) =>
+      Effect.gen(function*() {
+        yield* findUpload(key, uploadId)
+        const blob = yield* blobs.write(body)
+        // checked again: the upload may have been completed or aborted while the body was arriving
+        const upload = yield* Effect.tapError(findUpload(key, uploadId), () => blob.remove)
+        const before = upload.parts.get(partNumber)
+        const part: HeldPart = { partNumber, size: blob.size, etag: yield* Identifiers.etag, blob }
+        upload.parts.set(partNumber, part)
+        if (before !== undefined) {
+          yield* before.blob.remove
+        }
+        return part
+      }),
+    parts: (key, uploadId) =>
+      Effect.map(
+        findUpload(key, uploadId),
+        (upload) => [...upload.parts.values()].sort((a, b) => a.partNumber - b.partNumber)
+      ),
+    completeUpload: (key, uploadId, listed) =>
+      Effect.gen(function*() {
+        const upload = yield* findUpload(key, uploadId)
+        const selected = yield* selectParts(upload.parts, listed, minimumPartSize)
+        const digits = (yield* Identifiers.etag).slice(1, -1)
+        const object: HeldObject = {
+          key,
+          size: selected.reduce((size, part) => size + part.size, 0),
+          etag: `"${digits}-${selected.length}"`,
+          contentType: upload.contentType,
+          lastModified: yield* Clock.currentTimeMillis,
+          blobs: selected.map((part) => part.blob)
+        }
+        uploads.delete(uploadId)
+        const unused = [...upload.parts.values()].filter((part) => !selected.includes(part))
+        yield* Effect.forEach(unused, (part) => part.blob.remove, { discard: true })
+        yield* store(object)
+        return object
+      }).pipe(Effect.uninterruptible),
+    abortUpload: (key, uploadId) =>
+      findUpload(key, uploadId).pipe(
+        Effect.flatMap((upload) => {
+          uploads.delete(uploadId)
+          return Effect.forEach(upload.parts.values(), (part) => part.blob.remove, { discard: true })
+        }),
+        Effect.ignore
+      ),
+    head: findObject,
+    get: (key, range) =>
+      Stream.unwrapScoped(Effect.map(
+        reading(findObject(key)),
+        (object) => readBlobs(object.blobs, range?.offset ?? 0, range?.length ?? object.size)
+      )),
+    remove: (key) =>
+      Effect.suspend(() => {
+        const object = objects.get(key)
+        objects.delete(key)
+        return object === undefined ? Effect.void : release(object)
+      })
+  }
+}

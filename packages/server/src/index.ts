@@ -1,0 +1,79 @@
+/**
+ * @since 0.1.0
+ */
+export * as ApiRequest from "./ApiRequest.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as BlobStore from "./BlobStore.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Files from "./Files.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Identifiers from "./Identifiers.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ListQuery from "./ListQuery.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ListResources from "./ListResources.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ObjectAnswer from "./ObjectAnswer.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ObjectStore from "./ObjectStore.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ObjectStoreDirectory from "./ObjectStoreDirectory.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ObjectStoreMemory from "./ObjectStoreMemory.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as RateWindow from "./RateWindow.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ServiceRefused from "./ServiceRefused.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as StorageCors from "./StorageCors.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as StorageRefused from "./StorageRefused.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UrlSigner from "./UrlSigner.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UrlVerifier from "./UrlVerifier.js"
