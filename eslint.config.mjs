@@ -54,6 +54,23 @@ const imports = {
   }]
 }
 
+/**
+ * Effect's own style, from the configuration of its repository.
+ *
+ * @param {number} lineWidth
+ */
+const styleOf = (lineWidth) => ["error", {
+  config: {
+    indentWidth: 2,
+    lineWidth,
+    semiColons: "asi",
+    quoteStyle: "alwaysDouble",
+    trailingCommas: "never",
+    operatorPosition: "maintain",
+    "arrowFunction.useParentheses": "force"
+  }
+}]
+
 export default tseslint.config(
   { ignores: ["**/dist/", "**/node_modules/", "**/.cache/", "**/coverage/"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
@@ -62,18 +79,7 @@ export default tseslint.config(
     extends: [...tseslint.configs.recommended, ...effect.configs.dprint],
     plugins: { "sort-destructure-keys": sortDestructureKeys },
     rules: {
-      // Effect's own style, from the configuration of its repository
-      "@effect/dprint": ["error", {
-        config: {
-          indentWidth: 2,
-          lineWidth: 120,
-          semiColons: "asi",
-          quoteStyle: "alwaysDouble",
-          trailingCommas: "never",
-          operatorPosition: "maintain",
-          "arrowFunction.useParentheses": "force"
-        }
-      }],
+      "@effect/dprint": styleOf(120),
       "object-shorthand": "error",
       "sort-destructure-keys/sort-destructure-keys": "error",
       "@typescript-eslint/array-type": ["error", { default: "generic", readonly: "generic" }],
@@ -87,6 +93,15 @@ export default tseslint.config(
       "require-yield": "off",
       "no-restricted-syntax": ["error", pushWithSpread]
     }
+  },
+  {
+    // the pages show these, in a column of 80 characters
+    files: [
+      "packages/examples/src/{ReactQueue,SolidQueue,SvelteQueue,VueQueue,Minutes,ObjectSource,UploadFromRequest}.{ts,tsx}",
+      "packages/examples/testing/*.ts",
+      "packages/examples/test/SavingNotes.test.ts"
+    ],
+    rules: { "@effect/dprint": styleOf(80) }
   },
   {
     // these two need types; floating effects are found by the Effect diagnostics of `npm run check`

@@ -63,10 +63,33 @@ describe("the page about promises", () => {
   })
 })
 
+describe("code in a page", () => {
+  // the column of text on the site is as wide as this
+  const columns = 80
+
+  const widerIn = (place: string, code: string, from = 0): ReadonlyArray<string> =>
+    code.split("\n").flatMap((text, at) => text.length > columns ? [`${place}:${from + at + 1}`] : [])
+
+  it("is never cut at the side", () => {
+    const wide = pages.flatMap((page) => blocksOf(page).flatMap(({ code, line }) => widerIn(page, code, line)))
+    assert.deepStrictEqual(wide, [])
+  })
+
+  it("is never cut at the side where a page includes a file", () => {
+    const included = pages.flatMap((page) =>
+      [...readFileSync(`${root}${page}`, "utf8").matchAll(/^<<< (\S+)$/gm)].map(([, file = ""]) =>
+        fileURLToPath(new URL(file, `file://${root}${page}`))
+      )
+    )
+    assert.isAbove(included.length, 4)
+    assert.deepStrictEqual(included.flatMap((file) => widerIn(file, readFileSync(file, "utf8"))), [])
+  })
+})
+
 describe("what a reader types", () => {
   const lines = pages.flatMap((page) =>
     blocksOf(page).filter(({ language }) => language === "sh").flatMap(({ code }) =>
-      code.split("\n").map((line) => ({ page, line }))
+      code.replaceAll(/\\\n\s*/g, "").split("\n").map((line) => ({ page, line }))
     )
   )
 

@@ -12,15 +12,28 @@ export interface StoredObject {
   readonly version: string
   /** The current version. */
   readonly current: Effect.Effect<string, Error>
-  readonly read: (range: UploadPlan.ByteRange) => Stream.Stream<Uint8Array, Error>
+  readonly read: (
+    range: UploadPlan.ByteRange
+  ) => Stream.Stream<Uint8Array, Error>
 }
 
 /** Uploads an object directly from another storage, without a copy on disk. */
-export const fromObject = ({ current, key: name, mediaType, read, size, version }: StoredObject): RepeatableSource => {
+export const fromObject = (
+  { current, key: name, mediaType, read, size, version }: StoredObject
+): RepeatableSource => {
   const unreadable = (cause: unknown) =>
-    SourceError.withCause(new SourceError.SourceUnreadable({ fileName: name, reason: "StreamFailed" }), cause)
+    SourceError.withCause(
+      new SourceError.SourceUnreadable({
+        fileName: name,
+        reason: "StreamFailed"
+      }),
+      cause
+    )
 
-  const chunks = (range: UploadPlan.ByteRange, observe: (chunk: Uint8Array) => void) =>
+  const chunks = (
+    range: UploadPlan.ByteRange,
+    observe: (chunk: Uint8Array) => void
+  ) =>
     read(range).pipe(
       Stream.mapError(unreadable),
       Stream.tap((chunk) => Effect.sync(() => observe(chunk)))
@@ -30,13 +43,20 @@ export const fromObject = ({ current, key: name, mediaType, read, size, version 
     section: (range) =>
       Effect.succeed({
         range,
-        body: (observe) => Effect.succeed({ _tag: "StreamBody", stream: chunks(range, observe) })
+        body: (observe) =>
+          Effect.succeed({ _tag: "StreamBody", stream: chunks(range, observe) })
       }),
     readThrough: (range, observe) => Stream.runDrain(chunks(range, observe)),
     unchanged: Effect.filterOrFail(
       Effect.mapError(current, unreadable),
       (now) => now === version,
-      (now) => new SourceError.SourceChanged({ fileName: name, what: "identity", expected: version, actual: now })
+      (now) =>
+        new SourceError.SourceChanged({
+          fileName: name,
+          what: "identity",
+          expected: version,
+          actual: now
+        })
     )
   }
 

@@ -1,4 +1,4 @@
-/** A queue of uploads in React. All state is in the queue, which outlives every view of it. */
+/** A queue of uploads in React. Its state outlives every view of it. */
 import type { UploadQueue } from "@stevedore/browser"
 import { useSyncExternalStore } from "react"
 
@@ -6,7 +6,9 @@ interface Props {
   readonly queue: UploadQueue.UploadQueue
 }
 
-const Upload = ({ item, queue }: Props & { readonly item: UploadQueue.Item }) => (
+const Upload = (
+  { item, queue }: Props & { readonly item: UploadQueue.Item }
+) => (
   <li>
     {item.name}: {item.state}
     {item.state === "uploading" && (
@@ -15,14 +17,24 @@ const Upload = ({ item, queue }: Props & { readonly item: UploadQueue.Item }) =>
         <button onClick={() => queue.pause(item.id)}>Pause {item.name}</button>
       </>
     )}
-    {item.state === "paused" && <button onClick={() => queue.resume(item.id)}>Resume {item.name}</button>}
-    {item.state === "failed" && <button onClick={() => queue.retry(item.id)}>Try {item.name} again</button>}
+    {item.state === "paused" && (
+      <button onClick={() => queue.resume(item.id)}>Resume {item.name}</button>
+    )}
+    {item.state === "failed" && (
+      <button onClick={() => queue.retry(item.id)}>
+        Try {item.name} again
+      </button>
+    )}
     {item.error && <p role="alert">{item.error.message}</p>}
   </li>
 )
 
 export const Uploads = ({ queue }: Props) => {
-  const { items, totals } = useSyncExternalStore(queue.subscribe, queue.getSnapshot, queue.getSnapshot)
+  const { items, totals } = useSyncExternalStore(
+    queue.subscribe,
+    queue.getSnapshot,
+    queue.getSnapshot
+  )
   return (
     <section aria-label="Uploads">
       <input
@@ -35,9 +47,19 @@ export const Uploads = ({ queue }: Props) => {
           currentTarget.value = ""
         }}
       />
-      <progress aria-label="All files" value={totals.sent} max={Math.max(1, totals.size)} />
+      <progress
+        aria-label="All files"
+        value={totals.sent}
+        max={Math.max(1, totals.size)}
+      />
       <ul>
-        {items.map((item) => <Upload key={item.id} item={item} queue={queue} />)}
+        {items.map((item) => (
+          <Upload
+            key={item.id}
+            item={item}
+            queue={queue}
+          />
+        ))}
       </ul>
     </section>
   )

@@ -1,4 +1,4 @@
-/** A queue of uploads in Solid. Call it in a component: it listens until that component is disposed. */
+/** A queue of uploads in Solid. It listens until its component is disposed. */
 import type { UploadQueue } from "@stevedore/browser"
 import { createSignal, onCleanup } from "solid-js"
 
@@ -7,7 +7,8 @@ export const useUploads = (queue: UploadQueue.UploadQueue) => {
   onCleanup(queue.subscribe(() => setChanged(queue.getSnapshot())))
   return () => {
     changed()
-    // not the signal's value: another component's signal is set a moment later, and both must show the same state
+    // not the signal's value: another component's signal is set a moment
+    // later, and both must show the same state
     return queue.getSnapshot()
   }
 }

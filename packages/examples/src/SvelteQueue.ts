@@ -1,4 +1,4 @@
-/** A queue of uploads as a Svelte store, which listens as long as it has subscribers. */
+/** A queue of uploads as a Svelte store, which listens while it is read. */
 import type { UploadQueue } from "@stevedore/browser"
 import { readable } from "svelte/store"
 

@@ -1,4 +1,7 @@
-/** A queue of uploads in Vue. A component rendered on a server is never unmounted, so only a mounted one listens. */
+/**
+ * A queue of uploads in Vue. A component rendered on a server is never
+ * unmounted, so only a mounted one listens.
+ */
 import type { UploadQueue } from "@stevedore/browser"
 import { onMounted, onUnmounted, shallowReadonly, shallowRef } from "vue"
 

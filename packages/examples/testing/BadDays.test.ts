@@ -1,19 +1,29 @@
 import { KeyValueStore } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy, UploadSources } from "@stevedore/core"
-import { Arbitraries, FaultScript, Recorder, Sandbox, SandboxLayer, VirtualTime } from "@stevedore/testing"
+import {
+  Arbitraries,
+  FaultScript,
+  Recorder,
+  Sandbox,
+  SandboxLayer,
+  VirtualTime
+} from "@stevedore/testing"
 import { Duration, Effect, Either, Layer, Stream } from "effect"
 import { Recordings } from "./Recordings.js"
 
-// Everything that can go wrong for a while, and what must hold regardless. `minimumPartSize` lets files of a few bytes
-// upload in parts; with `backOff` the client waits as it would in production, and `VirtualTime` lets these hours pass
-// at once.
+// Everything that can go wrong for a while, and what must hold regardless.
+// `minimumPartSize` lets files of a few bytes upload in parts; with `backOff`
+// the client waits as it would in production, and `VirtualTime` lets these
+// hours pass at once.
 
 const on = FaultScript.on
 
 const film = UploadSources.fromBytes(
   "film.mp4",
-  new TextEncoder().encode("a film of sixty bytes, which go up in six parts of ten each."),
+  new TextEncoder().encode(
+    "a film of sixty bytes, which go up in six parts of ten each."
+  ),
   {
     mediaType: "video/mp4"
   }
@@ -21,15 +31,34 @@ const film = UploadSources.fromBytes(
 
 const inParts = { strategy: "multipart", parts: 6 } as const
 
-const failing = (faults: FaultScript.FaultScript, options?: SandboxLayer.Options) =>
+const failing = (
+  faults: FaultScript.FaultScript,
+  options?: SandboxLayer.Options
+) =>
   Recordings.Default.pipe(
-    Layer.provideMerge(SandboxLayer.memory({ faults, projects: 25, minimumPartSize: 10, ...options })),
-    Layer.provide([KeyValueStore.layerMemory, RetryPolicy.layer({ attempts: 12 })])
+    Layer.provideMerge(
+      SandboxLayer.memory({
+        faults,
+        projects: 25,
+        minimumPartSize: 10,
+        ...options
+      })
+    ),
+    Layer.provide([
+      KeyValueStore.layerMemory,
+      RetryPolicy.layer({ attempts: 12 })
+    ])
   )
 
-const save = Effect.flatMap(Recordings, (recordings) => recordings.save("project-1", film, inParts))
+const save = Effect.flatMap(
+  Recordings,
+  (recordings) => recordings.save("project-1", film, inParts)
+)
 
-const rows = Effect.flatMap(Recordings, (recordings) => recordings.of("project-1"))
+const rows = Effect.flatMap(
+  Recordings,
+  (recordings) => recordings.of("project-1")
+)
 
 const isSaved = Effect.gen(function*() {
   assert.deepStrictEqual((yield* rows).map(({ name }) => name), ["film.mp4"])
@@ -41,10 +70,16 @@ describe("a recording is saved once, whole, and by the rules", () => {
   const days = {
     "a URL that has expired": on("putPart").part(3).expire(),
     "a storm of SlowDown over every part": on("putPart").slowDown("10 seconds"),
-    "an answer to Complete that is lost twice": on("complete").times(2).loseAnswer(),
-    "a line that breaks in the middle of parts": on("putPart").times(4).resetAfter(5),
-    "a connection on which nothing moves any more": on("putPart").part(2).stall("body", { afterBytes: 5 }),
-    "an attempt that storage takes in after its repeat": on("putPart").part(1).landLate("30 seconds"),
+    "an answer to Complete that is lost twice": on("complete").times(2)
+      .loseAnswer(),
+    "a line that breaks in the middle of parts": on("putPart").times(4)
+      .resetAfter(5),
+    "a connection on which nothing moves any more": on("putPart").part(2).stall(
+      "body",
+      { afterBytes: 5 }
+    ),
+    "an attempt that storage takes in after its repeat": on("putPart").part(1)
+      .landLate("30 seconds"),
     "a gateway that answers with its own page": on("complete").html(502),
     "a service that asks for patience": on("initiate").retryAfter(45),
     "a clock that is an hour wrong": FaultScript.clockSkew("1 hour", "ahead")
@@ -52,7 +87,9 @@ describe("a recording is saved once, whole, and by the rules", () => {
 
   for (const [day, faults] of Object.entries(days)) {
     it.effect(`on a day with ${day}`, () =>
-      VirtualTime.run(Effect.zipRight(save, isSaved)).pipe(Effect.provide(failing(faults, { backOff: true }))))
+      VirtualTime.run(Effect.zipRight(save, isSaved)).pipe(
+        Effect.provide(failing(faults, { backOff: true }))
+      ))
   }
 
   it.effect("and takes as long as the storm, not longer than it has to", () =>
@@ -60,11 +97,15 @@ describe("a recording is saved once, whole, and by the rules", () => {
       const [took] = yield* VirtualTime.run(Effect.timed(save))
       assert.isAtLeast(Duration.toSeconds(took), 10)
       assert.isBelow(Duration.toSeconds(took), 300)
-    }).pipe(Effect.provide(failing(days["a storm of SlowDown over every part"], { backOff: true }))))
+    }).pipe(
+      Effect.provide(
+        failing(days["a storm of SlowDown over every part"], { backOff: true })
+      )
+    ))
 })
 
 describe("a caller", () => {
-  it.effect("that wants no repeat gets none, though the layer of the application repeats", () =>
+  it.effect("that wants no repeat gets none, though its layer repeats", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Effect.provide(save, RetryPolicy.none))
       assert.strictEqual(error._tag, "StorageUnavailable")
@@ -93,24 +134,39 @@ describe("whatever happens", () => {
       const { token } = yield* Sandbox.Sandbox
       yield* Recorder.record(yield* Effect.exit(save))
       yield* Recorder.expectNoSecret(token)
-    }).pipe(Effect.provide(Layer.merge(Recorder.layer, failing(on("putPart").always().answer(403, "AccessDenied"))))))
+    }).pipe(
+      Effect.provide(
+        Layer.merge(
+          Recorder.layer,
+          failing(on("putPart").always().answer(403, "AccessDenied"))
+        )
+      )
+    ))
 })
 
 describe("the overview", () => {
-  const titles = Effect.flatMap(Recordings, ({ overview }) => Effect.either(Stream.runCollect(overview))).pipe(
+  const titles = Effect.flatMap(
+    Recordings,
+    ({ overview }) => Effect.either(Stream.runCollect(overview))
+  ).pipe(
     Effect.map(Either.map((projects) => projects.length))
   )
 
   const pages = {
     "is whole over pages that are empty, short, or late": [
-      on("list").emptyPage().and(on("list").shortPage(7)).and(on("list").answer(503)),
+      on("list").emptyPage().and(on("list").shortPage(7)).and(
+        on("list").answer(503)
+      ),
       25
     ],
     "tells of a cursor that leads in a circle instead of turning for ever": [
       on("list").repeatCursor(),
       "PaginationBroken"
     ],
-    "tells of a list that ends too early": [on("list").dropCursor(), "PaginationBroken"],
+    "tells of a list that ends too early": [
+      on("list").dropCursor(),
+      "PaginationBroken"
+    ],
     "tells of a project that is none": [on("list").corruptPage(), "ItemInvalid"]
   } as const
 
@@ -118,7 +174,10 @@ describe("the overview", () => {
     it.effect(law, () =>
       Effect.gen(function*() {
         const found = yield* titles
-        assert.strictEqual(Either.isRight(found) ? found.right : found.left._tag, outcome)
+        assert.strictEqual(
+          Either.isRight(found) ? found.right : found.left._tag,
+          outcome
+        )
       }).pipe(Effect.provide(failing(faults, { largestPage: 10 }))))
   }
 })

@@ -5,9 +5,13 @@ import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Effect, Layer } from "effect"
 import { Recordings } from "./Recordings.js"
 
-const interview = UploadSources.fromBytes("interview.txt", new TextEncoder().encode("hello"), {
-  mediaType: "text/plain"
-})
+const interview = UploadSources.fromBytes(
+  "interview.txt",
+  new TextEncoder().encode("hello"),
+  {
+    mediaType: "text/plain"
+  }
+)
 
 // the unchanged application, over a service that fails as the script says
 const failing = (faults: FaultScript.FaultScript = FaultScript.empty) =>
@@ -17,7 +21,7 @@ const failing = (faults: FaultScript.FaultScript = FaultScript.empty) =>
   )
 
 describe("saving a recording", () => {
-  it.effect("survives a PUT that is refused twice and an answer that is lost", () =>
+  it.effect("survives a PUT refused twice and an answer that is lost", () =>
     Effect.gen(function*() {
       const recordings = yield* Recordings
       const saved = yield* recordings.save("project-1", interview)
@@ -25,7 +29,9 @@ describe("saving a recording", () => {
       yield* Sandbox.expectStored(interview)
       yield* Sandbox.expectNoBreach
     }).pipe(Effect.provide(failing(
-      FaultScript.on("put").times(2).answer(503, "SlowDown").and(FaultScript.on("complete").loseAnswer())
+      FaultScript.on("put").times(2).answer(503, "SlowDown").and(
+        FaultScript.on("complete").loseAnswer()
+      )
     ))))
 
   it.effect("leaves no row of a file that is not there", () =>
