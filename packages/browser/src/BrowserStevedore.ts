@@ -137,7 +137,8 @@ const mostConnections = 6
  * An operation that fails because the browser is offline waits until it is online again, and is then repeated without
  * counting as an attempt.
  *
- * Browsers open at most six connections per host, so the gate's `limit` defaults to six, and all of them are used.
+ * Browsers open at most six connections per host, so the gate's `limit` defaults to six. Each file has one of them while
+ * there are fewer files than that, and more as storage confirms parts quickly enough.
  *
  * @example
  * import { Uploads } from "@stevedore/core"
@@ -160,7 +161,7 @@ export const layer = (options: Options): Layer.Layer<BrowserStevedore, ConfigErr
     XhrObjectStorage.layer,
     Layer.scoped(
       TransferGate.TransferGate,
-      Effect.map(TransferGate.makeFixed({ ...options, limit: options.limit ?? mostConnections }), patientGate)
+      Effect.map(TransferGate.makeGradual({ ...options, limit: options.limit ?? mostConnections }), patientGate)
     ),
     options.ledger === false ? Layer.empty : BrowserLedger.layer(options.ledger),
     Checksum.layerInForce,

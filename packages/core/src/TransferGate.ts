@@ -17,6 +17,7 @@ import { monotonicMillis } from "./base/serverClock.js"
 import { Congestion } from "./gate/congestion.js"
 import type { Claim } from "./gate/fairQueue.js"
 import { FairQueue } from "./gate/fairQueue.js"
+import { Gradual } from "./gate/gradual.js"
 import { outcomeOf, pauseAfter } from "./gate/outcome.js"
 
 /**
@@ -33,8 +34,16 @@ export interface Passage {
   readonly bytes?: number | undefined
   /** What is held in memory while the transfer waits for its turn and runs, in bytes. Defaults to nothing. */
   readonly buffered?: number | undefined
-  /** Whose transfer it is, compared by identity. Owners are served in turn, however much each has waiting. */
+  /**
+   * Whose transfer it is, compared by identity. The owner with the fewest in flight is served first, however much each
+   * has waiting.
+   */
   readonly owner?: unknown
+  /**
+   * What its owner has left to send, in bytes. Of owners with equally many in flight, the one with less left goes first;
+   * what is large is not overtaken forever. Defaults to nothing.
+   */
+  readonly left?: number | undefined
 }
 
 /**
@@ -155,6 +164,8 @@ const report = (before: Counts, now: Counts): void => {
 /** How many transfers may run now, and what their ends say about that. */
 interface Pace {
   readonly width: number
+  /** The same for the first transfer of an owner, by how many transfers the owner with the most has in flight. */
+  readonly forNewOwner: (most: number) => number
   /** What storage confirms, in bytes per millisecond, if it is measured. */
   readonly rate: number | undefined
   /** What is left of it after a time without transfers. */
@@ -163,14 +174,16 @@ interface Pace {
   readonly began: (now: number) => (exit: Exit.Exit<unknown, unknown>, bytes: number, now: number) => void
 }
 
-const adapting = (congestion: Congestion): Pace => ({
+// Whoever has several in flight starts no more until there are as few again as the width
+const adapting = (congestion: Congestion, limit: number): Pace => ({
   get width() {
     return congestion.width
   },
+  forNewOwner: (most) => most > 1 ? Math.min(limit, 2 * congestion.width) : congestion.width,
   get rate() {
     return congestion.rate
   },
-  rested: (now) => adapting(congestion.rested(now)),
+  rested: (now) => adapting(congestion.rested(now), limit),
   began: (startedAt) => {
     const number = congestion.began(startedAt)
     return (exit, bytes, now) => congestion.ended(number, now, outcomeOf(exit, bytes))
@@ -180,7 +193,30 @@ const adapting = (congestion: Congestion): Pace => ({
 const ignored = (): void => {}
 
 const steady = (width: number): Pace => {
-  const pace: Pace = { width, rate: undefined, rested: () => pace, began: () => ignored }
+  const pace: Pace = {
+    width,
+    forNewOwner: () => width,
+    rate: undefined,
+    rested: () => pace,
+    began: () => ignored
+  }
+  return pace
+}
+
+const growing = (limit: number): Pace => {
+  const gradual = new Gradual(limit)
+  const pace: Pace = {
+    get width() {
+      return gradual.width
+    },
+    forNewOwner: () => limit,
+    rate: undefined,
+    rested: () => pace,
+    began: (startedAt) => {
+      const ended = gradual.began(startedAt)
+      return (exit, bytes, now) => ended(Exit.isSuccess(exit) ? bytes : 0, now)
+    }
+  }
   return pace
 }
 
@@ -221,7 +257,8 @@ const makeWith = (
 
     const serve = (now: number): void => {
       memory.serve(maxBufferedBytes)
-      places.serve(now >= pausedUntil ? pace.width : 0)
+      const isOpen = now >= pausedUntil
+      places.serve(isOpen ? pace.width : 0, (most) => isOpen ? pace.forNewOwner(most) : 0)
       tell()
     }
 
@@ -280,15 +317,15 @@ const makeWith = (
     const hold: Service["hold"] = (bytes, owner) =>
       bytes <= 0 ? Effect.void : Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
-          restore(take(memory, { amount: atLeastOne(bytes, 1), owner })),
+          restore(take(memory, { amount: atLeastOne(bytes, 1), owner, left: 0 })),
           (claim) => Effect.addFinalizer(() => giveBack(memory, claim))
         )
       )
 
-    const pass: Service["pass"] = (transfer, { buffered = 0, bytes = 1, owner } = {}) => {
+    const pass: Service["pass"] = (transfer, { buffered = 0, bytes = 1, left = 0, owner } = {}) => {
       // one uninterruptible region for all steps: a region for each would cost ten more steps per part
       const passing = Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(restore(take(places, { amount: 1, owner })), (claim) =>
+        Effect.flatMap(restore(take(places, { amount: 1, owner, left })), (claim) =>
           Effect.flatMap(begin, (end) =>
             Effect.onExit(restore(transfer), (exit) => {
               const left = giveBack(places, claim, (now) =>
@@ -314,8 +351,10 @@ const makeWith = (
   })
 
 /**
- * Creates a gate that finds its width from what storage confirms, unless `adaptive` is false. Owners are served in turn,
- * and the transfers of one owner in order of arrival.
+ * Creates a gate that finds its width from what storage confirms, unless `adaptive` is false. The owner with the fewest
+ * transfers in flight is served first, then the one with less {@link Passage.left}, then in turn; the transfers of one
+ * owner in order of arrival. An owner with none in flight does not wait for one with several: it starts beyond the width,
+ * and the other one starts no more until there are as few again.
  *
  * @since 0.1.0
  * @category constructors
@@ -324,23 +363,31 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
   Effect.suspend(() => {
     const limit = atLeastOne(options.limit, 32)
     return options.adaptive === false
-      ? makeFixed({ ...options, limit })
-      : makeWith(options, limit, adapting(new Congestion(Math.min(limit, atLeastOne(options.initial, 6)), limit)))
+      ? makeFixed(options, limit)
+      : makeWith(
+        options,
+        limit,
+        adapting(new Congestion(Math.min(limit, atLeastOne(options.initial, 6)), limit), limit)
+      )
   })
 
+const makeFixed = (options: FixedOptions, limit: number): Effect.Effect<Service, never, Scope.Scope> =>
+  makeWith(options, limit, steady(limit))
+
 /**
- * Creates a gate that is always as wide as its limit, for where there are only so many connections, as in a page. It
- * contains no code that measures.
+ * Creates a gate for where there are only few connections, as in a page. Each owner has one of them while there are
+ * fewer owners than `limit`. What one owner may have in flight starts with one transfer, so that storage confirms
+ * something early, and grows to the limit while transfers take less than 5 seconds or more at once are faster.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const makeFixed = (
+export const makeGradual = (
   options: FixedOptions & { readonly limit: number }
 ): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.suspend(() => {
     const limit = atLeastOne(options.limit, 32)
-    return makeWith(options, limit, steady(limit))
+    return makeWith(options, limit, growing(limit))
   })
 
 /**

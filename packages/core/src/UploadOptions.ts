@@ -40,7 +40,7 @@ export interface UploadOptions {
   readonly threshold?: number | undefined
   /**
    * The number of parts to ask for, 1 to 10000. Defaults to what suits the measured throughput; before anything was
-   * measured, up to 24 parts of at least 8 MiB, or, for a file above 384 MiB, what the service chooses.
+   * measured, up to 128 parts of at least 5 MiB, or, for a file above 2 GiB, what the service chooses.
    */
   readonly parts?: number | undefined
   /** The maximum number of parts in flight, 1 to 32. Defaults to as many as the `TransferGate` finds worthwhile. */

@@ -167,17 +167,18 @@ export const partsFor = (size: number, limits: ServiceProfile.ServiceProfile["li
   return possible(size, limits, Math.ceil(size / Math.max(1, part)))
 }
 
-// For eight transfers: a gate is about that wide after its first measurement
-const enoughUnmeasured = roundsOfParts * 8
+// Each part is a request, in a page with a preflight of its own
+const mostUnmeasured = 128
 
-const smallestUnmeasuredPart = 8_388_608
+// The least that S3 takes: storage soon confirms something on a slow network
+const smallestUnmeasuredPart = 5_242_880
 
 const largestUnmeasuredPart = 16_777_216
 
 /**
- * The number of parts for a network that was not measured yet: 24, which keeps eight concurrent transfers busy to the
- * end in case it has a high latency, but fewer if a part would be below 8 MiB. None for a file of less than two such
- * parts, or of more than 24 parts of 16 MiB: the service then chooses.
+ * The number of parts for a network that was not measured yet: parts of 5 MiB, so that storage soon confirms something on
+ * a slow one, but at most 128. None for a file of less than two such parts, or of more than 128 parts of 16 MiB: the
+ * service then chooses.
  *
  * @internal
  */
@@ -185,8 +186,8 @@ export const partsUnmeasured = (
   size: number,
   limits: ServiceProfile.ServiceProfile["limits"]
 ): Option.Option<number> => {
-  const parts = Math.min(enoughUnmeasured, Math.floor(size / smallestUnmeasuredPart))
-  return parts < 2 || size > enoughUnmeasured * largestUnmeasuredPart
+  const parts = Math.min(mostUnmeasured, Math.ceil(size / smallestUnmeasuredPart))
+  return size < 2 * smallestUnmeasuredPart || size > mostUnmeasured * largestUnmeasuredPart
     ? Option.none()
     : Option.some(possible(size, limits, parts))
 }

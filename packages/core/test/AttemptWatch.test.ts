@@ -13,6 +13,8 @@ const timers = () => AttemptTimers.make(Timeouts.make())
 
 const onCut = () => () => {}
 
+const isCut = () => true
+
 type Put = (onSent: (bytes: number) => void) => Effect.Effect<typeof receipt>
 
 describe("AttemptWatch", () => {
@@ -20,7 +22,16 @@ describe("AttemptWatch", () => {
     Effect.flatMap(
       ServerClock.make,
       (serverClock) =>
-        AttemptWatch.watched({ put, length, attempts: 1, serverClock, timers: timers(), look: Effect.void, onCut })
+        AttemptWatch.watched({
+          put,
+          length,
+          attempts: 1,
+          serverClock,
+          timers: timers(),
+          look: Effect.void,
+          onCut,
+          isCut
+        })
     )
 
   const phaseOf = (put: Put, after: string & `${number} seconds`) =>
@@ -73,7 +84,16 @@ describe("AttemptWatch", () => {
       const samples: Array<AttemptWatch.Sample> = []
       const noting = { ...timers(), observe: (sample: AttemptWatch.Sample) => void samples.push(sample) }
       const one = (put: Put) =>
-        AttemptWatch.watched({ put, length: 9, attempts: 1, serverClock, timers: noting, look: Effect.void, onCut })
+        AttemptWatch.watched({
+          put,
+          length: 9,
+          attempts: 1,
+          serverClock,
+          timers: noting,
+          look: Effect.void,
+          onCut,
+          isCut
+        })
       yield* one(() => Effect.succeed(receipt))
       assert.lengthOf(samples, 0)
       yield* one((onSent) => Effect.as(Effect.sync(() => onSent(9)), receipt))
@@ -99,7 +119,7 @@ describe("AttemptWatch", () => {
         Effect.gen(function*() {
           const put: Put = (onSent) =>
             Effect.zipRight(Effect.sync(() => onSent(9)), Effect.as(Effect.sleep(Duration.seconds(seconds)), receipt))
-          const watch = { put, length: 9, attempts: 1, serverClock, timers: shared, look: Effect.void, onCut }
+          const watch = { put, length: 9, attempts: 1, serverClock, timers: shared, look: Effect.void, onCut, isCut }
           const fiber = yield* Effect.fork(Effect.either(AttemptWatch.watched(watch)))
           yield* TestClock.adjust(Duration.seconds(seconds))
           return (yield* Fiber.join(fiber))._tag
@@ -167,13 +187,48 @@ describe("AttemptWatch", () => {
         onCut: (cut) => {
           calls.add(cut)
           return () => void calls.delete(cut)
-        }
+        },
+        isCut
       }))
       yield* TestClock.adjust("1 seconds")
       calls.forEach((cut) => cut())
       assert.deepStrictEqual(yield* Fiber.join(fiber), Option.none())
       assert.isTrue(closed)
       assert.strictEqual(calls.size, 0)
+    }))
+
+  it.effect.each(
+    [
+      [1, "is dropped at once where much is left", Option.none(), 1],
+      [8, "may end where little is left", Option.some(receipt), 2],
+      [9, "is dropped soon after, whether little was left or nothing", Option.none(), 10]
+    ] as const
+  )("when told to, an attempt that has sent %d of 9 bytes %s", ([sent, , end, seconds]) =>
+    Effect.gen(function*() {
+      let cutNow = () => {}
+      const put: Put = (onSent) =>
+        Effect.sleep("1 second").pipe(
+          Effect.zipRight(Effect.sync(() => onSent(sent))),
+          Effect.zipRight(sent === 9 ? Effect.never : Effect.sleep("1 second")),
+          Effect.as(receipt)
+        )
+      const fiber = yield* Effect.fork(AttemptWatch.watched({
+        put,
+        length: 9,
+        attempts: 1,
+        serverClock: yield* ServerClock.make,
+        timers: timers(),
+        look: Effect.void,
+        onCut: (cut) => {
+          cutNow = cut
+          return () => {}
+        },
+        isCut
+      }))
+      yield* TestClock.adjust("1 seconds")
+      cutNow()
+      yield* TestClock.adjust(`${seconds - 1} seconds`)
+      assert.deepStrictEqual(yield* Fiber.join(fiber), end)
     }))
 
   it.effect("successful attempts teach the timers how fast the connection can be", () =>
@@ -190,7 +245,8 @@ describe("AttemptWatch", () => {
           serverClock,
           timers: learning,
           look: Effect.void,
-          onCut
+          onCut,
+          isCut
         })
       for (let attempt = 0; attempt < 3; attempt++) {
         const fiber = yield* Effect.fork(watchedOnce(put))
@@ -205,7 +261,7 @@ describe("AttemptWatch", () => {
   it.effect("a failure belongs to whoever made the attempt: the log does not call it unhandled", () =>
     Effect.gen(function*() {
       const serverClock = yield* ServerClock.make
-      const watch = { length: 9, attempts: 1, serverClock, timers: timers(), onCut }
+      const watch = { length: 9, attempts: 1, serverClock, timers: timers(), onCut, isCut }
       const refused = AttemptWatch.watched({ ...watch, put: () => Effect.fail("refused"), look: Effect.void })
       const slow = AttemptWatch.watched({ ...watch, put: () => Effect.never, look: Effect.fail("too slow") })
       const fiber = yield* Effect.fork(Effect.all([Effect.flip(refused), Effect.flip(slow)]))
@@ -228,7 +284,8 @@ describe("AttemptWatch", () => {
             serverClock,
             timers: timers(),
             look,
-            onCut
+            onCut,
+            isCut
           })
         )
       )

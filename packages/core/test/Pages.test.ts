@@ -169,7 +169,7 @@ describe("Pages", () => {
           page([1], { has_more: true, next_cursor: "a" }),
           page([2], { has_more: true, next_cursor: "b" }),
           page([3], {})
-        ])({ query, method: "GET", path: "", headers: {} }, index)
+        ])({ query, method: "GET", path: "", headers: {}, body: undefined }, index)
     )
     return Effect.gen(function*() {
       assert.deepStrictEqual(yield* withoutWaiting(allItems(Pages.walk(projects))), [1, 2, 3])

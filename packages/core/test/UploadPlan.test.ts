@@ -122,21 +122,23 @@ describe("UploadPlan", () => {
 
   describe("partsUnmeasured", () => {
     it.prop(
-      "is a number that the size can go up in, for every place three, and none below 8 MiB nor above 16",
+      "is a number that the size can go up in, with parts of 5 MiB, or larger ones where those would be too many",
       [fc.integer({ min: 1, max: limits.multipartSize })],
       ([size]) => {
         const asked = UploadPlan.partsUnmeasured(size, limits)
-        if (Option.isNone(asked)) return assert.isTrue(size < 2 * 8_388_608 || size > 24 * 16_777_216)
+        if (Option.isNone(asked)) return assert.isTrue(size < 2 * 5_242_880 || size > 128 * 16_777_216)
         assertCovers(size, asked.value, limits)
-        assert.isAtLeast(size / asked.value, 8_388_608)
-        assert.isTrue(asked.value === 24 || size / (asked.value + 1) < 8_388_608)
+        assert.isTrue(asked.value === 128 || size / asked.value <= 2 * 5_242_880)
         assert.isAtMost(size / asked.value, 16_777_216)
       }
     )
 
-    it.each([[100_000_000, 11], [200_000_000, 23], [400_000_000, 24]])("%d bytes go up in %d parts", (size, parts) => {
-      assert.deepStrictEqual(UploadPlan.partsUnmeasured(size, limits), Option.some(parts))
-    })
+    it.each([[100_000_000, 19], [250_000_000, 47], [1_000_000_000, 128]])(
+      "%d bytes go up in %d parts",
+      (size, parts) => {
+        assert.deepStrictEqual(UploadPlan.partsUnmeasured(size, limits), Option.some(parts))
+      }
+    )
   })
 
   describe("ranges", () => {

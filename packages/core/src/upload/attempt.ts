@@ -20,6 +20,9 @@ const slowestLine = 32_768
 /** An attempt is checked at least this often, in milliseconds. */
 const lookMillis = 5000
 
+/** An attempt that is cut goes on if it ends within this time at its own speed, in milliseconds; at most twice as long. */
+const nearlyThrough = 5000
+
 /**
  * The longest time without progress in each phase of a successful attempt, in milliseconds; absent if not observed.
  *
@@ -66,10 +69,12 @@ export interface Watch<A, E, E2> {
   /** Runs at least every five seconds during the attempt; its failure ends the attempt. */
   readonly look: Effect.Effect<void, E2>
   /**
-   * Registers a function that drops the attempt without a failure, to be called at any time. Returns a function that
-   * unregisters it.
+   * Registers a function that drops the attempt without a failure, to be called at any time: at once, or soon if it has
+   * not ended by then although it is nearly through. Returns a function that unregisters it.
    */
   readonly onCut: (cut: () => void) => () => void
+  /** Whether it is still to be dropped. */
+  readonly isCut: () => boolean
 }
 
 /**
@@ -94,6 +99,10 @@ export const watched = <A, E, E2>(
     let longestGap = 0
     let sent = 0
     let lastChunk = 0
+    let goesOnUntil = Infinity
+
+    const isNearlyThrough = (): boolean =>
+      sent > 0 && (monotonic() - beganAt) * (watch.length - sent) <= nearlyThrough * sent
 
     /** The limit is in milliseconds. */
     const current = (): { readonly phase: TimedOut["phase"]; readonly limit: number } => {
@@ -105,7 +114,7 @@ export const watched = <A, E, E2>(
     }
 
     const timer: Effect.Effect<Option.Option<never>, E2 | TimedOut> = Effect.suspend(() => {
-      if (sleeps() !== sleepsBefore) return Effect.succeedNone
+      if (sleeps() !== sleepsBefore || (watch.isCut() && monotonic() >= goesOnUntil)) return Effect.succeedNone
       const { limit, phase } = current()
       // Rounded up to whole milliseconds: a sleep too short to move the clock would repeat forever.
       const left = Math.ceil(limit - (monotonic() - progressAt))
@@ -138,6 +147,10 @@ export const watched = <A, E, E2>(
     return untilTimer(
       Effect.asSome(Effect.zipLeft(put, learn)),
       timer,
-      (cut) => watch.onCut(() => cut(Effect.succeedNone))
+      (cut) =>
+        watch.onCut(() => {
+          if (isNearlyThrough()) goesOnUntil = monotonic() + nearlyThrough
+          else cut(Effect.succeedNone)
+        })
     )
   })

@@ -198,6 +198,7 @@ const attempt = (
       timers: run.timers,
       look: transfer.look,
       onCut: run.transferSwitch.whenOff,
+      isCut: run.transferSwitch.isOff,
       put: (onSent) =>
         storage.put({
           url: transfer.url,
@@ -267,7 +268,15 @@ export const run = (
       made += 1
     }
     const once = (number: number) =>
-      gate.pass(attempt(transfer, { section, headers, number, onStart }), { bytes: transfer.range.length, owner: run })
+      Effect.flatMap(
+        run.monitor.progress.get,
+        ({ confirmed, size }) =>
+          gate.pass(attempt(transfer, { section, headers, number, onStart }), {
+            bytes: transfer.range.length,
+            owner: run,
+            left: size - confirmed
+          })
+      )
     const receipt = yield* RetryPolicy.retry(
       (number) => uncut(run, once(number)),
       {

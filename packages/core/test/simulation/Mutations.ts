@@ -42,8 +42,8 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   7: {
     without: "counting one of those in flight",
     module: "TransferGate",
-    from: "places.serve(now >= pausedUntil ? pace.width : 0)",
-    to: "places.serve(now >= pausedUntil ? pace.width + 1 : 0)"
+    from: "places.serve(isOpen ? pace.width : 0,",
+    to: "places.serve(isOpen ? pace.width + 1 : 0,"
   },
   8: {
     without: "giving up an attempt that does not move",
