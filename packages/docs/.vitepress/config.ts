@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { type DefaultTheme, defineConfig } from "vitepress"
 import { chart } from "./chart.js"
+import { writePlainText } from "./plainText.js"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
@@ -11,9 +12,11 @@ const reference: Array<DefaultTheme.SidebarItem> = existsSync(referenceFile)
   ? JSON.parse(readFileSync(referenceFile, "utf8"))
   : []
 
+const description = "The Effect SDK that gets files into storage through pre-signed URLs, gets them back, and walks lists"
+
 export default defineConfig({
   title: "Stevedore",
-  description: "The Effect SDK that gets files into storage through pre-signed URLs, gets them back, and walks lists",
+  description,
   lang: "en",
   cacheDir: `${root}/.cache/vitepress`,
   outDir: `${root}/.cache/site`,
@@ -32,10 +35,21 @@ export default defineConfig({
       }
     }
   },
+  buildEnd: (site) => writePlainText(site, description),
   head: [["link", { rel: "icon", href: "/stevedore.svg", type: "image/svg+xml" }]],
   themeConfig: {
     logo: { src: "/stevedore.svg", alt: "" },
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // whoever searches wants a guide first
+            boostDocument: (id: string) => id.startsWith("/api/") ? 0.2 : 1
+          }
+        }
+      }
+    },
     outline: [2, 3],
     nav: [
       { text: "Start", link: "/getting-started" },
@@ -55,9 +69,12 @@ export default defineConfig({
             { text: "nohup and terminals", link: "/guide/nohup" },
             { text: "systemd", link: "/guide/systemd" },
             { text: "cron", link: "/guide/cron" },
+            { text: "Docker and Kubernetes", link: "/guide/containers" },
             { text: "Set-up: TypeScript, CSP, permissions", link: "/guide/set-up" },
+            { text: "Which line of Effect", link: "/guide/effect-versions" },
             { text: "Moving from another library", link: "/guide/moving-from" },
-            { text: "Benchmarks", link: "/guide/comparison" }
+            { text: "Benchmarks", link: "/guide/comparison" },
+            { text: "Changelog", link: "/guide/changelog" }
           ]
         },
         {
@@ -69,6 +86,7 @@ export default defineConfig({
             { text: "Jobs over several machines", link: "/guide/bulk" },
             { text: "Upload from an HTTP request", link: "/guide/http-requests" },
             { text: "A queue in a page", link: "/guide/frameworks" },
+            { text: "Next.js, SvelteKit and Vite", link: "/guide/next-sveltekit" },
             { text: "Resume after a crash", link: "/guide/resume" },
             { text: "Retry and limits", link: "/guide/retry-and-limits" },
             { text: "Errors and what to do", link: "/guide/errors" },
@@ -79,7 +97,13 @@ export default defineConfig({
             { text: "Service profiles", link: "/guide/profiles" }
           ]
         },
-        { text: "Lists", items: [{ text: "Lists and checkpoints", link: "/guide/lists" }] },
+        {
+          text: "Lists",
+          items: [
+            { text: "Lists and checkpoints", link: "/guide/lists" },
+            { text: "List, find and delete files", link: "/guide/list-and-delete" }
+          ]
+        },
         {
           text: "Test your application",
           items: [
