@@ -44,5 +44,7 @@ const missed = Object.entries(searches).flatMap(([words, page]) => {
   return first.includes(page) ? [] : [`"${words}" finds ${first.join(", ")}, not ${page}`]
 })
 for (const line of missed) console.log(line)
-console.log(`${Object.keys(searches).length - missed.length} of ${Object.keys(searches).length} searches find their page`)
+console.log(
+  `${Object.keys(searches).length - missed.length} of ${Object.keys(searches).length} searches find their page`
+)
 process.exitCode = missed.length === 0 ? 0 : 1

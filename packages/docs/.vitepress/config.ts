@@ -12,7 +12,8 @@ const reference: Array<DefaultTheme.SidebarItem> = existsSync(referenceFile)
   ? JSON.parse(readFileSync(referenceFile, "utf8"))
   : []
 
-const description = "The Effect SDK that gets files into storage through pre-signed URLs, gets them back, and walks lists"
+const description =
+  "The Effect SDK that gets files into storage through pre-signed URLs, gets them back, and walks lists"
 
 export default defineConfig({
   title: "Stevedore",
