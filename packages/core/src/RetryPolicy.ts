@@ -157,11 +157,11 @@ export const repeats = (policy: Policy, error: Recoverable, failures = error.att
  *
  * @internal
  */
-export const pause = <E extends Recoverable>(
+export const pause = <E extends Recoverable, E2 = never>(
   policy: Policy,
   error: E,
-  onRetry?: (error: E, wait: Duration.Duration) => Effect.Effect<void>
-): Effect.Effect<void> =>
+  onRetry?: (error: E, wait: Duration.Duration) => Effect.Effect<void, E2>
+): Effect.Effect<void, E2> =>
   Effect.flatMap(wait(policy, error), (duration) =>
     Effect.all([
       Metrics.countRetry(error.recovery),
@@ -198,8 +198,8 @@ export const retry = <A, E extends Recoverable, R>(
   options: {
     /** Narrows what is retried, for calls that are not safe to repeat. */
     readonly while?: ((error: E) => boolean) | undefined
-    /** Runs before each wait: to log, to count, or to slow down others. */
-    readonly onRetry?: ((error: E, wait: Duration.Duration) => Effect.Effect<void>) | undefined
+    /** Runs before each wait: to log, to count, or to slow down others. If it fails, the request is not retried. */
+    readonly onRetry?: ((error: E, wait: Duration.Duration) => Effect.Effect<void, E>) | undefined
     /** Pays for the retries, is refunded by successes, and may allow more attempts than the policy. */
     readonly budget?: RetryBudget | undefined
   } = {}

@@ -29,10 +29,12 @@ import {
   type Attempt,
   call,
   type Caller,
+  execute,
   failed,
-  rateLimitOf,
   readStart,
-  repeatedly
+  repeatedly,
+  unanswered,
+  within
 } from "./service/call.js"
 import { type Deprecation, makeDeprecations } from "./service/deprecations.js"
 import { linkOf } from "./service/downloadLink.js"
@@ -44,6 +46,8 @@ import { NotFound } from "./ServiceError.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 import { uncoded } from "./storage/contentCoding.js"
 import * as RangedContent from "./storage/range.js"
+import type { Send } from "./storage/send.js"
+import { sendOver } from "./storage/send.js"
 import type { MultipartSession, SingleSession } from "./UploadSession.js"
 
 /**
@@ -131,6 +135,11 @@ export interface Options {
    */
   readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
   /**
+   * Sends a call and reads its answer as a whole, where that costs less than the HTTP client does, which then only makes
+   * downloads. Requests already have the base URL and the token. Not used if there is a `transformClient`.
+   */
+  readonly send?: Send | undefined
+  /**
    * Takes the bytes of a download from a response without a Stream, one chunk at a time, failing with `None` at the
    * end, where that costs less. The bytes are those that were sent: a client with this form decodes no response,
    * whatever its `Content-Encoding`. If omitted, or for an unknown response, the Stream is used.
@@ -156,7 +165,7 @@ const contentOf = (
   asked: RangedContent.Asked,
   attempt: Attempt
 ): Effect.Effect<DownloadAnswer, ServiceError> => {
-  const failure = (error: HttpClientError.HttpClientError) => failed(caller, error, attempt.number)
+  const failure = (error: HttpClientError.HttpClientError) => failed(caller, unanswered(error), attempt.number)
   const pull = caller.pull?.(response)
   return Option.match(RangedContent.held(response, asked, { asSent: pull !== undefined }), {
     onSome: (held) =>
@@ -168,9 +177,8 @@ const contentOf = (
       }),
     // Its body may be as large as the file, so it is not read.
     onNone: () =>
-      Effect.flatMap(
-        answerOf(caller, "download", response, attempt),
-        (answer) => Effect.fail(invalid(answer, "Content-Range", "not the requested range"))
+      Effect.fail(
+        invalid(answerOf(caller, "download", response, attempt), "Content-Range", "not the requested range")
       )
   })
 }
@@ -188,17 +196,20 @@ const download =
       caller,
       { operation: "download", repeatable: true },
       (attempt) =>
-        Effect.flatMap(attempt.execute(request), (response) =>
-          isContent(response.status)
-            ? contentOf(caller, response, asked, attempt)
-            : Effect.flatMap(
-              readStart(caller, "download", response, attempt),
-              (answer) =>
-                Either.map(
-                  linkOf(caller.config.profile, response.request.url, answer),
-                  (url): DownloadAnswer => ({ _tag: "Link", url })
-                )
-            )).pipe(closedOnFailure)
+        within(
+          Effect.flatMap(execute(caller, request, attempt), (response) =>
+            isContent(response.status)
+              ? contentOf(caller, response, asked, attempt)
+              : Effect.flatMap(
+                readStart(caller, "download", response, attempt),
+                (answer) =>
+                  Either.map(
+                    linkOf(caller.config.profile, response.request.url, answer),
+                    (url): DownloadAnswer => ({ _tag: "Link", url })
+                  )
+              )).pipe(closedOnFailure),
+          attempt
+        )
     )
   }
 
@@ -233,24 +244,29 @@ export const makeWith = (
 ): Effect.Effect<Service, never, ServiceConfig.ServiceConfig | HttpClient.HttpClient> =>
   Effect.gen(function*() {
     const config = yield* ServiceConfig.ServiceConfig
-    const client = (yield* HttpClient.HttpClient).pipe(
-      HttpClient.mapRequest((request) =>
+    const whole = (request: HttpClientRequest.HttpClientRequest) =>
+      withTraceHeaders(
         request.pipe(
           // the slash: no path can extend the host name and send the token elsewhere
           HttpClientRequest.prependUrl(`${config.baseUrl}/`),
           config.token === undefined ? identity : HttpClientRequest.bearerToken(config.token),
           HttpClientRequest.setHeaders({ accept: "application/json", ...uncoded, ...request.headers })
         )
-      ),
-      HttpClient.mapRequestEffect(withTraceHeaders),
+      )
+    const client = (yield* HttpClient.HttpClient).pipe(
+      HttpClient.mapRequestEffect(whole),
       HttpClient.withTracerDisabledWhen(() => true),
       options.transformClient ?? identity
     )
+    const { send } = options
     const deprecations = makeDeprecations(config.token)
     const allowInsecureHttp = config.allowInsecureHttp === true || config.baseUrl.startsWith("http:")
     const caller: Caller = {
       config,
       client,
+      send: send === undefined || options.transformClient !== undefined
+        ? sendOver(client)
+        : (request, limits) => Effect.flatMap(whole(request), (request) => send(request, limits)),
       allowInsecureHttp,
       pull: options.pull,
       rateLimit: (yield* RateLimit.RateLimit) ?? (yield* RateLimit.make(config.profile.rateLimit)),
@@ -272,7 +288,7 @@ export const makeWith = (
       listPage: of(Endpoints.listPage),
       tokenInfo: of(Endpoints.tokenInfo)(),
       importFile: of(Endpoints.importFile),
-      rateLimit: Effect.flatMap(rateLimitOf(caller), ({ status }) => status),
+      rateLimit: Effect.flatMap(RateLimit.RateLimit, (given) => (given ?? caller.rateLimit).status),
       deprecations: deprecations.all
     }
   })

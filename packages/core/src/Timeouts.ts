@@ -108,6 +108,26 @@ export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Tim
 
 export {
   /**
+   * A timer by Effect's `Clock` that calls back: with the live clock, it costs no fiber.
+   *
+   * @since 0.1.0
+   * @category timers
+   */
+  timer
+} from "./base/timer.js"
+
+export type {
+  /**
+   * Calls back after this long. Returns a function that cancels it.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Timer
+} from "./base/timer.js"
+
+export {
+  /**
    * The milliseconds of Effect's `Clock` since some point in the past: a clock that is never set, for what has elapsed.
    *
    * @since 0.1.0

@@ -6,6 +6,38 @@
  */
 export type {
   /**
+   * A response as a whole.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Answered,
+  /**
+   * Sends a request whose body is in memory, and reads its answer as a whole, within a deadline: the lowest port, which a
+   * client of the service is built on.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Send,
+  /**
+   * How long a request may take, and how long its answer may be.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  SendLimits,
+  /**
+   * A request has no answer, or only a part of one.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  Unanswered
+} from "./storage/send.js"
+
+export type {
+  /**
    * A response of storage: its status, its headers with names in lower case, and the start of its body.
    *
    * @since 0.1.0

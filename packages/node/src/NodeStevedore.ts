@@ -18,6 +18,7 @@ import * as DiskLedger from "./DiskLedger.js"
 import type { HttpProxy } from "./HttpProxy.js"
 import * as ConnectionPool from "./internal/connectionPool.js"
 import * as SocketClient from "./internal/socketClient.js"
+import * as SocketSend from "./internal/socketSend.js"
 import * as NodeChecksum from "./NodeChecksum.js"
 import * as NodeObjectStorage from "./NodeObjectStorage.js"
 
@@ -108,7 +109,15 @@ const ownSockets = (
   { proxy, storage, transformClient }: StorageOptions & ClientOptions & ProxyOptions
 ): Transport<never> =>
   Layer.merge(
-    Layer.provide(ServiceApi.layerWith({ pull: SocketClient.pull, transformClient }), layerClient({ proxy })),
+    Layer.scoped(
+      ServiceApi.ServiceApi,
+      Effect.flatMap(ConnectionPool.make({ proxy }), (pool) =>
+        Effect.provideService(
+          ServiceApi.makeWith({ send: SocketSend.make(pool), pull: SocketClient.pull, transformClient }),
+          HttpClient.HttpClient,
+          SocketClient.make(pool)
+        ))
+    ),
     NodeObjectStorage.layer({ proxy, ...storage })
   )
 

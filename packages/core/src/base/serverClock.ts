@@ -7,7 +7,6 @@
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { longestLateness } from "./awakeFor.js"
 
 /**
  * The server's time, as one upload knows it. All times are in milliseconds.
@@ -29,6 +28,14 @@ export interface ServerClock {
   /** Our monotonic clock, to measure durations. */
   readonly monotonic: () => number
 }
+
+/**
+ * A timer that fires this much too late, in milliseconds, did so because the computer slept: browsers let the timers of a
+ * page in the background fire once per minute.
+ *
+ * @internal
+ */
+export const longestLateness = 120_000
 
 /** Clock adjustments are smaller than this, so a larger jump means that the computer slept. */
 const shortestSleep = 5000

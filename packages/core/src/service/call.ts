@@ -2,7 +2,9 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
@@ -11,6 +13,7 @@ import { changedError } from "../base/changedError.js"
 import { untilTimer } from "../base/ownFiber.js"
 import type { Pull } from "../base/pull.js"
 import type * as RetryBudget from "../base/retryBudget.js"
+import { longestLateness, monotonicMillis } from "../base/serverClock.js"
 import { tellRepeat } from "../base/tellRepeat.js"
 import { causes, ConnectionFailed, systemCode, TimedOut } from "../ConnectionError.js"
 import * as Metrics from "../Metrics.js"
@@ -18,21 +21,23 @@ import { PresignedUrl } from "../PresignedUrl.js"
 import * as RateLimit from "../RateLimit.js"
 import * as RetryPolicy from "../RetryPolicy.js"
 import type * as ServiceConfig from "../ServiceConfig.js"
-import type { InvalidResponse, ServiceError } from "../ServiceError.js"
+import type { ServiceError } from "../ServiceError.js"
 import { answerStart } from "../storage/answerBytes.js"
 import { decoded } from "../storage/contentCoding.js"
+import type { Answered, Head, Send, Unanswered } from "../storage/send.js"
 import * as Timeouts from "../Timeouts.js"
 import type { UploadError } from "../UploadError.js"
 import type { ServiceAnswer } from "./answer.js"
 import { invalid } from "./answer.js"
 import type { makeDeprecations } from "./deprecations.js"
 import type * as Endpoints from "./endpoints.js"
-import { makeGateWait } from "./gateWait.js"
 
 /** What all calls of a client share. */
 export interface Caller {
   readonly config: ServiceConfig.Service
+  /** For what is not read as a whole. */
   readonly client: HttpClient.HttpClient
+  readonly send: Send
   /** Whether files may be sent over http. */
   readonly allowInsecureHttp: boolean
   /** The bytes of a response without a Stream, if the client has such a form. */
@@ -46,84 +51,90 @@ export interface Caller {
   readonly noteDeprecation: ReturnType<typeof makeDeprecations>["note"]
 }
 
-/** The gate in force where this runs, or else the client's. */
-export const rateLimitOf = ({ rateLimit }: Caller): Effect.Effect<RateLimit.Service> =>
-  Effect.map(RateLimit.RateLimit, (given) => given ?? rateLimit)
-
 // Reported by a client that knows, such as the one for browsers.
 const mayBeForbidden = (error: unknown): boolean =>
   causes(error).some((cause) => Predicate.hasProperty(cause, "hint") && cause.hint === "cors")
 
+/** The error for a request without a response, or with a part of one. */
 export const failed = (
   { config }: Caller,
-  error: HttpClientError.HttpClientError,
+  { cause, head }: Pick<Unanswered, "cause" | "head">,
   attempts: number
 ): ConnectionFailed => {
-  const code = systemCode(error)
+  const code = systemCode(cause)
   return new ConnectionFailed({
     peer: "service",
     origin: new URL(config.baseUrl).origin,
     ...(code === undefined ? {} : { code }),
-    ...(mayBeForbidden(error) ? { hint: "cors" as const } : {}),
-    arrived: error._tag === "RequestError" ? arrivalOf(error) : "unknown",
+    ...(mayBeForbidden(cause) ? { hint: "cors" as const } : {}),
+    arrived: head === undefined ? arrivalOf(cause) : "unknown",
     attempts
   })
 }
 
-const timedOut = (phase: "call" | "total", limits: Timeouts.Limits, attempts: number): TimedOut =>
-  new TimedOut({ peer: "service", phase, after: limits[phase], attempts })
+/** What a client fails with, in the words of the port. */
+export const unanswered = (error: HttpClientError.HttpClientError): Pick<Unanswered, "cause" | "head"> => ({
+  cause: error,
+  head: error._tag === "ResponseError" ? error.response : undefined
+})
+
+/** The time of an attempt was up. */
+interface Late {
+  readonly _tag: "Late"
+}
+
+const late: Late = { _tag: "Late" }
 
 /** One attempt of a call. */
 export interface Attempt {
   readonly number: number
+  /** How long it may take. */
+  readonly limit: Duration.Duration
+  readonly clock: Clock.Clock
   /** When its request was sent, for a response received at a given time. Both are in milliseconds of our clock. */
   readonly sentAt: (receivedAt: number) => number
-  /** Sends the request when the rate limit allows it, and passes on what the response's headers say. */
-  readonly execute: (
-    request: HttpClientRequest.HttpClientRequest
-  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ConnectionFailed, Scope.Scope>
+  /** Passes on what the headers of a response say. */
+  readonly heard: (request: HttpClientRequest.HttpClientRequest, head: Head) => Effect.Effect<void>
 }
 
-/** A response without its body. */
+/** Sends a request, and passes on what the headers of its response say. */
+export const execute = (
+  caller: Caller,
+  request: HttpClientRequest.HttpClientRequest,
+  { heard, number }: Attempt
+): Effect.Effect<HttpClientResponse.HttpClientResponse, ConnectionFailed, Scope.Scope> =>
+  HttpClient.withScope(caller.client).execute(request).pipe(
+    Effect.mapError((error) => failed(caller, unanswered(error), number)),
+    Effect.tap((response) => heard(request, response))
+  )
+
+/** Ends an attempt once its time is up. */
+export const within = <A, E, R>(attempt: Effect.Effect<A, E, R>, { limit }: Attempt): Effect.Effect<A, E | Late, R> =>
+  untilTimer(attempt, Effect.zipRight(Effect.sleep(limit), Effect.fail(late)))
+
+/** A response with this much of its body. */
 export const answerOf = (
   { allowInsecureHttp, config: { token } }: Caller,
   operation: string,
-  { headers, status }: HttpClientResponse.HttpClientResponse,
-  { number, sentAt }: Attempt
-): Effect.Effect<ServiceAnswer> =>
-  Effect.map(Clock.currentTimeMillis, (receivedAt) => ({
+  { headers, status }: Head,
+  { clock, number, sentAt }: Attempt,
+  body = ""
+): ServiceAnswer => {
+  const receivedAt = clock.unsafeCurrentTimeMillis()
+  return {
     operation,
     status,
     headers,
-    body: "",
+    body,
     sentAt: sentAt(receivedAt),
     receivedAt,
     attempts: number,
     allowInsecureHttp,
     token
-  }))
-
-type Reading = (
-  caller: Caller,
-  operation: string,
-  response: HttpClientResponse.HttpClientResponse,
-  attempt: Attempt
-) => Effect.Effect<ServiceAnswer, ConnectionFailed | InvalidResponse>
+  }
+}
 
 const utf8 = new TextDecoder()
-
-const withBody = (
-  caller: Caller,
-  operation: string,
-  response: HttpClientResponse.HttpClientResponse,
-  attempt: Attempt,
-  { bytes, isStart, longest }: Parameters<typeof decoded>[1]
-): Effect.Effect<ServiceAnswer> =>
-  Effect.zipWith(
-    decoded(response.headers, { bytes, isStart, longest }),
-    answerOf(caller, operation, response, attempt),
-    (body, answer) => ({ ...answer, body: utf8.decode(body) })
-  )
 
 /**
  * The most bytes of a response that is read as a whole, three times the size of ten thousand signed URLs.
@@ -132,42 +143,59 @@ const withBody = (
  */
 export const longestAnswer = 67_108_864
 
-// A client of ours reads it with less effort, and knows the same limit
-const wholeOf = (caller: Caller, response: HttpClientResponse.HttpClientResponse, attempt: Attempt) =>
-  caller.pull?.(response) === undefined
-    ? answerStart(response, longestAnswer, (error) => failed(caller, error, attempt.number))
-    : Effect.map(
-      Effect.mapError(response.arrayBuffer, (error) => failed(caller, error, attempt.number)),
-      (buffer) => new Uint8Array(buffer)
+const read = (
+  caller: Caller,
+  operation: string,
+  answered: Answered,
+  attempt: Attempt
+): Effect.Effect<ServiceAnswer, ServiceError> => {
+  const tooLong = () =>
+    Effect.fail(invalid(answerOf(caller, operation, answered, attempt), "", `more than ${longestAnswer} bytes`))
+  return answered.body.byteLength > longestAnswer
+    ? tooLong()
+    : Effect.flatMap(
+      decoded(answered.headers, { bytes: answered.body, isStart: false, longest: longestAnswer }),
+      (bytes) => {
+        const body = utf8.decode(bytes)
+        return body.length > longestAnswer
+          ? tooLong()
+          : Effect.succeed(answerOf(caller, operation, answered, attempt, body))
+      }
     )
-
-export const readWhole: Reading = (caller, operation, response, attempt) => {
-  const tooLong = Effect.flatMap(
-    answerOf(caller, operation, response, attempt),
-    (answer) => Effect.fail(invalid(answer, "", `more than ${longestAnswer} bytes`))
-  )
-  return wholeOf(caller, response, attempt).pipe(
-    Effect.flatMap((bytes) =>
-      withBody(caller, operation, response, attempt, { bytes, isStart: false, longest: longestAnswer })
-    ),
-    Effect.filterOrElse(({ body }) => body.length <= longestAnswer, () => tooLong),
-    Effect.catchIf((error) => error._tag === "ConnectionFailed" && error.code === "ERR_ANSWER_TOO_LONG", () => tooLong)
-  )
 }
+
+const answerTo = (
+  caller: Caller,
+  operation: string,
+  request: HttpClientRequest.HttpClientRequest,
+  attempt: Attempt,
+  connect: Duration.Duration
+): Effect.Effect<ServiceAnswer, ServiceError | Late> =>
+  Effect.matchEffect(caller.send(request, { deadline: attempt.limit, connect, longest: longestAnswer }), {
+    onSuccess: (answered) =>
+      Effect.zipRight(attempt.heard(request, answered), read(caller, operation, answered, attempt)),
+    onFailure: (broken) =>
+      Effect.zipRight(
+        broken.head === undefined ? Effect.void : attempt.heard(request, broken.head),
+        Effect.fail(broken.late ? late : failed(caller, broken, attempt.number))
+      )
+  })
 
 /** More characters than any link has, or any explanation of why there is none. */
 export const longestLink = 262_144
 
-/** The same for what may be as large as a file: anything beyond {@link longestLink} is not read. */
-export const readStart: Reading = (caller, operation, response, attempt) =>
-  Effect.flatMap(
-    answerStart(response, longestLink, (error) => failed(caller, error, attempt.number)),
-    (bytes) =>
-      withBody(caller, operation, response, attempt, {
-        bytes,
-        isStart: bytes.byteLength > longestLink,
-        longest: longestLink
-      })
+/** The answer for what may be as large as a file: anything beyond {@link longestLink} is not read. */
+export const readStart = (
+  caller: Caller,
+  operation: string,
+  response: HttpClientResponse.HttpClientResponse,
+  attempt: Attempt
+): Effect.Effect<ServiceAnswer, ConnectionFailed> =>
+  answerStart(response, longestLink, (error) => failed(caller, unanswered(error), attempt.number)).pipe(
+    Effect.flatMap((bytes) =>
+      decoded(response.headers, { bytes, isStart: bytes.byteLength > longestLink, longest: longestLink })
+    ),
+    Effect.map((bytes) => answerOf(caller, operation, response, attempt, utf8.decode(bytes)))
   )
 
 /** A call that is not safe to repeat is retried only if the first attempt is known not to have been carried out. */
@@ -184,69 +212,76 @@ const sentNow = (clock: Clock.Clock): Attempt["sentAt"] => {
   return (receivedAt) => Math.min(sentAt, receivedAt - Number(clock.unsafeCurrentTimeNanos() - began) / 1e6)
 }
 
-const executing =
-  (caller: Caller, number: number, answered: (answer: RateLimit.Answer) => Effect.Effect<void>): Attempt["execute"] =>
-  (request) =>
-    HttpClient.withScope(caller.client).execute(request).pipe(
-      Effect.mapError((error) => failed(caller, error, number)),
-      Effect.tap(({ headers, status }) =>
-        Effect.zipRight(
-          answered({ status, headers }),
-          caller.noteDeprecation({ method: request.method, path: request.url, headers })
-        )
-      )
-    )
-
 /**
  * Makes every call: through the rate limit gate, within the timeouts, and retried if that helps, is safe and fits the
- * budget.
+ * budget. What counts against the total is what the attempts and the waits between them take, not what the gate does.
  */
 export const repeatedly = <A, R>(
   caller: Caller,
   endpoint: { readonly operation: string; readonly repeatable: boolean },
-  attempt: (attempt: Attempt) => Effect.Effect<A, ServiceError, R>
+  attempt: (attempt: Attempt, limits: Timeouts.Limits) => Effect.Effect<A, ServiceError | Late, R>
 ): Effect.Effect<A, ServiceError, R> =>
-  Effect.flatMap(Effect.all([Timeouts.Timeouts, rateLimitOf(caller), Effect.clock]), ([limits, rateLimit, clock]) => {
-    let last = 0
-    let mayHaveArrived = false
-    const wait = makeGateWait(clock)
-    const attempts = Effect.mapError(
-      RetryPolicy.retry(
-        (number) => {
-          last = number
-          wait.begin()
-          return rateLimit.pass(
-            (answered) =>
-              Effect.suspend(() => {
-                wait.end()
-                return untilTimer(
-                  Effect.zipRight(
-                    Metrics.countAttempt(endpoint.operation),
-                    Effect.suspend(() =>
-                      attempt({ number, sentAt: sentNow(clock), execute: executing(caller, number, answered) })
-                    )
-                  ),
-                  Effect.flatMap(Effect.sleep(limits.call), () => timedOut("call", limits, number))
+  Effect.contextWithEffect((context: Context.Context<never>) =>
+    Effect.clockWith((clock) => {
+      const { operation } = endpoint
+      const limits = Context.get(context, Timeouts.Timeouts)
+      const rateLimit = Context.get(context, RateLimit.RateLimit) ?? caller.rateLimit
+      const call = Duration.toMillis(limits.call)
+      let left = Duration.toMillis(limits.total)
+      let last = 0
+      let mayHaveArrived = false
+      const timedOut = (phase: "call" | "total") =>
+        new TimedOut({ peer: "service", phase, after: limits[phase], attempts: last })
+      const made = (number: number, answered: (answer: RateLimit.Answer) => Effect.Effect<void>) =>
+        Effect.suspend(() => {
+          const began = monotonicMillis(clock)
+          const limit = Math.min(call, left)
+          return Metrics.countAttempt(operation).pipe(
+            Effect.zipRight(attempt({
+              number,
+              limit: Duration.millis(limit),
+              clock,
+              sentAt: sentNow(clock),
+              heard: ({ method, url }, { headers, status }) =>
+                Effect.zipRight(
+                  answered({ status, headers }),
+                  caller.noteDeprecation({ method, path: url, headers })
                 )
-              }),
-            { operation: endpoint.operation, attempt: number }
+            }, limits)),
+            Effect.mapError((error): ServiceError => {
+              const took = monotonicMillis(clock) - began
+              // the computer slept: that is nobody's delay, and the whole time is given again
+              const slept = took - limit >= longestLateness
+              left = slept ? Duration.toMillis(limits.total) : left - took
+              return error._tag === "Late" ? timedOut(slept || limit === call ? "call" : "total") : error
+            })
           )
-        },
-        {
-          while: (error) => {
-            // the gate itself may have failed
-            wait.end()
-            mayHaveArrived ||= !wasNotCarriedOut(error)
-            return endpoint.repeatable || wasNotCarriedOut(error)
+        })
+      return Effect.mapError(
+        RetryPolicy.retry(
+          (number) => {
+            last = number
+            return rateLimit.pass((answered) => made(number, answered), { operation, attempt: number })
           },
-          onRetry: (error, wait) => tellRepeat(`of ${endpoint.operation}`, error, wait),
-          budget: caller.budget
-        }
-      ),
-      (error): ServiceError => mayHaveArrived && "issues" in error ? changedError(error, { mayHaveArrived }) : error
-    )
-    return untilTimer(attempts, Effect.flatMap(wait.timer(limits.total), () => timedOut("total", limits, last)))
-  }).pipe(span(endpoint.operation))
+          {
+            while: (error) => {
+              mayHaveArrived ||= !wasNotCarriedOut(error)
+              return !(error._tag === "TimedOut" && error.phase === "total") &&
+                (endpoint.repeatable || wasNotCarriedOut(error))
+            },
+            onRetry: (error, wait) => {
+              const rest = Math.ceil(left)
+              left -= Duration.toMillis(wait)
+              const over = left > 0 ? Effect.void : Effect.flatMap(Effect.sleep(rest), () => timedOut("total"))
+              return Effect.zipRight(tellRepeat(`of ${operation}`, error, wait), over)
+            },
+            budget: caller.budget
+          }
+        ),
+        (error): ServiceError => mayHaveArrived && "issues" in error ? changedError(error, { mayHaveArrived }) : error
+      )
+    })
+  ).pipe(span(endpoint.operation))
 
 /** As many as a session has at most. */
 const mostIssued = 10_000
@@ -270,10 +305,8 @@ export const call = (caller: Caller) => {
     repeatedly(
       caller,
       endpoint,
-      (attempt) =>
-        attempt.execute(endpoint.request(caller.config.profile, input)).pipe(
-          Effect.flatMap((response) => readWhole(caller, endpoint.operation, response, attempt)),
-          Effect.scoped,
+      (attempt, { connect }) =>
+        answerTo(caller, endpoint.operation, endpoint.request(caller.config.profile, input), attempt, connect).pipe(
           Effect.flatMap((answer) => endpoint.respond(caller.config.profile, { ...answer, issued }, input)),
           Effect.tap((output) => Effect.sync(() => note(output)))
         )

@@ -16,7 +16,12 @@ import { refusalOf } from "./tunnel.js"
 /** Why an exchange cannot continue. The cause may contain anything: only its code may be used. */
 export class Broken {
   readonly _tag = "Broken"
-  constructor(readonly cause: unknown, readonly answered: boolean) {}
+  /** `head` is that of the response, if it had arrived. */
+  constructor(readonly cause: unknown, readonly head: AnswerHead | undefined) {}
+
+  get answered(): boolean {
+    return this.head !== undefined
+  }
 }
 
 const small = { count: 2, size: 32_768 }
@@ -34,6 +39,10 @@ export interface Road {
   readonly tunnel?: Net.Socket | undefined
   /** What a proxy that forwards the requests wants in each of them, and why it made no tunnel. */
   readonly forwarded?: { readonly fields: ReadonlyArray<string>; readonly refusal: unknown } | undefined
+}
+
+interface Whole extends Pick<AnswerHead, "status" | "headers"> {
+  readonly body: Uint8Array
 }
 
 interface Exchange {
@@ -147,8 +156,8 @@ export class Connection {
     if (this.#exchange !== undefined) this.#exchange.sentAll = true
   }
 
-  /** The source of the body has failed, or died: stops waiting for a response that has not arrived. */
-  abandon(cause: SourceError | Cause.Cause<never>): void {
+  /** The source of the body has failed, or died, or the time is up: stops waiting for a response that has not arrived. */
+  abandon(cause: SourceError | Cause.Cause<never> | "late"): void {
     this.#break(cause)
   }
 
@@ -169,6 +178,23 @@ export class Connection {
       return bytes === undefined ? Effect.fail(Option.none()) : Effect.succeed(bytes)
     })
   )
+
+  /** The whole response. It ends early once its body is longer than `longest`. */
+  whole(longest: number): Effect.Effect<Whole, Broken> {
+    return Effect.suspend(() => {
+      const pieces: Array<Uint8Array> = []
+      let length = 0
+      const head = this.#when(() => {
+        for (let bytes = this.#buffers.take(); bytes !== undefined; bytes = this.#buffers.take()) {
+          pieces.push(new Uint8Array(bytes))
+          length += bytes.byteLength
+        }
+        this.#resume()
+        return length > longest || this.#exchange?.ended === true ? this.#exchange?.head : undefined
+      })
+      return Effect.map(head, ({ headers, status }) => ({ status, headers, body: joined(pieces) }))
+    })
+  }
 
   /** Switches to larger buffers, for a large body. */
   expectMuch(): void {
@@ -251,7 +277,7 @@ export class Connection {
   }
 
   #break(cause: unknown): void {
-    this.#broken ??= new Broken(cause, this.#exchange?.head !== undefined)
+    this.#broken ??= new Broken(cause, this.#exchange?.head)
     this.#endWrite?.(this.#broken)
     this.#endWrite = undefined
     this.#onIdleEnd?.()
@@ -285,5 +311,8 @@ export class Connection {
     )
   }
 }
+
+const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array =>
+  pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)
 
 const hangUp = (): Error => Object.assign(new Error("The peer closed the connection"), { code: "ECONNRESET" })

@@ -56,8 +56,11 @@ export interface Loan {
  * @internal
  */
 export interface ConnectionPool {
-  /** A new connection fails if it takes longer than `limit` to connect. The wait for a proxy can be interrupted. */
-  readonly lend: (href: string, limit?: Duration.Duration) => Effect.Effect<Loan, Broken>
+  /**
+   * A new connection fails if it takes longer than `limit` to connect. The wait for a proxy can be interrupted, and takes
+   * no longer than `within`.
+   */
+  readonly lend: (href: string, limit?: Duration.Duration, within?: Duration.Duration) => Effect.Effect<Loan, Broken>
   /**
    * After a failed connection, the idle ones are assumed dead too and are closed: the next one is new. For a while, none
    * is kept: the other side may close each after its response, without saying so.
@@ -131,12 +134,12 @@ export const make = (
         : Effect.matchEffect(Tunnel.dig(proxy, url, tls, limit), {
           onSuccess: (tunnel) => Effect.succeed({ peer: PeerSocket.peerOf(url, tls), tunnel }),
           onFailure: (cause) =>
-            Tunnel.mayForward(url, cause) ? Effect.succeed(forwarded(cause)) : Effect.fail(new Broken(cause, false))
+            Tunnel.mayForward(url, cause) ? Effect.succeed(forwarded(cause)) : Effect.fail(new Broken(cause, undefined))
         })
     }
     yield* Effect.addFinalizer(() => Effect.forEach(origins.values(), close, { discard: true }))
     return {
-      lend: (href, limit = Duration.infinity) =>
+      lend: (href, limit = Duration.infinity, within = limit) =>
         Effect.suspend(() => {
           const origin = originOf(href)
           const loanOf = (connection: Connection): Loan => {
@@ -155,7 +158,10 @@ export const make = (
           const lent = Effect.suspend(() => {
             const resting = take(origin, now())
             return resting === undefined
-              ? Effect.map(roadTo(origin, limit), (road) => loanOf(new Connection(road, origin.session, limit)))
+              ? Effect.map(
+                roadTo(origin, Duration.min(limit, within)),
+                (road) => loanOf(new Connection(road, origin.session, limit))
+              )
               : Effect.succeed(loanOf(resting))
           })
           const ready = origin.resting.length === 0 ? lent : Effect.zipRight(arrivalsRead, lent)

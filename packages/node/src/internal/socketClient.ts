@@ -15,7 +15,8 @@ import { SocketResponse } from "./socketResponse.js"
 const refused = (request: HttpClientRequest, reason: "Encode" | "Transport", cause: unknown): RequestError =>
   new RequestError({ request, reason, cause })
 
-const bytesOf = (body: HttpBody): Uint8Array | undefined => {
+/** @internal */
+export const bytesOf = (body: HttpBody): Uint8Array | undefined => {
   switch (body._tag) {
     case "Empty":
       return new Uint8Array(0)
@@ -31,7 +32,8 @@ const bytesOf = (body: HttpBody): Uint8Array | undefined => {
 
 const mayHaveBody = (method: HttpClientRequest["method"]): boolean => method !== "GET" && method !== "HEAD"
 
-const headOf = ({ headers, method }: HttpClientRequest, href: string, length: number): RequestHead =>
+/** @internal */
+export const headOf = ({ headers, method }: HttpClientRequest, href: string, length: number): RequestHead =>
   requestHead(
     method,
     href,

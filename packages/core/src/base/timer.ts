@@ -1,0 +1,49 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DefaultServices from "effect/DefaultServices"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
+import * as FiberRefs from "effect/FiberRefs"
+import { constVoid } from "effect/Function"
+import * as Runtime from "effect/Runtime"
+
+// The timers of the platform fire at once if they are set to more than this
+const longestTimer = 2 ** 31 - 1
+
+const isLive = (clock: Clock.Clock): boolean => clock === Context.get(DefaultServices.liveServices, Clock.Clock)
+
+/**
+ * Calls back after this long by Effect's clock. Returns a function that cancels it.
+ *
+ * @internal
+ */
+export type Timer = (limit: Duration.Duration, call: () => void) => () => void
+
+/**
+ * The timer of where this runs. With the live clock it is one of the platform, and costs no fiber; with any other, such
+ * as the one of a test, it is a fiber that sleeps.
+ *
+ * @internal
+ */
+export const timer: Effect.Effect<Timer> = /* #__PURE__ */ Effect.map(
+  /* #__PURE__ */ Effect.runtime<never>(),
+  (runtime): Timer => {
+    const clock = Context.get(
+      FiberRefs.getOrDefault(runtime.fiberRefs, DefaultServices.currentServices),
+      Clock.Clock
+    )
+    return (limit, call) => {
+      if (isLive(clock)) {
+        const millis = Duration.toMillis(limit)
+        if (millis > longestTimer) return constVoid
+        const timeout = setTimeout(call, millis)
+        return () => clearTimeout(timeout)
+      }
+      const fiber = Runtime.runFork(runtime)(
+        Effect.interruptible(Effect.zipRight(Effect.sleep(limit), Effect.sync(call)))
+      )
+      return () => fiber.unsafeInterruptAsFork(FiberId.none)
+    }
+  }
+)

@@ -1,0 +1,86 @@
+import { toUrl } from "@effect/platform/HttpClientRequest"
+import { timer } from "@stevedore/core/Timeouts"
+import type * as Transport from "@stevedore/core/Transport"
+import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
+import * as Option from "effect/Option"
+import type { Broken, Connection } from "./connection.js"
+import * as ConnectionPool from "./connectionPool.js"
+import type { RequestHead } from "./requestHead.js"
+import { bytesOf, headOf } from "./socketClient.js"
+
+/** A request of which everything is in memory. */
+interface Exchange {
+  readonly href: string
+  readonly head: RequestHead
+  readonly body: Uint8Array
+}
+
+const unanswered = (late: boolean, { cause, head }: Broken): Transport.Unanswered => ({
+  _tag: "Unanswered",
+  late,
+  cause,
+  head
+})
+
+const notSent = (cause: unknown): Transport.Unanswered => ({ _tag: "Unanswered", late: false, cause, head: undefined })
+
+/**
+ * Sends a request on a connection of its own, and reads the whole answer. The end of the time is no fiber, but a timer that
+ * breaks the connection off.
+ *
+ * @internal
+ */
+export const exchange = (
+  pool: ConnectionPool.ConnectionPool,
+  { body, head, href }: Exchange,
+  { connect, deadline, longest }: Transport.SendLimits
+): Effect.Effect<Transport.Answered, Transport.Unanswered> =>
+  Effect.flatMap(timer, (after) =>
+    Effect.suspend(() => {
+      let late = false
+      let connection: Connection | undefined
+      let cancel = constVoid
+      const begin = Effect.suspend(() => {
+        cancel = after(deadline, () => {
+          late = true
+          connection?.abandon("late")
+        })
+        return Effect.onError(pool.lend(href, connect, deadline), () => Effect.sync(cancel))
+      })
+      return Effect.acquireUseRelease(
+        begin,
+        (loan) => {
+          connection = loan.connection
+          connection.request(head)
+          connection.sendAll(body)
+          return connection.whole(longest)
+        },
+        (loan) => {
+          cancel()
+          return ConnectionPool.giveBack(loan)
+        }
+      ).pipe(
+        Effect.catchAll((broken) => {
+          const failure = Effect.fail(unanswered(late, broken))
+          return late ? failure : Effect.zipRight(pool.distrust(href), failure)
+        })
+      )
+    }))
+
+/**
+ * The port over Node's sockets, with their own connections.
+ *
+ * @internal
+ */
+export const make = (pool: ConnectionPool.ConnectionPool): Transport.Send => (request, limits) =>
+  Effect.suspend(() => {
+    const body = bytesOf(request.body)
+    const url = toUrl(request)
+    if (body === undefined || Option.isNone(url)) return Effect.fail(notSent(new TypeError("No request for a socket")))
+    const { href } = url.value
+    return Effect.flatMap(
+      Effect.try({ try: () => headOf(request, href, body.byteLength), catch: notSent }),
+      (head) => exchange(pool, { href, head, body }, limits)
+    )
+  })
