@@ -8,6 +8,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
 import * as Checksum from "@stevedore/core/Checksum"
 import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
@@ -164,6 +165,7 @@ export const layer = (options: Options): Layer.Layer<BrowserStevedore, ConfigErr
       Effect.map(TransferGate.makeGradual({ ...options, limit: options.limit ?? mostConnections }), patientGate)
     ),
     options.ledger === false ? Layer.empty : BrowserLedger.layer(options.ledger),
+    BandwidthLimit.layerInForce,
     Checksum.layerInForce,
     RetryPolicy.layerInForce,
     Timeouts.layerInForce

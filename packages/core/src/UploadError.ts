@@ -157,6 +157,8 @@ export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("Dea
   needs: Schema.JsonNumber,
   /** The measured bytes per second of the connection. */
   has: Schema.JsonNumber,
+  /** The bandwidth limit in bytes per second, if there is one. */
+  limit: Schema.optional(Schema.JsonNumber),
   /** When the URLs expire, in the server's time. */
   deadline: Schema.Date,
   attempts: Recovery.attempts
@@ -168,11 +170,14 @@ export class DeadlineUnreachable extends TaggedError<DeadlineUnreachable>()("Dea
     return "none"
   }
   override get message(): string {
+    const limit = this.limit === undefined
+      ? ""
+      : ` raise the bandwidth limit of ${Feasibility.megabits(this.limit)} Mbit/s,`
     const rates = `impossible: ${Feasibility.describeRates(this)}`
     return `${
       quoted(this.fileName)
     } cannot finish before its URLs expire at ${this.deadline.toISOString()}: ${rates}. ` +
-      "Use a faster connection or a smaller file, or try anyway with onImpossible: \"continue\"."
+      `Use a faster connection or a smaller file,${limit} or try anyway with onImpossible: "continue".`
   }
 }
 

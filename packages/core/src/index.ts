@@ -1,6 +1,11 @@
 /**
  * @since 0.1.0
  */
+export * as BandwidthLimit from "./BandwidthLimit.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Checkpoints from "./Checkpoints.js"
 
 /**

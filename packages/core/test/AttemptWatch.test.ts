@@ -15,7 +15,7 @@ const onCut = () => () => {}
 
 const isCut = () => true
 
-type Put = (onSent: (bytes: number) => void) => Effect.Effect<typeof receipt>
+type Put = (onSent: (bytes: number) => void, onWait: (waits: boolean) => void) => Effect.Effect<typeof receipt>
 
 describe("AttemptWatch", () => {
   const watched = (put: Put, length = 9) =>
@@ -67,6 +67,26 @@ describe("AttemptWatch", () => {
       const fiber = yield* Effect.fork(watched(slowly, 100))
       yield* TestClock.adjust("2 hours")
       assert.deepStrictEqual(yield* Fiber.join(fiber), Option.some(receipt))
+    }))
+
+  it.effect("a wait for the bandwidth limit counts for no phase, and what follows it does", () =>
+    Effect.gen(function*() {
+      const put = (onSent: (bytes: number) => void, onWait: (waits: boolean) => void) => {
+        const waited = (bytes: number) =>
+          Effect.sync(() => onWait(true)).pipe(
+            Effect.zipRight(Effect.sleep("1 hour")),
+            Effect.zipRight(Effect.sync(() => {
+              onWait(false)
+              onSent(bytes)
+            }))
+          )
+        return waited(3).pipe(Effect.zipRight(waited(3)), Effect.zipRight(Effect.never))
+      }
+      const fiber = yield* Effect.fork(Effect.flip(watched(put)))
+      yield* TestClock.adjust("2 hours")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)))
+      yield* TestClock.adjust("61 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber)).phase, "body")
     }))
 
   it.effect("a timeout is told in whole milliseconds, whatever the bytes and the measurements are divided by", () =>

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as HttpClient from "@effect/platform/HttpClient"
+import * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
 import * as HttpObjectStorage from "@stevedore/core/HttpObjectStorage"
 import type { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
@@ -134,14 +135,15 @@ const over = <R>(
     TransferGate.layer(options),
     options.ledger === false ? Layer.empty : DiskLedger.layer(options.ledger),
     NodeChecksum.layerInForce,
+    BandwidthLimit.layerInForce,
     RetryPolicy.layerInForce,
     Timeouts.layerInForce
   )
 
 /**
  * The service and storage over Node's sockets, with their own connections, which are closed with the layer. Unfinished
- * uploads are recorded on disk, and Node computes the checksums. A `RetryPolicy.layer`, `Timeouts.layer` or
- * `Checksum.layer` provided to this layer applies to everything that runs with it.
+ * uploads are recorded on disk, and Node computes the checksums. A `BandwidthLimit.layer`,
+ * `RetryPolicy.layer`, `Timeouts.layer` or `Checksum.layer` provided to this layer applies to everything that runs with it.
  *
  * @example
  * import { Uploads } from "@stevedore/core"

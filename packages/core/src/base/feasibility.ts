@@ -85,6 +85,8 @@ export interface Measured {
   /** Seconds during which bytes were being sent. */
   readonly secondsSending: number
   readonly speed: Speed
+  /** The bytes per second that a bandwidth limit allows, now or later, whatever the connection does. Defaults to any. */
+  readonly limit?: number | undefined
 }
 
 // A connection that is still warming up may become half as fast again; after two minutes of watching, it hardly does.
@@ -95,25 +97,31 @@ const isKnown = ({ secondsSending, sent, size, speed }: Measured): boolean =>
 
 /**
  * Judges the measurements. The verdict is known after 30 seconds of sending, or after 5 % of the file if that took 10
- * seconds.
+ * seconds; that a bandwidth limit is too low is known at once.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const assess = (measured: Measured): Feasibility => {
-  if (!isKnown(measured) || measured.secondsLeft <= 0) return unknown
+  const { limit = Number.POSITIVE_INFINITY, secondsLeft, secondsSending, sessionSeconds, size } = measured
+  if (secondsLeft <= 0) return unknown
   const { least, likely, most } = measured.speed
-  const needs = measured.remaining / measured.secondsLeft
-  const needsInNewSession = measured.size / measured.sessionSeconds
+  const needs = measured.remaining / secondsLeft
+  const needsAtLeast = Math.min(needs, size / sessionSeconds)
+  if (needsAtLeast > limit) return { _tag: "Impossible", needs, has: likely > 0 ? Math.min(likely, limit) : limit }
+  if (!isKnown(measured)) return unknown
   const rates = { needs, has: likely }
-  if (Math.min(needs, needsInNewSession) > most * hope(measured.secondsSending)) {
-    return { _tag: "Impossible", ...rates }
-  }
+  if (needsAtLeast > most * hope(secondsSending)) return { _tag: "Impossible", ...rates }
   return needs > Math.min(least, likely * 0.85) ? { _tag: "AtRisk", ...rates } : { _tag: "Feasible", ...rates }
 }
 
-// Two significant digits, but never in exponential notation, to which `toPrecision` switches from 100 on
-const megabits = (bytesPerSecond: number): string => {
+/**
+ * A speed in megabits per second. Two significant digits, but never in exponential notation, to which `toPrecision`
+ * switches from 100 on.
+ *
+ * @internal
+ */
+export const megabits = (bytesPerSecond: number): string => {
   const rate = (bytesPerSecond * 8) / 1_000_000
   return rate < 99.5 ? rate.toPrecision(2) : rate.toFixed(0)
 }

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import { BandwidthLimit } from "../BandwidthLimit.js"
 import type { Pull } from "../base/pull.js"
 import * as Pulls from "../base/pull.js"
 import * as RetryBudget from "../base/retryBudget.js"
@@ -262,7 +263,7 @@ const wanted = (
   const end = Option.getOrElse(transfer.asked.end, () => Infinity)
   // a partial response with a declared length does not extend past what was requested
   const isExact = answer.start === from && (end === Infinity || (answer.partial && Option.isSome(answer.length)))
-  const bytes = patient(transfer, answer)
+  const bytes = Effect.zipWith(patient(transfer, answer), BandwidthLimit, (pull, { pull: limited }) => limited(pull))
   return isExact ? bytes : Effect.map(bytes, (pull) => sliced(pull, from - answer.start, end - answer.start))
 }
 

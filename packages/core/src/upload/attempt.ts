@@ -58,7 +58,14 @@ export interface AttemptTimers {
  * @category models
  */
 export interface Watch<A, E, E2> {
-  readonly put: (onSent: (bytes: number) => void) => Effect.Effect<A, E>
+  /**
+   * Tells how many bytes it has handed to the network, and when a wait for the bandwidth limit begins and is over: that
+   * counts for none of the limits.
+   */
+  readonly put: (
+    onSent: (bytes: number) => void,
+    onWait: (waits: boolean) => void
+  ) => Effect.Effect<A, E>
   /** In bytes. */
   readonly length: number
   /** Which attempt it is, from 1. */
@@ -100,6 +107,7 @@ export const watched = <A, E, E2>(
     let sent = 0
     let lastChunk = 0
     let goesOnUntil = Infinity
+    let waitsSince: number | undefined
 
     const isNearlyThrough = (): boolean =>
       sent > 0 && (monotonic() - beganAt) * (watch.length - sent) <= nearlyThrough * sent
@@ -117,7 +125,7 @@ export const watched = <A, E, E2>(
       if (sleeps() !== sleepsBefore || (watch.isCut() && monotonic() >= goesOnUntil)) return Effect.succeedNone
       const { limit, phase } = current()
       // Rounded up to whole milliseconds: a sleep too short to move the clock would repeat forever.
-      const left = Math.ceil(limit - (monotonic() - progressAt))
+      const left = Math.ceil(limit - ((waitsSince ?? monotonic()) - progressAt))
       if (left <= 0) {
         timers.timedOut(phase)
         return Effect.fail(
@@ -135,11 +143,15 @@ export const watched = <A, E, E2>(
 
     const put = watch.put((bytes) => {
       const at = monotonic()
-      if (sent === 0) connect = at - beganAt
+      if (sent === 0) connect = at - progressAt
       else longestGap = Math.max(longestGap, at - progressAt)
       sent += bytes
       lastChunk = bytes
       progressAt = at
+    }, (waits) => {
+      const at = monotonic()
+      if (waitsSince !== undefined) progressAt += at - waitsSince
+      waitsSince = waits ? at : undefined
     })
     const learn = Effect.sync(() => {
       if (sent > 0) timers.observe({ connect, stall: longestGap, answer: monotonic() - progressAt })

@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
+import { BandwidthLimit } from "../BandwidthLimit.js"
 import * as Feasibility from "../base/feasibility.js"
 import { monotonicMillis } from "../base/serverClock.js"
 import type { UploadError } from "../UploadError.js"
@@ -15,6 +16,8 @@ import * as LineSpeed from "./lineSpeed.js"
 export interface AttemptMonitor {
   /** Some bytes were handed to the network. */
   readonly sent: (bytes: number) => void
+  /** A wait for the bandwidth limit begins or is over: this is no stall. */
+  readonly waits: (waits: boolean) => void
   /** The attempt failed: what it had sent does not count. */
   readonly lost: () => void
   /** Storage has confirmed the part. */
@@ -45,11 +48,17 @@ export interface UploadCounts {
   ) => Effect.Effect<Feasibility.Feasibility>
   /** The speed of the connection, in bytes per second; none until it was watched for ten seconds. */
   readonly speed: () => Option.Option<Feasibility.Speed>
+  /** The bytes per second that the bandwidth limit allows, now or later; undefined if there is none. */
+  readonly mostAllowed: () => number | undefined
 }
 
 type Listener = Pick<EventLog<UploadEvent>, "add" | "die">
 
 const stalledAfterMillis = 10_000
+
+// If attempts waited for the bandwidth limit for this share of the time, it is what limits the speed, and not the
+// connection.
+const limitedShare = 0.1
 
 const phaseEvents: { readonly [Phase in UploadPhase]?: UploadEvent } = {
   completing: { _tag: "Completing" }
@@ -57,6 +66,8 @@ const phaseEvents: { readonly [Phase in UploadPhase]?: UploadEvent } = {
 
 const secondsOf = (remaining: number, speed: number): Duration.Duration =>
   speed > 0 ? Duration.seconds(remaining / speed) : Duration.infinity
+
+const unmeasured: Feasibility.Speed = { likely: 0, least: 0, most: 0 }
 
 /** For an upload that nobody watches. */
 export const untold: Listener = { add: constVoid, die: constVoid }
@@ -67,7 +78,9 @@ export const untold: Listener = { add: constVoid, die: constVoid }
  * @internal
  */
 export const make = (size: number, { add, die }: Listener): Effect.Effect<UploadCounts> =>
-  Effect.map(Effect.clock, (clock) => {
+  Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    const bandwidth = yield* BandwidthLimit
     const publish = (event: UploadEvent) => Effect.sync(() => add(event))
     const line = LineSpeed.make()
     const monotonic = () => monotonicMillis(clock)
@@ -82,6 +95,26 @@ export const make = (size: number, { add, die }: Listener): Effect.Effect<Upload
     let mostStored = 0
     let feasibility: Feasibility.Feasibility = Feasibility.unknown
     let movedAt = monotonic()
+    let limit = yield* bandwidth.current
+    let attempts = 0
+    let waiting = 0
+    let waited = 0
+
+    const speedOf = (at: number): Option.Option<Feasibility.Speed> =>
+      Option.map(line.speed(at), ({ least, likely, most }) => ({
+        likely: Math.min(likely, limit.rate),
+        least: Math.min(least, limit.rate),
+        most: waited > line.busy(at) * limitedShare ? limit.most : most
+      }))
+
+    // What was measured under another limit says nothing about this one
+    const lookAtLimit = Effect.map(bandwidth.current, (now) => {
+      if (now.rate !== limit.rate) {
+        line.measureAnew(monotonic())
+        waited = 0
+      }
+      limit = now
+    })
 
     const moved = (bytes: number) => {
       movedAt = monotonic()
@@ -95,8 +128,11 @@ export const make = (size: number, { add, die }: Listener): Effect.Effect<Upload
       parts = { total: parts.total, confirmed: parts.total }
     }
 
+    // An upload without an attempt may wait for its turn behind others, which a limit makes slow
+    const waitsForLimit = () => waiting > 0 || (attempts === 0 && Number.isFinite(limit.rate))
+
     const stalledSince = (at: number): Option.Option<Date> =>
-      phase === "uploading" && !paused && at - movedAt >= stalledAfterMillis
+      phase === "uploading" && !paused && !waitsForLimit() && at - movedAt >= stalledAfterMillis
         ? Option.some(new Date(clock.unsafeCurrentTimeMillis() - (at - movedAt)))
         : Option.none()
 
@@ -104,7 +140,7 @@ export const make = (size: number, { add, die }: Listener): Effect.Effect<Upload
       const at = monotonic()
       const sent = Math.min(size, stored + inFlight)
       const remaining = size - sent
-      const speed = Option.filter(line.speed(at), ({ likely }) => likely > 0)
+      const speed = Option.filter(speedOf(at), ({ likely }) => likely > 0)
       return {
         phase: paused && (phase === "preparing" || phase === "uploading") ? "paused" : phase,
         size,
@@ -162,7 +198,9 @@ export const make = (size: number, { add, die }: Listener): Effect.Effect<Upload
         let counted = 0
         const session = sessions
         line.began(monotonic())
+        attempts += 1
         const release = () => {
+          attempts -= 1
           if (session === sessions) inFlight -= counted
           line.ended(monotonic())
         }
@@ -172,8 +210,18 @@ export const make = (size: number, { add, die }: Listener): Effect.Effect<Upload
           if (session === sessions) inFlight += added
           moved(added)
         }
+        let waitsSince = 0
         return {
           sent: count,
+          waits: (waits) => {
+            const at = monotonic()
+            if (waits) waitsSince = at
+            else {
+              waited += at - waitsSince
+              movedAt = at
+            }
+            waiting += waits ? 1 : -1
+          },
           lost: () => {
             line.moved(-counted, monotonic())
             release()
@@ -189,28 +237,29 @@ export const make = (size: number, { add, die }: Listener): Effect.Effect<Upload
         }
       },
       assess: (time) =>
-        Effect.suspend(() => {
+        Effect.flatMap(lookAtLimit, () => {
           const at = monotonic()
           const sent = stored + inFlight
-          const assessed = Option.match(line.speed(at), {
-            onNone: () => feasibility,
-            onSome: (speed) =>
-              Feasibility.assess({
-                size,
-                sent: sent - storedBefore,
-                remaining: size - sent,
-                ...time,
-                secondsSending: line.sending(at) / 1000,
-                speed
-              })
-          })
+          const speed = speedOf(at)
+          const assessed = Option.isNone(speed) && limit.most === Number.POSITIVE_INFINITY
+            ? feasibility
+            : Feasibility.assess({
+              size,
+              sent: sent - storedBefore,
+              remaining: size - sent,
+              ...time,
+              secondsSending: line.sending(at) / 1000,
+              speed: Option.getOrElse(speed, () => unmeasured),
+              limit: limit.most
+            })
           const changed = assessed._tag !== feasibility._tag
           feasibility = assessed
           return Effect.as(changed ? publish({ _tag: "FeasibilityChanged", feasibility }) : Effect.void, assessed)
         }),
+      mostAllowed: () => Number.isFinite(limit.most) ? limit.most : undefined,
       speed: () => {
         const at = monotonic()
-        return line.busy(at) >= stalledAfterMillis ? line.speed(at) : Option.none()
+        return line.busy(at) >= stalledAfterMillis ? speedOf(at) : Option.none()
       }
     }
   })

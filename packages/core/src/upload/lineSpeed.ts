@@ -12,6 +12,8 @@ export interface LineSpeed {
   readonly busy: (at: number) => number
   /** The same without the time in which nothing moved, to a few seconds: nothing is learnt from that. */
   readonly sending: (at: number) => number
+  /** What was measured so far no longer counts. */
+  readonly measureAnew: (at: number) => void
   /** None until a second was measured, and during a long interruption. */
   readonly speed: (at: number) => Option.Option<Speed>
 }
@@ -89,6 +91,7 @@ export const make = (): LineSpeed => {
       total += bytes
       buckets[buckets.length - 1] = (buckets.at(-1) ?? 0) + bytes
     },
+    measureAnew,
     busy,
     sending: (at) => Math.min(busy(at), bucketsMoving * bucketMillis),
     speed: (at) => {

@@ -6,6 +6,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { Service as Bandwidth, Waiter } from "../BandwidthLimit.js"
+import { BandwidthLimit } from "../BandwidthLimit.js"
 import { tellRepeat } from "../base/tellRepeat.js"
 import { timed } from "../base/timed.js"
 import type { RunningChecksum } from "../Checksum.js"
@@ -100,6 +102,15 @@ const unhashed = ({ body, range }: SourceSection): Hashing => ({
   checksum: () => undefined
 })
 
+const limited = (
+  { body, range }: SourceSection,
+  bandwidth: Bandwidth,
+  waiter: Waiter
+): SourceSection => ({
+  range,
+  body: (observe) => Effect.flatMap(body(observe), (all) => bandwidth.body(all, waiter))
+})
+
 // A whole stream that is longer than this passes through without being held.
 const isHeld = ({ kind, range, source }: PartTransfer): boolean =>
   source.held && (kind === "part" || range.length <= SequentialReader.longestHeldWhole)
@@ -180,6 +191,7 @@ const attempt = (
   Effect.gen(function*() {
     const { run } = transfer
     const storage = yield* ObjectStorage.ObjectStorage
+    const bandwidth = yield* BandwidthLimit
     const algorithm = yield* Checksum.Algorithm
     yield* transfer.opened.unchanged
     // It may have been paused while it waited for its turn, or just now, for the source
@@ -199,10 +211,16 @@ const attempt = (
       look: transfer.look,
       onCut: run.transferSwitch.whenOff,
       isCut: run.transferSwitch.isOff,
-      put: (onSent) =>
+      put: (onSent, onWait) =>
         storage.put({
           url: transfer.url,
-          section: hashing.section,
+          section: limited(hashing.section, bandwidth, {
+            name: transfer.source.name,
+            onWait: (waits) => {
+              counts.waits(waits)
+              onWait(waits)
+            }
+          }),
           name: transfer.source.name,
           headers,
           clockOffset: run.serverClock.offset(),

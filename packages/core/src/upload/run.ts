@@ -115,10 +115,12 @@ const checkDeadline = (
         secondsLeft: (deadline.getTime() - serverClock.now()) / 1000,
         sessionSeconds: (deadline.getTime() - openedAt) / 1000
       }),
-      (feasibility) =>
-        feasibility._tag === "Impossible" && options.onImpossible === "fail"
-          ? new DeadlineUnreachable({ fileName: name, size, needs: feasibility.needs, has: feasibility.has, deadline })
-          : Effect.void
+      (feasibility) => {
+        if (feasibility._tag !== "Impossible" || options.onImpossible !== "fail") return Effect.void
+        const { has, needs } = feasibility
+        const limit = monitor.mostAllowed()
+        return new DeadlineUnreachable({ fileName: name, size, needs, has, limit, deadline })
+      }
     )
   )
 

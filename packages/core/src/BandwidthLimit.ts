@@ -1,0 +1,271 @@
+/**
+ * Limits how many bytes are transferred per second, over all uploads and downloads of a runtime.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { constant, identity } from "effect/Function"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import { atLeastOne } from "./base/atLeastOne.js"
+import { ByteBucket } from "./base/byteBucket.js"
+import type { Pull } from "./base/pull.js"
+import * as Pulls from "./base/pull.js"
+import { monotonicMillis } from "./base/serverClock.js"
+import type { SourceError } from "./SourceError.js"
+import { isSourceError, SourceUnreadable, withCause } from "./SourceError.js"
+import type { SourceBody } from "./UploadSource.js"
+
+/**
+ * How many bytes may be transferred per second. `Infinity` stands for no limit.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Limit {
+  /** In force now, in bytes per second. */
+  readonly rate: number
+  /**
+   * The highest rate that may come into force later, such as at night, in bytes per second. An upload that could finish
+   * with it is not given up as impossible.
+   */
+  readonly most: number
+}
+
+/**
+ * What can be said about a limit. A rate below one byte per second counts as one; one that is not a number, as none.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** In bytes per second; `Infinity` for no limit. */
+  readonly rate: number
+  /** The highest rate that may come into force later. Defaults to the rate. */
+  readonly most?: number | undefined
+}
+
+/**
+ * Who waits for the limit, and for what.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Waiter {
+  /** The source's name, for messages. */
+  readonly name: string
+  /** Called with true when a wait begins, and with false when it is over: this is no stall of the connection. */
+  readonly onWait: (waits: boolean) => void
+}
+
+/**
+ * A limit that all transfers of a runtime share. Whoever asks first is served first.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  /** Waits until this many bytes may be transferred. */
+  readonly take: (bytes: number) => Effect.Effect<void>
+  /** The same bytes, handed out as the limit allows. A Blob is sent by the browser itself: it waits as a whole. */
+  readonly body: (body: SourceBody, waiter: Waiter) => Effect.Effect<SourceBody>
+  /** The same bytes of a download, handed out as the limit allows. The memory of a piece is valid until the next one. */
+  readonly pull: <E>(pull: Effect.Effect<Uint8Array, Option.Option<E>>) => Effect.Effect<Uint8Array, Option.Option<E>>
+  /** The limit in force. */
+  readonly current: Effect.Effect<Limit>
+  /** Changes the limit, also for what already waits: within a quarter of a second. */
+  readonly set: (options: Options) => Effect.Effect<void>
+}
+
+const none: Limit = { rate: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY }
+
+const unlimited: Service = {
+  take: () => Effect.void,
+  body: Effect.succeed,
+  pull: identity,
+  current: Effect.succeed(none),
+  set: () => Effect.dieMessage("There is no limit to change: provide BandwidthLimit.layer")
+}
+
+/**
+ * The limit in force, read when a transfer starts. Without a layer there is none.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export class BandwidthLimit extends Context.Reference<BandwidthLimit>()<"@stevedore/core/BandwidthLimit", Service>(
+  "@stevedore/core/BandwidthLimit",
+  { defaultValue: () => unlimited }
+) {}
+
+const unlimitedRate = (rate: number): number =>
+  rate === Number.POSITIVE_INFINITY || Number.isNaN(rate) ? Number.POSITIVE_INFINITY : atLeastOne(rate, 1)
+
+const limitOf = ({ most, rate }: Options): Limit => {
+  const now = unlimitedRate(rate)
+  return { rate: now, most: Math.max(now, most === undefined ? now : unlimitedRate(most)) }
+}
+
+// A waiter looks again at least this often, in milliseconds, because the limit may have changed
+const longestSleep = 250
+
+// The pieces of a body are this long, in seconds of the limit, so that the transfers that share it take turns
+const secondsOfPiece = 0.05
+
+const largestPiece = 262_144
+
+const sizeOfPiece = ({ rate }: Limit): number => Math.max(1, Math.min(largestPiece, Math.floor(rate * secondsOfPiece)))
+
+const unreadable = (name: string) => (error: unknown): SourceError =>
+  isSourceError(error) ? error : withCause(new SourceUnreadable({ fileName: name, reason: "StreamFailed" }), error)
+
+// A platform's own body may reuse the memory of a chunk once a transport has drained it. Transports do not wait for small
+// pieces to drain.
+const copied = (chunk: unknown): Uint8Array => {
+  if (chunk instanceof Uint8Array) return chunk.slice()
+  throw new TypeError("A chunk is not bytes")
+}
+
+const isAsyncIterable = (content: unknown): content is AsyncIterable<unknown> =>
+  Predicate.hasProperty(content, Symbol.asyncIterator)
+
+const streamOf = (
+  body: Exclude<SourceBody, { _tag: "BlobBody" }>,
+  name: string
+): Option.Option<Stream.Stream<Uint8Array, SourceError>> => {
+  switch (body._tag) {
+    case "BytesBody":
+      return Option.some(Stream.make(body.bytes))
+    case "StreamBody":
+      return Option.some(body.stream)
+    case "NativeBody":
+      return Option.map(
+        Option.liftPredicate(body.content, isAsyncIterable),
+        (content) =>
+          Stream.mapEffect(
+            Stream.fromAsyncIterable(content, unreadable(name)),
+            (chunk) => Effect.try({ try: () => copied(chunk), catch: unreadable(name) })
+          )
+      )
+  }
+}
+
+/**
+ * A limit that starts full and lets a tenth of a second's bytes through at once after a pause. Over any ten seconds it
+ * lets at most 3 % more through than its rate.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: Options): Effect.Effect<Service> =>
+  Effect.map(Effect.clock, (clock): Service => {
+    const now = () => monotonicMillis(clock)
+    let limit = limitOf(options)
+    const bucket = new ByteBucket(limit.rate, now())
+
+    const until = (position: number): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const wait = bucket.wait(position, now())
+        return wait <= 0
+          ? Effect.void
+          : Effect.zipRight(Effect.sleep(Math.min(Math.ceil(wait), longestSleep)), until(position))
+      })
+
+    const take: Service["take"] = (bytes) =>
+      Effect.suspend(() => {
+        const position = bucket.reserve(bytes, now())
+        return Effect.onInterrupt(until(position), () => Effect.sync(() => bucket.giveBack(bytes)))
+      })
+
+    const pacedBy = <E>(
+      taking: (bytes: number) => Effect.Effect<void>,
+      pull: Pull<Uint8Array, E>
+    ): Pull<Uint8Array, E> => {
+      let left: Uint8Array = new Uint8Array()
+      const next: Pull<Uint8Array, E> = Effect.suspend(() => {
+        if (left.byteLength === 0) {
+          return Effect.flatMap(pull, (chunk) => {
+            left = chunk
+            return next
+          })
+        }
+        const piece = left.subarray(0, sizeOfPiece(limit))
+        left = left.subarray(piece.byteLength)
+        return Effect.as(taking(piece.byteLength), piece)
+      })
+      return next
+    }
+
+    return {
+      take,
+      body: (body, { name, onWait }) => {
+        const waiting = (bytes: number): Effect.Effect<void> =>
+          Effect.suspend(() => {
+            onWait(true)
+            return Effect.ensuring(take(bytes), Effect.sync(() => onWait(false)))
+          })
+        if (body._tag === "BlobBody") return Effect.as(waiting(body.blob.size), body)
+        const paced = Option.map(streamOf(body, name), (stream): SourceBody => ({
+          _tag: "StreamBody",
+          stream: Stream.unwrapScoped(
+            Effect.map(Pulls.ofStream(stream), (pull) => Stream.repeatEffectOption(pacedBy(waiting, pull)))
+          )
+        }))
+        return Effect.succeed(Option.getOrElse(paced, constant(body)))
+      },
+      pull: (pull) => pacedBy(take, pull),
+      current: Effect.sync(() => limit),
+      set: (options) =>
+        Effect.sync(() => {
+          limit = limitOf(options)
+          bucket.change(limit.rate, now())
+        })
+    }
+  })
+
+/**
+ * {@link make} as a layer. Provide one to the whole runtime: two limits do not know of each other. Calls to the service
+ * do not count, nor do headers.
+ *
+ * @example
+ * import { BandwidthLimit, Uploads, UploadSources } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const source = UploadSources.fromBytes("a.txt", new Uint8Array([1]))
+ * const polite = Uploads.upload(source).pipe(
+ *   Effect.provide(BandwidthLimit.layer({ rate: 5_000_000 }))
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<never> => Layer.effect(BandwidthLimit, make(options))
+
+/**
+ * Captures the limit in force where a layer is built, and provides it to whatever runs with that layer.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(BandwidthLimit, BandwidthLimit)
+
+/**
+ * Changes the limit in force while transfers run.
+ *
+ * @example
+ * import { BandwidthLimit } from "@stevedore/core"
+ * import { Effect } from "effect"
+ *
+ * const untilMorning = BandwidthLimit.set({ rate: Infinity }).pipe(
+ *   Effect.zipRight(Effect.sleep("8 hours")),
+ *   Effect.zipRight(BandwidthLimit.set({ rate: 5_000_000, most: Infinity }))
+ * )
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const set = (options: Options): Effect.Effect<void> =>
+  Effect.flatMap(BandwidthLimit, (limit) => limit.set(options))
