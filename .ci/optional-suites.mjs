@@ -66,12 +66,12 @@ export const postgresPath = [
 
 /** @type {ReadonlyArray<OptionalSuite>} */
 export const optionalSuites = [
-  {
-    files: "packages/bulk/test/integration/Postgres*.test.ts",
+  ...["bulk", "server"].map((name) => ({
+    files: `packages/${name}/test/integration/Postgres*.test.ts`,
     needs: "PostgreSQL",
     install: "On Debian: apt-get install postgresql. POSTGRES_PATH names the directory of its programs elsewhere.",
     probe: () => postgresPath !== undefined
-  },
+  })),
   {
     files: "packages/browser/test/integration/chromium/**",
     needs: "a Chromium",

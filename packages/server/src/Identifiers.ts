@@ -1,10 +1,12 @@
 /**
- * The identifiers that the sandbox issues. All of them come from Effect's `Random`, so a seeded `Random` makes a run
- * repeatable to the last character.
+ * The identifiers that a service issues. All of them come from Effect's `Random`, so a seeded `Random` makes a run
+ * repeatable to the last character. Where nobody may guess them, give the program the `Random` of {@link layerSecure}.
  *
  * @since 0.1.0
  */
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -34,6 +36,14 @@ export const recordId: Effect.Effect<string> = fromAlphabet(BASE62, 22)
 export const uploadId: Effect.Effect<string> = fromAlphabet(BASE62, 96)
 
 /**
+ * What makes a token nobody can guess: 43 characters of Base62, which are 256 bits.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const secret: Effect.Effect<string> = fromAlphabet(BASE62, 43)
+
+/**
  * A request id as the service and storage send it: 16 upper-case hexadecimal digits.
  *
  * @since 0.1.0
@@ -49,3 +59,40 @@ export const requestId: Effect.Effect<string> = Effect.map(fromAlphabet(HEX, 16)
  * @category constructors
  */
 export const etag: Effect.Effect<string> = Effect.map(fromAlphabet(HEX, 32), (digits) => `"${digits}"`)
+
+const WORD = 2 ** 32
+
+// 53 bits, as many as a number holds
+const next = Effect.sync(() => {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2))
+  return (high * 2 ** 21 + (low >>> 11)) / (WORD * 2 ** 21)
+})
+
+const nextIntBetween = (min: number, max: number) => Effect.map(next, (at) => min + Math.floor(at * (max - min)))
+
+const secure: Random.Random = {
+  [Random.RandomTypeId]: Random.RandomTypeId,
+  next,
+  nextBoolean: Effect.map(next, (at) => at < 0.5),
+  nextInt: nextIntBetween(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+  nextRange: (min, max) => Effect.map(next, (at) => min + at * (max - min)),
+  nextIntBetween,
+  shuffle: <A>(elements: Iterable<A>) =>
+    Effect.reduce(
+      Array.from(elements),
+      Chunk.empty<A>(),
+      (shuffled, element) =>
+        Effect.map(
+          nextIntBetween(0, shuffled.length + 1),
+          (at) => Chunk.appendAll(Chunk.append(Chunk.take(shuffled, at), element), Chunk.drop(shuffled, at))
+        )
+    )
+}
+
+/**
+ * A `Random` that nobody can predict, from the platform's Web Crypto. Effect's own is fast, and not made for secrets.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerSecure: Layer.Layer<never> = Layer.setRandom(secure)

@@ -99,6 +99,8 @@ export interface ObjectStoreService {
   ) => Effect.Effect<StoredObject, StorageRefused.StorageRefused>
   /** Drops an upload and its parts. A missing upload is not an error. */
   readonly abortUpload: (key: string, uploadId: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+  /** The ids of a key's uploads that are neither completed nor aborted. */
+  readonly opened: (key: string) => Effect.Effect<ReadonlyArray<string>, StorageRefused.StorageRefused>
   readonly head: (key: string) => Effect.Effect<StoredObject, StorageRefused.StorageRefused>
   /** `length` bytes from `offset`; without a range, the whole object. One that is replaced meanwhile is read to its end. */
   readonly get: (
@@ -311,6 +313,8 @@ export const make = (blobs: BlobStore.BlobStore, options?: Options): ObjectStore
         }),
         Effect.ignore
       ),
+    opened: (key) =>
+      Effect.sync(() => [...uploads].filter(([, upload]) => upload.key === key).map(([uploadId]) => uploadId)),
     head: findObject,
     get: (key, range) =>
       Stream.unwrapScoped(Effect.map(

@@ -110,6 +110,15 @@ export const invalid = (path: string, message: string): ServiceRefused =>
  */
 export const notFound = (what: string): ServiceRefused => make(404, "NotFound", { message: `${what} is unknown` })
 
+/**
+ * The service itself has no answer just now, such as when its database is away: 503, to be asked again in two seconds.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const unavailable = (): ServiceRefused =>
+  make(503, "InternalError", { message: "The service cannot answer just now", retryAfter: "2" })
+
 const usualCodes: Readonly<Record<number, ServiceCode>> = {
   400: "ValidationError",
   401: "Unauthorized",

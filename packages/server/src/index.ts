@@ -6,12 +6,37 @@ export * as ApiRequest from "./ApiRequest.js"
 /**
  * @since 0.1.0
  */
+export * as Authorize from "./Authorize.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as BlobStore from "./BlobStore.js"
 
 /**
  * @since 0.1.0
  */
 export * as Files from "./Files.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as FileStore from "./FileStore.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as FileTable from "./FileTable.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as FileTableMemory from "./FileTableMemory.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Hooks from "./Hooks.js"
 
 /**
  * @since 0.1.0
@@ -67,6 +92,21 @@ export * as StorageCors from "./StorageCors.js"
  * @since 0.1.0
  */
 export * as StorageRefused from "./StorageRefused.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Sweeper from "./Sweeper.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Tokens from "./Tokens.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as Uploads from "./Uploads.js"
 
 /**
  * @since 0.1.0

@@ -16,6 +16,7 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
   ListPartsCommand,
   PutBucketCorsCommand,
   PutObjectCommand,
@@ -201,6 +202,16 @@ const storeOver = (
       ).pipe(
         Effect.catchIf(({ code }) => code === "NoSuchUpload", () => Effect.void),
         Effect.asVoid
+      ),
+    opened: (key) =>
+      call((abortSignal) =>
+        client.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: key }), { abortSignal })
+      ).pipe(
+        Effect.map(({ Uploads }) =>
+          (Uploads ?? []).flatMap((upload) =>
+            upload.Key === key && upload.UploadId !== undefined ? [upload.UploadId] : []
+          )
+        )
       ),
     get: (key, range) =>
       range?.length === 0

@@ -1,0 +1,197 @@
+/**
+ * What the service remembers about files: one row a file, and the events that somebody still has to be told of.
+ *
+ * A port, so that a service can keep its rows in memory or in SQL. Whoever works on a row holds it by a lease: a claim that
+ * ends by itself, so that another instance takes over what a dead one leaves. A change of state asks for the lease, and of
+ * two that try, one succeeds. Times are in milliseconds of the table's own clock, and so of one clock for all instances.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+
+/**
+ * Where a file is in its life.
+ *
+ * - `opening`: the store is asked for a multipart upload, which may be open or not.
+ * - `waiting`: the client has its URLs.
+ * - `completing`: somebody finishes it, for as long as a lease says.
+ * - `inspecting`: the bytes are there, and the hook `inspect` looks at them.
+ * - `finalized`: a file. `failed`: it can never become one.
+ * - `removing`, `removed`: its bytes go, and are gone.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type FileState =
+  | "opening"
+  | "waiting"
+  | "completing"
+  | "inspecting"
+  | "finalized"
+  | "failed"
+  | "removing"
+  | "removed"
+
+/**
+ * A file that begins its life. `size` is in bytes, and `lifetimeMillis` how long it may stay unfinished.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface NewFile {
+  readonly id: string
+  readonly tenant: string
+  readonly owner: { readonly id: string; readonly name: string }
+  readonly name: string
+  readonly mediaType: string | undefined
+  readonly size: number
+  readonly kind: "single" | "multipart"
+  /** The name of its bytes in the store. No other file ever has it. */
+  readonly key: string
+  readonly state: "opening" | "waiting"
+  readonly lifetimeMillis: number
+}
+
+/**
+ * The row of a file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileRow extends Omit<NewFile, "state" | "lifetimeMillis"> {
+  readonly state: FileState
+  /** The store's id of the multipart upload. */
+  readonly uploadId: string | undefined
+  /** The etag that the stored bytes had when the file was settled. */
+  readonly etag: string | undefined
+  /** Why it has failed. */
+  readonly reason: string | undefined
+  readonly createdAt: number
+  /** An unfinished upload may be removed from then on. */
+  readonly expiresAt: number
+}
+
+/**
+ * How an upload ends, or goes on after its bytes are there.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Outcome =
+  | { readonly state: "finalized" | "inspecting"; readonly etag: string | undefined }
+  | { readonly state: "failed"; readonly reason: string }
+
+/**
+ * Something that happened to a file, written in the change that made it happen. `id` is the same however often the event is
+ * delivered.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileEvent {
+  readonly id: string
+  readonly kind: "completed" | "removed"
+  readonly file: FileRow
+  /** How often it was tried to deliver it before. */
+  readonly attempts: number
+}
+
+/**
+ * A page of a tenant's files, by the time of their creation. `after` is the last file of the page before.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PageRequest {
+  readonly limit: number
+  readonly direction: "asc" | "desc"
+  readonly after: { readonly createdAt: number; readonly id: string } | undefined
+}
+
+/**
+ * The table cannot be read or written.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TableFailed extends Schema.TaggedError<TableFailed>("@stevedore/server/TableFailed")("TableFailed", {
+  operation: Schema.String,
+  cause: Schema.Defect
+}) {
+  override get message(): string {
+    return `The table of files cannot ${this.operation}. Check the database.`
+  }
+}
+
+/**
+ * What a table does. A lease is `owner`, a name that nobody else has, and its length in milliseconds.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileTableService {
+  readonly open: (file: NewFile) => Effect.Effect<void, TableFailed>
+  /** `opening` becomes `waiting`, with the store's id of the upload. False if it is no longer `opening`. */
+  readonly opened: (id: string, uploadId: string) => Effect.Effect<boolean, TableFailed>
+  /** The file of this tenant. Nobody sees another tenant's. */
+  readonly find: (tenant: string, id: string) => Effect.Effect<Option.Option<FileRow>, TableFailed>
+  /**
+   * Takes a file in order to complete it: one that is `waiting` and has not expired, or one that is `completing` by a lease
+   * that has ended. None if it is neither.
+   */
+  readonly claim: (
+    tenant: string,
+    id: string,
+    owner: string,
+    leaseMillis: number
+  ) => Effect.Effect<Option.Option<FileRow>, TableFailed>
+  /** Makes the lease last again. False if it is no longer held. */
+  readonly renew: (id: string, owner: string, leaseMillis: number) => Effect.Effect<boolean, TableFailed>
+  /** `completing` becomes `waiting` again. False if the lease is no longer held. */
+  readonly release: (id: string, owner: string) => Effect.Effect<boolean, TableFailed>
+  /**
+   * Ends `completing` or `inspecting`, and writes the event `completed` in the same change if the file is final. None if
+   * the lease is no longer held: somebody else has it, and settles it.
+   */
+  readonly settle: (id: string, owner: string, outcome: Outcome) => Effect.Effect<Option.Option<FileRow>, TableFailed>
+  /**
+   * Takes up to `limit` files that somebody has to look after: unfinished ones that have expired, which become `removing`;
+   * those whose lease has ended; and those that are `removed` for an hour, to be looked after once more.
+   */
+  readonly due: (
+    owner: string,
+    leaseMillis: number,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<FileRow>, TableFailed>
+  /** `removing` becomes `removed`, with the event in the same change; `removed` is forgotten. */
+  readonly removed: (id: string, owner: string) => Effect.Effect<boolean, TableFailed>
+  /** A final file becomes `removing`, and due at once. False if this tenant has no such file. */
+  readonly discard: (tenant: string, id: string) => Effect.Effect<boolean, TableFailed>
+  /** The finalized files of a tenant. */
+  readonly page: (tenant: string, request: PageRequest) => Effect.Effect<ReadonlyArray<FileRow>, TableFailed>
+  readonly count: (tenant: string) => Effect.Effect<number, TableFailed>
+  /** Takes up to `limit` events that are due. One that is not delivered within the lease is due again. */
+  readonly events: (leaseMillis: number, limit: number) => Effect.Effect<ReadonlyArray<FileEvent>, TableFailed>
+  /** The event is never taken again. */
+  readonly delivered: (event: string) => Effect.Effect<void, TableFailed>
+}
+
+/**
+ * How long after its removal a file is looked after once more, in milliseconds: whatever was on its way to the store then is
+ * there now.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const SECOND_LOOK_MILLIS = 3_600_000
+
+/**
+ * The service tag of the table.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class FileTable extends Context.Tag("@stevedore/server/FileTable")<FileTable, FileTableService>() {}

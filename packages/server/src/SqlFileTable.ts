@@ -1,0 +1,289 @@
+/**
+ * The table of files in SQL: in PostgreSQL for any number of instances, or in SQLite for one.
+ *
+ * Every change is one statement that says in which state it may happen, so no transaction is open while anybody waits for
+ * the store. The events are written by the database itself, in the statement that changes the state.
+ *
+ * @since 0.1.0
+ */
+import * as Migrator from "@effect/sql/Migrator"
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment } from "@effect/sql/Statement"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import type { FileRow, FileState, FileTableService } from "./FileTable.js"
+import { FileTable, SECOND_LOOK_MILLIS, TableFailed } from "./FileTable.js"
+
+const isPostgres = (sql: SqlClient.SqlClient): boolean => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+
+// Sizes and times are whole numbers that every driver gives as a number, which it does not for BIGINT.
+const tables = [
+  `create table stevedore_file (
+    id text primary key,
+    tenant text not null,
+    owner_id text not null,
+    owner_name text not null,
+    name text not null,
+    media_type text,
+    size double precision not null,
+    kind text not null check (kind in ('single', 'multipart')),
+    key text not null unique,
+    upload_id text,
+    etag text,
+    reason text,
+    state text not null check (state in
+      ('opening', 'waiting', 'completing', 'inspecting', 'finalized', 'failed', 'removing', 'removed')),
+    created_at double precision not null,
+    expires_at double precision not null,
+    settled_at double precision not null default 0,
+    lease_owner text,
+    lease_until double precision not null default 0
+  )`,
+  "create index stevedore_file_listed on stevedore_file (tenant, created_at, id) where state = 'finalized'",
+  `create index stevedore_file_unfinished on stevedore_file (expires_at)
+    where state not in ('finalized', 'failed')`,
+  `create table stevedore_event (
+    id text primary key,
+    file_id text not null,
+    kind text not null,
+    attempts integer not null default 0,
+    due_at double precision not null
+  )`,
+  "create index stevedore_event_due on stevedore_event (due_at)",
+  `create table stevedore_token (
+    hash text primary key,
+    id text not null unique,
+    tenant text not null,
+    owner_id text not null,
+    owner_name text not null,
+    scopes text not null,
+    created_at double precision not null,
+    expires_at double precision
+  )`
+]
+
+const event = `insert into stevedore_event (id, file_id, kind, due_at)
+  values (new.id || '/' || case new.state when 'finalized' then 'completed' else 'removed' end, new.id,
+    case new.state when 'finalized' then 'completed' else 'removed' end, new.settled_at)`
+
+const happened = "new.state in ('finalized', 'removed') and old.state <> new.state"
+
+const triggers = {
+  postgres: [
+    `create function stevedore_happened() returns trigger language plpgsql as $$
+      begin ${event}; return new; end $$`,
+    `create trigger stevedore_file_happened after update of state on stevedore_file
+      for each row when (${happened}) execute function stevedore_happened()`
+  ],
+  sqlite: [
+    `create trigger stevedore_file_happened after update of state on stevedore_file when ${happened}
+      begin ${event}; end`
+  ]
+}
+
+const first = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const statements = [...tables, ...(isPostgres(sql) ? triggers.postgres : triggers.sqlite)]
+  yield* Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+})
+
+const migrating = Migrator.make({})({
+  table: "stevedore_migrations",
+  loader: Migrator.fromRecord({ "0001_files": first })
+})
+
+// A statement of SQLite then costs one write to the disk instead of several. The file remembers it.
+const written = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => isPostgres(sql) ? Effect.void : Effect.asVoid(sql.unsafe("pragma journal_mode = wal"))
+)
+
+/**
+ * Makes the tables that are missing: all begin with `stevedore_`. Safe to run by several instances at once.
+ *
+ * @since 0.1.0
+ * @category migrations
+ */
+export const migrate: Effect.Effect<void, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Effect.zipRight(
+  written,
+  // of several that begin at once on an empty database, one makes the tables, and the others find them
+  Effect.asVoid(Effect.retry(migrating, { schedule: Schedule.spaced("200 millis"), times: 5 }))
+)
+
+interface Row {
+  readonly id: string
+  readonly tenant: string
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly name: string
+  readonly media_type: string | null
+  readonly size: number
+  readonly kind: "single" | "multipart"
+  readonly key: string
+  readonly upload_id: string | null
+  readonly etag: string | null
+  readonly reason: string | null
+  readonly state: FileState
+  readonly created_at: number
+  readonly expires_at: number
+}
+
+const toFile = (row: Row): FileRow => ({
+  id: row.id,
+  tenant: row.tenant,
+  owner: { id: row.owner_id, name: row.owner_name },
+  name: row.name,
+  mediaType: row.media_type ?? undefined,
+  size: row.size,
+  kind: row.kind,
+  key: row.key,
+  uploadId: row.upload_id ?? undefined,
+  etag: row.etag ?? undefined,
+  reason: row.reason ?? undefined,
+  state: row.state,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at
+})
+
+const firstOf = (rows: ReadonlyArray<Row>): Option.Option<FileRow> => Option.map(Option.fromNullable(rows[0]), toFile)
+
+const isNotEmpty = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0
+
+const to = (operation: string) => <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A, TableFailed, R> =>
+  Effect.mapError(effect, (cause) => new TableFailed({ operation, cause }))
+
+/**
+ * The table over a database that has the tables.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> = Effect.gen(function*() {
+  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const now: Fragment = isPostgres(sql)
+    ? sql.literal("(extract(epoch from clock_timestamp()) * 1000)::float8")
+    : sql.literal("(unixepoch('subsec') * 1000.0)")
+  // instances that look for what is due at once do not wait for each other
+  const skipping = isPostgres(sql) ? sql.literal("for update skip locked") : sql.literal("")
+  const float = (value: number) => isPostgres(sql) ? sql`${value}::float8` : sql`${value}`
+  const held = (id: string, owner: string) => sql`id = ${id} and lease_owner = ${owner}`
+  const nobody = sql.literal("lease_owner = null")
+
+  return {
+    open: (file) =>
+      sql`insert into stevedore_file
+        (id, tenant, owner_id, owner_name, name, media_type, size, kind, key, state, created_at, expires_at)
+        values (${file.id}, ${file.tenant}, ${file.owner.id}, ${file.owner.name}, ${file.name},
+          ${file.mediaType ?? null}, ${file.size}, ${file.kind}, ${file.key}, ${file.state}, ${now},
+          ${now} + ${float(file.lifetimeMillis)})`.pipe(to("hold a new file"), Effect.asVoid),
+    opened: (id, uploadId) =>
+      sql`update stevedore_file set state = 'waiting', upload_id = ${uploadId}
+        where id = ${id} and state = 'opening' returning id`.pipe(to("open an upload"), Effect.map(isNotEmpty)),
+    find: (tenant, id) =>
+      sql<Row>`select * from stevedore_file where id = ${id} and tenant = ${tenant}`.pipe(
+        to("find a file"),
+        Effect.map(firstOf)
+      ),
+    claim: (tenant, id, owner, leaseMillis) =>
+      sql<Row>`update stevedore_file
+        set state = 'completing', lease_owner = ${owner}, lease_until = ${now} + ${float(leaseMillis)}
+        where id = ${id} and tenant = ${tenant} and (
+          (state = 'waiting' and expires_at > ${now}) or (state = 'completing' and lease_until <= ${now})
+        ) returning *`.pipe(to("claim a file"), Effect.map(firstOf)),
+    renew: (id, owner, leaseMillis) =>
+      sql`update stevedore_file set lease_until = ${now} + ${float(leaseMillis)}
+        where ${held(id, owner)} and state in ('completing', 'inspecting', 'removing', 'removed')
+        returning id`.pipe(to("renew a lease"), Effect.map(isNotEmpty)),
+    release: (id, owner) =>
+      sql`update stevedore_file set state = 'waiting', ${nobody}
+        where ${held(id, owner)} and state = 'completing' returning id`.pipe(
+        to("release a file"),
+        Effect.map(isNotEmpty)
+      ),
+    settle: (id, owner, outcome) =>
+      sql<Row>`update stevedore_file set state = ${outcome.state}, settled_at = ${now}, lease_until = ${now}, ${nobody},
+        ${outcome.state === "failed" ? sql`reason = ${outcome.reason}` : sql`etag = ${outcome.etag ?? null}`} where ${
+        held(id, owner)
+      } and state in ('completing', 'inspecting') returning *`.pipe(
+        to("settle a file"),
+        Effect.map(firstOf)
+      ),
+    due: (owner, leaseMillis, limit) =>
+      sql<Row>`update stevedore_file set
+        state = case when state in ('opening', 'waiting') then 'removing' else state end,
+        lease_owner = ${owner}, lease_until = ${now} + ${float(leaseMillis)}
+        where id in (
+          select id from stevedore_file where state not in ('finalized', 'failed') and (
+            (state in ('opening', 'waiting') and expires_at <= ${now})
+            or (state in ('completing', 'inspecting', 'removing') and lease_until <= ${now})
+            or (state = 'removed' and settled_at <= ${now} - ${float(SECOND_LOOK_MILLIS)} and lease_until <= ${now}
+              and not exists (select 1 from stevedore_event where file_id = stevedore_file.id))
+          ) order by expires_at limit ${limit} ${skipping}
+        ) returning *`.pipe(to("find what is due"), Effect.map((rows) => rows.map(toFile))),
+    removed: (id, owner) =>
+      Effect.gen(function*() {
+        const forgotten = yield* sql`delete from stevedore_file
+          where ${held(id, owner)} and state = 'removed' returning id`
+        if (forgotten.length > 0) return true
+        const rows = yield* sql`update stevedore_file
+          set state = 'removed', settled_at = ${now}, lease_until = ${now}, ${nobody}
+          where ${held(id, owner)} and state = 'removing' returning id`
+        return isNotEmpty(rows)
+      }).pipe(to("remove a file")),
+    discard: (tenant, id) =>
+      sql`update stevedore_file set state = 'removing', lease_until = ${now}, ${nobody}
+        where id = ${id} and tenant = ${tenant} and state = 'finalized' returning id`.pipe(
+        to("discard a file"),
+        Effect.map(isNotEmpty)
+      ),
+    page: (tenant, { after, direction, limit }) =>
+      sql<Row>`select * from stevedore_file where tenant = ${tenant} and state = 'finalized' ${
+        after === undefined
+          ? sql.literal("")
+          : sql`and (created_at, id) ${sql.literal(direction === "asc" ? ">" : "<")} (${
+            float(after.createdAt)
+          }, ${after.id})`
+      } order by created_at ${sql.literal(direction)}, id ${sql.literal(direction)} limit ${limit}`.pipe(
+        to("list files"),
+        Effect.map((rows) => rows.map(toFile))
+      ),
+    count: (tenant) =>
+      sql<{ readonly files: number | string }>`select count(*) as files from stevedore_file
+        where tenant = ${tenant} and state = 'finalized'`.pipe(
+        to("count files"),
+        Effect.map(([row]) => Number(row?.files ?? 0))
+      ),
+    events: (leaseMillis, limit) =>
+      Effect.gen(function*() {
+        const taken = yield* sql<
+          { readonly id: string; readonly file_id: string; readonly kind: "completed" | "removed"; attempts: number }
+        >`update stevedore_event set attempts = attempts + 1, due_at = ${now} + ${float(leaseMillis)}
+          where id in (select id from stevedore_event where due_at <= ${now} order by due_at limit ${limit} ${skipping})
+          returning *`
+        if (taken.length === 0) return []
+        const rows = yield* sql<Row>`select * from stevedore_file where ${
+          sql.in("id", taken.map((one) => one.file_id))
+        }`
+        const files = new Map(rows.map((row) => [row.id, toFile(row)]))
+        return taken.flatMap(({ attempts, file_id, id, kind }) => {
+          const file = files.get(file_id)
+          return file === undefined ? [] : [{ id, kind, file, attempts: attempts - 1 }]
+        })
+      }).pipe(to("find events")),
+    delivered: (id) => sql`delete from stevedore_event where id = ${id}`.pipe(to("end an event"), Effect.asVoid)
+  }
+})
+
+/**
+ * The table over a database, whose tables are made first.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<FileTable, Migrator.MigrationError | SqlError, SqlClient.SqlClient> = Layer.effect(
+  FileTable,
+  Effect.zipRight(migrate, make)
+)

@@ -1,0 +1,74 @@
+/**
+ * The tokens of a service in SQL, beside its table of files.
+ *
+ * @since 0.1.0
+ */
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { TableFailed } from "./FileTable.js"
+import * as Tokens from "./Tokens.js"
+
+interface Row {
+  readonly id: string
+  readonly tenant: string
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly scopes: string
+  readonly created_at: number
+  readonly expires_at: number | null
+}
+
+const toRecord = (row: Row): Tokens.TokenRecord => ({
+  id: row.id,
+  tenant: row.tenant,
+  owner: { id: row.owner_id, name: row.owner_name },
+  scopes: row.scopes.split(",").filter(Schema.is(Tokens.Scope)),
+  createdAt: row.created_at,
+  expiresAt: row.expires_at ?? undefined
+})
+
+const to = (operation: string) => <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, TableFailed> =>
+  Effect.mapError(effect, (cause) => new TableFailed({ operation, cause }))
+
+/**
+ * Tokens in a database that has the tables: `SqlFileTable.layer` makes them.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Tokens.Tokens, never, SqlClient.SqlClient> = Layer.effect(
+  Tokens.Tokens,
+  Effect.map(SqlClient.SqlClient, (client) => {
+    const sql = client.withoutTransforms()
+    return {
+      find: (token) =>
+        Effect.gen(function*() {
+          const now = yield* Clock.currentTimeMillis
+          const [row] = yield* sql<Row>`select * from stevedore_token where hash = ${Tokens.hashOf(token)}`
+          return Option.fromNullable(row).pipe(
+            Option.map(toRecord),
+            Option.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now)
+          )
+        }).pipe(to("find a token")),
+      add: (hash, { createdAt, expiresAt, id, owner, scopes, tenant }) =>
+        sql`insert into stevedore_token (hash, id, tenant, owner_id, owner_name, scopes, created_at, expires_at)
+          values (${hash}, ${id}, ${tenant}, ${owner.id}, ${owner.name}, ${scopes.join(",")}, ${createdAt}, ${
+          expiresAt ?? null
+        })`.pipe(Effect.asVoid, to("hold a token")),
+      list: sql<Row>`select * from stevedore_token order by created_at, id`.pipe(
+        Effect.map((rows) => rows.map(toRecord)),
+        to("list tokens")
+      ),
+      revoke: (id) =>
+        sql`delete from stevedore_token where id = ${id} returning id`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          to("revoke a token")
+        )
+    }
+  })
+)

@@ -1,0 +1,417 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Option, Redacted, Ref, Scope, Stream, TestClock } from "effect"
+import type { Principal } from "../src/Authorize.js"
+import * as BlobStore from "../src/BlobStore.js"
+import * as FileStore from "../src/FileStore.js"
+import * as FileTable from "../src/FileTable.js"
+import * as FileTableMemory from "../src/FileTableMemory.js"
+import * as Hooks from "../src/Hooks.js"
+import * as ObjectStore from "../src/ObjectStore.js"
+import * as StorageRefused from "../src/StorageRefused.js"
+import * as Sweeper from "../src/Sweeper.js"
+import * as Uploads from "../src/Uploads.js"
+import { Life } from "./support/life.js"
+
+const ann: Principal = { tenant: "acme", id: "ann", name: "Ann", scopes: ["read", "write"] }
+const eve: Principal = { ...ann, tenant: "other" }
+
+const bytes = (text: string) => Stream.make(new TextEncoder().encode(text))
+
+const declared = { name: "notes.txt", type: "text/plain", size: 6 }
+
+/** The world: a table and a store that outlive every instance. */
+const makeWorld = () => {
+  const table = FileTableMemory.make()
+  const store = FileStore.signed(ObjectStore.make(BlobStore.memory, { minimumPartSize: 1 }), {
+    credential: { accessKeyId: "AKID", secretAccessKey: Redacted.make("secret"), region: "us-east-1" },
+    origin: "http://storage.test",
+    bucket: "files"
+  })
+  return { table, store }
+}
+
+type World = ReturnType<typeof makeWorld>
+
+const instance = (
+  world: World,
+  options: { readonly life?: Life; readonly hooks?: Partial<Hooks.HooksService>; readonly uploads?: Uploads.Options } =
+    {}
+) => {
+  const life = options.life ?? new Life()
+  return Effect.flatMap(Scope.make(), (scope) =>
+    Uploads.make(options.uploads).pipe(
+      Effect.provideService(FileTable.FileTable, life.through(world.table)),
+      Effect.provideService(FileStore.FileStore, life.through(world.store)),
+      Effect.provideService(Hooks.Hooks, { ...Hooks.none, ...options.hooks }),
+      Scope.extend(scope),
+      Effect.map((uploads) => ({ ...uploads, scope }))
+    ))
+}
+
+const put = ({ store }: World, fileId: string, text = "abcdef", tenant = "acme") =>
+  store.put(`files/${tenant}/${fileId}`, bytes(text))
+
+const parts = ({ store }: World, fileId: string, uploadId: string) =>
+  Effect.forEach(
+    ["abc", "def"],
+    (text, index) => store.putPart(`files/acme/${fileId}`, uploadId, index + 1, bytes(text))
+  )
+
+const eventsOf = ({ table }: World) => Effect.map(table.events(60_000, 1000), (events) => events.map(({ id }) => id))
+
+/** The answer while the clock goes on, as if waiting took no time. */
+const soon = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(effect)
+    for (let turn = 0; turn < 400; turn++) {
+      if (Option.isSome(yield* Fiber.poll(fiber))) break
+      yield* TestClock.adjust("250 millis")
+    }
+    return yield* Fiber.join(fiber)
+  })
+
+describe("an upload at the service", () => {
+  it.effect("is a file with its Complete, and the same file however often that is asked", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const uploads = yield* instance(world)
+      const { fileId, uploadUrl } = yield* uploads.initiate(ann, declared)
+      assert.include(decodeURIComponent(uploadUrl), "content-length;host;x-amz-server-side-encryption")
+      assert.strictEqual((yield* Effect.flip(uploads.file(ann, fileId))).status, 404)
+      assert.strictEqual((yield* Effect.flip(uploads.complete(ann, fileId, undefined))).status, 400)
+      yield* put(world, fileId)
+      const row = yield* uploads.complete(ann, fileId, undefined)
+      assert.deepStrictEqual(yield* uploads.complete(ann, fileId, undefined), row)
+      assert.deepStrictEqual(Uploads.toRecord(row), {
+        id: fileId,
+        name: "notes.txt",
+        type: "text/plain",
+        size: 6,
+        status: "completed",
+        author: { id: "ann", name: "Ann" },
+        created_at: new Date(0).toISOString()
+      })
+      assert.deepStrictEqual(yield* eventsOf(world), [`${fileId}/completed`])
+    }))
+
+  it.effect("is not there for another tenant", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const uploads = yield* instance(world)
+      const { fileId } = yield* uploads.initiate(ann, declared)
+      yield* put(world, fileId)
+      assert.strictEqual((yield* Effect.flip(uploads.complete(eve, fileId, undefined))).status, 404)
+      yield* uploads.complete(ann, fileId, undefined)
+      for (const refused of [uploads.file(eve, fileId), uploads.finalized(eve, fileId), uploads.remove(eve, fileId)]) {
+        assert.strictEqual((yield* Effect.flip(Effect.asVoid(refused))).status, 404)
+      }
+    }))
+
+  it.effect("fails for good if the bytes are not those that were declared", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const uploads = yield* instance(world)
+      const { fileId } = yield* uploads.initiate(ann, declared)
+      yield* put(world, fileId, "abc")
+      assert.strictEqual((yield* Effect.flip(uploads.complete(ann, fileId, undefined))).status, 422)
+      assert.strictEqual((yield* Effect.flip(uploads.complete(ann, fileId, undefined))).status, 409)
+      assert.strictEqual((yield* uploads.file(ann, fileId)).state, "failed")
+      assert.strictEqual((yield* Effect.flip(world.store.head(`files/acme/${fileId}`))).code, "NoSuchKey")
+      assert.deepStrictEqual(yield* eventsOf(world), [])
+    }))
+
+  it.effect("can be completed again after a list that the store refused", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const uploads = yield* instance(world)
+      const { fileId, uploadId, urls } = yield* uploads.initiateLarge(ann, declared, 2)
+      assert.strictEqual(urls.length, 2)
+      const listed = yield* parts(world, fileId, uploadId)
+      const wrong = { uploadId, parts: listed.map(({ partNumber }) => ({ partNumber, etag: "\"other\"" })) }
+      assert.strictEqual((yield* Effect.flip(uploads.complete(ann, fileId, wrong))).status, 502)
+      assert.strictEqual((yield* Effect.flip(uploads.complete(ann, fileId, undefined))).status, 400)
+      assert.strictEqual(
+        (yield* Effect.flip(uploads.complete(ann, fileId, { uploadId: "other", parts: listed }))).status,
+        400
+      )
+      const row = yield* uploads.complete(ann, fileId, { uploadId, parts: listed })
+      assert.strictEqual(row.state, "finalized")
+      // what is listed then does not matter any more
+      assert.deepStrictEqual(yield* uploads.complete(ann, fileId, wrong), row)
+    }))
+
+  it.effect("is completed once by two instances that are asked at once", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const [one, other] = [yield* instance(world), yield* instance(world)]
+      const { fileId, uploadId } = yield* one.initiateLarge(ann, declared, 2)
+      const listed = { uploadId, parts: yield* parts(world, fileId, uploadId) }
+      const rows = yield* soon(Effect.all(
+        [one, other, one, other].map((uploads) => uploads.complete(ann, fileId, listed)),
+        { concurrency: "unbounded" }
+      ))
+      assert.deepStrictEqual(rows.map(({ state }) => state), Array(4).fill("finalized"))
+      assert.deepStrictEqual(yield* eventsOf(world), [`${fileId}/completed`])
+    }))
+
+  it.effect("is completed although the connection of its Complete is lost, and the service waits for it at its end", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const reached = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      const slow: World = {
+        ...world,
+        store: {
+          ...world.store,
+          head: (key) =>
+            Deferred.succeed(reached, undefined).pipe(
+              Effect.zipRight(Deferred.await(goOn)),
+              Effect.zipRight(world.store.head(key))
+            )
+        }
+      }
+      const uploads = yield* instance(slow)
+      const { fileId } = yield* uploads.initiate(ann, declared)
+      yield* put(world, fileId)
+      const asking = yield* Effect.fork(uploads.complete(ann, fileId, undefined))
+      yield* Deferred.await(reached)
+      yield* Fiber.interrupt(asking)
+      const ending = yield* Effect.fork(Scope.close(uploads.scope, Exit.void))
+      yield* Effect.yieldNow()
+      assert.isTrue(Option.isNone(yield* Fiber.poll(ending)))
+      yield* Deferred.succeed(goOn, undefined)
+      yield* Fiber.join(ending)
+      assert.strictEqual((yield* (yield* instance(world)).file(ann, fileId)).state, "finalized")
+    }))
+
+  it.effect("is not held for longer than the store may take", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const silent: World = { ...world, store: { ...world.store, completeUpload: () => Effect.never } }
+      const stuck = yield* instance(silent, { uploads: { storeTimeout: "1 minute" } })
+      const { fileId, uploadId } = yield* stuck.initiateLarge(ann, declared, 2)
+      const listed = { uploadId, parts: yield* parts(world, fileId, uploadId) }
+      const asking = yield* Effect.fork(Effect.exit(stuck.complete(ann, fileId, listed)))
+      yield* TestClock.adjust("10 seconds")
+      const other = yield* instance(world)
+      assert.strictEqual((yield* soon(Effect.flip(other.complete(ann, fileId, listed)))).status, 503)
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(asking)))
+      assert.strictEqual((yield* soon(other.complete(ann, fileId, listed))).state, "finalized")
+    }))
+
+  it.effect("waits for its inspection, which is asked again until it answers", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const asked = yield* Ref.make(0)
+      const uploads = yield* instance(world, {
+        hooks: {
+          inspect: ({ name }) =>
+            Effect.flatMap(Ref.updateAndGet(asked, (times) => times + 1), (times) =>
+              times === 1 ? Effect.fail("the scanner is away") : Effect.succeed(name === "notes.txt"))
+        }
+      })
+      const upload = (name: string) =>
+        Effect.gen(function*() {
+          const { fileId } = yield* uploads.initiate(ann, { ...declared, name })
+          yield* put(world, fileId)
+          assert.strictEqual(Uploads.toRecord(yield* uploads.complete(ann, fileId, undefined)).status, "pending")
+          assert.strictEqual((yield* Effect.flip(uploads.finalized(ann, fileId))).status, 404)
+          return fileId
+        })
+      const good = yield* upload("notes.txt")
+      yield* uploads.sweep
+      assert.strictEqual((yield* uploads.file(ann, good)).state, "inspecting")
+      assert.deepStrictEqual(yield* eventsOf(world), [])
+      yield* TestClock.adjust("20 seconds")
+      yield* uploads.sweep
+      assert.strictEqual((yield* uploads.file(ann, good)).state, "finalized")
+      const bad = yield* upload("virus.exe")
+      yield* uploads.sweep
+      assert.strictEqual((yield* uploads.file(ann, bad)).state, "failed")
+      assert.strictEqual((yield* Effect.flip(world.store.head(`files/acme/${bad}`))).code, "NoSuchKey")
+      assert.deepStrictEqual(yield* eventsOf(world), [`${good}/completed`])
+    }))
+
+  it.effect("is told to the hook until it succeeds, with one id", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const uploads = yield* instance(world)
+      const { fileId } = yield* uploads.initiate(ann, declared)
+      yield* put(world, fileId)
+      yield* uploads.complete(ann, fileId, undefined)
+      const told = yield* Ref.make<ReadonlyArray<string>>([])
+      const deliver = Sweeper.deliver.pipe(
+        Effect.provideService(FileTable.FileTable, world.table),
+        Effect.provideService(Hooks.Hooks, {
+          ...Hooks.none,
+          onCompleted: ({ attempts, id }) =>
+            Effect.zipRight(
+              Ref.update(told, (ids) => [...ids, id]),
+              attempts < 2 ? Effect.fail("not yet") : Effect.void
+            )
+        })
+      )
+      for (let minute = 0; minute < 5; minute++) {
+        yield* deliver
+        yield* TestClock.adjust("1 minute")
+      }
+      assert.deepStrictEqual(yield* Ref.get(told), Array(3).fill(`${fileId}/completed`))
+    }))
+
+  it.effect("is removed with its bytes when its client asks for it", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const uploads = yield* instance(world)
+      const { fileId } = yield* uploads.initiate(ann, declared)
+      yield* put(world, fileId)
+      yield* uploads.complete(ann, fileId, undefined)
+      yield* uploads.remove(ann, fileId)
+      assert.strictEqual((yield* Effect.flip(uploads.file(ann, fileId))).status, 404)
+      yield* uploads.sweep
+      assert.strictEqual((yield* Effect.flip(world.store.head(`files/acme/${fileId}`))).code, "NoSuchKey")
+      assert.include(yield* eventsOf(world), `${fileId}/removed`)
+    }))
+
+  it.effect("answers 503 while its table or its store is away", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const away = StorageRefused.make("ServiceUnavailable")
+      const withoutStore = yield* instance({
+        ...world,
+        store: { ...world.store, createUpload: () => away, head: () => away }
+      })
+      assert.strictEqual((yield* Effect.flip(withoutStore.initiateLarge(ann, declared, 2))).status, 503)
+      const { fileId } = yield* withoutStore.initiate(ann, declared)
+      yield* put(world, fileId)
+      assert.strictEqual((yield* Effect.flip(withoutStore.complete(ann, fileId, undefined))).status, 503)
+      // nobody has to wait for the lease
+      assert.strictEqual((yield* (yield* instance(world)).complete(ann, fileId, undefined)).state, "finalized")
+      const failed = new FileTable.TableFailed({ operation: "find a file", cause: new Error("away") })
+      const withoutTable = yield* instance({ ...world, table: { ...world.table, find: () => failed } })
+      assert.strictEqual((yield* Effect.flip(withoutTable.file(ann, fileId))).status, 503)
+    }))
+})
+
+describe("a service that dies", () => {
+  /** How many events an instance has on a way, if it lives. */
+  const eventsOn = (way: (world: World, life: Life) => Effect.Effect<unknown>) =>
+    Effect.gen(function*() {
+      const life = new Life()
+      yield* way(makeWorld(), life)
+      return life.events
+    })
+
+  const initiating = (world: World, life: Life) =>
+    Effect.flatMap(instance(world, { life }), (uploads) => Effect.exit(uploads.initiateLarge(ann, declared, 2)))
+
+  it.effect("while it initiates leaves nothing at the store after a day", () =>
+    Effect.gen(function*() {
+      const events = yield* eventsOn(initiating)
+      assert.isAbove(events, 6)
+      for (let until = 0; until <= events; until++) {
+        const world = makeWorld()
+        const opened: Array<string> = []
+        const watched: World = {
+          ...world,
+          store: {
+            ...world.store,
+            createUpload: (key, options) => (opened.push(key), world.store.createUpload(key, options))
+          }
+        }
+        yield* Effect.forkDaemon(initiating(watched, new Life(until)))
+        yield* TestClock.adjust("25 hours")
+        const heir = yield* instance(world)
+        yield* heir.sweep
+        for (const key of opened) {
+          assert.deepStrictEqual(yield* world.store.opened(key), [], `died at event ${until}`)
+        }
+        assert.strictEqual(yield* heir.sweep, 0)
+      }
+    }))
+
+  /** Both kinds of upload, all bytes stored, and the Complete of an instance that may die. */
+  const completing = (kind: "single" | "multipart") => (world: World, life: Life) =>
+    Effect.gen(function*() {
+      const first = yield* instance(world)
+      const id = Effect.gen(function*() {
+        if (kind === "single") {
+          const { fileId } = yield* first.initiate(ann, declared)
+          yield* put(world, fileId)
+          return { fileId, listed: undefined }
+        }
+        const { fileId, uploadId } = yield* first.initiateLarge(ann, declared, 2)
+        return { fileId, listed: { uploadId, parts: yield* parts(world, fileId, uploadId) } }
+      })
+      const { fileId, listed } = yield* Effect.orDie(id)
+      const dying = yield* instance(world, { life })
+      const asking = yield* Effect.forkDaemon(Effect.exit(dying.complete(ann, fileId, listed)))
+      if (life.until === Infinity) yield* Fiber.join(asking)
+      else for (let turn = 0; turn < 20; turn++) yield* Effect.yieldNow()
+      return { fileId, listed }
+    })
+
+  for (const kind of ["single", "multipart"] as const) {
+    it.effect(`while it completes a ${kind} upload is followed by whoever is asked next`, () =>
+      Effect.gen(function*() {
+        const events = yield* eventsOn(completing(kind))
+        assert.isAbove(events, 6)
+        for (let until = 0; until <= events; until++) {
+          const world = makeWorld()
+          const { fileId, listed } = yield* completing(kind)(world, new Life(until))
+          const heir = yield* instance(world)
+          const row = yield* soon(heir.complete(ann, fileId, listed))
+          assert.strictEqual(row.state, "finalized", `died at event ${until}`)
+          assert.deepStrictEqual(yield* eventsOf(world), [`${fileId}/completed`], `died at event ${until}`)
+        }
+      }))
+
+    it.effect(`while it completes a ${kind} upload is followed by a sweeper, and nothing is lost`, () =>
+      Effect.gen(function*() {
+        const events = yield* eventsOn(completing(kind))
+        const ends = new Set<string>()
+        for (let until = 0; until <= events; until++) {
+          const world = makeWorld()
+          const { fileId, listed } = yield* completing(kind)(world, new Life(until))
+          yield* TestClock.adjust("1 minute")
+          const heir = yield* instance(world)
+          yield* heir.sweep
+          const row = yield* Effect.flatten(world.table.find("acme", fileId))
+          ends.add(row.state)
+          assert.include(["waiting", "finalized"], row.state, `died at event ${until}`)
+          assert.strictEqual((yield* heir.complete(ann, fileId, listed)).state, "finalized", `died at event ${until}`)
+          assert.deepStrictEqual(yield* eventsOf(world), [`${fileId}/completed`], `died at event ${until}`)
+        }
+        assert.deepStrictEqual([...ends].sort(), ["finalized", "waiting"])
+      }))
+  }
+
+  it.effect("while it sweeps is followed by another, which forgets what is gone", () =>
+    Effect.gen(function*() {
+      const sweeping = (world: World, life: Life) =>
+        Effect.gen(function*() {
+          const first = yield* instance(world)
+          const { fileId, uploadId } = yield* Effect.orDie(first.initiateLarge(ann, declared, 2))
+          yield* Effect.orDie(parts(world, fileId, uploadId))
+          yield* TestClock.adjust("25 hours")
+          const dying = yield* instance(world, { life })
+          const sweep = yield* Effect.forkDaemon(Effect.exit(dying.sweep))
+          if (life.until === Infinity) yield* Fiber.join(sweep)
+          else for (let turn = 0; turn < 20; turn++) yield* Effect.yieldNow()
+          return fileId
+        })
+      const events = yield* eventsOn(sweeping)
+      for (let until = 0; until <= events; until++) {
+        const world = makeWorld()
+        const fileId = yield* sweeping(world, new Life(until))
+        yield* TestClock.adjust("1 minute")
+        const heir = yield* instance(world)
+        yield* heir.sweep
+        assert.deepStrictEqual(yield* world.store.opened(`files/acme/${fileId}`), [])
+        assert.deepStrictEqual(yield* eventsOf(world), [`${fileId}/removed`])
+        yield* TestClock.adjust("2 hours")
+        assert.strictEqual(yield* heir.sweep, 1)
+        assert.isTrue(Option.isNone(yield* world.table.find("acme", fileId)))
+      }
+    }))
+})

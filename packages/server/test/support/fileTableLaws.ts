@@ -1,0 +1,201 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Layer } from "effect"
+import { Effect, Option } from "effect"
+import type { FileRow, NewFile } from "../../src/FileTable.js"
+import { FileTable } from "../../src/FileTable.js"
+
+const LEASE = 60
+
+// for two that try at once: the second may have to connect first
+const LONGER_LEASE = 1000
+
+export const newFile = (id: string, changes: Partial<NewFile> = {}): NewFile => ({
+  id,
+  tenant: "acme",
+  owner: { id: "ann", name: "Ann" },
+  name: `${id} \u{1f6a2}.bin`,
+  mediaType: undefined,
+  size: 9_007_199_254_740_991,
+  kind: "single",
+  key: `files/acme/${id}`,
+  state: "waiting",
+  lifetimeMillis: 60_000,
+  ...changes
+})
+
+const state = (row: Option.Option<FileRow>): string =>
+  Option.match(row, { onNone: () => "none", onSome: (row) => row.state })
+
+const afterLease = Effect.sleep(LEASE * 2)
+
+/** What every table of files does, whatever keeps it. */
+export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void => {
+  describe(`the table of files ${name}`, () => {
+    const law = <A, F>(what: string, run: (table: FileTable["Type"]) => Effect.Effect<A, F>) =>
+      it.live(what, () => Effect.provide(Effect.flatMap(FileTable, run), layer), 120_000)
+
+    law("keeps a row as it was given, for its tenant alone", (table) =>
+      Effect.gen(function*() {
+        yield* table.open(newFile("kept", { mediaType: "text/plain" }))
+        const row = yield* Effect.flatten(table.find("acme", "kept"))
+        const { createdAt, expiresAt, ...rest } = row
+        const { lifetimeMillis, ...given } = newFile("kept", { mediaType: "text/plain" })
+        assert.deepStrictEqual(rest, { ...given, uploadId: undefined, etag: undefined, reason: undefined })
+        // the clock goes on within a statement
+        assert.isBelow(Math.abs(expiresAt - createdAt - lifetimeMillis), 1000)
+        assert.strictEqual(state(yield* table.find("other", "kept")), "none")
+        assert.strictEqual(state(yield* table.claim("other", "kept", "one", LEASE)), "none")
+        assert.isFalse(yield* table.discard("other", "kept"))
+      }))
+
+    law("gives a file to one of many that claim it at once", (table) =>
+      Effect.gen(function*() {
+        yield* table.open(newFile("wanted"))
+        const claims = yield* Effect.forEach(
+          Array.from({ length: 20 }, (_, index) => `owner-${index}`),
+          (owner) => table.claim("acme", "wanted", owner, 60_000),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(claims.filter(Option.isSome).length, 1)
+      }))
+
+    law("settles a file once, with one event, whoever tries", (table) =>
+      Effect.gen(function*() {
+        yield* table.open(newFile("settled"))
+        yield* table.claim("acme", "settled", "dead", LEASE)
+        assert.strictEqual(state(yield* table.claim("acme", "settled", "early", LEASE)), "none")
+        yield* afterLease
+        assert.strictEqual(state(yield* table.claim("acme", "settled", "heir", 60_000)), "completing")
+        const outcome = { state: "finalized", etag: "\"e\"" } as const
+        assert.strictEqual(state(yield* table.settle("settled", "dead", outcome)), "none")
+        assert.isFalse(yield* table.renew("settled", "dead", LEASE))
+        assert.isFalse(yield* table.release("settled", "dead"))
+        const settled = yield* Effect.flatten(table.settle("settled", "heir", outcome))
+        assert.deepStrictEqual([settled.state, settled.etag], ["finalized", "\"e\""])
+        assert.strictEqual(state(yield* table.settle("settled", "heir", outcome)), "none")
+        const events = yield* table.events(60_000, 10)
+        assert.deepStrictEqual(
+          events.map(({ attempts, file, id, kind }) => ({ attempts, file: file.id, id, kind })),
+          [{ attempts: 0, file: "settled", id: "settled/completed", kind: "completed" }]
+        )
+      }))
+
+    law("keeps a lease that is renewed", (table) =>
+      Effect.gen(function*() {
+        yield* table.open(newFile("renewed"))
+        yield* table.claim("acme", "renewed", "one", LEASE)
+        assert.isTrue(yield* table.renew("renewed", "one", 60_000))
+        yield* afterLease
+        assert.strictEqual(state(yield* table.claim("acme", "renewed", "two", LEASE)), "none")
+        assert.isTrue(yield* table.release("renewed", "one"))
+        assert.strictEqual(state(yield* table.claim("acme", "renewed", "two", LEASE)), "completing")
+      }))
+
+    law("writes no event for a file that has failed or is looked at", (table) =>
+      Effect.gen(function*() {
+        yield* table.open(newFile("wrong"))
+        yield* table.claim("acme", "wrong", "one", LEASE)
+        const failed = yield* Effect.flatten(
+          table.settle("wrong", "one", { state: "failed", reason: "3 bytes are stored" })
+        )
+        assert.deepStrictEqual([failed.state, failed.reason], ["failed", "3 bytes are stored"])
+        yield* table.open(newFile("seen"))
+        yield* table.claim("acme", "seen", "one", LEASE)
+        yield* table.settle("seen", "one", { state: "inspecting", etag: "\"e\"" })
+        assert.deepStrictEqual(yield* table.events(60_000, 10), [])
+        const due = yield* table.due("inspector", 60_000, 10)
+        assert.deepStrictEqual(due.map(({ etag, id, state }) => ({ etag, id, state })), [
+          { etag: "\"e\"", id: "seen", state: "inspecting" }
+        ])
+        yield* table.settle("seen", "inspector", { state: "finalized", etag: "\"e\"" })
+        assert.strictEqual((yield* table.events(60_000, 10)).length, 1)
+      }))
+
+    law("gives what has expired to one sweeper, which removes it", (table) =>
+      Effect.gen(function*() {
+        yield* table.open(newFile("opening", { kind: "multipart", state: "opening", lifetimeMillis: 0 }))
+        yield* table.open(newFile("expired", { lifetimeMillis: 0 }))
+        yield* table.open(newFile("alive"))
+        yield* Effect.sleep(5)
+        assert.strictEqual(state(yield* table.claim("acme", "expired", "late", LEASE)), "none")
+        const due = yield* Effect.all([table.due("a", LONGER_LEASE, 10), table.due("b", LONGER_LEASE, 10)], {
+          concurrency: 2
+        })
+        assert.deepStrictEqual(due.flat().map(({ id, state }) => `${id} ${state}`).sort(), [
+          "expired removing",
+          "opening removing"
+        ])
+        assert.isFalse(yield* table.opened("opening", "upload"))
+        // its sweeper has died
+        yield* Effect.sleep(LONGER_LEASE * 2)
+        assert.strictEqual((yield* table.due("c", 60_000, 10)).length, 2)
+        assert.isTrue(yield* table.removed("expired", "c"))
+        assert.isFalse(yield* table.removed("expired", "c"))
+        assert.isFalse(yield* table.removed("opening", "a"))
+        assert.strictEqual(state(yield* table.find("acme", "expired")), "removed")
+        assert.deepStrictEqual((yield* table.events(60_000, 10)).map(({ id }) => id), ["expired/removed"])
+      }))
+
+    law("gives what nobody completes any more to a sweeper", (table) =>
+      Effect.gen(function*() {
+        yield* table.open(newFile("left"))
+        yield* table.claim("acme", "left", "dead", LEASE)
+        assert.deepStrictEqual(yield* table.due("sweeper", LEASE, 10), [])
+        yield* afterLease
+        const [left] = yield* table.due("sweeper", 60_000, 10)
+        assert.strictEqual(left?.state, "completing")
+        assert.strictEqual(
+          state(yield* table.settle("left", "sweeper", { state: "finalized", etag: "\"e\"" })),
+          "finalized"
+        )
+      }))
+
+    law("delivers an event again until it is told that it was delivered", (table) =>
+      Effect.gen(function*() {
+        yield* table.open(newFile("told"))
+        yield* table.claim("acme", "told", "one", LEASE)
+        yield* table.settle("told", "one", { state: "finalized", etag: "\"e\"" })
+        const both = yield* Effect.all([table.events(LONGER_LEASE, 10), table.events(LONGER_LEASE, 10)], {
+          concurrency: 2
+        })
+        assert.strictEqual(both.flat().length, 1)
+        yield* Effect.sleep(LONGER_LEASE * 2)
+        const [again] = yield* table.events(LEASE, 10)
+        assert.deepStrictEqual([again?.id, again?.attempts], ["told/completed", 1])
+        yield* table.delivered("told/completed")
+        yield* afterLease
+        assert.deepStrictEqual(yield* table.events(LEASE, 10), [])
+      }))
+
+    law("lists what is final, page by page, in both directions", (table) =>
+      Effect.gen(function*() {
+        const ids = Array.from({ length: 7 }, (_, index) => `file-${index}`)
+        yield* Effect.forEach(ids, (id) =>
+          Effect.gen(function*() {
+            yield* table.open(newFile(id))
+            yield* table.claim("acme", id, id, LEASE)
+            yield* table.settle(id, id, { state: "finalized", etag: "\"e\"" })
+          }))
+        yield* table.open(newFile("unfinished"))
+        yield* table.open(newFile("foreign", { tenant: "other" }))
+        yield* table.claim("other", "foreign", "one", LEASE)
+        yield* table.settle("foreign", "one", { state: "finalized", etag: "\"e\"" })
+        assert.strictEqual(yield* table.count("acme"), 7)
+        const walk = (direction: "asc" | "desc") =>
+          Effect.iterate({ seen: Array<FileRow>(), isOver: false }, {
+            while: ({ isOver }) => !isOver,
+            body: ({ seen }) =>
+              Effect.map(table.page("acme", { limit: 3, direction, after: seen.at(-1) }), (page) => ({
+                seen: [...seen, ...page],
+                isOver: page.length === 0
+              }))
+          })
+        const up = (yield* walk("asc")).seen.map(({ id }) => id)
+        assert.deepStrictEqual([...up].sort(), ids)
+        assert.deepStrictEqual((yield* walk("desc")).seen.map(({ id }) => id), up.reverse())
+        assert.isTrue(yield* table.discard("acme", "file-3"))
+        assert.strictEqual(yield* table.count("acme"), 6)
+        assert.deepStrictEqual((yield* table.due("sweeper", LEASE, 10)).map(({ id }) => id), ["file-3"])
+      }))
+  })
+}
