@@ -13,7 +13,7 @@ import * as Transport from "@stevedore/core/Transport"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
@@ -53,8 +53,8 @@ const begin = (
   request: Pick<PutRequest, "url" | "attempt">,
   method: "GET" | "PUT",
   headers: Readonly<Record<string, string>>,
-  limit?: Duration.Duration
-): Effect.Effect<ConnectionPool.Loan, StorageError> =>
+  { length = 0, limit }: { readonly length?: number; readonly limit?: Duration.Duration }
+): Effect.Effect<ConnectionPool.Loan & { readonly announces: boolean }, StorageError> =>
   Effect.gen(function*() {
     const href = PresignedUrl.reveal(request.url)
     const head = yield* Effect.try({
@@ -62,9 +62,31 @@ const begin = (
       catch: (cause) => Transport.connectionFailure(cause, { ...request, answered: false })
     })
     const loan = yield* Effect.mapError(pool.lend(href, limit), (broken) => failed(broken, request))
-    loan.connection.request(head)
-    return loan
+    const announces = length > announcedAbove && loan.manner?.announced === true
+    loan.connection.slowBytes = loan.manner?.slowBytes ?? 0
+    loan.connection.request(announces ? { ...head, fields: [...head.fields, "expect: 100-continue"] } : head)
+    return { ...loan, announces }
   })
+
+// As curl: longer bodies are announced, and wait this long for leave to come.
+const announcedAbove = 1_048_576
+const longestWait = Duration.seconds(1)
+
+const isUnmet = ({ status }: Pick<AnswerHead, "status">): boolean => status === 417
+
+/** The response to the head alone; none if the body is wanted, or nothing is said. */
+const announced = (
+  connection: Connection,
+  manner: ConnectionPool.Manner
+): Effect.Effect<Option.Option<AnswerHead>, Broken> =>
+  Effect.timeoutTo(connection.invited, {
+    duration: longestWait,
+    onSuccess: (head) => ({ head, known: !Option.exists(head, isUnmet) }),
+    onTimeout: () => ({ head: Option.none<AnswerHead>(), known: false })
+  }).pipe(Effect.map(({ head, known }) => {
+    manner.announced = known
+    return head
+  }))
 
 // The whole body is read so that the connection can be reused, but no more than a document of it is kept.
 const readStart = (connection: Connection, headers: AnswerHead["headers"]): Effect.Effect<string, Broken> =>
@@ -114,13 +136,23 @@ const answerWhileSending = (
   )
 
 const exchange = (
-  connection: Connection,
+  { announces, connection, manner }: ConnectionPool.Loan & { readonly announces: boolean },
   body: SourceBody,
   request: PutRequest
 ): Effect.Effect<Transport.StorageAnswer, Broken | SourceError> =>
-  Effect.flatMap(answerWhileSending(connection, body, request), (head) => answerOf(connection, head)).pipe(
+  (announces && manner !== undefined ? announced(connection, manner) : Effect.succeedNone).pipe(
+    Effect.flatMap(Option.match({
+      onNone: () => answerWhileSending(connection, body, request),
+      onSome: Effect.succeed
+    })),
+    Effect.flatMap((head) => answerOf(connection, head)),
     (answering) => body._tag === "BlobBody" ? Effect.zipLeft(answering, body.observed, { concurrent: true }) : answering
   )
+
+const learn = ({ manner }: ConnectionPool.Loan, succeeded: boolean): Effect.Effect<void> =>
+  Effect.sync(() => {
+    if (manner !== undefined) manner.slowBytes = succeeded ? 0 : Infinity
+  })
 
 // If storage says that bytes are missing that were sent, others that are sent on that connection may be missing too
 const meansBrokenConnection = (error: StorageError | SourceError | Transport.Redirected): boolean =>
@@ -148,23 +180,29 @@ const put =
         sent += bytes
         request.onSent(bytes)
       }
-      const answer = yield* Effect.acquireUseRelease(
-        begin(pool, request, "PUT", {
-          ...Transport.uncoded,
-          ...request.headers,
-          "content-length": String(request.section.range.length)
-        }),
-        ({ connection }) =>
-          Effect.catchTag(
-            exchange(connection, body, { ...request, onSent }),
-            "Broken",
-            ({ answered, cause }): Effect.Effect<never, StorageError | SourceError> =>
-              Cause.isCause(cause)
-                ? Effect.die(Cause.squash(cause))
-                : Effect.fail(Transport.failure(cause, { ...request, answered }))
+      const { length } = request.section.range
+      const headers = { ...Transport.uncoded, ...request.headers, "content-length": String(length) }
+      const answered = Effect.acquireUseRelease(
+        begin(pool, request, "PUT", headers, { length }),
+        (loan) =>
+          exchange(loan, body, { ...request, onSent }).pipe(
+            Effect.tapBoth({
+              onSuccess: ({ status }) => learn(loan, status < 300),
+              onFailure: () => learn(loan, false)
+            }),
+            Effect.catchTag(
+              "Broken",
+              ({ answered, cause }): Effect.Effect<never, StorageError | SourceError> =>
+                Cause.isCause(cause)
+                  ? Effect.die(Cause.squash(cause))
+                  : Effect.fail(Transport.failure(cause, { ...request, answered }))
+            )
           ),
         ConnectionPool.giveBack
       )
+      const first = yield* answered
+      // it does not want the body announced: nothing of it was sent
+      const answer = isUnmet(first) && sent === 0 ? yield* answered : first
       return yield* Transport.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
     }).pipe(
       Effect.scoped,
@@ -179,7 +217,9 @@ const getOnce =
       // a PUT is watched by its caller, from the connection on
       const { connect } = yield* Timeouts
       const { connection } = yield* Effect.acquireRelease(
-        begin(pool, request, "GET", { ...Transport.uncoded, ...Transport.rangeHeaders(request) }, connect),
+        begin(pool, request, "GET", { ...Transport.uncoded, ...Transport.rangeHeaders(request) }, {
+          limit: connect
+        }),
         ConnectionPool.giveBack
       )
       connection.sentAll()
@@ -210,6 +250,8 @@ const get = (pool: ConnectionPool.ConnectionPool) => (request: GetRequest) =>
  * Storage over HTTP/1.1 on Node's own sockets. Each request has its own connection, which is reused afterwards. After a
  * connection fails, or loses bytes, it is closed together with the idle ones to the same origin. A response that
  * arrives before the whole body has been sent is read, even if storage closes the connection right after it.
+ * A proxy may lose it: through one, a body above 1 MiB is announced first (`Expect: 100-continue`), and 16 MiB a second are
+ * sent of one that follows a failure, and of the first 16 MiB of the first one.
  * Interruption closes the connection at once. Only what the request specifies is sent: no trace headers, no encodings but
  * `identity`, and the URL as it was signed, also through a proxy.
  *

@@ -229,7 +229,8 @@ const isPassing = (status: number, code: string | undefined): boolean => {
   if (status < 300) return true
   if (status === 400) return code === "RequestTimeout"
   if (status === 501) return false
-  return status === 408 || status === 409 || status === 429 || status >= 500
+  // 417: the next attempt does not announce its body
+  return status === 408 || status === 409 || status === 417 || status === 429 || status >= 500
 }
 
 /**

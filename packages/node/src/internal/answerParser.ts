@@ -11,6 +11,8 @@ export interface AnswerHead {
 
 /** The events of an incoming response, in this order. The bytes are the ones that were pushed, not a copy. */
 export interface AnswerEvents {
+  /** The other side wants the body, which the request had announced with `Expect`. */
+  readonly onContinue?: (() => void) | undefined
   readonly onHead: (head: AnswerHead) => void
   readonly onBody: (bytes: Uint8Array) => void
   readonly onEnd: () => void
@@ -193,6 +195,7 @@ export class AnswerParser {
       if (this.#status === 101) throw new MalformedAnswer("No protocol switch was requested")
       if (!persistent) throw new MalformedAnswer("The connection ends before the response")
       this.#state = "status"
+      if (this.#status === 100) this.events.onContinue?.()
       return
     }
     if (this.#status === 204) {

@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Net from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import * as Tls from "node:tls"
 import type { AnswerHead } from "./answerParser.js"
 import { AnswerParser } from "./answerParser.js"
@@ -28,6 +29,9 @@ const small = { count: 2, size: 32_768 }
 
 const large = { count: 2, size: 2_097_152 }
 
+// The pause after bytes that are sent slowly, in milliseconds for each: 16 MiB a second.
+const pauseOfByte = 1000 / 16_777_216
+
 // How long to wait for a response after the other side has stopped reading, in milliseconds.
 const answerAfterWriteError = 1000
 
@@ -48,6 +52,8 @@ interface Whole extends Pick<AnswerHead, "status" | "headers"> {
 interface Exchange {
   readonly parser: AnswerParser
   head: AnswerHead | undefined
+  /** Whether the other side has asked for the body. */
+  invited: boolean
   ended: boolean
   sentAll: boolean
 }
@@ -104,6 +110,9 @@ export class Connection {
     const { forwarded } = this.road
     const exchange: Exchange = {
       parser: new AnswerParser({
+        onContinue: () => {
+          exchange.invited = true
+        },
         onHead: (head) => {
           const refusal = forwarded && refusalOf(head, forwarded.refusal)
           if (refusal !== undefined) throw refusal
@@ -115,10 +124,12 @@ export class Connection {
         }
       }, method === "HEAD"),
       head: undefined,
+      invited: false,
       ended: false,
       sentAll: false
     }
     this.#exchange = exchange
+    this.#pause = 0
     // leaves with the first bytes of the body: otherwise it would take its own packet and system call
     this.#socket.cork()
     this.#socket.write(
@@ -130,6 +141,13 @@ export class Connection {
 
   /** Hands bytes to the kernel. Once it has them, or the connection has ended, the buffer may be reused. */
   write(bytes: Uint8Array): Promise<void> {
+    const pause = this.#pause
+    this.slowBytes -= bytes.byteLength
+    this.#pause = this.slowBytes > 0 ? bytes.byteLength * pauseOfByte : 0
+    return pause === 0 ? this.#write(bytes) : sleep(pause).then(() => this.#write(bytes))
+  }
+
+  #write(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#broken !== undefined) return reject(this.#broken)
       // TLS may report a write after the response to it: then the response says what has become of the bytes
@@ -160,6 +178,15 @@ export class Connection {
   abandon(cause: SourceError | Cause.Cause<never> | "late"): void {
     this.#break(cause)
   }
+
+  /** Sends the head alone. Gives nothing once the other side asks for the body, or the head of a response that comes instead. */
+  readonly invited: Effect.Effect<Option.Option<AnswerHead>, Broken> = Effect.suspend(() => {
+    this.#socket.uncork()
+    return this.#when(() => {
+      const { head, invited = false } = this.#exchange ?? {}
+      return head !== undefined ? Option.some(head) : invited ? Option.none() : undefined
+    })
+  })
 
   /** The head of the response. */
   readonly answered: Effect.Effect<AnswerHead, Broken> = this.#when(() => this.#exchange?.head)
@@ -195,6 +222,11 @@ export class Connection {
       return Effect.map(head, ({ headers, status }) => ({ status, headers, body: joined(pieces) }))
     })
   }
+
+  /** How many bytes of the body are sent with a pause after each piece, in which a response may arrive. */
+  slowBytes = 0
+
+  #pause = 0
 
   /** Switches to larger buffers, for a large body. */
   expectMuch(): void {

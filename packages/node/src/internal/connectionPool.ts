@@ -15,6 +15,9 @@ const longestRest = 4000
 // A process that talks to ever new hosts would otherwise remember each of them
 const mostOrigins = 100
 
+// Until a first body has arrived, a second's worth
+const firstSlowBytes = 16_777_216
+
 interface Resting {
   readonly connection: Connection
   /** By the wall clock, in milliseconds. */
@@ -30,10 +33,24 @@ interface Origin {
   /** Why the proxy, which gets the requests themselves, made no tunnel. */
   refusal: unknown
   readonly session: { tls: Buffer | undefined }
+  readonly manner: Manner | undefined
   /** The most recently used connection is reused first. */
   readonly resting: Array<Resting>
   /** Until when connections are closed after their exchange, by the monotonic clock in milliseconds. */
   distrustedUntil: number
+}
+
+/**
+ * How bodies are sent through a proxy, as learned from what became of earlier ones: it may lose a response that comes
+ * while a body is being sent.
+ *
+ * @internal
+ */
+export interface Manner {
+  /** Whether the head of a long one goes first: the other side may not know `Expect: 100-continue`. */
+  announced: boolean
+  /** How many bytes are sent with pauses, at the start of a body. */
+  slowBytes: number
 }
 
 /**
@@ -43,6 +60,8 @@ interface Origin {
  */
 export interface Loan {
   readonly connection: Connection
+  /** Shared by all loans to an origin behind a proxy; absent without a proxy. */
+  readonly manner: Manner | undefined
   /**
    * Ends the exchange; later calls return the same result. Returns whether the connection is kept for reuse. If not, it
    * must be closed.
@@ -106,12 +125,14 @@ export const make = (
     })
     const originOf = (href: string): Origin => {
       const url = new URL(href)
+      const through = Tunnel.proxyFor(proxy, url)
       const origin: Origin = origins.get(url.origin) ?? {
         name: url.origin,
         url,
-        proxy: Tunnel.proxyFor(proxy, url),
+        proxy: through,
         refusal: undefined,
         session: { tls: undefined },
+        manner: through && { announced: true, slowBytes: firstSlowBytes },
         resting: [],
         distrustedUntil: -Infinity
       }
@@ -146,6 +167,7 @@ export const make = (
             let rests: boolean | undefined
             return {
               connection,
+              manner: origin.manner,
               rest: () => {
                 if (rests === undefined) {
                   rests = connection.release() && isKnown(origin) && monotonicMillis(clock) >= origin.distrustedUntil

@@ -1,8 +1,10 @@
 import { HttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
+import type { SourceError, StorageError } from "@stevedore/core"
 import { ObjectStorage } from "@stevedore/core"
 import { FileSource, NodeObjectStorage, NodeStevedore } from "@stevedore/node"
 import { Effect, Redacted, Stream } from "effect"
+import { connect } from "node:net"
 import { tunnels } from "../../../testing/test/support/tunnels.js"
 import * as Certificate from "../support/certificate.js"
 import { put, url } from "../support/put.js"
@@ -32,6 +34,35 @@ const read = (href: string) =>
 
 /** A proxy as some come: it makes no tunnel to storage that is not encrypted, and takes the requests themselves. */
 const forwarding = (storage: URL, refusal: string | undefined) => tunnels(() => refusal, () => storage)
+
+/**
+ * A proxy that loses what comes from storage once it has taken more than so many bytes of a connection. It forwards to
+ * hosts that are named so, and makes tunnels to others. Gives its port.
+ */
+const losing = (storage: URL, losses: { readonly above: number }) =>
+  TcpServer.serve((socket) => {
+    socket.on("error", () => undefined)
+    socket.once("data", (head: Buffer) => {
+      const isTunnel = head.includes("CONNECT ")
+      if (isTunnel && head.includes("forwarded.test")) return void socket.end("HTTP/1.1 405 No\r\n\r\n")
+      const there = connect(Number(storage.port), storage.hostname)
+      // the head of a request is not part of its body
+      let taken = -4096
+      there.on("data", (bytes) => {
+        if (taken <= losses.above) socket.write(bytes)
+      })
+      there.on("error", () => undefined).on("close", () => socket.end())
+      socket.on("data", (bytes) => {
+        taken += bytes.byteLength
+        if (!there.destroyed && !there.write(bytes)) {
+          socket.pause()
+          there.once("drain", () => socket.resume())
+        }
+      })
+      if (isTunnel) socket.write("HTTP/1.1 200 Connection established\r\n\r\n")
+      else there.write(head)
+    })
+  })
 
 describe("storage behind a proxy", () => {
   it.scopedLive("stores and reads over TLS through a tunnel, on connections that are used again", () =>
@@ -99,6 +130,118 @@ describe("storage behind a proxy", () => {
         assert.strictEqual(error._tag === "StorageRejected" ? error.code : error._tag, "EntityTooLarge")
       }).pipe(Effect.provide(through(proxy.port, Certificate.elsewhere.cert)))
       assert.lengthOf(server.requests, 1)
+    }))
+
+  const tooLarge = "<Error><Code>EntityTooLarge</Code></Error>"
+
+  const codeOf = (error: StorageError.StorageError | SourceError.SourceError) =>
+    error._tag === "StorageRejected" || error._tag === "ConnectionFailed" ? error.code : error._tag
+
+  const refuse = ({ response, socket }: StorageServer.Context) => {
+    response.writeHead(413, { connection: "close" }).end(tooLarge)
+    setTimeout(() => socket.destroy(), 5)
+  }
+
+  const refuseOnceBytesCame = (context: StorageServer.Context) =>
+    void context.request.once("data", () => {
+      context.request.pause()
+      refuse(context)
+    })
+
+  it.scopedLive.each<readonly [way: string, origin: string, tls: typeof Certificate.elsewhere | undefined]>([
+    ["a tunnel", "http://storage.test:8080", undefined],
+    ["a tunnel with TLS", "https://storage.test", Certificate.elsewhere],
+    ["a proxy that forwards", "http://forwarded.test:8080", undefined]
+  ])(
+    "no byte is sent through %s of a body that storage refuses when it is announced",
+    ([_, origin, tls]) =>
+      Effect.gen(function*() {
+        const server = yield* StorageServer.serve(refuse, { onExpect: true, ...(tls && { tls }) })
+        const proxy = yield* losing(new URL(server.origin), { above: 0 })
+        const source = yield* sourceOf(Temporary.distinct(16 * MiB))
+        let sent = 0
+        const error = yield* Effect.flip(put(`${origin}/early`, { source, onSent: (bytes) => sent += bytes })).pipe(
+          Effect.provide(through(proxy, tls?.cert))
+        )
+        assert.deepStrictEqual([codeOf(error), server.requests.length, sent], ["EntityTooLarge", 1, 0])
+      })
+  )
+
+  it.scopedLive("a refusal of the first bytes is read, though the proxy loses it once more of them are on their way", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(refuseOnceBytesCame)
+      const proxy = yield* losing(new URL(server.origin), { above: 2 * MiB })
+      const source = yield* sourceOf(Temporary.distinct(32 * MiB))
+      const error = yield* Effect.flip(put("http://storage.test/early", { source })).pipe(
+        Effect.provide(through(proxy))
+      )
+      assert.deepStrictEqual([codeOf(error), server.requests.length], ["EntityTooLarge", 1])
+    }))
+
+  it.scopedLive("after a refusal that the proxy lost, the next one is read", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve((context) =>
+        context.received.target === "/stored" ? StorageServer.store(context) : refuseOnceBytesCame(context)
+      )
+      const losses = { above: Infinity }
+      const proxy = yield* losing(new URL(server.origin), losses)
+      const source = yield* sourceOf(Temporary.distinct(32 * MiB))
+      yield* Effect.gen(function*() {
+        yield* put("http://storage.test/stored", { source })
+        losses.above = 2 * MiB
+        const lost = yield* Effect.flip(put("http://storage.test/", { source }))
+        const told = yield* Effect.flip(put("http://storage.test/", { source }))
+        assert.deepStrictEqual([codeOf(lost), codeOf(told)], ["ECONNRESET", "EntityTooLarge"])
+      }).pipe(Effect.provide(through(proxy)))
+    }))
+
+  const expected = ({ headers }: StorageServer.Received) => headers.expect
+
+  it.scopedLive("only long bodies are announced, and only through a proxy", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(StorageServer.store)
+      const proxy = yield* tunnels(() => new URL(server.origin))
+      const long = yield* sourceOf(Temporary.distinct(MiB + 1))
+      const short = yield* sourceOf(Temporary.distinct(MiB))
+      yield* Effect.gen(function*() {
+        yield* put("http://storage.test/", { source: long })
+        yield* put("http://storage.test/", { source: short })
+        yield* put(server.origin, { source: long })
+      }).pipe(Effect.provide(through(proxy.port)))
+      assert.deepStrictEqual(server.requests.map(expected), ["100-continue", undefined, undefined])
+      assert.deepStrictEqual(server.requests.map(({ bytes }) => bytes), [MiB + 1, MiB, MiB + 1])
+    }))
+
+  it.scopedLive("storage that wants nothing announced gets the body at once, also the next time", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(
+        (context) =>
+          context.request.headers.expect === undefined
+            ? StorageServer.store(context)
+            : void context.response.writeHead(417).end(),
+        { onExpect: true }
+      )
+      const proxy = yield* tunnels(() => new URL(server.origin))
+      const source = yield* sourceOf(Temporary.distinct(2 * MiB))
+      yield* Effect.gen(function*() {
+        yield* put("http://storage.test/", { source })
+        yield* put("http://storage.test/", { source })
+      }).pipe(Effect.provide(through(proxy.port)))
+      assert.deepStrictEqual(server.requests.map(expected), ["100-continue", undefined, undefined])
+      assert.deepStrictEqual(server.requests.map(({ bytes }) => bytes), [0, 2 * MiB, 2 * MiB])
+    }))
+
+  it.scopedLive("storage that says nothing to an announcement gets the body all the same, and no other announcement", () =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(StorageServer.store, { onExpect: true })
+      const proxy = yield* tunnels(() => new URL(server.origin))
+      const source = yield* sourceOf(Temporary.distinct(2 * MiB))
+      yield* Effect.gen(function*() {
+        yield* put("http://storage.test/", { source })
+        yield* put("http://storage.test/", { source })
+      }).pipe(Effect.provide(through(proxy.port)))
+      assert.deepStrictEqual(server.requests.map(expected), ["100-continue", undefined])
+      assert.deepStrictEqual(server.requests.map(({ bytes }) => bytes), [2 * MiB, 2 * MiB])
     }))
 
   it.scopedLive.each<readonly [string, string, number | undefined, string]>([

@@ -39,10 +39,17 @@ const drain = async (request: Http.IncomingMessage, received: Received) => {
   received.sha256 = hash.digest("hex")
 }
 
-/** A server on a port of its own that goes with the scope. It answers as its handler says, and nothing by itself. */
+/**
+ * A server on a port of its own that goes with the scope. It answers as its handler says, and nothing by itself but `100
+ * Continue` to a body that is announced; with `onExpect`, not even that: then the handler gets such a request at once.
+ */
 export const serve = (
   handler: (context: Context) => void | Promise<void>,
-  options: { readonly tls?: Https.ServerOptions; readonly onConnection?: (socket: Socket, number: number) => void } = {}
+  options: {
+    readonly tls?: Https.ServerOptions
+    readonly onConnection?: (socket: Socket, number: number) => void
+    readonly onExpect?: true
+  } = {}
 ) =>
   Effect.acquireRelease(
     Effect.async<StorageServer & { readonly server: Http.Server }>((resume) => {
@@ -68,6 +75,7 @@ export const serve = (
       const server = options.tls === undefined
         ? Http.createServer(onRequest)
         : Https.createServer(options.tls, onRequest)
+      if (options.onExpect === true) server.on("checkContinue", onRequest)
       server.on(options.tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
         options.onConnection?.(socket, sockets.size)
         sockets.set(socket, sockets.size)
