@@ -32,7 +32,7 @@ const mayImport = {
   server: ["core"],
   testing: ["core", "server"],
   bulk: ["core", "node"],
-  cli: ["core", "node", "server", "testing"]
+  cli: ["core", "node", "server", "testing", "bulk"]
 }
 
 const packageRules = Object.entries(mayImport).map(([name, others]) => ({

@@ -18,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Arguments from "./Arguments.js"
+import { bulk } from "./BulkCommand.js"
 import * as Help from "./Help.js"
 import * as HelpPage from "./HelpPage.js"
 import { describe, fileId, runs } from "./internal/command.js"
@@ -230,6 +231,7 @@ const root = Command.make("stevedore").pipe(
     uploads,
     uploaded,
     download,
+    bulk,
     file,
     projects,
     list,

@@ -125,13 +125,15 @@ export const resolve = (
   }).pipe(Effect.catchIf((error) => error._tag === "ConfigError", (error) => Effect.fail(fromConfigError(error))))
 
 /**
- * The service and the storage for this configuration, through the proxy that the environment names, if any.
+ * The service and the storage for this configuration, through the proxy that the environment names, if any; with
+ * `ledger: false`, for those who keep what is unfinished elsewhere.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layer = (
-  given: Given
+  given: Given,
+  { ledger }: { readonly ledger?: false | undefined } = {}
 ): Layer.Layer<NodeStevedore, InvalidInput, FileSystem.FileSystem> =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const service = yield* resolve(given)
@@ -139,6 +141,7 @@ export const layer = (
     return Transport.layer({
       ...service,
       allowInsecureHttp: given.allowInsecureHttp,
+      ledger,
       proxy: Option.getOrUndefined(proxy)
     })
   }))

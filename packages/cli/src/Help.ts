@@ -73,7 +73,7 @@ export const ofCommand = (page: HelpPage.HelpPage, terminal: number): string => 
   const columns = Math.min(terminal, widest)
   const [everywhere, own] = Arr.partition(page.options, (option) => !RootHelp.isShared(option))
   return text([
-    title(HelpPage.usage(page)),
+    ...Printable.wrapped(HelpPage.usage(page), columns).map(title),
     "",
     ...prose(page.description, columns),
     ...section("Examples", page.examples.flatMap((example) => command(example, columns))),

@@ -6,6 +6,21 @@ export * as Arguments from "./Arguments.js"
 /**
  * @since 0.1.0
  */
+export * as Bulk from "./Bulk.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as BulkCommand from "./BulkCommand.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as BulkReports from "./BulkReports.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Checksums from "./Checksums.js"
 
 /**

@@ -25,6 +25,7 @@ describe("HelpPage", () => {
       "stevedore uploads [OPTIONS]",
       "stevedore uploaded [OPTIONS] [PATH]",
       "stevedore download [OPTIONS] FILE_ID...",
+      "stevedore bulk [OPTIONS] ACTION [JOB] [PATH]",
       "stevedore file [OPTIONS] FILE_ID",
       "stevedore projects [OPTIONS]",
       "stevedore list [OPTIONS] RESOURCE",

@@ -8,6 +8,7 @@ export const summaries = {
   uploads: "list unfinished uploads",
   uploaded: "list what was uploaded",
   download: "download files",
+  bulk: "upload a job of many files, on one machine or on several",
   file: "show the record of a file",
   projects: "list the projects",
   list: "list items of any kind",

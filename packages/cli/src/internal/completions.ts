@@ -2,6 +2,7 @@
  * Completion scripts, mended: the library takes an argument and the value of an option for text, which no shell then
  * completes with a file's name, although the shell would do so without any script.
  */
+import { actions } from "./bulkActions.js"
 import { alone, flags, paths } from "./optionKinds.js"
 
 // Where nothing matches, bash completes a file's name by itself, whatever characters are in it. The library separates the
@@ -19,6 +20,7 @@ const bash = (script: string): string =>
 const inZsh: ReadonlyMap<string, string> = new Map([
   ["upload", "*:PATH:_files"],
   ["download", ":FILE_ID: "],
+  ["bulk", `:ACTION:(${Object.keys(actions).join(" ")})' ':JOB: ' ':PATH:_files`],
   ["file", ":FILE_ID: "],
   ["list", ":RESOURCE: "]
 ])

@@ -23,7 +23,10 @@ export const flags: ReadonlySet<string> = new Set([
   "--force",
   "--any-size",
   "--keep",
-  "--skip-invalid"
+  "--skip-invalid",
+  "--recursive",
+  "--submit-only",
+  "--watch"
 ])
 
 /** The library's own options that stand for themselves, and take no value either. */
@@ -47,5 +50,7 @@ export const paths: ReadonlySet<string> = new Set([
   "--files-from",
   "--source-headers",
   "--report",
-  "--retry-failed"
+  "--retry-failed",
+  "--manifest",
+  "--store"
 ])

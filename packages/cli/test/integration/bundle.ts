@@ -25,6 +25,8 @@ export const command = async (directory: string): Promise<ReadonlyArray<string>>
     format: "esm",
     target: "node20",
     logLevel: "error",
+    // as in the script that is built
+    external: ["@stevedore/bulk", "@effect/sql", "@effect/sql-libsql", "@effect/sql-pg"],
     // what is CommonJS in it asks for it
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" }
   })

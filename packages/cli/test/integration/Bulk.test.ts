@@ -1,0 +1,126 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import * as Reports from "@stevedore/cli/Reports"
+import { FaultScript } from "@stevedore/testing"
+import { Effect, Schema } from "effect"
+import { jobs, prepared } from "./bulkSupport.js"
+import { invoke, jsonLines } from "./invoke.js"
+import { interrupt, run, start } from "./stevedore.js"
+
+describe("stevedore bulk in a file of SQLite", () => {
+  it.scopedLive("uploads a directory, tells what failed, and retries only that", () =>
+    Effect.gen(function*() {
+      const { env, files, folder, names, proof, sandbox } = yield* prepared(12, {
+        faults: FaultScript.on("initiate").times(2).answer(400, "BadRequest")
+      })
+      const store = ["--store", `${folder}/jobs.db`]
+      const bulk = (...words: ReadonlyArray<string>) => invoke(["bulk", ...words, ...store], env)
+      const first = yield* bulk("start", "night", files, "--chunk", "5")
+      assert.strictEqual(first.code, 1, first.stderr)
+      assert.match(first.stdout, /^night\tdone\t10\t2\t12\t/)
+      assert.match(first.stderr, /2 files of "night" failed/)
+      const failed = yield* bulk("failures", "night", "--json")
+      const paths = jsonLines(failed.stdout).map((line) => Schema.decodeUnknownSync(Reports.Failed)(line))
+      assert.lengthOf(paths, 2)
+      for (const { error, path } of paths) {
+        assert.include(names, path)
+        assert.strictEqual(error.kind, "refused")
+      }
+      const [retried] = jobs((yield* bulk("retry", "night", "--json")).stdout)
+      assert.deepInclude(retried, { state: "running", uploaded: 10, failed: 0, calls: { left: 4, perMinute: null } })
+      // without its directory: it goes on with what is in the store
+      const { code, stdout } = yield* bulk("start", "night", "--json")
+      assert.strictEqual(code, 0)
+      assert.deepInclude(jobs(stdout).at(-1), { name: "night", state: "done", uploaded: 12, failed: 0, timeLeft: 0 })
+      yield* proof
+      const { requests } = yield* sandbox.report
+      yield* bulk("start", "night", files)
+      assert.lengthOf((yield* sandbox.report).requests, requests.length)
+      assert.strictEqual((yield* bulk("forget", "night")).code, 0)
+      assert.strictEqual((yield* bulk("status", "--json")).stdout, "")
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("uploads what a manifest lists, and keeps the store to its owner", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { env, files, folder, names, proof } = yield* prepared(3)
+      const manifest = `${folder}/files.jsonl`
+      yield* fs.writeFileString(manifest, names.map((path) => JSON.stringify({ path })).join("\n"))
+      const store = `${folder}/new/jobs.db`
+      const words = ["bulk", "start", "listed", files, "--manifest", manifest, "--store", store]
+      const submitted = yield* invoke([...words, "--submit-only"], { XDG_STATE_HOME: folder })
+      assert.strictEqual(submitted.stdout, "listed\trunning\t0\t0\t3\t0 B\t-\n")
+      assert.strictEqual((yield* fs.stat(store)).mode & 0o077, 0)
+      const { code, stderr } = yield* invoke(words, env)
+      assert.strictEqual(code, 0, stderr)
+      yield* proof
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive("refuses what means nothing, before it opens anything", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const store = `${folder}/jobs.db`
+      const table: ReadonlyArray<readonly [words: string, env: Readonly<Record<string, string>>, said: RegExp]> = [
+        ["pauze night", {}, /pauze: no such action of bulk: did you mean pause\?/],
+        ["pause", {}, /JOB: bulk pause needs the name of a job/],
+        ["run night", {}, /night: bulk run takes no job/],
+        ["cancel night files", {}, /files: bulk cancel takes no path/],
+        ["status night --files 3", {}, /--files: means nothing to bulk status/],
+        ["pause night --watch", {}, /--watch: means nothing to bulk pause/],
+        [`status --store ${store}`, {}, /--store: .*jobs\.db is not there: stevedore bulk start creates it/],
+        [`status --store ${store} --database-env DB`, { DB: "postgres://h/d" }, /--store: not beside --database-env/],
+        ["status --database-env DB", {}, /DB: not set: --database-env names this variable/],
+        ["status --database-env DB", { DB: "mysql://u:s3cret@h/d" }, /DB: expected the URL of a PostgreSQL/],
+        ["status", { STEVEDORE_DATABASE_URL: "s3cret" }, /STEVEDORE_DATABASE_URL: expected the URL/],
+        [`start night --submit-only --store ${store}`, {}, /PATH: there is no job "night" yet/],
+        [`start a d --mount m --host h --submit-only --store ${store}`, {}, /--mount: not beside --host/],
+        [`start a ${folder} --root nowhere --store ${store}`, {}, /--root: expected a name and a directory/],
+        [`retry nights --store ${store}`, {}, /nights: There is no job "nights"/]
+      ]
+      for (const [words, env, said] of table) {
+        const { code, stderr, stdout } = yield* invoke(["bulk", ...words.split(" ")], env)
+        assert.strictEqual(code, 2, `${words}: ${stderr}`)
+        assert.match(stderr, said)
+        assert.notInclude(stdout + stderr, "s3cret")
+      }
+    }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive(
+    "goes on where its process was killed, has one process at a time, and drains on SIGTERM",
+    () =>
+      Effect.gen(function*() {
+        const { env, files, folder, proof, there } = yield* prepared(40, {
+          faults: FaultScript.on("put").always().delay("150 millis")
+        })
+        const store = `${folder}/jobs.db`
+        const words = ["bulk", "start", "killed", files, "--store", store, "--files", "2", "--chunk", "10"]
+        const begun = Effect.fn(function*(count: number) {
+          const command = yield* start(words, { env })
+          const progress = Effect.repeat(Effect.delay(there, "20 millis"), { until: (there) => there >= count })
+          yield* Effect.raceFirst(progress, Effect.flatMap(command.ended, ({ stderr }) => Effect.dieMessage(stderr)))
+          return command
+        })
+        const first = yield* begun(3)
+        const second = yield* invoke(words, env)
+        assert.strictEqual(second.code, 2)
+        assert.match(second.stderr, /another command runs the jobs of /)
+        // whoever only watches is let in
+        const [seen] = jobs((yield* invoke(["bulk", "status", "killed", "--store", store, "--json"], env)).stdout)
+        assert.deepInclude(seen, { state: "running", total: 40, chunks: 1 })
+        yield* interrupt(first, "SIGKILL")
+        const drained = yield* begun((yield* there) + 3)
+        const { code, stderr } = yield* interrupt(drained, "SIGTERM")
+        assert.strictEqual(code, 130)
+        assert.include(stderr, "To go on:\n  stevedore bulk start killed")
+        // what was under way has ended: nothing is left of it, and nothing is claimed
+        const [stopped] = jobs((yield* invoke(["bulk", "status", "killed", "--store", store, "--json"], env)).stdout)
+        assert.deepInclude(stopped, { uploaded: yield* there, chunks: 0 })
+        const last = yield* run(words, { env })
+        assert.strictEqual(last.code, 0, last.stderr)
+        yield* proof
+      }).pipe(Effect.provide(NodeContext.layer)),
+    120_000
+  )
+})
