@@ -21,6 +21,8 @@ import * as StorageRefused from "./StorageRefused.js"
  */
 export interface Blob {
   readonly size: number
+  /** What a store that outlives the process knows it by. */
+  readonly name?: string | undefined
   /** The `length` bytes from `offset`. Lazy, and can be run repeatedly. */
   readonly read: (offset: number, length: number) => Stream.Stream<Uint8Array, StorageRefused.StorageRefused>
   /** Frees the space. Reading afterwards fails or is empty. */
@@ -123,6 +125,76 @@ const writeAll = <E, R>(file: FileSystem.File, body: Stream.Stream<Uint8Array, E
     )
   })
 
+const blobIn = (fs: FileSystem.FileSystem, folder: string, path: Path.Path, name: string, size: number): Blob => {
+  const file = path.join(folder, name)
+  return {
+    size,
+    name,
+    read: (offset, length) =>
+      Stream.mapError(fs.stream(file, { offset, bytesToRead: length, chunkSize: BUFFER_BYTES }), failed),
+    remove: Effect.ignore(fs.remove(file, { force: true }))
+  }
+}
+
+const writeIn = (fs: FileSystem.FileSystem, folder: string, path: Path.Path, isKept: boolean): BlobStore => ({
+  write: (body) =>
+    Effect.gen(function*() {
+      const name = yield* Identifiers.recordId
+      return yield* Effect.scoped(
+        fs.open(path.join(folder, name), { flag: "wx" }).pipe(
+          Effect.mapError(failed),
+          Effect.flatMap((file) =>
+            Effect.zipLeft(writeAll(file, body), isKept ? Effect.mapError(file.sync, failed) : Effect.void)
+          )
+        )
+      ).pipe(
+        Effect.map((size) => blobIn(fs, folder, path, name, size)),
+        Effect.onError(() => Effect.ignore(fs.remove(path.join(folder, name), { force: true })))
+      )
+    })
+})
+
+/**
+ * Blobs that stay when the process ends: each is on the disk before its write succeeds.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface KeptBlobs extends BlobStore {
+  /** The blob of this name, which an earlier process has written. */
+  readonly open: (name: string, size: number) => Blob
+  /** Removes every blob that is not among the names. */
+  readonly retain: (names: ReadonlySet<string>) => Effect.Effect<void, StorageRefused.StorageRefused>
+}
+
+/**
+ * Blobs as files of a folder that is made if it is missing, and stays.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const kept = (
+  folder: string
+): Effect.Effect<KeptBlobs, StorageRefused.StorageRefused, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    yield* Effect.mapError(fs.makeDirectory(folder, { recursive: true }), failed)
+    return {
+      ...writeIn(fs, folder, path, true),
+      open: (name, size) => blobIn(fs, folder, path, name, size),
+      retain: (names) =>
+        fs.readDirectory(folder).pipe(
+          Effect.flatMap((found) =>
+            Effect.forEach(found.filter((name) => !names.has(name)), (name) => fs.remove(path.join(folder, name)), {
+              discard: true
+            })
+          ),
+          Effect.mapError(failed)
+        )
+    }
+  })
+
 /**
  * Blobs as files in a new folder below `directory`, which is removed when the scope closes. A write holds one buffer of
  * 1 MiB, whatever its size.
@@ -140,30 +212,5 @@ export const directory = (
       Effect.zipRight(fs.makeTempDirectoryScoped({ directory, prefix: "stevedore-sandbox-" })),
       Effect.mapError(failed)
     )
-
-    const blob = (name: string, size: number): Blob => ({
-      size,
-      read: (offset, length) =>
-        Stream.mapError(
-          fs.stream(name, { offset, bytesToRead: length, chunkSize: BUFFER_BYTES }),
-          failed
-        ),
-      remove: Effect.ignore(fs.remove(name, { force: true }))
-    })
-
-    return {
-      write: (body) =>
-        Effect.gen(function*() {
-          const name = path.join(folder, yield* Identifiers.recordId)
-          return yield* Effect.scoped(
-            fs.open(name, { flag: "wx" }).pipe(
-              Effect.mapError(failed),
-              Effect.flatMap((file) => writeAll(file, body))
-            )
-          ).pipe(
-            Effect.map((size) => blob(name, size)),
-            Effect.onError(() => Effect.ignore(fs.remove(name, { force: true })))
-          )
-        })
-    }
+    return writeIn(fs, folder, path, false)
   })

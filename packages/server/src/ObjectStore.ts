@@ -179,18 +179,63 @@ export const selectParts = <P extends StoredPart>(
   }))
 }
 
-interface HeldPart extends StoredPart {
+/**
+ * A part, and its bytes.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface HeldPart extends StoredPart {
   readonly blob: BlobStore.Blob
 }
 
-interface HeldUpload {
+/**
+ * A multipart upload that is neither completed nor aborted.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface HeldUpload {
   readonly key: string
   readonly contentType: string | undefined
   readonly parts: Map<number, HeldPart>
 }
 
-interface HeldObject extends StoredObject {
+/**
+ * An object, and its bytes in their order.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface HeldObject extends StoredObject {
   readonly blobs: ReadonlyArray<BlobStore.Blob>
+}
+
+/**
+ * What a store wants to be kept beyond the process. Each is on the disk when its effect succeeds, and before anybody is
+ * told. `objects` and `uploads` are what an earlier process has left.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Journal {
+  readonly objects: ReadonlyMap<string, HeldObject>
+  readonly uploads: ReadonlyMap<string, HeldUpload>
+  readonly objectStored: (object: HeldObject) => Effect.Effect<void, StorageRefused.StorageRefused>
+  readonly objectGone: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+  readonly uploadOpened: (uploadId: string, upload: HeldUpload) => Effect.Effect<void, StorageRefused.StorageRefused>
+  readonly partStored: (uploadId: string, part: HeldPart) => Effect.Effect<void, StorageRefused.StorageRefused>
+  readonly uploadGone: (uploadId: string) => Effect.Effect<void, StorageRefused.StorageRefused>
+}
+
+const forgetful: Journal = {
+  objects: new Map(),
+  uploads: new Map(),
+  objectStored: () => Effect.void,
+  objectGone: () => Effect.void,
+  uploadOpened: () => Effect.void,
+  partStored: () => Effect.void,
+  uploadGone: () => Effect.void
 }
 
 const readBlobs = (blobs: ReadonlyArray<BlobStore.Blob>, offset: number, length: number) => {
@@ -209,15 +254,22 @@ const readBlobs = (blobs: ReadonlyArray<BlobStore.Blob>, offset: number, length:
 
 /**
  * An object store over blobs. Completing a multipart upload copies nothing: the object is the list of its parts, so
- * completion takes no time and no space, whatever the size.
+ * completion takes no time and no space, whatever the size. With a journal, what is stored outlives the process.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (blobs: BlobStore.BlobStore, options?: Options): ObjectStoreService => {
+export const make = (
+  blobs: BlobStore.BlobStore,
+  options?: Options,
+  journal: Journal = forgetful
+): ObjectStoreService => {
   const minimumPartSize = options?.minimumPartSize ?? MINIMUM_PART_BYTES
-  const objects = new Map<string, HeldObject>()
-  const uploads = new Map<string, HeldUpload>()
+  const objects = new Map(journal.objects)
+  const uploads = new Map(journal.uploads)
+  // the journal and what is here change together
+  const changing = Effect.unsafeMakeSemaphore(1)
+  const change = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.uninterruptible(changing.withPermits(1)(effect))
 
   const findUpload = (key: string, uploadId: string) =>
     Effect.suspend(() => {
@@ -241,7 +293,7 @@ export const make = (blobs: BlobStore.BlobStore, options?: Options): ObjectStore
   )
 
   const store = (object: HeldObject) =>
-    Effect.suspend(() => {
+    Effect.flatMap(journal.objectStored(object), () => {
       const before = objects.get(object.key)
       objects.set(object.key, object)
       return before === undefined ? Effect.void : release(before)
@@ -259,27 +311,33 @@ export const make = (blobs: BlobStore.BlobStore, options?: Options): ObjectStore
           lastModified: yield* Clock.currentTimeMillis,
           blobs: [blob]
         }
-        yield* store(object)
+        yield* change(Effect.tapError(store(object), () => blob.remove))
         return object
       }),
     createUpload: (key, options) =>
-      Effect.map(Identifiers.uploadId, (uploadId) => {
-        uploads.set(uploadId, { key, contentType: options?.contentType, parts: new Map() })
+      Effect.gen(function*() {
+        const uploadId = yield* Identifiers.uploadId
+        const upload: HeldUpload = { key, contentType: options?.contentType, parts: new Map() }
+        yield* journal.uploadOpened(uploadId, upload)
+        uploads.set(uploadId, upload)
         return uploadId
-      }),
+      }).pipe(change),
     putPart: (key, uploadId, partNumber, body) =>
       Effect.gen(function*() {
         yield* findUpload(key, uploadId)
         const blob = yield* blobs.write(body)
-        // checked again: the upload may have been completed or aborted while the body was arriving
-        const upload = yield* Effect.tapError(findUpload(key, uploadId), () => blob.remove)
-        const before = upload.parts.get(partNumber)
-        const part: HeldPart = { partNumber, size: blob.size, etag: yield* Identifiers.etag, blob }
-        upload.parts.set(partNumber, part)
-        if (before !== undefined) {
-          yield* before.blob.remove
-        }
-        return part
+        return yield* Effect.gen(function*() {
+          // checked again: the upload may have been completed or aborted while the body was arriving
+          const upload = yield* findUpload(key, uploadId)
+          const before = upload.parts.get(partNumber)
+          const part: HeldPart = { partNumber, size: blob.size, etag: yield* Identifiers.etag, blob }
+          yield* journal.partStored(uploadId, part)
+          upload.parts.set(partNumber, part)
+          if (before !== undefined) {
+            yield* before.blob.remove
+          }
+          return part
+        }).pipe(Effect.tapError(() => blob.remove), change)
       }),
     parts: (key, uploadId) =>
       Effect.map(
@@ -299,19 +357,25 @@ export const make = (blobs: BlobStore.BlobStore, options?: Options): ObjectStore
           lastModified: yield* Clock.currentTimeMillis,
           blobs: selected.map((part) => part.blob)
         }
+        // the object is there from here on
+        yield* store(object)
         uploads.delete(uploadId)
+        yield* journal.uploadGone(uploadId)
         const unused = [...upload.parts.values()].filter((part) => !selected.includes(part))
         yield* Effect.forEach(unused, (part) => part.blob.remove, { discard: true })
-        yield* store(object)
         return object
-      }).pipe(Effect.uninterruptible),
+      }).pipe(change),
     abortUpload: (key, uploadId) =>
       findUpload(key, uploadId).pipe(
-        Effect.flatMap((upload) => {
-          uploads.delete(uploadId)
-          return Effect.forEach(upload.parts.values(), (part) => part.blob.remove, { discard: true })
+        Effect.matchEffect({
+          onFailure: () => Effect.void,
+          onSuccess: (upload) =>
+            Effect.flatMap(journal.uploadGone(uploadId), () => {
+              uploads.delete(uploadId)
+              return Effect.forEach(upload.parts.values(), (part) => part.blob.remove, { discard: true })
+            })
         }),
-        Effect.ignore
+        change
       ),
     opened: (key) =>
       Effect.sync(() => [...uploads].filter(([, upload]) => upload.key === key).map(([uploadId]) => uploadId)),
@@ -324,8 +388,10 @@ export const make = (blobs: BlobStore.BlobStore, options?: Options): ObjectStore
     remove: (key) =>
       Effect.suspend(() => {
         const object = objects.get(key)
-        objects.delete(key)
-        return object === undefined ? Effect.void : release(object)
-      })
+        return object === undefined ? Effect.void : Effect.flatMap(journal.objectGone(key), () => {
+          objects.delete(key)
+          return release(object)
+        })
+      }).pipe(change)
   }
 }

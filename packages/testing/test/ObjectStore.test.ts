@@ -8,15 +8,17 @@ import * as Calls from "./Calls.js"
 const KEY = "files/1"
 const MINIMUM = 4
 
-const directory = Layer.unwrapScoped(Effect.gen(function*() {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-object-store-" })
-  return ObjectStoreDirectory.layer({ directory: `${folder}/store`, minimumPartSize: MINIMUM })
-})).pipe(Layer.provide(NodeContext.layer))
+const directory = (make: typeof ObjectStoreDirectory.layer) =>
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-object-store-" })
+    return make({ directory: `${folder}/store`, minimumPartSize: MINIMUM })
+  })).pipe(Layer.provide(NodeContext.layer), Layer.orDie)
 
 const adapters = {
   memory: ObjectStoreMemory.layer({ minimumPartSize: MINIMUM }),
-  directory: Layer.orDie(directory)
+  directory: directory(ObjectStoreDirectory.layer),
+  "a directory that stays": directory(ObjectStoreDirectory.layerDurable)
 }
 
 const body = (...texts: ReadonlyArray<string>) => Stream.fromIterable(texts.map(Calls.bytesOf))
