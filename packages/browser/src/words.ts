@@ -1,0 +1,516 @@
+/**
+ * What visitors of a page read about uploads: states, refusals and errors, with numbers and times by `Intl`. Nothing here
+ * speaks of what only developers know.
+ *
+ * @since 0.1.0
+ */
+import type * as ErrorKind from "@stevedore/core/ErrorKind"
+import type { Failure, Item, Limits, Refusal, Totals } from "./UploadQueueModel.js"
+import { english } from "./words/english.js"
+
+/**
+ * A text in which `{name}` and the like are replaced. If it depends on `{count}`, one for each of the language's plural
+ * categories.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Message = string | { readonly [category in Intl.LDMLPluralRule]?: string } & { readonly other: string }
+
+/**
+ * A language. Replace what you want to say differently: `{ ...english, messages: { ...english.messages, done: "Sent" } }`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Words {
+  /** For `Intl`, such as `de` or `de-CH`. */
+  readonly language: string
+  readonly messages: { readonly [key in MessageKey]: Message }
+  readonly reasons: { readonly [key in Reason]: Message }
+}
+
+/**
+ * What {@link Words} has a message for.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type MessageKey =
+  | "drop"
+  | "touch"
+  | "paste"
+  | "chooseFiles"
+  | "chooseFolder"
+  | "notAdded"
+  | "andMore"
+  | "dismiss"
+  | "unfinished"
+  | "unfinishedHint"
+  | "yourFiles"
+  | "allFiles"
+  | "finished"
+  | "done"
+  | "pauseAll"
+  | "resumeAll"
+  | "retryFailed"
+  | "cancelAll"
+  | "clearFinished"
+  | "pause"
+  | "resume"
+  | "resumeShort"
+  | "retry"
+  | "retryShort"
+  | "choose"
+  | "chooseShort"
+  | "uploadAfterAll"
+  | "cancel"
+  | "remove"
+  | "discard"
+  | "open"
+  | "openShort"
+  | "copyLink"
+  | "copyShort"
+  | "copied"
+  | "unnamed"
+  | "amount"
+  | "amountUploaded"
+  | "queued"
+  | "queuedAgain"
+  | "preparing"
+  | "starting"
+  | "finishing"
+  | "stalled"
+  | "paused"
+  | "uploaded"
+  | "failed"
+  | "cancelled"
+  | "nothingYet"
+  | "waitsForFile"
+  | "speed"
+  | "timeLeft"
+  | "secondsLeft"
+  | "files"
+  | "filesDone"
+  | "failedFiles"
+  | "isUploading"
+  | "isAt"
+  | "arePaused"
+  | "areUploaded"
+  | "haveFailed"
+  | "offline"
+  | "offlineIdle"
+
+/**
+ * Why a file failed or was refused, as far as it makes a difference to a visitor.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Reason =
+  | "connection"
+  | "slow"
+  | "changed"
+  | "otherFile"
+  | "unreadable"
+  | "otherTab"
+  | "signedOut"
+  | "notAllowed"
+  | "tooLarge"
+  | "empty"
+  | "name"
+  | "later"
+  | "busy"
+  | "unconfirmed"
+  | "damaged"
+  | "startOver"
+  | "gone"
+  | "owner"
+  | "tooLargeFor"
+  | "wrongType"
+  | "duplicate"
+  | "tooMany"
+  | "totalTooLarge"
+  | "emptyFolder"
+  | "cannotBeRead"
+
+/**
+ * The tag of an error of `@stevedore/core`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Tag = keyof typeof ErrorKind.table
+
+/**
+ * What each error means to a visitor.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const reasons: { readonly [tag in Tag]: Reason } = {
+  EmptySource: "empty",
+  InvalidSource: "name",
+  SourceChanged: "changed",
+  SourceUnreadable: "unreadable",
+  SizeExceeded: "tooLarge",
+  InvalidPartCount: "owner",
+  InvalidUploadOption: "owner",
+  UnfinishedUploadNotFound: "gone",
+  UploadLocked: "otherTab",
+  DeadlineUnreachable: "slow",
+  ConnectionFailed: "connection",
+  TimedOut: "slow",
+  SignedHeaderMissing: "owner",
+  SignatureMismatch403: "owner",
+  UrlExpired: "slow",
+  UrlNotYetValid: "owner",
+  UrlAltered: "owner",
+  HeadersNotSigned: "owner",
+  StorageForbidden: "owner",
+  StorageRejected: "owner",
+  StorageUnavailable: "later",
+  EtagMissing: "owner",
+  ChecksumMismatch: "damaged",
+  Unauthorized: "signedOut",
+  Forbidden: "notAllowed",
+  NotFound: "startOver",
+  UploadConflict: "startOver",
+  RequestRejected: "owner",
+  RateLimited: "busy",
+  ServiceUnavailable: "later",
+  InvalidResponse: "signedOut",
+  CompletionUnknown: "unconfirmed",
+  StoredSizeDiffers: "damaged",
+  ContentDiffers: "damaged",
+  ContentUnverified: "unconfirmed",
+  DownloadIncomplete: "connection",
+  DownloadCorrupted: "damaged",
+  InvalidChecksum: "owner",
+  InvalidRange: "owner",
+  InvalidPageSize: "owner",
+  InvalidListOption: "owner",
+  CheckpointMismatch: "owner",
+  CursorRejected: "owner",
+  PaginationBroken: "owner",
+  ItemInvalid: "owner"
+}
+
+const refusals: { readonly [reason in Refusal["reason"]]: Reason } = {
+  Empty: "empty",
+  TooLarge: "tooLargeFor",
+  WrongType: "wrongType",
+  Duplicate: "duplicate",
+  TooMany: "tooMany",
+  TotalTooLarge: "totalTooLarge"
+}
+
+const isIn = <K extends string>(table: Readonly<Record<K, Reason>>, key: string): key is K => Object.hasOwn(table, key)
+
+type Values = Readonly<Record<string, string | number>>
+
+/**
+ * A message with its values. Numbers are formatted, and `count` chooses the plural.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const text = ({ language }: Pick<Words, "language">, message: Message, values: Values = {}): string => {
+  const { count } = values
+  const template = typeof message === "string"
+    ? message
+    : message[new Intl.PluralRules(language).select(Number(count))] ?? message.other
+  return template.replace(/\{(\w+)\}/g, (whole, key: string) => {
+    const value = values[key] ?? whole
+    return typeof value === "number" ? new Intl.NumberFormat(language).format(value) : value
+  })
+}
+
+/**
+ * The message for a key.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const say = (words: Words, key: MessageKey, values?: Values): string => text(words, words.messages[key], values)
+
+const unit = (language: string, name: string, unitDisplay: "short" | "long", digits: number) =>
+  new Intl.NumberFormat(language, {
+    style: "unit",
+    unit: name,
+    unitDisplay,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits
+  })
+
+const units = ["kilobyte", "megabyte", "gigabyte", "terabyte"]
+
+/**
+ * A number of bytes, such as `5.2 MB`, in units of 1000.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const bytes = ({ language }: Pick<Words, "language">, count: number): string => {
+  if (count < 1000) return unit(language, "byte", "long", 0).format(count)
+  let value = count / 1000
+  let index = 0
+  // a value that rounds to a thousand of one unit is one of the next
+  while (value >= 999.5 && index < units.length - 1) {
+    value /= 1000
+    index++
+  }
+  return unit(language, units[index] ?? "byte", "short", value < 9.95 ? 1 : 0).format(value)
+}
+
+/**
+ * The time that is left, such as `3 minutes left`.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const timeLeft = (words: Words, seconds: number): string => {
+  if (seconds < 5) return say(words, "secondsLeft")
+  const minutes = Math.ceil(seconds / 60)
+  const hours = Math.floor(minutes / 60)
+  const of = (value: number, name: string, display: "short" | "long" = "long") =>
+    unit(words.language, name, display, 0).format(value)
+  const time = seconds < 60
+    ? of(Math.ceil(seconds / 5) * 5, "second")
+    : hours === 0
+    ? of(minutes, "minute")
+    // in full, it would need another line on a narrow screen
+    : [of(hours, "hour", "short"), ...minutes % 60 === 0 ? [] : [of(minutes % 60, "minute", "short")]].join(" ")
+  return say(words, "timeLeft", { time })
+}
+
+/**
+ * How much of the size was sent, from 0 to 100.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const percent = ({ sent, size }: Pick<Item, "sent" | "size">): number =>
+  size === 0 ? 0 : Math.floor((100 * sent) / size)
+
+/**
+ * The same as text, such as `42%`.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const percentage = ({ language }: Pick<Words, "language">, of: Pick<Item, "sent" | "size">): string =>
+  new Intl.NumberFormat(language, { style: "percent" }).format(percent(of) / 100)
+
+// they would hide or reorder the rest of a name: one can make notes_fdp.exe look like notes_exe.pdf
+const deceiving = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+
+/**
+ * A name as it is shown: without invisible characters that make it look like another, and a very long one without its
+ * middle, because files of a folder differ at the ends of their names.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const nameOf = (words: Words, whole: string): string => {
+  const characters = Array.from(
+    whole.trim() === "" ? say(words, "unnamed") : whole.replace(deceiving, "\ufffd")
+  )
+  return characters.length <= 100
+    ? characters.join("")
+    : [...characters.slice(0, 59), "…", ...characters.slice(-40)].join("")
+}
+
+/**
+ * Why a file was refused, and which limit it exceeds.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const refusal = (
+  words: Words,
+  { reason, size }: Pick<Refusal, "reason" | "size">,
+  limits: Limits
+): string =>
+  text(words, words.reasons[refusals[reason]], {
+    size: bytes(words, size),
+    limit: bytes(words, (reason === "TotalTooLarge" ? limits.total : limits.size) ?? 10_000_000_000),
+    types: (limits.accept ?? []).join(", "),
+    count: limits.files ?? 0
+  })
+
+/**
+ * What an error means to a visitor, by the `tag` of an item's `error` or the `_tag` of an error. An unknown one is the
+ * site's.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const failure = (words: Words, tag: string): string =>
+  text(words, words.reasons[isIn(reasons, tag) ? reasons[tag] : isIn(refusals, tag) ? refusals[tag] : "owner"], {
+    count: 0
+  })
+
+/**
+ * Why an item failed or its file was not taken, if it has an error.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const failureOf = (
+  words: Words,
+  { error, size, state }: { readonly error: Failure | undefined } & Pick<Item, "state" | "size">,
+  limits: Limits
+): string => {
+  if (error === undefined) return ""
+  if (isIn(refusals, error.tag)) return refusal(words, { reason: error.tag, size }, limits)
+  return state === "needs-file" && error.tag === "SourceChanged"
+    ? text(words, words.reasons.otherFile)
+    : failure(words, error.tag)
+}
+
+const joined = (...parts: ReadonlyArray<string | undefined>): string =>
+  parts.filter((part) => part !== undefined).join(" · ")
+
+/**
+ * Whether only an answer is awaited: to the end of the upload, or to its last bytes.
+ *
+ * @since 0.1.0
+ * @category states
+ */
+export const isFinishing = ({ secondsLeft, state }: Pick<Item, "secondsLeft" | "state">): boolean =>
+  state === "finishing" || (state === "uploading" && secondsLeft === 0)
+
+/**
+ * The state of an item, such as `12 MB of 90 MB · 1.9 MB/s · 1 minute left`.
+ *
+ * @since 0.1.0
+ * @category states
+ */
+export const state = (words: Words, item: Item): string => {
+  const size = bytes(words, item.size)
+  const amount = say(words, "amount", { sent: bytes(words, item.sent), size })
+  switch (item.state) {
+    case "queued":
+      return joined(size, say(words, item.sent > 0 ? "queuedAgain" : "queued"))
+    case "preparing":
+      return joined(size, say(words, "preparing"))
+    case "finishing":
+      return joined(size, say(words, "finishing"))
+    case "uploading":
+      if (isFinishing(item)) return joined(size, say(words, "finishing"))
+      return joined(
+        item.sent === 0 ? size : amount,
+        item.stalled
+          ? say(words, "stalled")
+          : item.speed === undefined
+          ? item.sent === 0 ? say(words, "starting") : undefined
+          : say(words, "speed", { amount: bytes(words, item.speed) }),
+        item.secondsLeft === undefined ? undefined : timeLeft(words, item.secondsLeft)
+      )
+    case "paused":
+      return joined(item.sent === 0 ? size : amount, say(words, "paused"))
+    case "completed":
+      return joined(size, say(words, "uploaded"))
+    case "failed":
+      return joined(item.sent === 0 ? size : amount, say(words, "failed"))
+    case "cancelled":
+      return joined(size, say(words, "cancelled"))
+    case "needs-file":
+      return item.confirmed === 0
+        ? joined(size, say(words, "nothingYet"))
+        : say(words, "amountUploaded", { sent: bytes(words, item.confirmed), size })
+  }
+}
+
+const progressWords = (words: Words, item: Item): string | undefined => {
+  if (isFinishing(item)) return say(words, "finishing")
+  if (item.state === "needs-file") return say(words, "waitsForFile")
+  if (item.state !== "uploading") return say(words, item.state === "completed" ? "uploaded" : item.state)
+  if (item.stalled) return say(words, "stalled")
+  return item.secondsLeft === undefined ? undefined : timeLeft(words, item.secondsLeft)
+}
+
+/**
+ * What a screen reader says for a progress bar, such as `42%, 3 minutes left`.
+ *
+ * @since 0.1.0
+ * @category states
+ */
+export const progress = (words: Words, item: Item): string =>
+  [percentage(words, item), progressWords(words, item)].filter((part) => part !== undefined).join(", ")
+
+/**
+ * All items together, such as `1 of 3 files · 12 MB of 345 MB · 1.9 MB/s`.
+ *
+ * @since 0.1.0
+ * @category states
+ */
+export const totals = (words: Words, now: Totals): string => {
+  const isMoving = now.state === "uploading"
+  return joined(
+    say(words, "filesDone", { done: now.completed, count: now.files }),
+    now.completed === now.files || now.sent === 0
+      ? bytes(words, now.size)
+      : say(words, "amount", { sent: bytes(words, now.sent), size: bytes(words, now.size) }),
+    isMoving && now.speed !== undefined ? say(words, "speed", { amount: bytes(words, now.speed) }) : undefined,
+    isMoving && now.secondsLeft !== undefined ? timeLeft(words, now.secondsLeft) : undefined,
+    now.state === "paused" ? say(words, "paused") : undefined,
+    now.failed > 0 ? say(words, "failedFiles", { count: now.failed }) : undefined
+  )
+}
+
+/**
+ * What is announced once: at the start, at each quarter, and at the end.
+ *
+ * @since 0.1.0
+ * @category states
+ */
+export const announcement = (words: Words, now: Totals): string => {
+  const quarter = Math.floor(percent(now) / 25) * 25
+  const counts = { done: now.completed, count: now.files, failed: now.failed }
+  switch (now.state) {
+    case "idle":
+      return ""
+    case "paused":
+      return say(words, "arePaused")
+    case "completed":
+      return say(words, "areUploaded", { count: now.completed })
+    case "failed":
+      return say(words, "haveFailed", counts)
+    case "uploading":
+      return quarter === 0
+        ? say(words, "isUploading", counts)
+        : say(words, "isAt", { percent: percentage(words, { sent: quarter, size: 100 }) })
+  }
+}
+
+/**
+ * Loads the words of a language, such as `de-CH`, when they are needed. English, German, Spanish, French, Japanese and
+ * Arabic are known; for others, these are English.
+ *
+ * @since 0.1.0
+ * @category languages
+ */
+export const load = async (language: string): Promise<Words> => {
+  const known = await loaded(language.toLowerCase().split("-")[0])
+  // of the region are the numbers and times
+  return known.language === language.split("-")[0]?.toLowerCase() ? { ...known, language } : known
+}
+
+const loaded = async (language: string | undefined): Promise<Words> => {
+  switch (language) {
+    case "de":
+      return (await import("./words/german.js")).german
+    case "es":
+      return (await import("./words/spanish.js")).spanish
+    case "fr":
+      return (await import("./words/french.js")).french
+    case "ja":
+      return (await import("./words/japanese.js")).japanese
+    case "ar":
+      return (await import("./words/arabic.js")).arabic
+    default:
+      return english
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * What visitors read, in Arabic.
+ *
+ * @since 0.1.0
+ */
+import type { Words } from "../words.js"
+
+const filesOf = (after: string) => ({
+  zero: `لا ملفات ${after}`.trim(),
+  one: `ملف واحد ${after}`.trim(),
+  two: `ملفان ${after}`.trim(),
+  few: `{count} ملفات ${after}`.trim(),
+  many: `{count} ملفًا ${after}`.trim(),
+  other: `{count} ملف ${after}`.trim()
+})
+
+/**
+ * @since 0.1.0
+ * @category languages
+ */
+export const arabic: Words = {
+  language: "ar",
+  messages: {
+    drop: "أفلِت الملفات أو المجلدات هنا",
+    touch: "أضِف ملفات من هذا الجهاز",
+    paste: "أو الصق ملفات منسوخة",
+    chooseFiles: "اختيار ملفات",
+    chooseFolder: "اختيار مجلد",
+    notAdded: "لم تتم إضافة {name}.",
+    andMore: "و{count} أخرى.",
+    dismiss: "إغلاق",
+    unfinished: "عمليات رفع غير مكتملة",
+    unfinishedHint: "اختر الملف نفسه مرة أخرى لاستئناف رفعه.",
+    yourFiles: "ملفاتك",
+    allFiles: "كل الملفات",
+    finished: filesOf("تم رفعها"),
+    done: "تم",
+    pauseAll: "إيقاف الكل مؤقتًا",
+    resumeAll: "استئناف الكل",
+    retryFailed: "إعادة محاولة ما فشل",
+    cancelAll: "إلغاء الكل",
+    clearFinished: "إزالة المكتملة",
+    pause: "إيقاف {name} مؤقتًا",
+    resume: "استئناف {name}",
+    resumeShort: "استئناف",
+    retry: "إعادة محاولة {name}",
+    retryShort: "إعادة المحاولة",
+    choose: "اختيار {name} مرة أخرى",
+    chooseShort: "اختيار",
+    uploadAfterAll: "رفع {name} رغم ذلك",
+    cancel: "إلغاء {name}",
+    remove: "إزالة {name}",
+    discard: "تجاهل {name}",
+    open: "فتح {name}",
+    openShort: "فتح",
+    copyLink: "نسخ رابط {name}",
+    copyShort: "نسخ الرابط",
+    copied: "تم نسخ الرابط.",
+    unnamed: "(بلا اسم)",
+    amount: "{sent} من {size}",
+    amountUploaded: "تم رفع {sent} من {size}",
+    queued: "في الانتظار",
+    queuedAgain: "في انتظار الاستئناف",
+    preparing: "جارٍ التحضير",
+    starting: "جارٍ البدء",
+    finishing: "جارٍ الإنهاء",
+    stalled: "في انتظار الاتصال",
+    paused: "متوقف مؤقتًا",
+    uploaded: "تم الرفع",
+    failed: "فشل",
+    cancelled: "أُلغي",
+    nothingYet: "لم يُرفع شيء بعد",
+    waitsForFile: "في انتظار ملفه",
+    speed: "{amount}/ث",
+    timeLeft: "بقي {time}",
+    secondsLeft: "بقيت ثوانٍ",
+    files: filesOf(""),
+    filesDone: "{done} من {count}",
+    failedFiles: "فشل {count}",
+    isUploading: "جارٍ رفع الملفات: {count}.",
+    isAt: "تم رفع {percent}.",
+    arePaused: "كل عمليات الرفع متوقفة مؤقتًا.",
+    areUploaded: "تم رفع الملفات: {count}.",
+    haveFailed: "تم رفع {done} من {count}، وفشل {failed}.",
+    offline: "أنت غير متصل بالإنترنت. سيُستأنف الرفع تلقائيًا.",
+    offlineIdle: "أنت غير متصل بالإنترنت."
+  },
+  reasons: {
+    connection: "فشل الاتصال. تحقق من شبكتك ومن أي مانع إعلانات، ثم حاول مرة أخرى.",
+    slow: "الاتصال بطيء جدًا أو انقطع. حاول مرة أخرى أو استخدم اتصالًا أسرع.",
+    changed: "تغيّر الملف. اختره مرة أخرى لرفع نسخته الحالية.",
+    otherFile: "هذا ليس الملف نفسه، أو أنه تغيّر. اختر الملف الأصلي.",
+    unreadable: "لا يمكن قراءة الملف. ربما نُقل أو حُذف. اختره مرة أخرى.",
+    otherTab: "يجري رفع هذا الملف في علامة تبويب أخرى.",
+    signedOut: "ربما سُجّل خروجك. سجّل الدخول، ثم حاول مرة أخرى.",
+    notAllowed: "غير مسموح لك برفع الملفات هنا.",
+    tooLarge: "الملف كبير جدًا.",
+    empty: "الملف فارغ.",
+    name: "لا يمكن رفع ملف بهذا الاسم أو النوع. غيّر اسمه، ثم اختره مرة أخرى.",
+    later: "الرفع غير ممكن حاليًا. حاول مرة أخرى لاحقًا.",
+    busy: "هناك عمليات رفع كثيرة حاليًا. حاول مرة أخرى بعد دقيقة.",
+    unconfirmed: "أُرسل الملف كله، لكن لم يصل تأكيد. حاول مرة أخرى للتحقق.",
+    damaged: "تلف الملف أثناء الإرسال. حاول مرة أخرى، ربما من شبكة أخرى.",
+    startOver: "توقفت عملية الرفع هذه. حاول مرة أخرى لرفع الملف من البداية.",
+    gone: "اكتملت أو أُلغيت في علامة تبويب أخرى. حاول مرة أخرى لرفع الملف من جديد.",
+    owner: "هناك خلل في هذا الموقع. حاول مرة أخرى، أو تواصل مع صاحبه.",
+    tooLargeFor: "حجمه {size}، والحد الأقصى {limit}.",
+    wrongType: "المقبول فقط: {types}.",
+    duplicate: "الملف موجود في القائمة.",
+    tooMany: "الحد الأقصى لعدد الملفات في المرة الواحدة: {count}.",
+    totalTooLarge: "الحد الأقصى في المرة الواحدة: {limit}.",
+    emptyFolder: "المجلد فارغ.",
+    cannotBeRead: "لا يمكن قراءته. ربما نُقل أو حُذف."
+  }
+}
