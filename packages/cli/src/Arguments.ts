@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import type * as HelpPage from "./HelpPage.js"
 import { question } from "./internal/nearest.js"
 import { alone, flags, withValues } from "./internal/optionKinds.js"
+import * as LimitRate from "./LimitRate.js"
 
 /**
  * What is said about an option that does not exist.
@@ -382,6 +383,30 @@ export const onImpossible: Options.Options<"fail" | "continue"> = Options.choice
     ),
     Options.withDefault("fail" as const)
   )
+
+/**
+ * `--limit-rate`.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const limitRate: Options.Options<Option.Option<LimitRate.LimitRate>> = Options.text("limit-rate").pipe(
+  Options.withPseudoName("RATE"),
+  Options.withDescription(
+    "Maximum bytes per second over all files, such as 20M, or by the time of day: \"08:00,5M 18:00,off\". stevedore limit " +
+      "changes it while the command runs"
+  ),
+  Options.mapEffect((given) =>
+    Option.match(LimitRate.parse(given), {
+      onNone: () =>
+        Effect.fail(ValidationError.invalidValue(
+          HelpDoc.p(`--limit-rate takes ${LimitRate.expected}, not ${JSON.stringify(given)}`)
+        )),
+      onSome: (limit) => Effect.succeed(limit)
+    })
+  ),
+  Options.optional
+)
 
 /**
  * `--json`.

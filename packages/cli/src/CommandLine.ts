@@ -27,7 +27,7 @@ import { InvalidInput } from "./InvalidInput.js"
 import type * as ListItems from "./ListItems.js"
 import { Output } from "./Output.js"
 import * as Settings from "./Settings.js"
-import { download, upload, uploaded, uploads } from "./TransferCommands.js"
+import { download, limit, upload, uploaded, uploads } from "./TransferCommands.js"
 import * as Version from "./Version.js"
 
 const names = Object.keys(summaries)
@@ -232,6 +232,7 @@ const root = Command.make("stevedore").pipe(
     uploaded,
     download,
     bulk,
+    limit,
     file,
     projects,
     list,

@@ -13,12 +13,15 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { CommandWords, typed } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
 import type * as DownloadMany from "./DownloadMany.js"
+import * as Politeness from "./internal/politeness.js"
 import { InvalidInput } from "./InvalidInput.js"
+import type { LimitRate } from "./LimitRate.js"
 import * as Measure from "./Measure.js"
 import { margin, Output } from "./Output.js"
 import * as Printable from "./Printable.js"
@@ -36,12 +39,17 @@ export interface Options extends Configuration.Given {
   /** Where to put the file; in a directory, it keeps its own name. If none: here, with its own name. */
   readonly output: Option.Option<string>
   readonly overwrite: boolean
+  /** The bandwidth limit. */
+  readonly limitRate: Option.Option<LimitRate>
   /** Whether the size may differ from the one in the file's record. */
   readonly anySize: boolean
   /** Whether to keep what has arrived if the download fails or is stopped. */
   readonly keep: boolean
   readonly json: boolean
 }
+
+const connected = (options: Configuration.Given & Pick<Options, "limitRate">) =>
+  Layer.provide(Configuration.layer(options), Politeness.layer("download", options.limitRate))
 
 const isDirectory = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.stat(path)).pipe(
@@ -161,7 +169,7 @@ export const runAny = (options: AnyOptions) =>
     }
     if (Option.isSome(output)) return yield* invalid("--output", "it names a single file: give --directory for several")
     const many = yield* Effect.promise(() => import("./DownloadMany.js"))
-    yield* Effect.provide(many.run(options), Configuration.layer(options))
+    yield* Effect.provide(many.run(options), connected(options))
   })
 
 /**
@@ -192,4 +200,4 @@ export const run = (options: Options) =>
       )
     })
     yield* Effect.onError(report, () => Effect.when(tellSaved(target.path), () => saved))
-  }).pipe(Effect.provide(Configuration.layer(options)))
+  }).pipe(Effect.provide(connected(options)))

@@ -98,6 +98,7 @@ export const upload = Command.make(
       Options.withDescription("Stop once this many files have failed. Default: never"),
       Options.optional
     ),
+    limitRate: Arguments.limitRate,
     again: Options.boolean("again").pipe(
       Options.withDescription("Upload also what is already uploaded and has not changed since")
     ),
@@ -114,7 +115,7 @@ export const upload = Command.make(
 ).pipe(Command.withDescription(describe(
   "Upload files, and directories with everything in them. Ctrl-C stops; the same command resumes",
   "stevedore upload interview.mp4",
-  "stevedore upload interviews/ --concurrency 8",
+  "stevedore upload interviews/ --limit-rate \"08:00,5M 18:00,off\"",
   "stevedore upload ./*.mp4 --verify download --checksum sha256",
   "stevedore upload interview.mp4 --json | jq 'select(.type == \"completed\").file.id'"
 )))
@@ -171,6 +172,30 @@ export const uploaded = Command.make(
 )))
 
 /**
+ * `stevedore limit`.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const limit = Command.make(
+  "limit",
+  {
+    rate: Arguments.text("RATE", "A rate such as 20M, off, a timetable such as \"08:00,5M 18:00,off\", or show").pipe(
+      Args.optional
+    ),
+    json: Arguments.json,
+    ...Arguments.shared
+  },
+  runs(() => import("./Limit.js").then(({ run }) => run))
+).pipe(Command.withDescription(describe(
+  "Show the bandwidth limit of each upload and download that runs, after setting it if a rate is given. It lasts until the " +
+    "command ends",
+  "stevedore limit",
+  "stevedore limit 5M",
+  "stevedore limit off"
+)))
+
+/**
  * `stevedore download`.
  *
  * @since 0.1.0
@@ -190,6 +215,7 @@ export const download = Command.make(
       Options.withDescription("Maximum number of files to download at once. Default: 3"),
       Options.withDefault(3)
     ),
+    limitRate: Arguments.limitRate,
     output: Options.text("output").pipe(
       Options.withAlias("o"),
       Options.withPseudoName("PATH"),

@@ -23,6 +23,7 @@ import * as Description from "./internal/description.js"
 import * as DryRun from "./internal/dryRun.js"
 import * as FinishedBefore from "./internal/finishedBefore.js"
 import * as LastingRefusals from "./internal/lastingRefusals.js"
+import * as Politeness from "./internal/politeness.js"
 import * as ReportFile from "./internal/reportFile.js"
 import * as Selection from "./internal/selection.js"
 import * as Stopped from "./internal/stopped.js"
@@ -30,6 +31,7 @@ import * as Telling from "./internal/telling.js"
 import type { Run } from "./internal/uploadRun.js"
 import * as UploadRun from "./internal/uploadRun.js"
 import { InvalidInput } from "./InvalidInput.js"
+import type { LimitRate } from "./LimitRate.js"
 import * as Manifest from "./Manifest.js"
 import { Output } from "./Output.js"
 import * as Printable from "./Printable.js"
@@ -53,6 +55,8 @@ export interface Options extends Configuration.Given, Selection.Given {
   readonly sourceHeaders: Option.Option<string>
   /** A file for a row about each file. */
   readonly report: Option.Option<string>
+  /** The bandwidth limit. */
+  readonly limitRate: Option.Option<LimitRate>
   /** Whether to stop at the first failure. */
   readonly failFast: boolean
   /** After how many failures to stop. */
@@ -249,6 +253,9 @@ export const run = (options: Options) =>
   }).pipe(
     Effect.scoped,
     Effect.provide(
-      Layer.provide(Configuration.layer(options), Checksum.layer(algorithms[options.checksum]))
+      Layer.provide(Configuration.layer(options), [
+        Checksum.layer(algorithms[options.checksum]),
+        Politeness.layer("upload", options.limitRate)
+      ])
     )
   )

@@ -104,8 +104,29 @@ export const Plan = Schema.Struct({
   /** How many calls the service allows in how many seconds; null if it states no limit. */
   rateLimit: Schema.NullOr(Schema.Struct({ calls: Schema.Number, seconds: Schema.Number })),
   /** How long the calls take at that limit; null if there is none. */
-  seconds: Schema.NullOr(Schema.Number)
+  seconds: Schema.NullOr(Schema.Number),
+  /** How long the bytes take at the bandwidth limit that is in force now; null if there is none. */
+  bytesSeconds: Schema.NullOr(Schema.Number),
+  /** Which of the two takes longer; null if neither is limited. */
+  by: Schema.NullOr(Schema.Literal("bytes", "calls"))
 }).annotations({ identifier: "Plan" })
+
+/**
+ * A line of `limit --json`: the bandwidth limit of a command that runs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Limited = Schema.Struct({
+  type: Schema.Literal("limit"),
+  pid: Schema.Number,
+  /** `upload` or `download`. */
+  command: Schema.String,
+  /** As it was written, such as `20M` or `08:00,5M 18:00,off`. */
+  limit: Schema.String,
+  /** In force now, in bytes per second; null if there is no limit. */
+  rate: Schema.NullOr(Schema.Number)
+}).annotations({ identifier: "Limited" })
 
 /**
  * The line of a remembered file.

@@ -121,6 +121,16 @@ export * as InvalidInput from "./InvalidInput.js"
 /**
  * @since 0.1.0
  */
+export * as Limit from "./Limit.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as LimitRate from "./LimitRate.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as ListItems from "./ListItems.js"
 
 /**

@@ -26,6 +26,7 @@ describe("HelpPage", () => {
       "stevedore uploaded [OPTIONS] [PATH]",
       "stevedore download [OPTIONS] FILE_ID...",
       "stevedore bulk [OPTIONS] ACTION [JOB] [PATH]",
+      "stevedore limit [OPTIONS] [RATE]",
       "stevedore file [OPTIONS] FILE_ID",
       "stevedore projects [OPTIONS]",
       "stevedore list [OPTIONS] RESOURCE",

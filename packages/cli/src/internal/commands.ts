@@ -9,6 +9,7 @@ export const summaries = {
   uploaded: "list what was uploaded",
   download: "download files",
   bulk: "upload a job of many files, on one machine or on several",
+  limit: "show or change the bandwidth limit of what runs",
   file: "show the record of a file",
   projects: "list the projects",
   list: "list items of any kind",

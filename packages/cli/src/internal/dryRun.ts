@@ -1,3 +1,4 @@
+import * as BandwidthLimit from "@stevedore/core/BandwidthLimit"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -33,6 +34,18 @@ const limitWords = (calls: number, bytes: number, rule: Forecast.Rule): string =
   }`
 }
 
+// The calls of the first window are made at once
+const longer = (bytes: Option.Option<Duration.Duration>, calls: number, rule: Option.Option<Forecast.Rule>) =>
+  Forecast.left(
+    bytes,
+    Option.map(rule, (one) => calls <= one.calls ? Duration.zero : Forecast.ofCalls(calls, one))
+  )
+
+const bandwidthWords = (time: Duration.Duration, rate: number, by: "bytes" | "calls"): string =>
+  `. The bytes take ${Measure.duration(Duration.max(time, Duration.seconds(1)))} at the limit of ${
+    Measure.speed(rate)
+  }: the ${by} take longer`
+
 /**
  * Tells what would be sent, and how long it takes at least. Nothing is sent.
  *
@@ -44,6 +57,9 @@ export const tell = ({ calls: perFile, files }: Planned, json: boolean) =>
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
     const calls = files.length * perFile
     const limit = files.length === 0 ? Option.none<Forecast.Rule>() : yield* rule
+    const { rate } = yield* Effect.flatMap(BandwidthLimit.BandwidthLimit, ({ current }) => current)
+    const timeOfBytes = Number.isFinite(rate) ? Option.some(Duration.seconds(bytes / rate)) : Option.none()
+    const by = Option.map(longer(timeOfBytes, calls, limit), (left) => left.by)
     if (json) {
       const planned = files.map(({ path, size }): typeof UploadReports.Planned.Type => ({
         type: "planned",
@@ -58,7 +74,9 @@ export const tell = ({ calls: perFile, files }: Planned, json: boolean) =>
         rateLimit: Option.getOrNull(
           Option.map(limit, ({ calls, window }) => ({ calls, seconds: Duration.toSeconds(window) }))
         ),
-        seconds: Option.getOrNull(Option.map(limit, (rule) => Duration.toSeconds(Forecast.ofCalls(calls, rule))))
+        seconds: Option.getOrNull(Option.map(limit, (rule) => Duration.toSeconds(Forecast.ofCalls(calls, rule)))),
+        bytesSeconds: Option.getOrNull(Option.map(timeOfBytes, Duration.toSeconds)),
+        by: Option.getOrNull(by)
       }
       return yield* output.json([...planned, plan])
     }
@@ -67,11 +85,15 @@ export const tell = ({ calls: perFile, files }: Planned, json: boolean) =>
       onNone: () => "the service states no rate limit",
       onSome: (rule) => limitWords(calls, bytes, rule)
     })
+    const bandwidth = Option.match(Option.all([timeOfBytes, by]), {
+      onNone: () => "",
+      onSome: ([time, by]) => bandwidthWords(time, rate, by)
+    })
     yield* output.note(
       files.length === 0
         ? "Nothing to upload"
         : `Would upload ${files.length.toLocaleString("en")} ${files.length === 1 ? "file" : "files"}, ${
           Measure.bytes(bytes)
-        }: ${calls.toLocaleString("en")} calls, ${words}`
+        }: ${calls.toLocaleString("en")} calls, ${words}${bandwidth}`
     )
   })

@@ -173,7 +173,9 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
           bytes: 249_000,
           calls: 498,
           rateLimit: { calls: 200, seconds: 60 },
-          seconds: 149.4
+          seconds: 149.4,
+          bytesSeconds: null,
+          by: "calls"
         })
         assert.lengthOf(dry.reports.filter(({ type }) => type === "planned"), 249)
         assert.lengthOf(dry.reports.filter(({ type }) => type === "skipped"), 2)

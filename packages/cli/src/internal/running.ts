@@ -1,0 +1,101 @@
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as DiskLedger from "@stevedore/node/DiskLedger"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+
+/** What a running command says of itself. */
+export const Running = Schema.Struct({
+  pid: Schema.Int.pipe(Schema.positive()),
+  command: Schema.String,
+  /** As it was written. */
+  limit: Schema.String,
+  /** In force now, in bytes per second; null if there is no limit. */
+  rate: Schema.NullOr(Schema.Number)
+}).annotations({ identifier: "Running" })
+
+/** @internal */
+export type Running = typeof Running.Type
+
+const decode = Schema.decodeUnknownEither(Schema.parseJson(Running))
+
+const encode = Schema.encodeSync(Schema.parseJson(Running))
+
+/** A command that runs, and the name of what it says of itself. */
+export interface Named {
+  readonly name: string
+  readonly running: Running
+}
+
+/**
+ * What running commands say of themselves, and what they are told: in the state directory, where each has a file that only
+ * it writes, and beside it one that it takes away once it has done what it says.
+ *
+ * @internal
+ */
+export interface Register {
+  readonly say: (named: Named) => Effect.Effect<void>
+  /** What the command was told since it last took something. */
+  readonly take: (name: string) => Effect.Effect<Option.Option<string>>
+  readonly leave: (name: string) => Effect.Effect<void>
+  /** Every command that runs. What killed commands have left is removed. */
+  readonly all: Effect.Effect<ReadonlyArray<Named>>
+  readonly tell: (name: string, limit: string) => Effect.Effect<void>
+  /** Whether the command has still to take what it was told. */
+  readonly isTold: (name: string) => Effect.Effect<boolean>
+}
+
+const folder = "running"
+
+// Signal 0 only asks; a process of another user is there, too
+const isAlive = (pid: number): boolean =>
+  Either.match(Either.try({ try: () => process.kill(pid, 0), catch: (error) => error }), {
+    onLeft: (error) => error instanceof Error && "code" in error && error.code === "EPERM",
+    onRight: () => true
+  })
+
+/**
+ * The register of this user. None where there is no state directory, or others can enter it: then a command cannot be
+ * changed while it runs.
+ *
+ * @internal
+ */
+export const register: Effect.Effect<Option.Option<Register>, never, FileSystem.FileSystem> = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const found = yield* DiskLedger.privateDirectory
+  if (Option.isNone(found)) return Option.none<Register>()
+  const directory = found.value
+  if (Option.isNone(yield* Effect.option(directory.checked))) return Option.none<Register>()
+  const pathOf = (name: string) => directory.pathOf(`${folder}/${name}`)
+  const remove = (name: string) => Effect.ignore(fs.remove(pathOf(name), { force: true }))
+  const write = (name: string, text: string) =>
+    Effect.ignore(
+      Effect.flatMap(directory.writeAside(text), (aside) =>
+        Effect.zipRight(directory.makeDirectory(folder), fs.rename(aside, pathOf(name))))
+    )
+  const leave = (name: string) => Effect.zipRight(remove(`${name}.json`), remove(`${name}.limit`))
+  const read = (name: string) =>
+    Effect.gen(function*() {
+      const text = yield* Effect.option(fs.readFileString(pathOf(`${name}.json`)))
+      const running = Option.flatMap(text, (text) => Either.getRight(decode(text)))
+      if (Option.isSome(running) && isAlive(running.value.pid)) return Option.some({ name, running: running.value })
+      yield* leave(name)
+      return Option.none()
+    })
+  return Option.some<Register>({
+    say: ({ name, running }) => write(`${name}.json`, encode(running)),
+    take: (name) => Effect.zipLeft(Effect.option(fs.readFileString(pathOf(`${name}.limit`))), remove(`${name}.limit`)),
+    leave,
+    all: Effect.gen(function*() {
+      const names = yield* Effect.orElseSucceed(fs.readDirectory(directory.pathOf(folder)), () => [])
+      const all = yield* Effect.forEach(
+        names.flatMap((name) => name.endsWith(".json") ? [name.slice(0, -".json".length)] : []),
+        read
+      )
+      return all.flatMap(Option.toArray).toSorted((one, other) => one.running.pid - other.running.pid)
+    }),
+    tell: (name, limit) => write(`${name}.limit`, limit),
+    isTold: (name) => Effect.orElseSucceed(fs.exists(pathOf(`${name}.limit`)), () => false)
+  })
+})
