@@ -98,7 +98,7 @@ export default tseslint.config(
     // the pages show these, in a column of 80 characters
     files: [
       "packages/examples/src/{ReactQueue,SolidQueue,SvelteQueue,VueQueue,Minutes,ObjectSource,UploadFromRequest}.{ts,tsx}",
-      "packages/examples/testing/*.ts",
+      "packages/examples/{archive,testing}/**/*.ts",
       "packages/examples/test/SavingNotes.test.ts"
     ],
     rules: { "@effect/dprint": styleOf(80) }

@@ -27,7 +27,7 @@ export const projects: Array<TestProjectInlineConfiguration> = packages.flatMap(
       test: {
         name: directory,
         root: path,
-        include: ["test/**/*.test.ts", "testing/**/*.test.ts"],
+        include: ["test/**/*.test.ts", "testing/**/*.test.ts", "archive/**/*.test.ts"],
         exclude: [...exclude, "test/integration/**"],
         // a property or a process may take long on a busy machine
         testTimeout: 60_000

@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs"
 import { root } from "./packages.mjs"
 
 const searches = {
+  "tutorial": "/guide/tutorial",
   "typescript": "/guide/set-up",
   "docker": "/guide/containers",
   "changelog": "/guide/changelog",

@@ -66,6 +66,7 @@ export default defineConfig({
           items: [
             { text: "What it is", link: "/" },
             { text: "Getting started", link: "/getting-started" },
+            { text: "Tutorial: an archive", link: "/guide/tutorial" },
             { text: "Command line", link: "/guide/command-line" },
             { text: "nohup and terminals", link: "/guide/nohup" },
             { text: "systemd", link: "/guide/systemd" },

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs"
-import { dirname, resolve } from "node:path"
+import { dirname, extname, resolve } from "node:path"
 
 /** A page as one text: what it includes is in it, and its front matter is not. */
 const textOf = (file: string): string =>
@@ -8,8 +8,7 @@ const textOf = (file: string): string =>
     .replaceAll(/<!--@include: (\S+?)(?:\{(\d+),\})?-->/g, (_, path: string, from = "1") =>
       readFileSync(resolve(dirname(file), path), "utf8").split("\n").slice(Number(from) - 1).join("\n"))
     .replaceAll(/^<<< (\S+)$/gm, (_, path: string) => {
-      const included = resolve(dirname(file), path)
-      return `\`\`\`ts\n${readFileSync(included, "utf8")}\`\`\``
+      return `\`\`\`${extname(path).slice(1)}\n${readFileSync(resolve(dirname(file), path), "utf8")}\`\`\``
     })
     .trim()
 
