@@ -66,7 +66,7 @@ export const postgresPath = [
 
 /** @type {ReadonlyArray<OptionalSuite>} */
 export const optionalSuites = [
-  ...["bulk", "server"].map((name) => ({
+  ...["bulk", "cli", "examples", "server"].map((name) => ({
     files: `packages/${name}/test/integration/Postgres*.test.ts`,
     needs: "PostgreSQL",
     install: "On Debian: apt-get install postgresql. POSTGRES_PATH names the directory of its programs elsewhere.",
