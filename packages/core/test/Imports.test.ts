@@ -23,7 +23,16 @@ describe("Imports.file", () => {
       ])
     }))
 
-  it.effect.each([{}, { data: {} }, { data: { id: 7 } }, null])(
+  it.effect.each([["7", "7"], ["9007199254740993", "9007199254740993"], ["\"7\"", "7"]] as const)(
+    "returns the entry's id as text, however it comes: %s",
+    ([wire, id]) =>
+      Effect.gen(function*() {
+        const service = fakeService(() => new Response(`{"data":{"id":${wire}}}`))
+        assert.deepStrictEqual(yield* Effect.provide(Imports.file(wanted), service.layer), { id })
+      })
+  )
+
+  it.effect.each([{}, { data: {} }, { data: { id: null } }, null])(
     "takes any success for one: %j",
     (body) =>
       Effect.gen(function*() {

@@ -168,7 +168,13 @@ describe("ServiceConfig", () => {
           ...rest,
           profile: ServiceProfile.extend(profile, {
             fields: { partSize: "part_size" },
-            completeUploadBody: { etag: "{etag}", size: "{size}" }
+            completeUploadBody: {
+              file_id: "{file_id}",
+              etag: "{etag}",
+              size: "{size}",
+              name: "{name}",
+              type: "{type}"
+            }
           }),
           token: undefined
         }

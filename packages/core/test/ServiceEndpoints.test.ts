@@ -468,7 +468,9 @@ describe("ServiceEndpoints", () => {
   })
 
   describe("the body of Complete upload", () => {
-    const bodyOf = (completeUploadBody: ServiceProfile.CompleteUploadBody, more: object = { etag: "\"e\"", size: 5 }) =>
+    const known = { etag: "\"e\"", size: 5, name: "a.txt", mediaType: "text/plain" }
+
+    const bodyOf = (completeUploadBody: ServiceProfile.CompleteUploadBody, more: object = known) =>
       jsonOf(ServiceEndpoints.completeUpload.request(
         ServiceProfile.extend(standard, { completeUploadBody }),
         { fileId: "f1", ...more }
@@ -480,8 +482,17 @@ describe("ServiceEndpoints", () => {
         ["an empty object", {}, {}],
         [
           "what is known under other names, and fixed values",
-          { id: "{file_id}", tag: "{etag}", bytes: "{size}", key: "files/{file_id}-{size}", done: true, n: 1, x: null },
-          { id: "f1", tag: "\"e\"", bytes: 5, key: "files/f1-5", done: true, n: 1, x: null }
+          {
+            id: "{file_id}",
+            tag: "{etag}",
+            bytes: "{size}",
+            key: "files/{file_id}-{size}/{name}",
+            of: "{type}",
+            done: true,
+            n: 1,
+            x: null
+          },
+          { id: "f1", tag: "\"e\"", bytes: 5, key: "files/f1-5/a.txt", of: "text/plain", done: true, n: 1, x: null }
         ]
       ] as const
     )("is %s", (_, template, expected) => {

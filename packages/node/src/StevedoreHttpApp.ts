@@ -15,6 +15,7 @@ import { ServiceApi } from "@stevedore/core/ServiceApi"
 import type * as ServiceApiModule from "@stevedore/core/ServiceApi"
 import type { ServiceError } from "@stevedore/core/ServiceError"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import type * as UploadSession from "@stevedore/core/UploadSession"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -134,6 +135,14 @@ const created = (
 // The paths that pages use. The service's own paths concern only this server.
 const { paths } = ServiceProfile.standard
 
+// As the service gave it: a page sends a number back as a number
+const idOf = <Name extends "fileId" | "uploadId">(
+  { numericIds = [], ...session }:
+    & Readonly<Record<Name, string>>
+    & Pick<UploadSession.UploadSession, "numericIds">,
+  name: Name
+): string | Json.ExactNumber => numericIds.includes(name) ? new Json.ExactNumber(session[name]) : session[name]
+
 const initiate = <R>(service: ServiceApiModule.Service, note: Note<R>): Route<R> => ({
   call: Effect.map(Request.body(Request.Initiate(service.profile.limits)), ({ name, size, type }) => {
     const file = { name, mediaType: type, size }
@@ -142,7 +151,7 @@ const initiate = <R>(service: ServiceApiModule.Service, note: Note<R>): Route<R>
       run: service.initiateUpload(file).pipe(
         Effect.tap(({ fileId }) => note({ fileId, file })),
         Effect.flatMap((session) =>
-          created(session, { id: session.fileId, upload_url: PresignedUrl.reveal(session.url) })
+          created(session, { id: idOf(session, "fileId"), upload_url: PresignedUrl.reveal(session.url) })
         )
       )
     }
@@ -158,10 +167,8 @@ const initiateLarge = <R>(service: ServiceApiModule.Service, note: Note<R>): Rou
         Effect.tap(({ fileId }) => note({ fileId, file })),
         Effect.flatMap((session) =>
           created(session, {
-            id: session.fileId,
-            upload_id: session.numericIds?.includes("uploadId") === true
-              ? new Json.ExactNumber(session.uploadId)
-              : session.uploadId,
+            id: idOf(session, "fileId"),
+            upload_id: idOf(session, "uploadId"),
             urls: session.urls.map(PresignedUrl.reveal),
             part_size: session.partSize
           })
@@ -185,9 +192,19 @@ const toItsEnd = (completed: Effect.Effect<FileRecord, ServiceError>, forward: F
 const complete = (service: ServiceApiModule.Service, fileId: string, forward: Forward): Route => ({
   call: Effect.map(
     service.profile.completeUploadBody === "none" ? Effect.succeed({}) : Request.body(Request.CompleteSingle),
-    (known) => ({
+    ({ etag, file_id, name, size, type }: typeof Request.CompleteSingle.Type) => ({
       call: { operation: "completeUpload", fileId },
-      run: toItsEnd(service.completeUpload({ ...known, fileId }), forward)
+      run: toItsEnd(
+        service.completeUpload({
+          fileId,
+          numericIds: file_id === undefined || typeof file_id === "string" ? [] : ["fileId"],
+          etag,
+          size,
+          name,
+          mediaType: type
+        }),
+        forward
+      )
     })
   )
 })

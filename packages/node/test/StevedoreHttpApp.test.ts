@@ -287,6 +287,40 @@ describe("StevedoreHttpApp", () => {
       assert.deepStrictEqual(completed, [["9007199254740993", ["uploadId"]], ["7", ["uploadId"]], ["7", []]])
     }))
 
+  it.effect("gives and takes the id of a file that is a number as a number, with what a page knows of the file", () =>
+    Effect.gen(function*() {
+      const completed: Array<unknown> = []
+      const session = {
+        _tag: "SingleSession",
+        fileId: "9007199254740993",
+        numericIds: ["fileId"],
+        clockOffset: 0,
+        openedAt: 0,
+        extra: {},
+        url: Option.getOrThrow(PresignedUrl.fromString("https://storage.test/f1?sig=1"))
+      } as const
+      const stub = ServiceApi.layerNoop({
+        profile: ServiceProfile.extend(ServiceProfile.standard, { completeUploadBody: { id: "{file_id}" } }),
+        initiateUpload: () => Effect.succeed(session),
+        completeUpload: (upload) =>
+          Effect.sync(() => {
+            completed.push(upload)
+            return { id: upload.fileId }
+          })
+      })
+      const path = "/v2/files/9007199254740993/upload/complete"
+      yield* Effect.gen(function*() {
+        const { text } = yield* ask(initiate, { body: small })
+        assert.include(text, `"id":9007199254740993,`)
+        for (const id of ["9007199254740993", `"9007199254740993"`]) {
+          const json = `{"file_id":${id},"etag":"e","size":5,"name":"a.txt","type":"text/plain"}`
+          assert.strictEqual((yield* ask(path, { json })).status, 200)
+        }
+      }).pipe(Effect.provide(stub))
+      const known = { fileId: "9007199254740993", etag: "e", size: 5, name: "a.txt", mediaType: "text/plain" }
+      assert.deepStrictEqual(completed, [{ ...known, numericIds: ["fileId"] }, { ...known, numericIds: [] }])
+    }))
+
   it.effect.each([500, 501, 503, 504, 511, 405])("keeps the words of a %d of the service in its own log", (status) => {
     const client = HttpClient.make((request) =>
       Effect.succeed(HttpClientResponse.fromWeb(

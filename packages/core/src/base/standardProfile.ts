@@ -55,7 +55,7 @@ export const standardProfile = {
 export const pageProfile = {
   ...standardProfile,
   fields: { ...standardProfile.fields, partSize: "part_size" },
-  completeUploadBody: { etag: "{etag}", size: "{size}" }
+  completeUploadBody: { file_id: "{file_id}", etag: "{etag}", size: "{size}", name: "{name}", type: "{type}" }
 } as const
 
 /**

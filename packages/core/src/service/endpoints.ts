@@ -168,21 +168,25 @@ export interface CompletedUpload {
   readonly etag?: string | undefined
   /** In bytes. */
   readonly size?: number | undefined
+  readonly name?: string | undefined
+  readonly mediaType?: string | undefined
 }
 
 const completionBody = (
   template: Exclude<CompleteUploadBody, "none">,
-  { etag, fileId, numericIds, size }: CompletedUpload
+  { etag, fileId, mediaType, name, numericIds, size }: CompletedUpload
 ): Readonly<Record<string, unknown>> => {
   const known: Readonly<Record<string, string | number | Json.ExactNumber | undefined>> = {
     "{file_id}": idInJson(fileId, "fileId", numericIds),
     "{etag}": etag,
-    "{size}": size
+    "{size}": size,
+    "{name}": name,
+    "{type}": mediaType
   }
   return EffectRecord.filterMap(template, (value) => {
     if (typeof value !== "string") return Option.some<unknown>(value)
     if (Object.hasOwn(known, value)) return Option.fromNullable<unknown>(known[value])
-    const parts = value.split(/(\{file_id\}|\{etag\}|\{size\})/)
+    const parts = value.split(/(\{(?:file_id|etag|size|name|type)\})/)
     const filled = parts.map((part) => Object.hasOwn(known, part) ? known[part] : part)
     return filled.includes(undefined) ? Option.none() : Option.some<unknown>(filled.join(""))
   })
@@ -386,7 +390,10 @@ export const importFile: Endpoint<FileImport, ImportedEntry> = {
   respond: (profile, answer) =>
     Either.match(resourceOf(profile, answer, "id"), {
       onLeft: (error) => error._tag === "InvalidResponse" ? Either.right({}) : Either.left(error),
-      onRight: ({ fields: { id } }) => Either.right(typeof id === "string" ? { id } : {})
+      onRight: ({ fields }) => {
+        const id = textOf(fields["id"])
+        return Either.right(id === undefined ? {} : { id })
+      }
     })
 }
 

@@ -204,6 +204,7 @@ const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
   Effect.gen(function*() {
     const { ledger, run } = upload
     const { receipts, record, session: { fileId, numericIds, uploadId } } = state
+    const { mediaType, name } = upload.source
     const service = yield* ServiceApi
     yield* run.transferSwitch.on
     yield* (yield* openedSource(upload)).unchanged
@@ -214,7 +215,14 @@ const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
     }
     yield* beginCompleting(upload, state)
     return yield* uploadId === undefined
-      ? service.completeUpload({ fileId, numericIds, etag: receipts[0]?.etag, size: receipts[0]?.size })
+      ? service.completeUpload({
+        fileId,
+        numericIds,
+        name,
+        mediaType,
+        etag: receipts[0]?.etag,
+        size: receipts[0]?.size
+      })
       : service.completeLargeUpload({ fileId, uploadId, numericIds, parts: receipts })
   })
 

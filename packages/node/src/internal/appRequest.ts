@@ -37,15 +37,21 @@ export const InitiateLarge = (limits: Limits) =>
 
 const Text = Schema.NonEmptyString.pipe(Schema.maxLength(4096))
 
+/** An id, as the service gave it: text, or a number of JSON. */
+const Id = Schema.Union(Text, Schema.JsonNumber, Schema.instanceOf(Json.ExactNumber))
+
 /** What a page knows of its file in storage. Pages send it, in case the service wants to be told. */
 export const CompleteSingle = Schema.Struct({
+  file_id: Schema.optional(Id),
   etag: Schema.optional(Text),
-  size: Schema.optional(Schema.Int.pipe(Schema.positive()))
+  size: Schema.optional(Schema.Int.pipe(Schema.positive())),
+  name: Schema.optional(Text),
+  type: Schema.optional(Text)
 })
 
 export const CompleteLarge = (limits: Limits) =>
   Schema.Struct({
-    upload_id: Schema.Union(Text, Schema.JsonNumber, Schema.instanceOf(Json.ExactNumber)),
+    upload_id: Id,
     parts: Schema.NonEmptyArray(Schema.Struct({
       part_number: Schema.Int.pipe(Schema.between(1, limits.parts)),
       etag: Text
