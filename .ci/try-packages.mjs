@@ -204,7 +204,7 @@ const modules = published.filter(({ directory }) => directory !== "cli").flatMap
     .filter((file) => file.endsWith(".js") && file !== "index.js")
     .map((file) => ({ directory, name: `${name}/${file.slice(0, -3)}` }))
     // needs peers that are optional
-    .filter(({ name }) => name !== "@stevedore/testing/S3ObjectStore")
+    .filter(({ name }) => !["@stevedore/server/NodeServe", "@stevedore/testing/S3ObjectStore"].includes(name))
 )
 if (application !== "") {
   writeFileSync(

@@ -184,7 +184,11 @@ export const make = (
     const hooks = yield* Hooks
     const completing = yield* FiberSet.make<FileRow, ServiceRefused.ServiceRefused>()
     yield* Effect.addFinalizer(() =>
-      FiberSet.awaitEmpty(completing).pipe(Effect.timeoutOption(options.drain ?? "30 seconds"))
+      FiberSet.awaitEmpty(completing).pipe(
+        Effect.timeoutOption(options.drain ?? "30 seconds"),
+        // a finalizer is not, and nothing in it would ever be given up
+        Effect.interruptible
+      )
     )
     const run = yield* FiberSet.runtime(completing)<never>()
 

@@ -56,6 +56,11 @@ export * as ListResources from "./ListResources.js"
 /**
  * @since 0.1.0
  */
+export * as ListSource from "./ListSource.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as ObjectAnswer from "./ObjectAnswer.js"
 
 /**
@@ -76,12 +81,27 @@ export * as ObjectStoreMemory from "./ObjectStoreMemory.js"
 /**
  * @since 0.1.0
  */
+export * as RateLimit from "./RateLimit.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as RateWindow from "./RateWindow.js"
 
 /**
  * @since 0.1.0
  */
+export * as ServerApp from "./ServerApp.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as ServiceRefused from "./ServiceRefused.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as StorageApp from "./StorageApp.js"
 
 /**
  * @since 0.1.0
@@ -92,6 +112,11 @@ export * as StorageCors from "./StorageCors.js"
  * @since 0.1.0
  */
 export * as StorageRefused from "./StorageRefused.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as StorageRequest from "./StorageRequest.js"
 
 /**
  * @since 0.1.0

@@ -184,6 +184,25 @@ describe("an upload at the service", () => {
       assert.strictEqual((yield* (yield* instance(world)).file(ann, fileId)).state, "finalized")
     }))
 
+  it.effect("is not waited for without end by a service that ends", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const silent: World = { ...world, store: { ...world.store, head: () => Effect.never } }
+      const uploads = yield* instance(silent, { uploads: { drain: "10 seconds" } })
+      const { fileId } = yield* uploads.initiate(ann, declared)
+      yield* put(world, fileId)
+      yield* Effect.forkDaemon(Effect.exit(uploads.complete(ann, fileId, undefined)))
+      yield* TestClock.adjust("1 second")
+      const ending = yield* Effect.fork(Scope.close(uploads.scope, Exit.void))
+      yield* TestClock.adjust("9 seconds")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(ending)))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(ending)
+      yield* TestClock.adjust("1 minute")
+      const heir = yield* instance(world)
+      assert.strictEqual((yield* soon(heir.complete(ann, fileId, undefined))).state, "finalized")
+    }), 30_000)
+
   it.effect("is not held for longer than the store may take", () =>
     Effect.gen(function*() {
       const world = makeWorld()

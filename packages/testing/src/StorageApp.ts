@@ -12,17 +12,14 @@ import * as ObjectAnswer from "@stevedore/server/ObjectAnswer"
 import type * as ObjectStore from "@stevedore/server/ObjectStore"
 import * as StorageCors from "@stevedore/server/StorageCors"
 import * as StorageRefused from "@stevedore/server/StorageRefused"
+import * as StorageRequest from "@stevedore/server/StorageRequest"
 import * as UrlVerifier from "@stevedore/server/UrlVerifier"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import type * as Connection from "./Connection.js"
 import * as ExchangeRunner from "./ExchangeRunner.js"
 import type { Settings } from "./SandboxOptions.js"
 import type * as SandboxRecorder from "./SandboxRecorder.js"
-
-const LARGEST_PUT_BYTES = 5 * 1024 * 1024 * 1024
-const LARGEST_PART_NUMBER = 10_000
 
 const refusalAnswer = (
   refusal: StorageRefused.StorageRefused,
@@ -85,52 +82,6 @@ const describe = (request: HttpServerRequest.HttpServerRequest, bucket: string):
   }
 }
 
-const declaredLength = (
-  headers: Readonly<Record<string, string | undefined>>
-): Effect.Effect<number, StorageRefused.StorageRefused> =>
-  Effect.suspend(() => {
-    if (headers["transfer-encoding"] !== undefined) {
-      return StorageRefused.make("NotImplemented", { details: { Header: "Transfer-Encoding" } })
-    }
-    const length = headers["content-length"]
-    if (length === undefined || !/^\d+$/.test(length)) {
-      return StorageRefused.make("MissingContentLength")
-    }
-    return Number(length) > LARGEST_PUT_BYTES
-      ? StorageRefused.make("EntityTooLarge", {
-        details: { ProposedSize: length, MaxSizeAllowed: String(LARGEST_PUT_BYTES) }
-      })
-      : Effect.succeed(Number(length))
-  })
-
-const complete = (
-  body: ExchangeRunner.Tools["body"],
-  length: number
-): Stream.Stream<Uint8Array, Connection.ConnectionBroken | StorageRefused.StorageRefused> =>
-  Stream.suspend(() => {
-    let received = 0
-    const counted = Stream.map(body, (chunk) => {
-      received += chunk.byteLength
-      return chunk
-    })
-    const checked = Effect.suspend(() =>
-      received === length ? Effect.void : Effect.fail(StorageRefused.make("IncompleteBody", {
-        details: { NumberBytesExpected: String(length), NumberBytesProvided: String(received) }
-      }))
-    )
-    return Stream.concat(counted, Stream.drain(Stream.fromEffect(checked)))
-  })
-
-const partNumberOf = (text: string): Effect.Effect<number, StorageRefused.StorageRefused> => {
-  const number = /^\d+$/.test(text) ? Number(text) : 0
-  return number >= 1 && number <= LARGEST_PART_NUMBER
-    ? Effect.succeed(number)
-    : StorageRefused.make("InvalidArgument", {
-      reason: `Part number must be an integer between 1 and ${LARGEST_PART_NUMBER}, inclusive`,
-      details: { ArgumentName: "partNumber", ArgumentValue: text }
-    })
-}
-
 /**
  * Storage as an app. It fails where a fault script breaks the connection.
  *
@@ -144,14 +95,6 @@ export const make = (
 ): HttpApp.Default<Connection.ConnectionBroken> => {
   const run = ExchangeRunner.make(settings, recorder, server)
   const encryption = settings.encryptionHeaders
-
-  const keyOf = (path: string): Effect.Effect<string, StorageRefused.StorageRefused> => {
-    const decoded = decodeURIComponent(path)
-    const prefix = `/${settings.bucket}/`
-    return decoded.startsWith(prefix)
-      ? Effect.succeed(decoded.slice(prefix.length))
-      : StorageRefused.make("NoSuchBucket", { details: { BucketName: decoded.split("/")[1] ?? "" } })
-  }
 
   const authenticate = ({ fault, recording, request, serverTime }: ExchangeRunner.Tools) =>
     Option.exists(fault, ({ _tag }) => _tag === "Expire")
@@ -175,13 +118,13 @@ export const make = (
   const put = (tools: ExchangeRunner.Tools, key: string, query: Readonly<Record<string, string>>) =>
     Effect.gen(function*() {
       const { partNumber, uploadId } = query
-      const length = yield* declaredLength(tools.request.headers)
-      const body = complete(tools.body, length)
+      const length = yield* StorageRequest.declaredLength(tools.request.headers)
+      const body = StorageRequest.ofLength(tools.body, length)
       if (partNumber === undefined && uploadId === undefined) {
         const object = yield* store.put(key, body, { contentType: tools.request.headers["content-type"] })
         return HttpServerResponse.empty({ status: 200, headers: { etag: object.etag, ...encryption } })
       }
-      const number = yield* partNumberOf(partNumber ?? "")
+      const number = yield* StorageRequest.partNumber(partNumber ?? "")
       const part = yield* store.putPart(key, uploadId ?? "", number, body)
       return HttpServerResponse.empty({ status: 200, headers: { etag: part.etag, ...encryption } })
     })
@@ -194,7 +137,7 @@ export const make = (
         return allowed ?? (yield* StorageRefused.make("AccessForbidden"))
       }
       const verified = yield* authenticate(tools)
-      const key = yield* keyOf(verified.path)
+      const key = yield* StorageRequest.keyIn(settings.bucket, verified.path)
       switch (request.method) {
         case "PUT":
           return yield* put(tools, key, verified.query)

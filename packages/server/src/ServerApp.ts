@@ -1,0 +1,297 @@
+/**
+ * The service as an HTTP app: the routes of the interface, its errors, its lists, and its health.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
+import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
+import * as HttpRouter from "@effect/platform/HttpRouter"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as ApiRequest from "./ApiRequest.js"
+import type { Principal } from "./Authorize.js"
+import { Authorize } from "./Authorize.js"
+import type { Declaration } from "./Files.js"
+import { FileStore } from "./FileStore.js"
+import { FileTable } from "./FileTable.js"
+import * as FileList from "./internal/fileList.js"
+import * as ListQuery from "./ListQuery.js"
+import type { Resource } from "./ListResources.js"
+import type { Page } from "./ListSource.js"
+import { ListSource } from "./ListSource.js"
+import * as ObjectAnswer from "./ObjectAnswer.js"
+import { RateLimit } from "./RateLimit.js"
+import * as ServiceRefused from "./ServiceRefused.js"
+import type * as StorageRefused from "./StorageRefused.js"
+import type { Scope } from "./Tokens.js"
+import { toRecord, Uploads } from "./Uploads.js"
+
+/**
+ * How the app answers. All options have defaults.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** What stands before every path of the interface, such as `/api`. Defaults to nothing. */
+  readonly basePath?: string | undefined
+  /**
+   * What a download returns: the bytes themselves (`content`, the default), or JSON with a pre-signed URL (`link`), so that
+   * no bytes go through the service. The profile of the clients must say the same.
+   */
+  readonly download?: "content" | "link" | undefined
+  /** The origins whose pages may use the service. Defaults to none. */
+  readonly origins?: ReadonlyArray<string> | undefined
+}
+
+const { fields, paths } = ServiceProfile.standard
+
+// ten thousand parts with an etag each are a little over one
+const LARGEST_BODY = FileSystem.MiB(4)
+
+const refusalAnswer = (refusal: ServiceRefused.ServiceRefused): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.unsafeJson({ errors: refusal.errors }, {
+    status: refusal.status,
+    headers: refusal.retryAfter === undefined ? {} : { "retry-after": refusal.retryAfter }
+  })
+
+const resource = (data: unknown, status = 200) => HttpServerResponse.unsafeJson({ data }, { status })
+
+type Refusal = ServiceRefused.ServiceRefused | StorageRefused.StorageRefused
+
+type Endpoint = (
+  who: Principal,
+  request: HttpServerRequest.HttpServerRequest,
+  id: string
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal>
+
+const textOf = (request: HttpServerRequest.HttpServerRequest) =>
+  request.text.pipe(
+    HttpIncomingMessage.withMaxBodySize(Option.some(LARGEST_BODY)),
+    Effect.mapError(() => ServiceRefused.invalid("", "The body cannot be read, or is too large"))
+  )
+
+const searchOf = (url: string): string => {
+  const mark = url.indexOf("?")
+  return mark === -1 ? "" : url.slice(mark + 1)
+}
+
+// PostgreSQL has no place for it
+const checkNames = (declared: Declaration): Effect.Effect<Declaration, ServiceRefused.ServiceRefused> => {
+  const wrong = declared.name.includes("\0")
+    ? fields.fileName
+    : declared.type?.includes("\0") === true
+    ? fields.mediaType
+    : undefined
+  return wrong === undefined
+    ? Effect.succeed(declared)
+    : Effect.fail(ServiceRefused.invalid(wrong, "Expected no character U+0000"))
+}
+
+const isId = (text: string): boolean => /^[0-9A-Za-z]{22}$/.test(text)
+
+const pageAnswer = ({ next, records, total }: Page, isFirst: boolean) =>
+  HttpServerResponse.unsafeJson({
+    data: records,
+    page: {
+      total_count: total,
+      has_more: next !== undefined,
+      ...(isFirst && next === undefined ? {} : { next_cursor: next ?? null })
+    }
+  })
+
+const attachment = (name: string): string => `attachment; filename*=UTF-8''${encodeURIComponent(name.replace(/\p{Surrogate}/gu, "\u{fffd}"))}`
+
+const routed = (path: string): HttpRouter.PathInput => `/${path.slice(1).replace("{file_id}", ":id")}`
+
+/**
+ * The service as an app, without its storage.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  options: Options = {}
+): Effect.Effect<HttpApp.Default, never, Uploads | FileTable | FileStore | Authorize> =>
+  Effect.gen(function*() {
+    const uploads = yield* Uploads
+    const table = yield* FileTable
+    const store = yield* FileStore
+    const authorize = yield* Authorize
+    const lists = yield* ListSource
+    const limit = yield* RateLimit
+
+    const initiate: Endpoint = (who, request) =>
+      Effect.gen(function*() {
+        const { value } = yield* ApiRequest.parseInitiate(yield* textOf(request), fields)
+        const { fileId, uploadUrl } = yield* uploads.initiate(who, yield* checkNames(value))
+        return resource({ id: fileId, upload_url: uploadUrl }, 201)
+      })
+
+    const initiateLarge: Endpoint = (who, request) =>
+      Effect.gen(function*() {
+        const { value } = yield* ApiRequest.parseInitiateLarge(yield* textOf(request), fields)
+        const { fileId, uploadId, urls } = yield* uploads.initiateLarge(
+          who,
+          yield* checkNames(value.declared),
+          value.parts
+        )
+        return resource({ id: fileId, upload_id: uploadId, urls }, 201)
+      })
+
+    const complete: Endpoint = (who, _, id) =>
+      Effect.map(uploads.complete(who, id, undefined), (row) => resource(toRecord(row)))
+
+    const completeLarge: Endpoint = (who, request, id) =>
+      Effect.gen(function*() {
+        const listed = yield* ApiRequest.parseCompleteLarge(yield* textOf(request), fields)
+        return resource(toRecord(yield* uploads.complete(who, id, listed)))
+      })
+
+    const file: Endpoint = (who, _, id) => Effect.map(uploads.file(who, id), (row) => resource(toRecord(row)))
+
+    const remove: Endpoint = (who, _, id) => Effect.as(uploads.remove(who, id), HttpServerResponse.empty())
+
+    const download: Endpoint = (who, request, id) =>
+      Effect.gen(function*() {
+        const row = yield* uploads.finalized(who, id)
+        if (options.download === "link") return resource({ url: yield* uploads.downloadUrl(row) })
+        const object = yield* store.head(row.key)
+        // whatever was stored under its key since is not this file
+        if (row.etag !== undefined && object.etag !== row.etag) {
+          return yield* ServiceRefused.make(409, "Conflict", { message: "What is stored is not what was completed" })
+        }
+        return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(request.headers, object, store), {
+          "content-type": row.mediaType ?? object.contentType ?? "application/octet-stream",
+          "content-disposition": attachment(row.name),
+          "x-content-type-options": "nosniff"
+        })
+      })
+
+    const tokenInfo: Endpoint = (who) => Effect.succeed(resource({ id: who.id, subdomain: who.tenant }))
+
+    const list = (
+      name: string,
+      resource: Resource,
+      page: (who: Principal, id: string, query: ListQuery.ListQuery) => Effect.Effect<Page, ServiceRefused.ServiceRefused>
+    ): Endpoint =>
+    (who, request, id) =>
+      Effect.gen(function*() {
+        const query = yield* ListQuery.parse(resource, name, searchOf(request.url))
+        return pageAnswer(yield* page(who, id, query), query.startCursor === undefined)
+      })
+
+    const guarded = (scope: Scope, endpoint: Endpoint, id: string, request: HttpServerRequest.HttpServerRequest) =>
+      Effect.gen(function*() {
+        const who = yield* authorize(request.headers)
+        const admission = Option.getOrUndefined(yield* limit(who.tenant))
+        const answer = Effect.gen(function*() {
+          if (admission?.admitted === false) {
+            return yield* ServiceRefused.make(429, "TooManyRequests", { retryAfter: String(admission.retryAfter) })
+          }
+          if (!who.scopes.includes(scope)) return yield* ServiceRefused.make(403, "Forbidden")
+          return yield* endpoint(who, request, id)
+        })
+        return yield* answer.pipe(
+          Effect.catchTags({
+            ServiceRefused: (refusal) => Effect.succeed(refusalAnswer(refusal)),
+            StorageRefused: (refusal) =>
+              Effect.succeed(
+                refusal.status === 412 || refusal.status === 416
+                  ? HttpServerResponse.empty({ status: refusal.status })
+                  : refusalAnswer(refusal.status >= 500 ? ServiceRefused.unavailable() : ServiceRefused.notFound("This file"))
+              )
+          }),
+          Effect.map(HttpServerResponse.setHeaders(admission?.headers ?? {}))
+        )
+      }).pipe(
+        Effect.catchTag("ServiceRefused", (refusal) => Effect.succeed(refusalAnswer(refusal)))
+      )
+
+    const route = (
+      method: "DELETE" | "GET" | "POST",
+      path: HttpRouter.PathInput,
+      scope: Scope,
+      endpoint: Endpoint,
+      isOfFile = false
+    ) =>
+      HttpRouter.makeRoute(
+        method,
+        path,
+        Effect.gen(function*() {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const { params: { id = "" } } = yield* HttpRouter.RouteContext
+          const known: Endpoint = isOfFile && !isId(id)
+            ? () => Effect.fail(ServiceRefused.notFound("This file"))
+            : endpoint
+          return yield* guarded(scope, known, id, request)
+        })
+      )
+
+    const router = HttpRouter.fromIterable([
+      route("POST", routed(paths.initiateUpload), "write", initiate),
+      route("POST", routed(paths.initiateLargeUpload), "write", initiateLarge),
+      route("POST", routed(paths.completeUpload), "write", complete, true),
+      route("POST", routed(paths.completeLargeUpload), "write", completeLarge, true),
+      route("GET", routed(paths.file), "read", file, true),
+      route("DELETE", routed(paths.file), "write", remove, true),
+      route("GET", routed(paths.download), "read", download, true),
+      route("GET", routed(paths.tokenInfo), "read", tokenInfo),
+      route("GET", "/v1/files", "read", list("files", FileList.resource, (who, _, query) => FileList.page(table, who, query))),
+      ...Object.entries(lists.resources).map(([name, resource]) =>
+        route(
+          "GET",
+          `/v1/${name.replace("{id}", ":id")}`,
+          "read",
+          list(name, resource, (who, id, query) => lists.page(who, name, id, query))
+        )
+      )
+    ])
+
+    const basePath = (options.basePath ?? "").replace(/^\/+|\/+$/g, "")
+    const unknownPath = Effect.succeed(refusalAnswer(ServiceRefused.notFound("This path")))
+    const interfaceApp = (basePath === "" ? router : HttpRouter.prefixAll(router, `/${basePath}`)).pipe(
+      HttpRouter.toHttpApp,
+      Effect.map(Effect.catchTag("RouteNotFound", () => unknownPath))
+    )
+    const app = yield* interfaceApp
+    const named = (options.origins ?? []).length === 0 ? app : HttpMiddleware.cors({
+      allowedOrigins: [...(options.origins ?? [])],
+      allowedMethods: ["GET", "POST", "DELETE"],
+      allowedHeaders: ["authorization", "content-type", "range", "if-match", "if-range", "if-none-match"],
+      exposedHeaders: [
+        "content-range",
+        "etag",
+        "retry-after",
+        "x-ratelimit-limit",
+        "x-ratelimit-remaining",
+        "x-ratelimit-reset"
+      ]
+    })(app)
+
+    return Effect.catchAllCause(named, (cause) =>
+      Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(
+        Effect.logError("A request has failed", cause),
+        refusalAnswer(ServiceRefused.make(500, "InternalError"))
+      ))
+  })
+
+/**
+ * Whether the service can answer: its table and its store do, each within five seconds.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const isReady: Effect.Effect<boolean, never, FileTable | FileStore> = Effect.gen(function*() {
+  const table = yield* FileTable
+  const store = yield* FileStore
+  yield* table.find("", "")
+  // nothing has this key: a store that says so answers
+  yield* Effect.catchIf(store.head("stevedore-ready"), ({ status }) => status === 404, () => Effect.void)
+}).pipe(Effect.timeout("5 seconds"), Effect.isSuccess)
