@@ -68,8 +68,10 @@ const heldBy = ({ name }: Runner) =>
 const board = (runners: ReadonlyArray<Runner>, startedAt: number) => (progress: Bulk.Progress) =>
   Effect.gen(function*() {
     const { failed, timeLeft, total, uploaded } = progress
-    const standing = yield* Effect.forEach(runners, (runner) =>
-      Effect.map(heldBy(runner), (chunks) => `${runner.name} ${runner.fate()} (${chunks})`))
+    const standing = yield* Effect.forEach(
+      runners,
+      (runner) => Effect.map(heldBy(runner), (chunks) => `${runner.name} ${runner.fate()} (${chunks})`)
+    )
     const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
     const bar = ProgressBar.drawn(Measure.percent(uploaded + failed, total), [[`${uploaded} of ${total} files`]], 60)
     const left = Option.match(timeLeft, { onNone: () => "", onSome: (time) => `${Measure.duration(time)} left` })
@@ -134,11 +136,17 @@ export const demo = (count: number) =>
       const files = yield* sandbox.files
       const there = files.map(({ name }) => String(name)).sort()
       const same = yield* Effect.forEach(files, ({ id, name }) =>
-        Effect.map(sandbox.stored(id), (bytes) => new TextDecoder().decode(bytes) === contentOf(String(name))))
+        Effect.map(sandbox.stored(id), (bytes) =>
+          new TextDecoder().decode(bytes) === contentOf(String(name))))
       const { breaches } = yield* sandbox.report
       yield* Console.log("")
       yield* prove(there.join() === names.join(), `each of the ${count} files is at the service, and is there once`)
-      yield* prove(same.every((is) => is), "each has the bytes that it had here")
+      yield* prove(
+        same.every((is) =>
+          is
+        ),
+        "each has the bytes that it had here"
+      )
       yield* prove(breaches.length === 0, "the service saw nothing that its interface does not allow")
       yield* prove(left.length === 0, "nothing is left to remember")
     }).pipe(

@@ -48,8 +48,8 @@ export const start = Effect.gen(function*() {
   const path = programs()
   if (path === undefined) {
     return yield* new PostgresFailed({
-      message: "PostgreSQL is not here. On Debian: apt-get install postgresql. POSTGRES_PATH names the directory of its " +
-        "programs elsewhere."
+      message:
+        "PostgreSQL is not here. On Debian: apt-get install postgresql. POSTGRES_PATH names its programs elsewhere."
     })
   }
   const user = owner()
