@@ -58,13 +58,22 @@ export const postgres = Effect.gen(function*() {
       child.kill(signal)
     })
   yield* Effect.acquireRelease(start, () => stop("SIGINT"))
-  const url = `postgres://bulk@127.0.0.1:${port}/postgres`
-  const layer = PgClient.layer({ url: Redacted.make(url), maxConnections: 6 })
+  const of = (name: string) => {
+    const url = `postgres://bulk@127.0.0.1:${port}/${name}`
+    return { url, layer: PgClient.layer({ url: Redacted.make(url), maxConnections: 6 }) }
+  }
+  const { layer, url } = of("postgres")
+  /** A database of this name beside the first one. */
+  const named = (name: string) =>
+    Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(`create database ${name}`)).pipe(
+      Effect.provide(layer),
+      Effect.as(of(name))
+    )
   yield* Effect.flatMap(PgClient.PgClient, (sql) => sql`select 1`).pipe(
     Effect.provide(layer),
     Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.intersect(Schedule.recurs(100))))
   )
-  return { url, layer, crash: stop("SIGQUIT"), start }
+  return { url, layer, named, crash: stop("SIGQUIT"), start }
 })
 
 export type Postgres = Effect.Effect.Success<typeof postgres>
