@@ -35,10 +35,12 @@ const obligations = [
   [`the licence ${license}`, (manifest) => manifest.license === license],
   ["engines.node as the repository has it", (manifest) => manifest.engines?.node === engines.node],
   ["\"type\": \"module\"", ({ type }) => type === "module"],
-  // a command's own files run when they are imported, and nothing else does
+  // a command's own files run when they are imported, and an element registers itself: nothing else does anything
   [
-    "\"sideEffects\": false, or the list of a command's files",
-    ({ bin, sideEffects }) => sideEffects === false || bin !== undefined && Array.isArray(sideEffects)
+    "\"sideEffects\": false, or the list of the files of a command or an element",
+    ({ bin, sideEffects }) =>
+      sideEffects === false ||
+      Array.isArray(sideEffects) && (bin !== undefined || sideEffects.every((file) => /\/element\.[jt]s$/.test(file)))
   ],
   [
     "dist, src and CHANGELOG.md in files",

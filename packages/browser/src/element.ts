@@ -1,0 +1,244 @@
+/**
+ * `<stevedore-upload>`: a place to drop, choose and paste files, with their progress, errors and what an earlier visit left
+ * unfinished. Importing this module registers the element. What uploads is loaded once there is something to upload.
+ *
+ * Attributes: `base-url` (`/api` by default), `accept`, `max-files`, `max-size` and `max-total` in bytes, `files` for how
+ * many upload at once, `lang`, and `whole-page` to take what is dropped anywhere.
+ *
+ * Slots: `invitation` and `hint` in the place to drop, `done` for what to show once everything is uploaded.
+ *
+ * Parts: `drop`, `invitation`, `hint`, `button`, `refused`, `unfinished`, `queue`, `numbers`, `bar`, `sent`, `confirmed`,
+ * `row`, `picture`, `name`, `state`, `error`, `done`, `finished` and `offline`.
+ *
+ * Custom properties for colours and shape: `--stevedore-accent`, `--stevedore-on-accent`, `--stevedore-card`,
+ * `--stevedore-text`, `--stevedore-soft`, `--stevedore-line`, `--stevedore-good`, `--stevedore-bad` and
+ * `--stevedore-radius`. The font is that of the page. Light or dark follows `color-scheme`.
+ *
+ * @example
+ * import "@stevedore/browser/element"
+ *
+ * const show = (main: HTMLElement) => {
+ *   const upload = document.createElement("stevedore-upload")
+ *   upload.setAttribute("base-url", "/api")
+ *   upload.limits = { files: 20, size: 2_000_000_000, accept: ["image/*", ".pdf"] }
+ *   upload.addEventListener("completed", ({ detail }) => console.log(detail.item.result?.id))
+ *   main.append(upload)
+ * }
+ *
+ * @since 0.1.0
+ */
+import type { Requirements } from "@stevedore/core/Uploads"
+import type * as Layer from "effect/Layer"
+import type { Arrival } from "./internal/element/arrivals.js"
+import { arrivalsOf, ofFiles } from "./internal/element/arrivals.js"
+import { adopt, button, icon, make } from "./internal/element/dom.js"
+import { shell } from "./internal/element/shellStyle.js"
+import type { OwnedUploadQueue } from "./UploadQueue.js"
+import type { Item, Limits, Options, Refusal, Totals } from "./UploadQueueModel.js"
+import type { Words } from "./words.js"
+
+/**
+ * What the events of the element have as their `detail`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Details {
+  /** Files were accepted. */
+  readonly added: { readonly items: ReadonlyArray<Item> }
+  /** Files were not accepted, and why. */
+  readonly refused: { readonly refused: ReadonlyArray<Pick<Refusal, "name" | "message">> }
+  /** A file is uploaded; `item.result` is its record. */
+  readonly completed: { readonly item: Item }
+  readonly failed: { readonly item: Item }
+  /** Nothing proceeds on its own any more. */
+  readonly idle: { readonly totals: Totals }
+}
+
+type Listener<Event> = (event: Event) => void
+
+/**
+ * The element. Set its properties before the first file is added.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface StevedoreUpload extends HTMLElement {
+  /** What is accepted. These go before the attributes `accept`, `max-files`, `max-size` and `max-total`. */
+  limits: Limits | undefined
+  /** Options for each upload. */
+  upload: Options["upload"]
+  /** Defaults to those of the closest `lang`, as `load` of `@stevedore/browser/words` has them. */
+  words: Words | undefined
+  /** What uploads. Defaults to `BrowserStevedore.layer` with `base-url`, and handles of dropped files for after a reload. */
+  layer: Layer.Layer<Requirements, unknown> | undefined
+  /** The link to an uploaded file, to be opened and copied. */
+  linkOf: ((item: Item) => string | undefined) | undefined
+  /** The queue, once it was needed. It outlives the element: `dispose` ends it. */
+  readonly queue: OwnedUploadQueue | undefined
+  /** Adds files, as if they had been chosen. */
+  add(files: Iterable<File>): Promise<void>
+  addEventListener<K extends keyof Details>(type: K, listener: Listener<CustomEvent<Details[K]>>): void
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions
+  ): void
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "stevedore-upload": StevedoreUpload
+  }
+}
+
+const upward = "M24 31V11m0 0-8 8m8-8 8 8M9 30v5a4 4 0 0 0 4 4h22a4 4 0 0 0 4-4v-5"
+
+// Opening a database that does not exist would create it
+const hasUnfinished = async (): Promise<boolean> => {
+  const name = "stevedore"
+  const known = await indexedDB.databases?.().catch(() => undefined)
+  if (known?.every((database) => database.name !== name) === true) return false
+  return new Promise((resolve) => {
+    const opening = indexedDB.open(name)
+    opening.onerror = () => resolve(false)
+    opening.onupgradeneeded = () => opening.transaction?.abort()
+    opening.onsuccess = () => {
+      const database = opening.result
+      const count = database.transaction("values").objectStore("values").count()
+      count.onerror = () => resolve(false)
+      count.onsuccess = () => resolve(count.result > 0)
+      database.close()
+    }
+  })
+}
+
+const isEditable = (target: EventTarget | undefined): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA)$/.test(target.tagName))
+
+/**
+ * Registers the element under another name. Does nothing where there are no elements, as on a server, or where the name is
+ * taken.
+ *
+ * @since 0.1.0
+ * @category registration
+ */
+export const define = (name: string): void => {
+  if (typeof customElements === "undefined" || customElements.get(name) !== undefined) return
+  customElements.define(
+    name,
+    class extends HTMLElement implements StevedoreUpload {
+      limits: Limits | undefined
+      upload: Options["upload"]
+      words: Words | undefined
+      layer: Layer.Layer<Requirements, unknown> | undefined
+      linkOf: ((item: Item) => string | undefined) | undefined
+      #view:
+        | Promise<{ readonly queue: OwnedUploadQueue; readonly take: (given: ReadonlyArray<Arrival>) => Promise<void> }>
+        | undefined
+      #queue: OwnedUploadQueue | undefined
+      #away: AbortController | undefined
+      readonly #root = this.attachShadow({ mode: "open" })
+
+      get queue(): OwnedUploadQueue | undefined {
+        return this.#queue
+      }
+
+      add(files: Iterable<File>): Promise<void> {
+        return this.#take(ofFiles(files))
+      }
+
+      connectedCallback(): void {
+        this.#away = new AbortController()
+        this.#listen(this.#away.signal)
+        if (this.#root.childElementCount > 0) return
+        adopt(this.#root, shell)
+        void this.#show()
+      }
+
+      disconnectedCallback(): void {
+        this.#away?.abort()
+      }
+
+      async #show(): Promise<void> {
+        const Words = await import("./words.js")
+        const lang = this.closest("[lang]")?.getAttribute("lang") ?? navigator.language
+        const words = this.words ??= await Words.load(lang)
+        const chosen = (input: HTMLInputElement) => {
+          input.hidden = true
+          input.addEventListener("change", () => {
+            void this.#take(ofFiles(input.files ?? []))
+            // so that the same file can be chosen again
+            input.value = ""
+          })
+          return input
+        }
+        const files = chosen(
+          make("input", { type: "file", id: "files", multiple: "", accept: this.getAttribute("accept") ?? "" })
+        )
+        const folder = chosen(make("input", { type: "file", id: "folder", webkitdirectory: "" }))
+        const slot = (name: string, text: string) =>
+          make("slot", { name }, make("p", { class: name, part: name }, text))
+        const box = make(
+          "section",
+          { id: "drop", part: "drop", "aria-label": Words.say(words, "chooseFiles") },
+          icon(upward, 48),
+          slot("invitation", Words.say(words, "drop")),
+          make("p", { class: "touch" }, Words.say(words, "touch")),
+          make(
+            "p",
+            { class: "ways" },
+            button({ id: "choose-files", class: "primary" }, () => files.click(), Words.say(words, "chooseFiles")),
+            button({ id: "choose-folder" }, () => folder.click(), Words.say(words, "chooseFolder"))
+          ),
+          slot("hint", Words.say(words, "paste")),
+          files,
+          folder
+        )
+        const direction = /^(ar|fa|he|ur)\b/.test(words.language) ? "rtl" : "ltr"
+        this.#root.append(make("div", { id: "all", lang: words.language, dir: direction }, box))
+        if (await hasUnfinished()) await this.#load()
+      }
+
+      #load() {
+        return this.#view ??= import("./internal/element/view.js").then(({ open }) => {
+          const view = open(this, this.#root)
+          this.#queue = view.queue
+          return view
+        })
+      }
+
+      async #take(given: ReadonlyArray<Arrival>): Promise<void> {
+        const { take } = await this.#load()
+        await take(given)
+      }
+
+      #listen(signal: AbortSignal): void {
+        const area = this.hasAttribute("whole-page") ? window : this
+        let inside = 0
+        const over = (change: number) => (event: Event) => {
+          if (!(event instanceof DragEvent) || event.dataTransfer?.types.includes("Files") !== true) return
+          inside = Math.max(0, inside + change)
+          this.toggleAttribute("data-over", inside > 0)
+        }
+        area.addEventListener("dragenter", over(1), { signal })
+        area.addEventListener("dragleave", over(-1), { signal })
+        area.addEventListener("dragover", (event) => event.preventDefault(), { signal })
+        area.addEventListener("drop", (event) => {
+          event.preventDefault()
+          inside = 0
+          this.removeAttribute("data-over")
+          if (event instanceof DragEvent && event.dataTransfer !== null) void this.#take(arrivalsOf(event.dataTransfer))
+        }, { signal })
+        window.addEventListener("paste", (event) => {
+          const arrivals = event.clipboardData === null ? [] : arrivalsOf(event.clipboardData)
+          if (event.defaultPrevented || arrivals.length === 0 || isEditable(event.composedPath()[0])) return
+          event.preventDefault()
+          void this.#take(arrivals)
+        }, { signal })
+      }
+    }
+  )
+}
+
+define("stevedore-upload")

@@ -1,0 +1,216 @@
+// One file of the list. Its elements are created once and only their text changes, so that focus stays where it is.
+import type { Item, Limits, UploadQueue } from "../../UploadQueueModel.js"
+import * as Words from "../../words.js"
+import { button, icon, make as element } from "./dom.js"
+
+export interface Row {
+  readonly element: HTMLLIElement
+  readonly update: (item: Item) => void
+  /** Focuses the first enabled button. */
+  readonly focus: () => void
+}
+
+/** What all rows share. */
+export interface Rows {
+  readonly queue: Pick<UploadQueue, "pause" | "resume" | "retry" | "cancel" | "remove">
+  readonly words: Words.Words
+  readonly limits: Limits
+  readonly giveFile: (item: Item) => void
+  /** The file of an item that was just added. */
+  readonly fileOf: (item: Item) => Blob | undefined
+  readonly linkOf: (item: Item) => string | undefined
+  readonly announce: (words: string) => void
+}
+
+const icons = {
+  pause: "M8 5v14M16 5v14",
+  resume: "M8 5l11 7-11 7z",
+  retry: "M19 12a7 7 0 1 1-2.2-5.1M19 4v4h-4",
+  choose: "M4 7a2 2 0 0 1 2-2h4l2 2h6a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2z",
+  cancel: "M6 6l12 12M18 6L6 18"
+}
+
+const iconButton = (act: () => void) => {
+  const picture = icon("")
+  const words = element("span")
+  const shown = button({ class: "icon" }, act, picture, words)
+  return {
+    element: shown,
+    show: (name: keyof typeof icons, label: string, short = "") => {
+      words.textContent = short
+      picture.firstElementChild?.setAttribute("d", icons[name])
+      shown.ariaLabel = label
+      shown.title = label
+      shown.hidden = false
+    }
+  }
+}
+
+export const makeBar = (label: string): HTMLDivElement =>
+  element(
+    "div",
+    {
+      class: "bar",
+      part: "bar",
+      role: "progressbar",
+      "aria-label": label,
+      "aria-valuemin": "0",
+      "aria-valuemax": "100"
+    },
+    element("i", { class: "sent", part: "sent" }),
+    element("i", { class: "confirmed", part: "confirmed" })
+  )
+
+/** What was sent and what is confirmed, in two tones. */
+export const showBar = (
+  bar: HTMLElement,
+  now: Pick<Item, "sent" | "confirmed" | "size">,
+  words: string
+): void => {
+  bar.ariaValueNow = `${Words.percent(now)}`
+  bar.ariaValueText = words
+  const tones = bar.getElementsByTagName("i")
+  const shares = [now.sent, now.confirmed]
+  shares.forEach((bytes, index) => {
+    const tone = tones.item(index)
+    if (tone !== null) tone.style.transform = `scaleX(${now.size === 0 ? 0 : Math.min(1, bytes / now.size)})`
+  })
+}
+
+/** Its lines break only between what the dots separate, and within what has no number. */
+export const unbroken = (words: string): string =>
+  words.split(" · ").map((part) => /\p{Nd}/u.test(part) ? part.replaceAll(" ", "\u00a0") : part).join("\u00a0· ")
+
+const largestPicture = 40_000_000
+
+const paint = async (picture: HTMLElement, file: Blob): Promise<void> => {
+  try {
+    const bitmap = await createImageBitmap(file, { resizeWidth: 96, resizeQuality: "medium" })
+    const canvas = element("canvas", { width: `${bitmap.width}`, height: `${bitmap.height}` })
+    canvas.getContext("2d")?.drawImage(bitmap, 0, 0)
+    bitmap.close()
+    picture.replaceChildren(canvas)
+  } catch {
+    // not every browser can read every image: the row keeps the type's name
+  }
+}
+
+const pictureOf = (item: Item, file: Blob | undefined): HTMLElement => {
+  const [, extension] = /\.([^./\\]{1,4})$/.exec(item.name) ?? []
+  const picture = element(
+    "div",
+    { class: "picture", part: "picture", "aria-hidden": "true" },
+    extension ?? item.mediaType.split("/")[0] ?? ""
+  )
+  const isImage = file !== undefined && item.mediaType.startsWith("image/") && item.mediaType !== "image/svg+xml"
+  if (isImage && item.size <= largestPicture) void paint(picture, file)
+  return picture
+}
+
+const isOver = ({ state }: Item): boolean => state === "completed" || state === "cancelled" || state === "failed"
+
+/** Whether a retry of a failed item needs its file again. */
+const needsFile = ({ error }: Item): boolean => error?.tag === "SourceChanged" || error?.tag === "SourceUnreadable"
+
+export const make = (first: Item, rows: Rows): Row => {
+  const { queue, words } = rows
+  const { id } = first
+  let current: Item | undefined
+  const say = (key: Words.MessageKey, name?: string) => Words.say(words, key, name === undefined ? {} : { name })
+  // the end of a right-to-left name is on its left
+  const name = element("p", { class: "name", part: "name", dir: "auto" })
+  const state = element("p", { class: "state", part: "state" })
+  const error = element("p", { class: "error", part: "error", role: "alert" })
+  const link = element("p", { class: "link" })
+  const share = element("span", { class: "share", "aria-hidden": "true" })
+  const bar = makeBar("")
+  const go = iconButton(() => {
+    switch (current?.state) {
+      case "paused":
+        return queue.resume(id)
+      case "failed":
+        return needsFile(current) ? rows.giveFile(current) : queue.retry(id)
+      case "cancelled":
+        return queue.retry(id)
+      case "needs-file":
+        return rows.giveFile(current)
+      default:
+        return queue.pause(id)
+    }
+  })
+  const end = iconButton(() =>
+    current !== undefined && (isOver(current) || current.state === "needs-file") ? queue.remove(id) : queue.cancel(id)
+  )
+  const row = element(
+    "li",
+    { part: "row" },
+    pictureOf(first, rows.fileOf(first)),
+    element("div", { class: "words" }, name, state, error, link),
+    element("div", { class: "actions" }, share, go.element, end.element),
+    bar
+  )
+
+  const showGo = (item: Item, called: string): void => {
+    switch (item.state) {
+      case "paused":
+        return go.show("resume", say("resume", called))
+      case "failed":
+        return needsFile(item)
+          ? go.show("choose", say("choose", called), say("chooseShort"))
+          : go.show("retry", say("retry", called), say("retryShort"))
+      case "cancelled":
+        return go.show("retry", say("uploadAfterAll", called))
+      case "needs-file":
+        return item.kept
+          ? go.show("resume", say("resume", called), say("resumeShort"))
+          : go.show("choose", say("choose", called), say("chooseShort"))
+      case "finishing":
+      case "completed":
+        // a button that is hidden loses the focus
+        if (go.element.matches(":focus")) end.element.focus()
+        go.element.hidden = true
+        return
+      default:
+        return go.show("pause", say("pause", called))
+    }
+  }
+
+  const showLink = (item: Item, called: string): void => {
+    const href = item.state === "completed" ? rows.linkOf(item) : undefined
+    if (href === undefined) return link.replaceChildren()
+    link.replaceChildren(
+      element("a", { href, target: "_blank", rel: "noopener", "aria-label": say("open", called) }, say("openShort")),
+      button({ "aria-label": say("copyLink", called) }, () => {
+        void navigator.clipboard.writeText(href).then(() => rows.announce(say("copied")))
+      }, say("copyShort"))
+    )
+  }
+
+  return {
+    element: row,
+    update: (item) => {
+      if (item === current) return
+      const before = current
+      current = item
+      const called = Words.nameOf(words, item.name)
+      row.dataset["state"] = Words.isFinishing(item) ? "finishing" : item.state
+      name.textContent = called
+      name.title = item.name
+      state.textContent = unbroken(Words.state(words, item))
+      share.textContent = item.state === "uploading" || item.state === "paused" ? Words.percentage(words, item) : ""
+      const told = Words.failureOf(words, item, rows.limits)
+      // announced once, not with every change
+      if (error.textContent !== told) error.textContent = told
+      error.hidden = told === ""
+      bar.ariaLabel = called
+      showBar(bar, item, Words.progress(words, item))
+      showGo(item, called)
+      end.show(
+        "cancel",
+        say(isOver(item) ? "remove" : item.state === "needs-file" ? "discard" : "cancel", called)
+      )
+      if (before?.state !== item.state) showLink(item, called)
+    },
+    focus: () => (go.element.hidden ? end.element : go.element).focus()
+  }
+}
