@@ -109,9 +109,15 @@ export const profileFields = ({ open }: ServiceVariation): Readonly<Record<strin
     ...(Object.keys(fields).length === 0 ? {} : { fields }),
     ...(open.paths === "standard" ? {} : { paths: otherPaths }),
     ...(open.storage === "amz" ? {} : { encryptionHeaders: encryptionHeaders(open.storage) }),
-    ...(open.download === "content" ? {} : { download: open.download })
+    ...(open.download === "content" ? {} : { download: open.download }),
+    ...(open.completeBody === "none" ? {} : { completeUploadBody: completeBodies[open.completeBody] })
   }
 }
+
+const completeBodies = {
+  empty: {},
+  named: { uid: "{file_id}", e_tag: "{etag}", byteCount: "{size}", label: "{name}", mime: "{type}", done: true }
+} as const
 
 /**
  * The headers that a single PUT must have.

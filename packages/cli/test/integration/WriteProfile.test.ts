@@ -80,7 +80,7 @@ const services: ReadonlyArray<readonly [string, ServiceVariation.ServiceVariatio
   }],
   ["with other names, at other paths, of other storage, downloads by link, in gzip", {
     ...plain,
-    open: { names: otherNames, paths: "other", storage: "acme", download: "link" },
+    open: { ...plain.open, names: otherNames, paths: "other", storage: "acme", download: "link" },
     answers: { ...plain.answers, refusals: "HTML", coding: "gzip", byteOrderMark: true },
     session: { ...plain.session, envelope: "none", ids: "leading dash", urls: "objects without numbers" }
   }]

@@ -1,26 +1,18 @@
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as Schema from "effect/Schema"
 import type { Open } from "./variationGroups.js"
+import { Names } from "./variationGroups.js"
 
-/** The names of the standard profile. @internal */
-export const standardNames: typeof Open.Type["names"] = {
-  fileName: "name",
-  mediaType: "type",
-  size: "size",
-  parts: "parts",
-  fileId: "id",
-  partUrl: "url",
-  partNumber: "part_number",
-  completeParts: "parts",
-  completePartNumber: "part_number",
-  completeEtag: "etag",
-  downloadUrl: "url"
-}
+/** The names of the standard profile, of which the first is meant. @internal */
+export const standardNames = Schema.decodeUnknownSync(Names)({ ...ServiceProfile.standard.fields, fileId: "id" })
 
 /** What the standard profile assumes. @internal */
 export const standardOpen: typeof Open.Type = {
   names: standardNames,
   paths: "standard",
   storage: "amz",
-  download: "content"
+  download: "content",
+  completeBody: "none"
 }
 
 /** The service that the sandbox is without a variation. @internal */

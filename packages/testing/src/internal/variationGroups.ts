@@ -172,7 +172,7 @@ export const Answers = Schema.Struct({
 })
 
 /**
- * Names that the interface leaves open. The first of each is the standard profile's.
+ * Names that the interface leaves open. The first of each is the standard profile's. A dot leads into an object.
  *
  * @internal
  */
@@ -181,13 +181,13 @@ export const Names = Schema.Struct({
   mediaType: Schema.Literal("type", "content_type", "mimeType", "media-type"),
   size: Schema.Literal("size", "bytes", "file_size", "contentLength"),
   parts: Schema.Literal("parts", "part_count", "numParts"),
-  fileId: Schema.Literal("id", "file_id", "fileId", "uuid"),
-  partUrl: Schema.Literal("url", "href", "signedUrl"),
+  fileId: Schema.Literal("id", "file_id", "fileId", "uuid", "file.uid", "meta.file.id"),
+  partUrl: Schema.Literal("url", "href", "signedUrl", "target.href"),
   partNumber: Schema.Literal("part_number", "partNumber", "number"),
   completeParts: Schema.Literal("parts", "etags", "completedParts"),
   completePartNumber: Schema.Literal("part_number", "PartNumber", "number"),
   completeEtag: Schema.Literal("etag", "ETag", "e_tag"),
-  downloadUrl: Schema.Literal("url", "download_url", "href")
+  downloadUrl: Schema.Literal("url", "download_url", "href", "link.signed.url")
 })
 
 /**
@@ -200,5 +200,7 @@ export const Open = Schema.Struct({
   paths: Schema.Literal("standard", "other"),
   /** `x-<storage>-server-side-encryption: <storage>:kms`. */
   storage: Schema.Literal("amz", "goog", "acme"),
-  download: Schema.Literal("content", "link")
+  download: Schema.Literal("content", "link"),
+  /** What Complete upload must have for a body; with anything else it is refused. */
+  completeBody: Schema.Literal("none", "none", "empty", "named")
 })

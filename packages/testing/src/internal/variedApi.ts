@@ -2,6 +2,7 @@ import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -118,7 +119,7 @@ export const make = (
 
   const partUrls = (signed: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
     const outside = signed.map((url) => urls.outside(textOf(url)))
-    const numbered = outside.map((url, index) => dressed({ [names.partUrl]: url, [names.partNumber]: index + 1 }))
+    const numbered = outside.map((url, index) => dressed({ ...Json.placed(names.partUrl, url), [names.partNumber]: index + 1 }))
     switch (variation.session.urls) {
       case "strings":
         return outside
@@ -127,7 +128,7 @@ export const make = (
       case "objects in any order":
         return [...Arr.reverse(numbered.slice(1)), ...numbered.slice(0, 1)]
       case "objects without numbers":
-        return outside.map((url) => dressed({ [names.partUrl]: url }))
+        return outside.map((url) => dressed(Json.placed(names.partUrl, url)))
     }
   }
 
@@ -135,7 +136,7 @@ export const make = (
     const { id, upload_id, upload_url, urls: signed, ...rest } = data
     return enveloped({
       ...rest,
-      [names.fileId]: idOf(textOf(id)),
+      ...Json.placed(names.fileId, idOf(textOf(id))),
       ...(upload_url === undefined ? {} : { upload_url: urls.outside(textOf(upload_url)) }),
       ...(upload_id === undefined ? {} : { upload_id: uploadIds.outside(textOf(upload_id)) }),
       ...(signed === undefined ? {} : { urls: partUrls(listOf(signed)) })
@@ -269,10 +270,25 @@ export const make = (
         return tokenInfo(response, data)
       case "download":
         return settings.download === "link"
-          ? json(response, enveloped({ [names.downloadUrl]: linked(textOf(data["url"])) }))
+          ? json(response, enveloped(Json.placed(names.downloadUrl, linked(textOf(data["url"])))))
           : downloaded(response)
       case "list":
         return json(response, listed(positionIn(route), body))
+    }
+  }
+
+  const isAsWished = (fileId: string, text: string): boolean => {
+    const { byteCount, done, e_tag, label, mime, uid } = fieldsOf(
+      Option.getOrUndefined(Schema.decodeOption(AnyJson)(text))
+    )
+    switch (variation.open.completeBody) {
+      case "none":
+        return text === ""
+      case "empty":
+        return text === "{}"
+      case "named":
+        return uid === idOf(fileId) && Predicate.isString(e_tag) && Predicate.isNumber(byteCount) &&
+          Predicate.isString(label) && Predicate.isString(mime) && done === true
     }
   }
 
@@ -310,6 +326,14 @@ export const make = (
     const text = request.method === "POST"
       ? yield* Effect.orElseSucceed(request.text, () => "")
       : undefined
+    if (route.call === "completeUpload" && !isAsWished(ids.inside(route.fileId), text ?? "")) {
+      const date = new Date(yield* Clock.currentTimeMillis).toUTCString()
+      const said = { title: "Wrong body", message: "Complete upload wants another body", path: "" }
+      return Answer.sent(variation, HttpServerResponse.empty({ status: 422, headers: { date } }), {
+        status: 422,
+        ...Refusal.bodyOf(variation, 422, said)
+      })
+    }
     const response = yield* Effect.provideService(
       app,
       HttpServerRequest.HttpServerRequest,

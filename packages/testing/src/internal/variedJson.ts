@@ -17,6 +17,12 @@ const marked = /"\\u0000number:([^"]*)"/g
 /** @internal */
 export const write = (value: unknown): string => JSON.stringify(value).replace(marked, "$1")
 
+/** A field under a name in which each dot leads into an object. @internal */
+export const placed = (name: string, value: unknown): Fields => {
+  const [first = "", ...rest] = name.split(".")
+  return { [first]: rest.length === 0 ? value : placed(rest.join("."), value) }
+}
+
 /** @internal */
 export const nested = (depth: number): unknown => {
   let value: unknown = "at the bottom"

@@ -42,6 +42,10 @@ type Fields = Readonly<Record<string, unknown>>
 
 const fieldsOf = (value: unknown): Fields => Predicate.isRecord(value) ? Object.fromEntries(Object.entries(value)) : {}
 
+// each dot in a name leads into an object
+const under = (fields: Fields, name: string): unknown =>
+  name.split(".").reduce<unknown>((value, step) => fieldsOf(value)[step], fields)
+
 class Broken extends Schema.TaggedError<Broken>()("Broken", { sentence: Schema.String, what: Schema.String }) {}
 
 const insist = (sentence: Sentence, holds: boolean, what: string) =>
@@ -68,7 +72,7 @@ const raw = (variation: ServiceVariation.ServiceVariation) =>
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     const client = yield* HttpClient.HttpClient
-    const { names } = variation.open
+    const { completeBody, names } = variation.open
     const paths = variation.open.paths === "standard"
       ? { initiate: "/v2/files/upload" }
       : { initiate: "/v2/uploads" }
@@ -113,7 +117,7 @@ const raw = (variation: ServiceVariation.ServiceVariation) =>
         const path = `/v1/files/${encodeURIComponent(id)}/download`
         const response = yield* call("GET", path)
         if (variation.open.download === "link") {
-          return yield* get(String(session(yield* json("O8", 200, response))[names.downloadUrl]), 5)
+          return yield* get(String(under(session(yield* json("O8", 200, response)), names.downloadUrl)), 5)
         }
         const location = response.headers["location"]
         return location === undefined
@@ -138,7 +142,8 @@ const raw = (variation: ServiceVariation.ServiceVariation) =>
       const bytes = content(50)
       const opened = session(yield* json("O1", 201, yield* call("POST", paths.initiate, described(50))))
       const url = String(opened["upload_url"])
-      const id = String(opened[names.fileId])
+      const given = under(opened, names.fileId)
+      const id = String(given)
       yield* insist("O1", URL.canParse(url), `upload_url is ${url}`)
       const encryption = ServiceVariation.encryptionHeaders(variation.open.storage)
       const different = Object.fromEntries(Object.keys(encryption).map((name) => [name, "AES256"]))
@@ -150,7 +155,23 @@ const raw = (variation: ServiceVariation.ServiceVariation) =>
       yield* insist("U8", unfinished.status >= 400, `a file that is not finalized: ${unfinished.status}`)
       const stored = yield* put(url, bytes, encryption)
       yield* insist("U1", isFine(stored), `the status is ${stored.status}: ${yield* stored.text}`)
-      const completed = yield* call("POST", `/v2/files/${encodeURIComponent(id)}/upload/complete`)
+      const wanted = {
+        none: undefined,
+        empty: {},
+        named: {
+          uid: given,
+          e_tag: stored.headers["etag"],
+          byteCount: 50,
+          label: "film.mp4",
+          mime: "video/mp4",
+          done: true
+        }
+      }
+      const completed = yield* call(
+        "POST",
+        `/v2/files/${encodeURIComponent(id)}/upload/complete`,
+        wanted[completeBody]
+      )
       yield* insist("O2", isFine(completed), `the status is ${completed.status}`)
       yield* read(id, bytes)
     })
@@ -160,13 +181,13 @@ const raw = (variation: ServiceVariation.ServiceVariation) =>
         const bytes = content(size)
         const body = described(size, wished === undefined ? {} : { [names.parts]: wished })
         const opened = session(yield* json("O4", 201, yield* call("POST", "/v2/files/large-upload", body)))
-        const id = String(opened[names.fileId])
+        const id = String(under(opened, names.fileId))
         const entries: ReadonlyArray<unknown> = Array.isArray(opened["urls"]) ? opened["urls"] : []
         const urls = entries.map((entry, index) => {
           const fields = fieldsOf(entry)
           return typeof entry === "string"
             ? { url: entry, number: index + 1 }
-            : { url: String(fields[names.partUrl]), number: Number(fields[names.partNumber] ?? index + 1) }
+            : { url: String(under(fields, names.partUrl)), number: Number(fields[names.partNumber] ?? index + 1) }
         }).sort((one, other) => one.number - other.number)
         yield* insist("O4", opened["upload_id"] !== undefined, "no upload_id")
         yield* insist("O5", new Set(urls.map(({ url }) => url)).size === urls.length, "the same URL for two parts")
@@ -201,7 +222,7 @@ const raw = (variation: ServiceVariation.ServiceVariation) =>
     const expired = Effect.gen(function*() {
       const opened = session(yield* json("O4", 201, yield* call("POST", "/v2/files/large-upload", described(100))))
       const [entry]: ReadonlyArray<unknown> = Array.isArray(opened["urls"]) ? opened["urls"] : []
-      const url = typeof entry === "string" ? entry : String(fieldsOf(entry)[names.partUrl])
+      const url = typeof entry === "string" ? entry : String(under(fieldsOf(entry), names.partUrl))
       yield* Effect.sleep("200 minutes")
       const late = yield* put(url, content(10), partHeaders(url))
       yield* insist("U6", late.status >= 400, `after 200 minutes: ${late.status}`)
