@@ -87,7 +87,7 @@ export const completePartNumber: Slot = {
 
 export const completeEtag: Slot = {
   field: "completeEtag",
-  pattern: /e.?tag/i,
+  pattern: /e.?tag|hash/i,
   names: ["etag", "ETag", "e_tag", "eTag", "Etag", "e-tag", "hash"]
 }
 
@@ -106,7 +106,7 @@ export const initiateLargePaths = [
 
 /** What of a file a field of this name stands for, in the body of Complete upload. */
 export const placeholderOf = (name: string): string | undefined => {
-  if (/e.?tag|hash/i.test(name)) return "{etag}"
+  if (completeEtag.pattern.test(name)) return "{etag}"
   if (size.pattern.test(name)) return "{size}"
   if (mediaType.pattern.test(name)) return "{type}"
   if (/id$/i.test(name)) return "{file_id}"
