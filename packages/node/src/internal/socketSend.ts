@@ -4,6 +4,7 @@ import type * as Transport from "@stevedore/core/Transport"
 import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
+import { withoutBrotli } from "./brotli.js"
 import type { Broken, Connection } from "./connection.js"
 import * as ConnectionPool from "./connectionPool.js"
 import type { RequestHead } from "./requestHead.js"
@@ -54,7 +55,7 @@ export const exchange = (
           connection = loan.connection
           connection.request(head)
           connection.sendAll(body)
-          return connection.whole(longest)
+          return Effect.map(connection.whole(longest), (answer) => withoutBrotli(answer, longest))
         },
         (loan) => {
           cancel()

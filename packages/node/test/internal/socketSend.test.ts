@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy, ServiceApi, Timeouts } from "@stevedore/core"
 import { NodeStevedore } from "@stevedore/node"
 import { Duration, Effect, Fiber, Redacted, TestClock } from "effect"
+import { brotliCompressSync, gunzipSync, gzipSync } from "node:zlib"
 import * as ConnectionPool from "../../src/internal/connectionPool.js"
 import * as SocketSend from "../../src/internal/socketSend.js"
 import * as StorageServer from "../support/storageServer.js"
@@ -40,6 +41,25 @@ describe("a request that is sent as a whole", () => {
         assert.strictEqual(server.requests.at(-1)?.bytes, bytes)
       }
       assert.deepStrictEqual(server.connections(), { made: 1, open: 1 })
+    }))
+
+  it.scopedLive.each<readonly [coding: string, bytes: Uint8Array, expected: string | undefined, left: string]>([
+    ["br", brotliCompressSync("said"), "said", ""],
+    [" BR ", brotliCompressSync("said"), "said", ""],
+    ["gzip, br", brotliCompressSync(gzipSync("said")), undefined, "gzip"],
+    ["br", brotliCompressSync("said".repeat(1000)), undefined, "br"],
+    ["br", Buffer.from("said"), "said", "br"]
+  ])("has its answer without the content coding %s, if it comes out of it", ([coding, bytes, expected, left]) =>
+    Effect.gen(function*() {
+      const server = yield* StorageServer.serve(({ response }) =>
+        void response.writeHead(200, { "content-encoding": coding }).end(bytes)
+      )
+      const { body, headers } = yield* (yield* sending)(HttpClientRequest.get(server.origin), limits)
+      assert.strictEqual(headers["content-encoding"], left)
+      const inflated = left === "gzip" ? gunzipSync(body).toString() : Buffer.from(body).toString()
+      if (left === "gzip") assert.strictEqual(inflated, "said")
+      else if (expected !== undefined) assert.strictEqual(inflated, expected)
+      else assert.deepStrictEqual(new Uint8Array(body), new Uint8Array(bytes))
     }))
 
   it.scopedLive("has the start of an answer that is too long, whose connection is closed", () =>
