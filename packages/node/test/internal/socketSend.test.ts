@@ -49,18 +49,21 @@ describe("a request that is sent as a whole", () => {
     ["gzip, br", brotliCompressSync(gzipSync("said")), undefined, "gzip"],
     ["br", brotliCompressSync("said".repeat(1000)), undefined, "br"],
     ["br", Buffer.from("said"), "said", "br"]
-  ])("has its answer without the content coding %s, if it comes out of it", ([coding, bytes, expected, left]) =>
-    Effect.gen(function*() {
-      const server = yield* StorageServer.serve(({ response }) =>
-        void response.writeHead(200, { "content-encoding": coding }).end(bytes)
-      )
-      const { body, headers } = yield* (yield* sending)(HttpClientRequest.get(server.origin), limits)
-      assert.strictEqual(headers["content-encoding"], left)
-      const inflated = left === "gzip" ? gunzipSync(body).toString() : Buffer.from(body).toString()
-      if (left === "gzip") assert.strictEqual(inflated, "said")
-      else if (expected !== undefined) assert.strictEqual(inflated, expected)
-      else assert.deepStrictEqual(new Uint8Array(body), new Uint8Array(bytes))
-    }))
+  ])(
+    "has its answer without the content coding %s, if it comes out of it",
+    ([coding, bytes, expected, left]) =>
+      Effect.gen(function*() {
+        const server = yield* StorageServer.serve(({ response }) =>
+          void response.writeHead(200, { "content-encoding": coding }).end(bytes)
+        )
+        const { body, headers } = yield* (yield* sending)(HttpClientRequest.get(server.origin), limits)
+        assert.strictEqual(headers["content-encoding"], left)
+        const inflated = left === "gzip" ? gunzipSync(body).toString() : Buffer.from(body).toString()
+        if (left === "gzip") assert.strictEqual(inflated, "said")
+        else if (expected !== undefined) assert.strictEqual(inflated, expected)
+        else assert.deepStrictEqual(new Uint8Array(body), new Uint8Array(bytes))
+      })
+  )
 
   it.scopedLive("has the start of an answer that is too long, whose connection is closed", () =>
     Effect.gen(function*() {

@@ -119,7 +119,9 @@ export const make = (
 
   const partUrls = (signed: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
     const outside = signed.map((url) => urls.outside(textOf(url)))
-    const numbered = outside.map((url, index) => dressed({ ...Json.placed(names.partUrl, url), [names.partNumber]: index + 1 }))
+    const numbered = outside.map((url, index) =>
+      dressed({ ...Json.placed(names.partUrl, url), [names.partNumber]: index + 1 })
+    )
     switch (variation.session.urls) {
       case "strings":
         return outside
