@@ -20,6 +20,7 @@ import { CommandWords, typed } from "./CommandWords.js"
 import * as Configuration from "./Configuration.js"
 import type * as DownloadMany from "./DownloadMany.js"
 import * as Politeness from "./internal/politeness.js"
+import * as Telling from "./internal/telling.js"
 import { InvalidInput } from "./InvalidInput.js"
 import type { LimitRate } from "./LimitRate.js"
 import * as Measure from "./Measure.js"
@@ -27,6 +28,7 @@ import { margin, Output } from "./Output.js"
 import * as Printable from "./Printable.js"
 import * as ProgressBar from "./ProgressBar.js"
 import * as Reports from "./Reports.js"
+import * as Table from "./Table.js"
 
 /**
  * The options of the command.
@@ -192,7 +194,7 @@ export const run = (options: Options) =>
       const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
       yield* options.json
         ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])
-        : output.lines([Printable.columns([fileId, path])])
+        : Table.print(Telling.resultColumns, [[fileId, path]], { header: false })
       yield* output.note(
         `Downloaded ${Printable.line(path)}: ${Measure.bytes(size)} in ${Measure.duration(took)}${
           Measure.pace(size, took)

@@ -16,14 +16,18 @@ import * as Schema from "effect/Schema"
 import { extname, join } from "node:path"
 import * as ExitCode from "./ExitCode.js"
 import * as FilesFrom from "./FilesFrom.js"
+import * as DownloadWatch from "./internal/downloadWatch.js"
 import * as LastingRefusals from "./internal/lastingRefusals.js"
 import { messageOf } from "./internal/message.js"
+import { resultColumns } from "./internal/telling.js"
 import { InvalidInput } from "./InvalidInput.js"
 import * as Measure from "./Measure.js"
 import { Output } from "./Output.js"
 import * as Printable from "./Printable.js"
 import * as Reports from "./Reports.js"
+import * as Table from "./Table.js"
 import * as UploadReports from "./UploadReports.js"
+import * as UploadSummary from "./UploadSummary.js"
 
 /**
  * The options of the command.
@@ -140,13 +144,17 @@ export const run = (options: Options) =>
     const told = new Set<unknown>()
     const nameOf = makeNames()
     const counts = { downloaded: 0, skipped: 0, failed: 0, bytes: 0 }
+    const failures: UploadSummary.Tally["failures"] = new Map()
+    const watch = yield* DownloadWatch.make(all.length, counts)
 
     const failed = (fileId: string, error: Reports.KnownError) =>
       Effect.gen(function*() {
         counts.failed += 1
-        // what applies to every file is told once
+        UploadSummary.addFailure(failures, fileId, error)
+        // what applies to every file is told once, and whoever reads a terminal has the reason at the end
         if (!told.has(error)) {
-          yield* output.warn(`${Printable.line(fileId)}: ${messageOf(error)}`)
+          const isShort = all.length > 1 && Option.isSome(yield* output.terminal)
+          yield* output.warn(`${Printable.line(fileId)}: ${isShort ? error._tag : messageOf(error)}`)
         }
         told.add(error)
         if (options.json) {
@@ -159,23 +167,25 @@ export const run = (options: Options) =>
         counts.skipped += 1
         return options.json
           ? output.json([UploadReports.skipped(path, "there", Option.some(fileId))])
-          : output.lines([Printable.columns([fileId, path])])
+          : Table.print(resultColumns, [[fileId, path]], { header: false })
       })
 
     const fetched = (place: Place) =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis
-        const { fileId, path, size } = yield* NodeDownloads.toFile(place.fileId, place.path, {
-          size: options.anySize ? undefined : place.size,
-          overwrite: options.overwrite,
-          keep: options.keep
-        })
+        const { fileId, path, size } = yield* watch.during(place.path, (onProgress) =>
+          NodeDownloads.toFile(place.fileId, place.path, {
+            size: options.anySize ? undefined : place.size,
+            overwrite: options.overwrite,
+            keep: options.keep,
+            onProgress
+          }))
         counts.downloaded += 1
         counts.bytes += size
         const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
         yield* options.json
           ? output.json([Reports.downloaded({ fileId, path, bytes: size, took })])
-          : output.lines([Printable.columns([fileId, path])])
+          : Table.print(resultColumns, [[fileId, path]], { header: false })
       })
 
     // in the order of the list, so that the same command gives the same names
@@ -206,6 +216,8 @@ export const run = (options: Options) =>
         )
       )
     yield* Effect.forEach(all, one, { concurrency: options.files, discard: true })
+    yield* watch.end
+    if (all.length > 1) yield* Effect.forEach(UploadSummary.failureLines({ failures }), output.warn, { discard: true })
 
     const took = Duration.millis((yield* Clock.currentTimeMillis) - startedAt)
     if (options.json) {
@@ -225,4 +237,4 @@ export const run = (options: Options) =>
         unauthorized: Option.exists(yield* refusal, ({ _tag }) => _tag === "Unauthorized")
       })
     }
-  })
+  }).pipe(Effect.scoped)

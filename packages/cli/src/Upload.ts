@@ -197,7 +197,7 @@ const uploadAll = (chosen: Choosing.Chosen, options: Options) =>
     const { mediaType, name, paths } = options
     yield* FinishedBefore.adopt(manifest, { service: service.baseUrl, paths, mediaType })
     const report = yield* ReportFile.make(options.dryRun ? Option.none() : options.report)
-    const telling = Telling.make({ ...options, report })
+    const telling = Telling.make({ ...options, several: files.length > 1, report })
     const run: Run = {
       service: service.baseUrl,
       options: wishes(options),

@@ -104,14 +104,33 @@ export const plain = (board: Board): string => {
   return [`${percentOf(board)}%`, ...files, amount, ...speed, ...left].join(", ")
 }
 
-const fileLine = (columns: number) => {
+/**
+ * A name with what is drawn beside it; without the name where there is no room for both.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const named = (name: string, columns: number, draw: (columns: number) => string): string => {
   const nameWidth = Math.min(32, Math.floor(columns * 0.4))
-  return ({ name, progress }: Active): string => {
-    const room = columns - nameWidth - 2
-    return room < 4
-      ? ProgressBar.render(progress, columns)
-      : `${Printable.fitted(name, nameWidth)}  ${ProgressBar.render(progress, room)}`
-  }
+  const room = columns - nameWidth - 2
+  return room < 4 ? draw(columns) : `${Printable.fitted(name, nameWidth)}  ${draw(room)}`
+}
+
+/**
+ * As many lines as fit below each other, at most twelve, with a count of the others.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
+export const asManyAsFit = (
+  lines: ReadonlyArray<string>,
+  terminal: TerminalSize,
+  columns: number
+): ReadonlyArray<string> => {
+  const room = Math.max(0, Math.min(12, terminal.rows - 4))
+  if (lines.length <= room) return lines
+  const shown = lines.slice(0, Math.max(0, room - 1))
+  return room === 0 ? shown : [...shown, `and ${lines.length - shown.length} more`.slice(0, columns)]
 }
 
 /**
@@ -125,13 +144,8 @@ export const lines = (board: Board, terminal: TerminalSize): ReadonlyArray<strin
   const columns = Math.max(1, terminal.columns - margin)
   const [first] = board.active
   if (board.files.total === 1) return first === undefined ? [] : [ProgressBar.render(first.progress, columns)]
-  const room = Math.max(0, Math.min(12, terminal.rows - 4))
-  const isCrowded = board.active.length > room
-  const shown = isCrowded ? board.active.slice(0, Math.max(0, room - 1)) : board.active
-  const hidden = board.active.length - shown.length
-  return [
-    ...shown.map(fileLine(columns)),
-    ...(isCrowded && room > 0 ? [`and ${hidden} more`.slice(0, columns)] : []),
-    total(board, columns)
-  ]
+  const bars = board.active.map(({ name, progress }) =>
+    named(name, columns, (room) => ProgressBar.render(progress, room))
+  )
+  return [...asManyAsFit(bars, terminal, columns), total(board, columns)]
 }

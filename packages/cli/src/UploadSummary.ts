@@ -72,6 +72,24 @@ const reasonOf = (tag: string, message: string): string =>
   `${tag} ${message.replace(/"(?:[^"\\]|\\.)*"|\b\w{22}\b|\d+(?:\.\d+)?/g, "#")}`
 
 /**
+ * Counts the failure of a file by its reason.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const addFailure = (
+  failures: Tally["failures"],
+  path: string,
+  error: { readonly _tag: string }
+): void => {
+  const message = messageOf(error)
+  const reason = reasonOf(error._tag, message)
+  const before = failures.get(reason)
+  if (before === undefined) failures.set(reason, { tag: error._tag, message, paths: [path] })
+  else before.paths.push(path)
+}
+
+/**
  * Counts how a file ended.
  *
  * @since 0.1.0
@@ -92,14 +110,8 @@ export const add = (tally: Tally, outcome: Outcome): void => {
       else before.push(outcome.path)
       return
     }
-    case "Failed": {
-      const message = messageOf(outcome.error)
-      const reason = reasonOf(outcome.error._tag, message)
-      const before = tally.failures.get(reason)
-      if (before === undefined) {
-        tally.failures.set(reason, { tag: outcome.error._tag, message, paths: [outcome.file.path] })
-      } else before.paths.push(outcome.file.path)
-    }
+    case "Failed":
+      addFailure(tally.failures, outcome.file.path, outcome.error)
   }
 }
 
@@ -176,7 +188,7 @@ export const lines = (tally: Tally, took: Duration.Duration): ReadonlyArray<stri
  * @since 0.1.0
  * @category formatting
  */
-export const failureLines = ({ failures }: Tally): ReadonlyArray<string> =>
+export const failureLines = ({ failures }: Pick<Tally, "failures">): ReadonlyArray<string> =>
   [...failures.values()].flatMap(({ message, paths, tag }) => {
     const [first = ""] = paths
     return paths.length === 1

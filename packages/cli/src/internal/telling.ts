@@ -5,6 +5,7 @@ import * as Measure from "../Measure.js"
 import { Output, type OutputFailed } from "../Output.js"
 import * as Printable from "../Printable.js"
 import * as Reports from "../Reports.js"
+import * as Table from "../Table.js"
 import * as UploadReports from "../UploadReports.js"
 import * as UploadSummary from "../UploadSummary.js"
 import { messageOf } from "./message.js"
@@ -23,6 +24,8 @@ export interface Telling {
 }
 
 interface Options {
+  /** Whether there are several files: then each failure is told again at the end, with its reason. */
+  readonly several: boolean
   readonly json: boolean
   readonly verbose: boolean
   readonly report: ReportFile
@@ -55,24 +58,37 @@ const words = (outcome: Outcome): string | undefined => {
 }
 
 // The id and the path of what is at the service. On a terminal, thousands of files that were there before are no news.
-const result = (outcome: Outcome, { isTerminal }: { readonly isTerminal: boolean }): ReadonlyArray<string> => {
-  if (outcome._tag === "Uploaded") return [Printable.columns([outcome.report.file.id, outcome.file.path])]
+const result = (
+  outcome: Outcome,
+  { isTerminal }: { readonly isTerminal: boolean }
+): ReadonlyArray<ReadonlyArray<string>> => {
+  if (outcome._tag === "Uploaded") return [[outcome.report.file.id, outcome.file.path]]
   if (outcome._tag === "Failed" || isTerminal) return []
-  return Option.toArray(Option.map(outcome.fileId, (id) => Printable.columns([id, outcome.path])))
+  return Option.toArray(Option.map(outcome.fileId, (id) => [id, outcome.path]))
 }
 
 /** @internal */
-export const make = ({ json, report, verbose }: Options): Telling => {
+export const resultColumns: ReadonlyArray<Table.Column> = [
+  { header: "ID", width: 22 },
+  { header: "PATH", width: undefined }
+]
+
+/** @internal */
+export const make = ({ json, report, several, verbose }: Options): Telling => {
   const tally = UploadSummary.make()
   const told = new Set<unknown>()
   let first: Outcome | undefined
 
   const tellFailed = ({ error, file }: Extract<Outcome, { _tag: "Failed" }>) =>
-    Effect.flatMap(Output, (output) => {
+    Effect.gen(function*() {
+      const output = yield* Output
       // an error that applies to all files is told with the first
-      if (told.has(error)) return Effect.void
+      if (told.has(error)) return
       told.add(error)
-      return output.warn(`${Printable.line(file.path)}: ${messageOf(error)}`)
+      // whoever reads a terminal has the reason at the end
+      const isTerminal = Option.isSome(yield* output.terminal)
+      const why = several && isTerminal && !verbose ? error._tag : messageOf(error)
+      yield* output.warn(`${Printable.line(file.path)}: ${why}`)
     })
 
   const tell: Telling["tell"] = (outcome) =>
@@ -83,7 +99,9 @@ export const make = ({ json, report, verbose }: Options): Telling => {
       yield* report(outcome)
       if (outcome._tag === "Failed") yield* tellFailed(outcome)
       if (json) return yield* output.json([inJson(outcome)])
-      yield* output.lines(result(outcome, { isTerminal: output.isTerminal && !verbose }))
+      yield* Table.print(resultColumns, result(outcome, { isTerminal: output.isTerminal && !verbose }), {
+        header: false
+      })
       const more = words(outcome)
       if (verbose && more !== undefined) yield* output.note(more)
     })
