@@ -1,4 +1,5 @@
 import type { Topic } from "../Topic.js"
+import { bandwidth } from "./bandwidth.js"
 import { bundle } from "./bundle.js"
 import { download } from "./download.js"
 import { latency } from "./latency.js"
@@ -15,6 +16,7 @@ export const topics: ReadonlyArray<Topic> = [
   uploadHttp,
   uploadTls,
   download,
+  bandwidth,
   latency,
   smallFiles,
   lists,
