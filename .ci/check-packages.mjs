@@ -50,11 +50,11 @@ const obligations = [
   // npm can state it only in a workflow of GitHub or GitLab, and refuses to publish anywhere else if a package demands it
   ["no publishConfig.provenance", ({ publishConfig }) => publishConfig?.provenance === undefined],
   [
-    "exports that keep every room of src closed",
+    "exports that say of every room of src whether it is closed",
     ({ exports }, path) =>
       readdirSync(`${path}/src`, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
-        .every((room) => exports?.[`./${room.name}/*`] === null)
+        .every((room) => exports?.[`./${room.name}/*`] !== undefined)
   ],
   // what runs at a user's install is nobody's business but the user's
   [
