@@ -13,8 +13,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
+import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
-import { timed } from "./base/timed.js"
 import type { Recovery } from "./Recovery.js"
 
 /**
@@ -127,13 +127,15 @@ export const putThroughput = Metric.histogram(
   "Throughput of one connection in a PUT, in bytes per second"
 )
 
+const label = MetricLabel.make
+
 /**
  * Counts one request.
  *
  * @internal
  */
 export const countAttempt = (operation: string): Effect.Effect<void> =>
-  Metric.increment(Metric.tagged(attempts, "operation", operation))
+  Effect.map(Effect.metricLabels, (labels) => attempts.unsafeUpdate(1, [...labels, label("operation", operation)]))
 
 /**
  * Counts one retry.
@@ -174,7 +176,13 @@ const outcomeOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string 
 export const measureUpload = <A, E extends { readonly _tag: string }, R>(
   upload: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  timed(upload).pipe(
-    Effect.flatMap(([took, value]) => Effect.as(Metric.update(uploadDuration, took), value)),
-    Effect.onExit((exit) => Metric.increment(Metric.tagged(uploads, "outcome", outcomeOf(exit))))
-  )
+  Effect.clockWith((clock) => {
+    const began = clock.unsafeCurrentTimeNanos()
+    return Effect.onExit(upload, (exit) =>
+      Effect.map(Effect.metricLabels, (labels) => {
+        if (Exit.isSuccess(exit)) {
+          uploadDuration.unsafeUpdate(Duration.nanos(clock.unsafeCurrentTimeNanos() - began), labels)
+        }
+        uploads.unsafeUpdate(1, [...labels, label("outcome", outcomeOf(exit))])
+      }))
+  })

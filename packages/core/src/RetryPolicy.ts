@@ -216,9 +216,10 @@ export const retry = <A, E extends Recoverable, R>(
       return repeats(allowed(), error, failuresOfOnce) && (options.while?.(error) ?? true) &&
         (budget?.spend(error) ?? true)
     }
-    const once = Effect.suspend(() => request(++attempt)).pipe(
-      Effect.tap(() => Effect.sync(() => budget?.refund(attempt)))
-    )
+    const once = Effect.map(Effect.suspend(() => request(++attempt)), (value) => {
+      budget?.refund(attempt)
+      return value
+    })
     const repeated: Effect.Effect<A, E, R> = Effect.catchAll(
       once,
       (error) =>

@@ -108,7 +108,7 @@ export const layerInForce: Layer.Layer<never> = /* #__PURE__ */ Layer.effect(Tim
 
 export {
   /**
-   * A timer by Effect's `Clock` that calls back: with the live clock, it costs no fiber.
+   * A timer by Effect's `Clock`: with the live clock, it costs no fiber before the time is up.
    *
    * @since 0.1.0
    * @category timers
@@ -118,7 +118,7 @@ export {
 
 export type {
   /**
-   * Calls back after this long. Returns a function that cancels it.
+   * Runs an effect after this long. Returns a function that cancels it.
    *
    * @since 0.1.0
    * @category models

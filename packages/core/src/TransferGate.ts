@@ -220,6 +220,8 @@ const growing = (limit: number): Pace => {
   return pace
 }
 
+type Restore = <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
+
 const nothing: Counts = { inFlight: 0, waiting: 0, width: 0, bufferedBytes: 0 }
 
 // Not the wall clock, which may be adjusted during a pause or a measurement
@@ -262,15 +264,28 @@ const makeWith = (
       tell()
     }
 
-    const take = (queue: FairQueue, claimed: Omit<Claim, "met">): Effect.Effect<Claim> =>
-      Effect.flatMap(elapsed, (now) =>
-        Effect.async<Claim>((resume) => {
-          const claim: Claim = { ...claimed, met: () => resume(Effect.succeed(claim)) }
-          if (places.used + places.waiting === 0) pace = pace.rested(now)
-          queue.enter(claim)
-          serve(now)
-          return giveBack(queue, claim)
-        }))
+    // To be called uninterruptibly: a claim that is met at once needs no wait, and so no callback
+    const take = (restore: Restore, queue: FairQueue, claimed: Omit<Claim, "met">): Effect.Effect<Claim> =>
+      Effect.flatMap(elapsed, (now) => {
+        let isMet = false
+        let goOn = (): void => {}
+        const claim: Claim = {
+          ...claimed,
+          met: () => {
+            isMet = true
+            goOn()
+          }
+        }
+        if (places.used + places.waiting === 0) pace = pace.rested(now)
+        queue.enter(claim)
+        serve(now)
+        if (isMet) return Effect.succeed(claim)
+        const met = Effect.async<Claim>((resume) => {
+          goOn = () => resume(Effect.succeed(claim))
+          if (isMet) goOn()
+        })
+        return Effect.onInterrupt(restore(met), () => giveBack(queue, claim))
+      })
 
     const giveBack = (queue: FairQueue, claim: Claim, measure = (_now: number): void => {}): Effect.Effect<void> =>
       Effect.map(elapsed, (now) => {
@@ -317,7 +332,7 @@ const makeWith = (
     const hold: Service["hold"] = (bytes, owner) =>
       bytes <= 0 ? Effect.void : Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
-          restore(take(memory, { amount: atLeastOne(bytes, 1), owner, left: 0 })),
+          take(restore, memory, { amount: atLeastOne(bytes, 1), owner, left: 0 }),
           (claim) => Effect.addFinalizer(() => giveBack(memory, claim))
         )
       )
@@ -325,7 +340,7 @@ const makeWith = (
     const pass: Service["pass"] = (transfer, { buffered = 0, bytes = 1, left = 0, owner } = {}) => {
       // one uninterruptible region for all steps: a region for each would cost ten more steps per part
       const passing = Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(restore(take(places, { amount: 1, owner, left })), (claim) =>
+        Effect.flatMap(take(restore, places, { amount: 1, owner, left }), (claim) =>
           Effect.flatMap(begin, (end) =>
             Effect.onExit(restore(transfer), (exit) => {
               const left = giveBack(places, claim, (now) =>

@@ -137,6 +137,16 @@ const watched = <R>(
     Effect.withSpan("Uploads.upload", { captureStackTrace: false, attributes: { size } })
   )
 
+// Nobody watches it: a page that only uploads loads neither a Stream of its progress nor a log of its events
+const uploadHere = (
+  source: UploadSource,
+  options: UploadOptions
+): Effect.Effect<UploadedFile, UploadError, Requirements> =>
+  Counts.make(source.size, Counts.untold).pipe(
+    Effect.flatMap((counts) => State.make(counts, concurrencyOf(options))),
+    Effect.flatMap((state) => watched(state, source.size, sent(source, options, state)))
+  )
+
 /**
  * Uploads a source. Succeeds with the file's record, or fails with a typed error; it never succeeds with less than
  * every byte. Interruption stops every request at once.
@@ -158,12 +168,7 @@ const watched = <R>(
 export const upload = (
   source: UploadSource,
   options: UploadOptions = {}
-): Effect.Effect<UploadedFile, UploadError, Requirements> =>
-  // Nobody watches it: a page that only uploads loads neither a Stream of its progress nor a log of its events
-  Counts.make(source.size, Counts.untold).pipe(
-    Effect.flatMap((counts) => State.make(counts, concurrencyOf(options))),
-    Effect.flatMap((state) => inOwnFiber(watched(state, source.size, sent(source, options, state))))
-  )
+): Effect.Effect<UploadedFile, UploadError, Requirements> => inOwnFiber(uploadHere(source, options))
 
 /**
  * Starts an upload and returns a handle to it. The upload ends with the scope.
@@ -232,7 +237,8 @@ const outcomeOf = (
   source: UploadSource,
   options: UploadOptions
 ): Effect.Effect<UploadOutcome, never, Requirements> =>
-  Effect.match(upload(source, options), {
+  // each of many has a fiber already
+  Effect.match(uploadHere(source, options), {
     onFailure: (error): UploadOutcome => ({ _tag: "Failed", source, error }),
     onSuccess: (file): UploadOutcome => ({ _tag: "Uploaded", source, file })
   })

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os"
 import { basename } from "node:path"
 import * as FolderEntries from "./internal/folderEntries.js"
 import { ReadBufferPool } from "./internal/readBuffers.js"
-import { chunksOf, readSize } from "./internal/sourceChunks.js"
+import { FileRange, readSize } from "./internal/sourceChunks.js"
 import type { SourceFile, SourcePlace } from "./internal/sourceFile.js"
 import * as Files from "./internal/sourceFile.js"
 import * as SpoolFile from "./internal/spoolFile.js"
@@ -249,14 +249,14 @@ const opened = (file: SourceFile, handle: FileHandle): OpenSource => {
         body: (observe) =>
           Effect.map(buffers.take, (pair) => ({
             _tag: "NativeBody",
-            content: chunksOf(file, handle, range, observe, pair)
+            content: new FileRange(file, handle, range, observe, pair)
           }))
       }),
     readThrough: (range, observe) =>
       Effect.scoped(Effect.flatMap(buffers.take, (pair) =>
         Effect.tryPromise({
           try: async (signal) => {
-            for await (const _ of chunksOf(file, handle, range, observe, pair)) {
+            for await (const _ of new FileRange(file, handle, range, observe, pair)) {
               if (signal.aborted) return
             }
           },

@@ -7,6 +7,7 @@ import type { GetAnswer, GetRequest, PutReceipt, PutRequest, Service } from "@st
 import { checkDeadline, ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import type { SourceError } from "@stevedore/core/SourceError"
+import { isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { StorageError } from "@stevedore/core/StorageError"
 import { Timeouts } from "@stevedore/core/Timeouts"
 import * as Transport from "@stevedore/core/Transport"
@@ -27,7 +28,10 @@ import type { AnswerHead } from "./internal/answerParser.js"
 import type { Broken, Connection } from "./internal/connection.js"
 import * as ConnectionPool from "./internal/connectionPool.js"
 import { requestHead } from "./internal/requestHead.js"
+import * as SocketSend from "./internal/socketSend.js"
 import { send } from "./internal/sourceBytes.js"
+import { FileRange } from "./internal/sourceChunks.js"
+import { WritePace } from "./internal/writePace.js"
 
 /**
  * Which certificates to trust, and the proxy.
@@ -43,6 +47,13 @@ export interface Options {
   readonly ca?: string | ReadonlyArray<string> | undefined
   /** Defaults to none. */
   readonly proxy?: HttpProxy | undefined
+}
+
+// A PUT is watched by its caller
+const unlimited: Transport.SendLimits = {
+  connect: Duration.infinity,
+  deadline: Duration.infinity,
+  longest: Transport.longestDocument
 }
 
 const failed = ({ answered, cause }: Broken, { attempt, url }: Pick<PutRequest, "url" | "attempt">) =>
@@ -169,8 +180,97 @@ const distrusting =
       (error) => meansBrokenConnection(error) ? pool.distrust(PresignedUrl.reveal(url)) : Effect.void
     )
 
+const putHeaders = (request: PutRequest): Readonly<Record<string, string>> => ({
+  ...Transport.uncoded,
+  ...request.headers,
+  "content-length": String(request.section.range.length)
+})
+
+// Without a fiber that sends: the kernel takes it in one piece, also if it were sent as a stream
+const putAtOnce = (
+  pool: ConnectionPool.ConnectionPool,
+  body: Uint8Array,
+  request: PutRequest
+): Effect.Effect<Transport.StorageAnswer, StorageError> =>
+  Effect.suspend(() => {
+    const href = PresignedUrl.reveal(request.url)
+    const broken = (cause: unknown, answered: boolean) => Transport.connectionFailure(cause, { ...request, answered })
+    const document = ({ body, headers, status }: Transport.Answered) => {
+      const started = Transport.startDocument(headers)
+      started.add(body)
+      return Effect.map(started.text, (body): Transport.StorageAnswer => ({ status, headers, body }))
+    }
+    return Effect.flatMap(
+      Effect.try({
+        try: () => requestHead("PUT", href, putHeaders(request)),
+        catch: (cause) => broken(cause, false)
+      }),
+      (head) =>
+        Effect.matchEffect(
+          SocketSend.exchange(pool, { href, head, body, onSent: () => request.onSent(body.byteLength) }, unlimited),
+          {
+            onSuccess: document,
+            onFailure: ({ cause, head }) =>
+              head === undefined || head.status < 300
+                ? Effect.fail(broken(cause, head !== undefined))
+                // what it was about to say is in its status
+                : Effect.succeed({ status: head.status, headers: head.headers, body: "" })
+          }
+        )
+    )
+  })
+
+const putAsStream = (
+  pool: ConnectionPool.ConnectionPool,
+  body: SourceBody,
+  request: PutRequest
+): Effect.Effect<Transport.StorageAnswer, StorageError | SourceError> => {
+  let sent = 0
+  const onSent = (bytes: number) => {
+    sent += bytes
+    request.onSent(bytes)
+  }
+  const answered = Effect.acquireUseRelease(
+    begin(pool, request, "PUT", putHeaders(request), { length: request.section.range.length }),
+    (loan) =>
+      exchange(loan, body, { ...request, onSent }).pipe(
+        Effect.tapBoth({
+          onSuccess: ({ status }) => learn(loan, status < 300),
+          onFailure: () => learn(loan, false)
+        }),
+        Effect.catchTag(
+          "Broken",
+          ({ answered, cause }): Effect.Effect<never, StorageError | SourceError> =>
+            Cause.isCause(cause)
+              ? Effect.die(Cause.squash(cause))
+              : Effect.fail(Transport.failure(cause, { ...request, answered }))
+        )
+      ),
+    ConnectionPool.giveBack
+  )
+  // it does not want the body announced: nothing of it was sent
+  return Effect.flatMap(answered, (first) => isUnmet(first) && sent === 0 ? answered : Effect.succeed(first))
+}
+
+// What the kernel takes in one piece; undefined for what is larger, or comes in pieces
+const pieceOf = (
+  body: SourceBody,
+  { attempt, name, section: { range } }: PutRequest
+): Effect.Effect<Uint8Array, SourceError> | undefined => {
+  if (range.length > WritePace.least) return undefined
+  if (body._tag === "BytesBody") return body.bytes.byteLength === range.length ? Effect.succeed(body.bytes) : undefined
+  const { content } = body._tag === "NativeBody" ? body : { content: undefined }
+  return content instanceof FileRange
+    ? Effect.tryPromise({
+      try: () => content.whole(),
+      catch: (error) =>
+        isSourceError(error) ? error : new SourceUnreadable({ fileName: name, reason: "Failed", attempts: attempt })
+    })
+    : undefined
+}
+
 const put =
-  (pool: ConnectionPool.ConnectionPool) =>
+  (pool: ConnectionPool.ConnectionPool, { proxy }: Options) =>
   (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
     Effect.gen(function*() {
       yield* checkDeadline(request, yield* Clock.currentTimeMillis)
@@ -180,29 +280,12 @@ const put =
         sent += bytes
         request.onSent(bytes)
       }
-      const { length } = request.section.range
-      const headers = { ...Transport.uncoded, ...request.headers, "content-length": String(length) }
-      const answered = Effect.acquireUseRelease(
-        begin(pool, request, "PUT", headers, { length }),
-        (loan) =>
-          exchange(loan, body, { ...request, onSent }).pipe(
-            Effect.tapBoth({
-              onSuccess: ({ status }) => learn(loan, status < 300),
-              onFailure: () => learn(loan, false)
-            }),
-            Effect.catchTag(
-              "Broken",
-              ({ answered, cause }): Effect.Effect<never, StorageError | SourceError> =>
-                Cause.isCause(cause)
-                  ? Effect.die(Cause.squash(cause))
-                  : Effect.fail(Transport.failure(cause, { ...request, answered }))
-            )
-          ),
-        ConnectionPool.giveBack
-      )
-      const first = yield* answered
-      // it does not want the body announced: nothing of it was sent
-      const answer = isUnmet(first) && sent === 0 ? yield* answered : first
+      const counted = { ...request, onSent }
+      // what goes through a proxy is sent as slowly as that needs
+      const piece = proxy === undefined ? pieceOf(body, request) : undefined
+      const answer = yield* piece === undefined
+        ? putAsStream(pool, body, counted)
+        : Effect.flatMap(piece, (bytes) => putAtOnce(pool, bytes, counted))
       return yield* Transport.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
     }).pipe(
       Effect.scoped,
@@ -264,7 +347,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       proxy: options.proxy,
       tls: options.ca === undefined ? {} : { ca: [...rootCertificates, ...[options.ca].flat()] }
     }),
-    (pool) => ({ put: put(pool), get: get(pool) })
+    (pool) => ({ put: put(pool, options), get: get(pool) })
   )
 
 /**

@@ -1,7 +1,9 @@
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
+import { constVoid } from "effect/Function"
+import { timer } from "./timer.js"
 
 // As an Exit, because Effect logs the failure of a forked fiber as unhandled
 const started = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -34,29 +36,31 @@ export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effe
   inFiberWhile(effect, (fiber) => Effect.flatten(Fiber.join(fiber)))
 
 /**
- * The result of an effect, or of a timer if that ends first, or what `onCut` calls back with before. Like
- * {@link inOwnFiber}, it leaves nothing running. Effect's races cost twice as many steps: their losers may be anything,
- * but a timer only sleeps, so nobody waits for its end.
+ * The result of an effect, or what `late` gives once it has taken this long, or what `onCut` calls back with before. Like
+ * {@link inOwnFiber}, it leaves nothing running. Effect's races cost many times as many steps: their losers may be
+ * anything, but a timer only waits, so nobody waits for its end.
  *
  * @internal
  */
 export const untilTimer = <A, E, R, B, E2, C = never>(
   effect: Effect.Effect<A, E, R>,
-  timer: Effect.Effect<B, E2>,
+  limit: Duration.Duration,
+  late: Effect.Effect<B, E2>,
   onCut?: (cut: (result: Effect.Effect<C>) => void) => () => void
 ): Effect.Effect<A | B | C, E | E2, R> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(started(effect), (running) =>
-      Effect.flatMap(started(timer), (timing) => {
+    Effect.flatMap(timer, (after) =>
+      Effect.flatMap(started(effect), (running) => {
+        let cancel = constVoid
         let forget: (() => void) | undefined
         const first = Effect.async<A | B | C, E | E2>((resume) => {
           running.addObserver((exit) => resume(Effect.flatten(exit)))
-          timing.addObserver((exit) => resume(Effect.flatten(exit)))
+          cancel = after(limit, Effect.map(Effect.exit(late), resume))
           forget = onCut?.(resume)
         })
         return Effect.onExit(restore(first), () => {
           forget?.()
-          timing.unsafeInterruptAsFork(FiberId.none)
+          cancel()
           return running.unsafePoll() === null ? Fiber.interrupt(running) : Effect.void
         })
       }))

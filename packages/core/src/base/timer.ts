@@ -14,15 +14,15 @@ const longestTimer = 2 ** 31 - 1
 const isLive = (clock: Clock.Clock): boolean => clock === Context.get(DefaultServices.liveServices, Clock.Clock)
 
 /**
- * Calls back after this long by Effect's clock. Returns a function that cancels it.
+ * Runs an effect after this long by Effect's clock, in a fiber of its own. Returns a function that cancels it.
  *
  * @internal
  */
-export type Timer = (limit: Duration.Duration, call: () => void) => () => void
+export type Timer = (limit: Duration.Duration, late: Effect.Effect<void>) => () => void
 
 /**
- * The timer of where this runs. With the live clock it is one of the platform, and costs no fiber; with any other, such
- * as the one of a test, it is a fiber that sleeps.
+ * The timer of where this runs. With the live clock it is one of the platform, and costs no fiber before the time is up;
+ * with any other, such as the one of a test, it is a fiber that sleeps.
  *
  * @internal
  */
@@ -33,17 +33,19 @@ export const timer: Effect.Effect<Timer> = /* #__PURE__ */ Effect.map(
       FiberRefs.getOrDefault(runtime.fiberRefs, DefaultServices.currentServices),
       Clock.Clock
     )
-    return (limit, call) => {
-      if (isLive(clock)) {
-        const millis = Duration.toMillis(limit)
-        if (millis > longestTimer) return constVoid
-        const timeout = setTimeout(call, millis)
-        return () => clearTimeout(timeout)
-      }
-      const fiber = Runtime.runFork(runtime)(
-        Effect.interruptible(Effect.zipRight(Effect.sleep(limit), Effect.sync(call)))
-      )
+    const fork = (effect: Effect.Effect<void>) => {
+      const fiber = Runtime.runFork(runtime)(Effect.interruptible(effect))
       return () => fiber.unsafeInterruptAsFork(FiberId.none)
+    }
+    return (limit, late) => {
+      const millis = Duration.toMillis(limit)
+      if (!isLive(clock)) return fork(Effect.zipRight(Effect.sleep(limit), late))
+      if (millis > longestTimer) return constVoid
+      let cancel = () => clearTimeout(timeout)
+      const timeout = setTimeout(() => {
+        cancel = fork(late)
+      }, millis)
+      return () => cancel()
     }
   }
 )

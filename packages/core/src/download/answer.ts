@@ -170,9 +170,9 @@ const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: As
         ),
         (answer): Answer => ({ ...answer, peer: "storage", attempt })
       ),
-      Effect.flatMap(
-        Effect.sleep(limits.answer),
-        () => new TimedOut({ peer: "storage", phase: "answer", after: limits.answer, attempts: attempt })
+      limits.answer,
+      Effect.suspend(() =>
+        new TimedOut({ peer: "storage", phase: "answer", after: limits.answer, attempts: attempt })
       )
     ).pipe(closedOnFailure))
 

@@ -28,10 +28,8 @@ const received = ({ fileId }: Content, answer: Answer): Effect.Effect<void, Down
           ? Effect.void
           : new DownloadIncomplete({ fileId, expected: 1, received: bytes, attempts: answer.attempt })
       }),
-      Effect.flatMap(
-        Effect.sleep(stall),
-        () => new TimedOut({ peer: answer.peer, phase: "body", after: stall, attempts: answer.attempt })
-      )
+      stall,
+      Effect.suspend(() => new TimedOut({ peer: answer.peer, phase: "body", after: stall, attempts: answer.attempt }))
     ))
 
 const attempted = (content: Content, attempt: number): Effect.Effect<void, DownloadError> =>

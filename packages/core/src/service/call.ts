@@ -110,7 +110,7 @@ export const execute = (
 
 /** Ends an attempt once its time is up. */
 export const within = <A, E, R>(attempt: Effect.Effect<A, E, R>, { limit }: Attempt): Effect.Effect<A, E | Late, R> =>
-  untilTimer(attempt, Effect.zipRight(Effect.sleep(limit), Effect.fail(late)))
+  untilTimer(attempt, limit, Effect.fail(late))
 
 /** A response with this much of its body. */
 export const answerOf = (

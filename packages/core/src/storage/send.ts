@@ -75,10 +75,8 @@ export const sendOver = (client: HttpClient.HttpClient): Send => {
             return Effect.map(answerStart(response, longest, broken), (body): Answered => ({ status, headers, body }))
           })
         ),
-        Effect.flatMap(
-          Effect.sleep(deadline),
-          () => Effect.fail<Unanswered>({ _tag: "Unanswered", late: true, cause: undefined, head })
-        )
+        deadline,
+        Effect.suspend(() => Effect.fail<Unanswered>({ _tag: "Unanswered", late: true, cause: undefined, head }))
       )
     })
 }

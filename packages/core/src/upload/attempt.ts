@@ -121,25 +121,28 @@ export const watched = <A, E, E2>(
         : { phase: "answer", limit: Duration.toMillis(limits.answer) + leaving }
     }
 
+    // Rounded up to whole milliseconds: a sleep too short to move the clock would repeat forever.
+    const waitFor = (limit: number): number =>
+      Math.min(Math.ceil(limit - ((waitsSince ?? monotonic()) - progressAt)), lookMillis)
+
     const timer: Effect.Effect<Option.Option<never>, E2 | TimedOut> = Effect.suspend(() => {
       if (sleeps() !== sleepsBefore || (watch.isCut() && monotonic() >= goesOnUntil)) return Effect.succeedNone
       const { limit, phase } = current()
-      // Rounded up to whole milliseconds: a sleep too short to move the clock would repeat forever.
-      const left = Math.ceil(limit - ((waitsSince ?? monotonic()) - progressAt))
-      if (left <= 0) {
+      const wait = waitFor(limit)
+      if (wait <= 0) {
         timers.timedOut(phase)
         return Effect.fail(
           new TimedOut({ peer: "storage", phase, after: Duration.millis(Math.ceil(limit)), attempts: watch.attempts })
         )
       }
-      const wait = Math.min(left, lookMillis)
-      const dueAt = monotonic() + wait
-      return Effect.sleep(wait).pipe(
-        Effect.map(() => fired(dueAt)),
-        Effect.zipRight(watch.look),
-        Effect.zipRight(timer)
-      )
+      return Effect.zipRight(Effect.sleep(wait), woken(monotonic() + wait))
     })
+    const woken = (dueAt: number) =>
+      Effect.suspend(() => {
+        fired(dueAt)
+        return Effect.zipRight(watch.look, timer)
+      })
+    const firstWait = waitFor(current().limit)
 
     const put = watch.put((bytes) => {
       const at = monotonic()
@@ -158,7 +161,8 @@ export const watched = <A, E, E2>(
     })
     return untilTimer(
       Effect.asSome(Effect.zipLeft(put, learn)),
-      timer,
+      Duration.millis(firstWait),
+      woken(beganAt + firstWait),
       (cut) =>
         watch.onCut(() => {
           if (isNearlyThrough()) goesOnUntil = monotonic() + nearlyThrough

@@ -127,19 +127,19 @@ export const given = <A>(
   Effect.suspend(() => {
     if (ledger.hangs) return Effect.succeedNone
     const patience = Duration.decode(ledger.service.patience ?? usualPatience)
-    const givenUp = Effect.sleep(patience).pipe(
-      Effect.flatMap(() => {
-        if (ledger.hangs) return Effect.void
-        ledger.hangs = true
-        return Effect.logWarning(
+    const givenUp = Effect.suspend(() => {
+      if (ledger.hangs) return Effect.succeedNone
+      ledger.hangs = true
+      return Effect.as(
+        Effect.logWarning(
           `The ledger of unfinished uploads has not answered for ${Duration.format(patience)}: the upload goes on ` +
             "without it, and cannot be resumed from here"
-        )
-      }),
-      Effect.as(Option.none())
-    )
+        ),
+        Option.none()
+      )
+    })
     // Disconnected, because a store that hangs may not be interruptible either
-    return untilTimer(Effect.disconnect(Effect.asSome(Effect.suspend(() => operation(ledger)))), givenUp)
+    return untilTimer(Effect.disconnect(Effect.asSome(Effect.suspend(() => operation(ledger)))), patience, givenUp)
   })
 
 /**

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Uploads } from "@stevedore/core"
 import { FaultScript, Recorder } from "@stevedore/testing"
-import { Clock, Effect, Exit, Fiber, Option, TestClock } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber, Option, TestClock } from "effect"
 import { inOwnFiber, untilTimer } from "../../src/base/ownFiber.js"
 import { inTime, sourceOf, tiny } from "../fixtures/uploads.js"
 
@@ -51,7 +51,8 @@ describe("inOwnFiber", () => {
 })
 
 describe("untilTimer", () => {
-  const late = Effect.zipRight(Effect.sleep("1 minute"), Effect.fail("late"))
+  const late = Effect.fail("late")
+  const minute = Duration.minutes(1)
 
   /** What is said when an effect that never ends is interrupted, after a second. */
   const endless = (heard: Array<string>) =>
@@ -62,10 +63,10 @@ describe("untilTimer", () => {
 
   it.effect("gives what ends first, and its failure, even in an uninterruptible region", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* Effect.exit(untilTimer(Effect.succeed(1), late)), Exit.succeed(1))
-      assert.deepStrictEqual(yield* Effect.exit(untilTimer(Effect.fail("no"), late)), Exit.fail("no"))
+      assert.deepStrictEqual(yield* Effect.exit(untilTimer(Effect.succeed(1), minute, late)), Exit.succeed(1))
+      assert.deepStrictEqual(yield* Effect.exit(untilTimer(Effect.fail("no"), minute, late)), Exit.fail("no"))
       const heard: Array<string> = []
-      const fiber = yield* Effect.fork(Effect.exit(Effect.uninterruptible(untilTimer(endless(heard), late))))
+      const fiber = yield* Effect.fork(Effect.exit(Effect.uninterruptible(untilTimer(endless(heard), minute, late))))
       yield* TestClock.adjust("59 seconds")
       assert.isTrue(Option.isNone(yield* Fiber.poll(fiber)))
       yield* TestClock.adjust("2 seconds")
@@ -76,7 +77,7 @@ describe("untilTimer", () => {
   it.effect("stops the timer, but does not wait for it", () =>
     Effect.gen(function*() {
       const heard: Array<string> = []
-      assert.strictEqual(yield* untilTimer(Effect.as(Effect.yieldNow(), 1), endless(heard)), 1)
+      assert.strictEqual(yield* untilTimer(Effect.as(Effect.yieldNow(), 1), Duration.zero, endless(heard)), 1)
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(heard, ["interrupted"])
     }))
@@ -85,7 +86,7 @@ describe("untilTimer", () => {
     Effect.gen(function*() {
       const heard: Array<string> = []
       const cuts = new Set<() => void>()
-      const run = untilTimer(endless(heard), late, (cut: (result: Effect.Effect<string>) => void) => {
+      const run = untilTimer(endless(heard), minute, late, (cut: (result: Effect.Effect<string>) => void) => {
         const one = () => cut(Effect.succeed("cut"))
         cuts.add(one)
         return () => cuts.delete(one)

@@ -162,9 +162,13 @@ export class Connection {
     })
   }
 
-  /** Sends a complete body without waiting for the kernel to accept it. */
-  sendAll(body: Uint8Array): void {
-    if (body.byteLength > 0) this.#socket.write(body)
+  /** Sends a complete body without waiting for the kernel to accept it; once it has, calls back. */
+  sendAll(body: Uint8Array, onSent: () => void): void {
+    if (body.byteLength > 0) {
+      this.#socket.write(body, (error) => {
+        if (error === undefined || error === null) onSent()
+      })
+    }
     this.sentAll()
   }
 

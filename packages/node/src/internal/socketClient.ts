@@ -6,6 +6,7 @@ import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import { Timeouts } from "@stevedore/core/Timeouts"
 import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
 import type * as Option from "effect/Option"
 import * as ConnectionPool from "./connectionPool.js"
 import type { RequestHead } from "./requestHead.js"
@@ -65,7 +66,7 @@ export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient
       })).pipe(Effect.mapError(({ cause }) => refused(request, "Transport", cause)))
       const { connection } = loan
       connection.request(head)
-      connection.sendAll(body)
+      connection.sendAll(body, constVoid)
       return yield* connection.answered.pipe(
         Effect.mapBoth({
           onSuccess: (head) => new SocketResponse(request, head, connection, signal),

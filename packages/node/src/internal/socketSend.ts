@@ -15,6 +15,8 @@ interface Exchange {
   readonly href: string
   readonly head: RequestHead
   readonly body: Uint8Array
+  /** Called once the kernel has the whole body. */
+  readonly onSent?: (() => void) | undefined
 }
 
 const unanswered = (late: boolean, { cause, head }: Broken): Transport.Unanswered => ({
@@ -34,7 +36,7 @@ const notSent = (cause: unknown): Transport.Unanswered => ({ _tag: "Unanswered",
  */
 export const exchange = (
   pool: ConnectionPool.ConnectionPool,
-  { body, head, href }: Exchange,
+  { body, head, href, onSent = constVoid }: Exchange,
   { connect, deadline, longest }: Transport.SendLimits
 ): Effect.Effect<Transport.Answered, Transport.Unanswered> =>
   Effect.flatMap(timer, (after) =>
@@ -43,10 +45,13 @@ export const exchange = (
       let connection: Connection | undefined
       let cancel = constVoid
       const begin = Effect.suspend(() => {
-        cancel = after(deadline, () => {
-          late = true
-          connection?.abandon("late")
-        })
+        cancel = after(
+          deadline,
+          Effect.sync(() => {
+            late = true
+            connection?.abandon("late")
+          })
+        )
         return Effect.onError(pool.lend(href, connect, deadline), () => Effect.sync(cancel))
       })
       return Effect.acquireUseRelease(
@@ -54,7 +59,7 @@ export const exchange = (
         (loan) => {
           connection = loan.connection
           connection.request(head)
-          connection.sendAll(body)
+          connection.sendAll(body, onSent)
           return Effect.map(connection.whole(longest), (answer) => withoutBrotli(answer, longest))
         },
         (loan) => {

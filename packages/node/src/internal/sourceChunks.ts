@@ -18,10 +18,8 @@ export const readSize = 1_048_576
  * It is not a Readable or a Stream. undici requests the next chunk of an async iterable once the socket has taken the
  * previous one (each is larger than the socket's buffer, so each waits for its drain), so two buffers can serve a range
  * of any length. With a new buffer for every read, garbage collection costs as much as the transfer.
- *
- * @internal
  */
-export async function* chunksOf(
+async function* chunksOf(
   file: SourceFile,
   handle: FileHandle,
   range: ByteRange,
@@ -42,6 +40,42 @@ export async function* chunksOf(
       observe(chunk)
       yield chunk
     }
+  }
+}
+
+/**
+ * One range of an open file for one attempt: in chunks, of which each is valid until the next one is requested, or as a
+ * whole.
+ *
+ * @internal
+ */
+export class FileRange implements AsyncIterable<Uint8Array> {
+  readonly #file: SourceFile
+  readonly #handle: FileHandle
+  readonly #range: ByteRange
+  readonly #observe: ChunkObserver
+  readonly #pair: ReadBuffers
+
+  constructor(file: SourceFile, handle: FileHandle, range: ByteRange, observe: ChunkObserver, pair: ReadBuffers) {
+    this.#file = file
+    this.#handle = handle
+    this.#range = range
+    this.#observe = observe
+    this.#pair = pair
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    return chunksOf(this.#file, this.#handle, this.#range, this.#observe, this.#pair)
+  }
+
+  /** All of it, if it is no longer than a buffer: without the generator, and in its first buffer. */
+  async whole(): Promise<Uint8Array> {
+    const file = this.#file
+    const { length, offset } = this.#range
+    const bytes = await checked(file, () => fill(file, this.#handle, this.#pair[0].subarray(0, length), offset))
+    await checked(file, () => assertUnchanged(file, this.#handle))
+    this.#observe(bytes)
+    return bytes
   }
 }
 

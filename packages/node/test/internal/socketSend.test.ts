@@ -74,16 +74,16 @@ describe("a request that is sent as a whole", () => {
       yield* waitUntil(() => server.connections().open === 0)
     }))
 
-  it.scopedLive.each<readonly [string, string, number | undefined]>([
-    ["before the head of its answer", "", undefined],
-    ["in its head", "HTTP/1.1 200 OK\r\nx-a: ", undefined],
-    ["in its body", "HTTP/1.1 207 Multi\r\nx-a: 1\r\ncontent-length: 10\r\n\r\n12345", 207]
-  ])("is late %s", ([_, words, status]) =>
+  it.scopedLive.each<readonly [string, string, number | undefined, number]>([
+    ["before the head of its answer", "", undefined, 100],
+    ["in its head", "HTTP/1.1 200 OK\r\nx-a: ", undefined, 100],
+    ["in its body", "HTTP/1.1 207 Multi\r\nx-a: 1\r\ncontent-length: 10\r\n\r\n12345", 207, 3000]
+  ])("is late %s", ([_, words, status, millis]) =>
     Effect.gen(function*() {
       const port = yield* saying(words)
       const send = yield* sending
       const request = HttpClientRequest.get(`http://127.0.0.1:${port}`)
-      const { head, late } = yield* Effect.flip(send(request, { ...limits, deadline: Duration.millis(100) }))
+      const { head, late } = yield* Effect.flip(send(request, { ...limits, deadline: Duration.millis(millis) }))
       assert.deepStrictEqual([late, head?.status], [true, status])
     }))
 
