@@ -69,7 +69,7 @@ export const make = (): Tally => ({
 
 // Two messages that differ only in a name, an id or a number give the same reason
 const reasonOf = (tag: string, message: string): string =>
-  `${tag} ${message.replace(/"(?:[^"\\]|\\.)*"|\b\w{22}\b|\d+(?:\.\d+)?/g, "#")}`
+  `${tag} ${message.replace(/"(?:[^"\\]|\\.)*"|\b\w{22}\b|\b(?=\w*\d)\w{8,}\b|\d+(?:\.\d+)?/g, "#")}`
 
 /**
  * Counts the failure of a file by its reason.
