@@ -20,7 +20,7 @@ const { metafile } = await build({
   metafile: true,
   logLevel: "warning",
   // what a user may have beside this package, and only where it is asked for
-  external: ["@stevedore/bulk", "@effect/sql", "@effect/sql-libsql", "@effect/sql-pg"],
+  external: ["@stevedore/bulk", "@stevedore/server/NodeServe", "@effect/sql", "@effect/sql-libsql", "@effect/sql-pg"],
   define: { "import.meta.url": "urlOfThis" },
   // a directive counts at the very top only
   banner: { js: "\"use strict\"; const urlOfThis = require('node:url').pathToFileURL(__filename).href;" }

@@ -190,6 +190,32 @@ const sandbox = Command.make(
   "echo 'on(\"put\").times(2).answer(503, \"SlowDown\")' > bad-day.faults && stevedore sandbox --faults bad-day.faults"
 )))
 
+const serve = Command.make(
+  "serve",
+  {
+    port: Arguments.wholeNumber("port", { from: 0, to: 65_535 }).pipe(
+      Options.withDescription("Port of the service; 0 for any free port. Default: 4700"),
+      Options.withDefault(4700)
+    ),
+    directory: Options.text("directory").pipe(
+      Options.withDescription("Where to keep the files, and what is known about them. Default: stevedore-data"),
+      Options.withDefault("stevedore-data")
+    ),
+    publicUrl: Options.text("public-url").pipe(
+      Options.withPseudoName("URL"),
+      Options.withDescription("Origin by which clients reach it, where a proxy is before it. Default: where it listens"),
+      Options.optional
+    ),
+    json: Arguments.json,
+    ...Arguments.shared
+  },
+  runs(() => import("./Serve.js").then(({ run }) => run))
+).pipe(Command.withDescription(describe(
+  "Run a service on this machine that keeps its files in a directory",
+  "stevedore serve",
+  "stevedore serve --directory /srv/files --port 8080 --public-url https://files.example"
+)))
+
 const showHelp = (command: Option.Option<string>): Effect.Effect<void, InvalidInput, Output> =>
   Effect.gen(function*() {
     const { columns = 80 } = yield* Output
@@ -240,6 +266,7 @@ const root = Command.make("stevedore").pipe(
     doctor,
     config,
     help,
+    serve,
     sandbox
   ])
 )

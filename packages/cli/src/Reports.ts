@@ -192,6 +192,22 @@ export const Listening = Schema.Struct({
 }).annotations({ identifier: "Listening" })
 
 /**
+ * The first line of `serve --json`: the service answers requests from now on.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Serving = Schema.Struct({
+  type: Schema.Literal("listening"),
+  /** The base URL of the service. */
+  api: Schema.String,
+  /** A token that may do everything there. */
+  token: Schema.String,
+  /** The path of the profile of the service. */
+  profile: Schema.String
+}).annotations({ identifier: "Serving" })
+
+/**
  * The line for an unfinished upload.
  *
  * @since 0.1.0

@@ -201,6 +201,11 @@ export * as SandboxServer from "./SandboxServer.js"
 /**
  * @since 0.1.0
  */
+export * as Serve from "./Serve.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Settings from "./Settings.js"
 
 /**

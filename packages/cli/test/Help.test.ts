@@ -34,6 +34,7 @@ describe("HelpPage", () => {
       "stevedore doctor [OPTIONS]",
       "stevedore config [OPTIONS]",
       "stevedore help [COMMAND]",
+      "stevedore serve [OPTIONS]",
       "stevedore sandbox [OPTIONS]"
     ])
   })

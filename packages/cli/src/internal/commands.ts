@@ -17,5 +17,6 @@ export const summaries = {
   doctor: "check every step of an upload, and how to fix what fails",
   config: "show the settings in force, and where they come from",
   help: "show this help, or that of a command",
+  serve: "run a service that keeps its files in a directory",
   sandbox: "run a local service and storage to try things out"
 } as const

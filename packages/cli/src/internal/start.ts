@@ -8,8 +8,9 @@ import * as CompiledScript from "./compiledScript.js"
 const command = Object.keys(summaries).find((name) => process.argv.includes(name)) ?? "help"
 const directory = process.env.NODE_DISABLE_COMPILE_CACHE === undefined ? CompileCache.prepare() : undefined
 
-// Jobs are of another package, which shares the modules of this one only where none of them is inside of the script
-if (process.argv.includes("bulk")) void import(new URL("../bin.js", import.meta.url).href)
+// Jobs and the service are of other packages, which share the modules of this one only where none of them is inside of the
+// script
+if (["bulk", "serve"].some((name) => process.argv.includes(name))) void import(new URL("../bin.js", import.meta.url).href)
 else {
   CompiledScript.run(
     fileURLToPath(new URL("bin.cjs", import.meta.url)),

@@ -26,7 +26,7 @@ export const command = async (directory: string): Promise<ReadonlyArray<string>>
     target: "node20",
     logLevel: "error",
     // as in the script that is built
-    external: ["@stevedore/bulk", "@effect/sql", "@effect/sql-libsql", "@effect/sql-pg"],
+    external: ["@stevedore/bulk", "@stevedore/server/NodeServe", "@effect/sql", "@effect/sql-libsql", "@effect/sql-pg"],
     // what is CommonJS in it asks for it
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" }
   })
