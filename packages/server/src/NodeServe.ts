@@ -151,10 +151,12 @@ const listening = (server: Server, host: string, port: number) =>
   Effect.async<number, ServeFailed>((resume) => {
     server.once("error", (error) => {
       const code = "code" in error ? String(error.code) : error.message
-      resume(new ServeFailed({
-        option: "port",
-        problem: `cannot listen on ${host}:${port} (${code}): use another port, or 0 for any free port`
-      }))
+      resume(
+        new ServeFailed({
+          option: "port",
+          problem: `cannot listen on ${host}:${port} (${code}): use another port, or 0 for any free port`
+        })
+      )
     })
     server.listen(port, host, () => {
       const address = server.address()

@@ -106,7 +106,8 @@ const pageAnswer = ({ next, records, total }: Page, isFirst: boolean) =>
     }
   })
 
-const attachment = (name: string): string => `attachment; filename*=UTF-8''${encodeURIComponent(name.replace(/\p{Surrogate}/gu, "\u{fffd}"))}`
+const attachment = (name: string): string =>
+  `attachment; filename*=UTF-8''${encodeURIComponent(name.replace(/\p{Surrogate}/gu, "\u{fffd}"))}`
 
 const routed = (path: string): HttpRouter.PathInput => `/${path.slice(1).replace("{file_id}", ":id")}`
 
@@ -179,7 +180,11 @@ export const make = (
     const list = (
       name: string,
       resource: Resource,
-      page: (who: Principal, id: string, query: ListQuery.ListQuery) => Effect.Effect<Page, ServiceRefused.ServiceRefused>
+      page: (
+        who: Principal,
+        id: string,
+        query: ListQuery.ListQuery
+      ) => Effect.Effect<Page, ServiceRefused.ServiceRefused>
     ): Endpoint =>
     (who, request, id) =>
       Effect.gen(function*() {
@@ -205,7 +210,9 @@ export const make = (
               Effect.succeed(
                 refusal.status === 412 || refusal.status === 416
                   ? HttpServerResponse.empty({ status: refusal.status })
-                  : refusalAnswer(refusal.status >= 500 ? ServiceRefused.unavailable() : ServiceRefused.notFound("This file"))
+                  : refusalAnswer(
+                    refusal.status >= 500 ? ServiceRefused.unavailable() : ServiceRefused.notFound("This file")
+                  )
               )
           }),
           Effect.map(HttpServerResponse.setHeaders(admission?.headers ?? {}))
@@ -243,7 +250,12 @@ export const make = (
       route("DELETE", routed(paths.file), "write", remove, true),
       route("GET", routed(paths.download), "read", download, true),
       route("GET", routed(paths.tokenInfo), "read", tokenInfo),
-      route("GET", "/v1/files", "read", list("files", FileList.resource, (who, _, query) => FileList.page(table, who, query))),
+      route(
+        "GET",
+        "/v1/files",
+        "read",
+        list("files", FileList.resource, (who, _, query) => FileList.page(table, who, query))
+      ),
       ...Object.entries(lists.resources).map(([name, resource]) =>
         route(
           "GET",
