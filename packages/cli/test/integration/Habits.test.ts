@@ -269,7 +269,7 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       const download = ["download", "--files-from", `${folder}/ids`, "--directory", `${folder}/down/here`]
       const first = yield* invoke([...download, "--json"], env)
       assert.strictEqual(first.code, 1)
-      assert.match(first.stderr, /^missing: .*\n.*1 of 4 files failed/)
+      assert.match(first.stderr, /^missing: .*\nFailed: missing: .*\n.*1 of 4 files failed/)
       const [small] = [...files].find(([, { size }]) => size === 3) ?? []
       const names = yield* fs.readDirectory(`${folder}/down/here`)
       assert.lengthOf(names, 3)
