@@ -21,6 +21,11 @@ export * as Connectivity from "./Connectivity.js"
 /**
  * @since 0.1.0
  */
+export type * as ElementModel from "./ElementModel.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as FileHandles from "./FileHandles.js"
 
 /**
@@ -52,6 +57,11 @@ export * as UploadQueueModel from "./UploadQueueModel.js"
  * @since 0.1.0
  */
 export * as UploadQueueStream from "./UploadQueueStream.js"
+
+/**
+ * @since 0.1.0
+ */
+export type * as WordsModel from "./WordsModel.js"
 
 /**
  * @since 0.1.0

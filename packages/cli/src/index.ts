@@ -16,6 +16,11 @@ export * as BulkCommand from "./BulkCommand.js"
 /**
  * @since 0.1.0
  */
+export * as BulkModel from "./BulkModel.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as BulkReports from "./BulkReports.js"
 
 /**

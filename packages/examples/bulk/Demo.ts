@@ -26,12 +26,14 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 
 const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href
 
+const searchPath = process.env["PATH"]
+
 const runner = (name: string, env: Readonly<Record<string, string>>) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.sync(() =>
         spawn(process.execPath, ["--import", loader, path("./Runner.ts")], {
-          env: { PATH: process.env["PATH"], TSX_TSCONFIG_PATH: path("../../../tsconfig.json"), RUNNER: name, ...env },
+          env: { PATH: searchPath, TSX_TSCONFIG_PATH: path("../../../tsconfig.json"), RUNNER: name, ...env },
           stdio: ["ignore", "ignore", "inherit"]
         })
       ),

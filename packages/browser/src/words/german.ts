@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { Words } from "../words.js"
+import type { Words } from "../WordsModel.js"
 
 /**
  * @since 0.1.0

@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Bulk, BulkSources } from "@stevedore/bulk"
 import type { SandboxOptions } from "@stevedore/testing"
 import { ObjectStoreMemory, Sandbox, SandboxHttp } from "@stevedore/testing"
-import { Effect, Layer, Redacted, Schedule } from "effect"
+import { Data, Effect, Layer, Redacted, Schedule } from "effect"
 import type * as Esbuild from "esbuild"
 import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -72,6 +72,9 @@ const served = (options: SandboxOptions.Options) =>
   })
 
 /** A process that can be seen and ended from here. */
+/** What a test waited for did not happen. */
+class Missed extends Data.TaggedError("Missed")<{ readonly what: string }> {}
+
 export interface Process {
   readonly pid: number
   readonly name: string
@@ -79,10 +82,12 @@ export interface Process {
   readonly ended: Effect.Effect<number | null>
 }
 
+const searchPath = process.env["PATH"]
+
 const started = (words: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const child = spawn(process.execPath, words, { env: { PATH: process.env["PATH"], ...env }, stdio: "ignore" })
+      const child = spawn(process.execPath, words, { env: { PATH: searchPath, ...env }, stdio: "ignore" })
       const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
       const pid = child.pid ?? 0
       return {
@@ -128,7 +133,10 @@ export const prepared = (
       /** Once so many files are there. */
       reached: (count: number) =>
         Effect.repeat(there, { until: (there) => there >= count, schedule: Schedule.spaced("10 millis") }).pipe(
-          Effect.timeoutFail({ duration: "40 seconds", onTimeout: () => new Error(`${count} files are not there`) })
+          Effect.timeoutFail({
+            duration: "40 seconds",
+            onTimeout: () => new Missed({ what: `${count} files are there` })
+          })
         ),
       /** The chunks that a runner has claimed. */
       heldBy: ({ name }: Process) =>
@@ -149,7 +157,7 @@ export const prepared = (
         const ended = job.await.pipe(
           // the database may be away
           Effect.retry(Schedule.spaced("300 millis")),
-          Effect.timeoutFail({ duration: "90 seconds", onTimeout: () => new Error("the job does not end") })
+          Effect.timeoutFail({ duration: "90 seconds", onTimeout: () => new Missed({ what: "the job ends" }) })
         )
         assert.deepStrictEqual(yield* Effect.provide(ended, context), {
           uploaded: files.count,

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as BrowserStevedore from "../../BrowserStevedore.js"
-import type { Details, StevedoreUpload } from "../../element.js"
+import type { Details, StevedoreUpload } from "../../ElementModel.js"
 import * as FileHandles from "../../FileHandles.js"
 import * as ScreenWakeLock from "../../ScreenWakeLock.js"
 import * as UnloadWarning from "../../UnloadWarning.js"

@@ -1,0 +1,105 @@
+/**
+ * What `stevedore bulk` is told, and how it fails.
+ *
+ * @since 0.1.0
+ */
+import * as ErrorKind from "@stevedore/core/ErrorKind"
+import type * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as Configuration from "./Configuration.js"
+import * as ExitCode from "./ExitCode.js"
+
+/**
+ * The options of the command.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends Configuration.Given {
+  /** Such as `start`. */
+  readonly action: string
+  readonly job: Option.Option<string>
+  /** The directory of the files of a job. */
+  readonly path: Option.Option<string>
+  readonly recursive: boolean
+  readonly manifest: Option.Option<string>
+  readonly mount: Option.Option<string>
+  /** Each a name and a directory: `archive=/mnt/archive`. */
+  readonly root: ReadonlyArray<string>
+  readonly host: Option.Option<string>
+  readonly chunk: Option.Option<number>
+  readonly submitOnly: boolean
+  readonly files: number
+  /** In seconds. */
+  readonly lease: number
+  readonly watch: boolean
+  /** A file of SQLite. */
+  readonly store: Option.Option<string>
+  /** The variable with the URL of a PostgreSQL. */
+  readonly databaseEnv: Option.Option<string>
+  readonly json: boolean
+}
+
+/**
+ * A job ended and not all of its files were uploaded.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class JobFailed extends Schema.TaggedError<JobFailed>("@stevedore/cli/JobFailed")("JobFailed", {
+  kind: ErrorKind.field("input"),
+  job: Schema.String,
+  /** In files, as the next. */
+  failed: Schema.Number,
+  /** Those of a cancelled job that were not tried. */
+  cancelled: Schema.Number
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get exitCode(): number {
+    return ExitCode.failed
+  }
+  override get message(): string {
+    const left = this.cancelled === 0 ? "" : ` and ${this.cancelled} cancelled`
+    return `${this.failed} files of ${JSON.stringify(this.job)} failed${left}. See stevedore bulk failures, and try ` +
+      "again with stevedore bulk retry and start."
+  }
+}
+
+/**
+ * The database with the jobs cannot be reached, or does not do what it is asked.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class DatabaseFailed extends Schema.TaggedError<DatabaseFailed>("@stevedore/cli/DatabaseFailed")(
+  "DatabaseFailed",
+  {
+    kind: ErrorKind.field("tryLater"),
+    /** What it said. */
+    problem: Schema.String
+  }
+) {
+  /**
+   * @since 0.1.0
+   */
+  get exitCode(): number {
+    return ExitCode.failed
+  }
+  override get message(): string {
+    return `The database with the jobs failed: ${this.problem}. Check that it runs and what it says, and run the ` +
+      "command again: nothing is lost."
+  }
+}
+
+/**
+ * Where the jobs are.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Place =
+  | { readonly _tag: "Sqlite"; readonly file: Option.Option<string> }
+  | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted }
