@@ -189,7 +189,9 @@ attempt("no package needs an install script", () => {
   }
 
   const tree = new Set(
-    ["core", "node", "browser", "server", "bulk"].flatMap((name) => [...collect(`node_modules/@stevedore/${name}`, new Set())])
+    ["core", "node", "browser", "server", "bulk"].flatMap((
+      name
+    ) => [...collect(`node_modules/@stevedore/${name}`, new Set())])
   )
   const scripts = [...tree].filter((path) => installed[path].hasInstallScript === true)
     .map((path) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length))

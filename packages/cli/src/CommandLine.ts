@@ -203,7 +203,9 @@ const serve = Command.make(
     ),
     publicUrl: Options.text("public-url").pipe(
       Options.withPseudoName("URL"),
-      Options.withDescription("Origin by which clients reach it, where a proxy is before it. Default: where it listens"),
+      Options.withDescription(
+        "Origin by which clients reach it, where a proxy is before it. Default: where it listens"
+      ),
       Options.optional
     ),
     json: Arguments.json,

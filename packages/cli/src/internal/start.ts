@@ -10,8 +10,9 @@ const directory = process.env.NODE_DISABLE_COMPILE_CACHE === undefined ? Compile
 
 // Jobs and the service are of other packages, which share the modules of this one only where none of them is inside of the
 // script
-if (["bulk", "serve"].some((name) => process.argv.includes(name))) void import(new URL("../bin.js", import.meta.url).href)
-else {
+if (["bulk", "serve"].some((name) => process.argv.includes(name))) {
+  void import(new URL("../bin.js", import.meta.url).href)
+} else {
   CompiledScript.run(
     fileURLToPath(new URL("bin.cjs", import.meta.url)),
     directory && join(directory, `${command}-${process.version}-${process.arch}`)

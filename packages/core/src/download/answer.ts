@@ -171,9 +171,7 @@ const fromStorage = (content: Content, url: PresignedUrl.PresignedUrl, asked: As
         (answer): Answer => ({ ...answer, peer: "storage", attempt })
       ),
       limits.answer,
-      Effect.suspend(() =>
-        new TimedOut({ peer: "storage", phase: "answer", after: limits.answer, attempts: attempt })
-      )
+      Effect.suspend(() => new TimedOut({ peer: "storage", phase: "answer", after: limits.answer, attempts: attempt }))
     ).pipe(closedOnFailure))
 
 const again = (

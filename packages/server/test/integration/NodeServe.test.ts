@@ -28,14 +28,18 @@ const call = (
 ) =>
   Effect.gen(function*() {
     const { execute } = yield* HttpClient.HttpClient
-    const response = yield* execute(HttpClientRequest.make(method)(`${baseUrl}${path}`, {
-      headers: { authorization: `Bearer ${options.token ?? Redacted.value(token)}`, ...options.headers },
-      ...(options.body === undefined ? {} : { body: HttpBody.text(options.body, "application/json") })
-    }))
+    const response = yield* execute(
+      HttpClientRequest.make(method)(`${baseUrl}${path}`, {
+        headers: { authorization: `Bearer ${options.token ?? Redacted.value(token)}`, ...options.headers },
+        ...(options.body === undefined ? {} : { body: HttpBody.text(options.body, "application/json") })
+      })
+    )
     return { status: response.status, headers: response.headers, text: yield* response.text }
   })
 
-const Session = Schema.parseJson(Schema.Struct({ data: Schema.Struct({ id: Schema.String, upload_url: Schema.String }) }))
+const Session = Schema.parseJson(
+  Schema.Struct({ data: Schema.Struct({ id: Schema.String, upload_url: Schema.String }) })
+)
 
 const initiate = (service: NodeServe.Serving, size: number) =>
   Effect.flatMap(
@@ -45,81 +49,109 @@ const initiate = (service: NodeServe.Serving, size: number) =>
 
 const put = (url: string, body: string) =>
   Effect.promise(() =>
-    fetch(url, { method: "PUT", body, headers: { "x-amz-server-side-encryption": "aws:kms" } }).then(({ status }) => status)
+    fetch(url, { method: "PUT", body, headers: { "x-amz-server-side-encryption": "aws:kms" } }).then(({ status }) =>
+      status
+    )
   )
 
 const MIB = 1024 * 1024
 
 describe("the service in one process", () => {
-  it.live("takes files of both kinds from the SDK and gives them back, also after its next start", () =>
-    within((folder) =>
-      Effect.gen(function*() {
-        const small = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), { mediaType: "text/plain" })
-        const content = Uint8Array.from({ length: 12 * MIB + 7 }, (_, index) => (index * 31) % 251)
-        const large = UploadSources.fromBytes("large.bin", content)
-        const first = yield* Scope.make()
-        const service = yield* Scope.extend(serving(folder, { basePath: "/api" }), first)
-        const files = yield* Effect.all([
-          Uploads.upload(small),
-          Uploads.upload(large, { threshold: 5 * MIB, parts: 2 })
-        ]).pipe(Effect.provide(client(service)))
-        assert.deepStrictEqual(files.map(({ name, size }) => ({ name, size })), [
-          { name: "notes.txt", size: 5 },
-          { name: "large.bin", size: content.byteLength }
-        ])
-        yield* Scope.close(first, Exit.void)
-        const again = yield* serving(folder, { basePath: "/api" })
-        assert.strictEqual(Redacted.value(again.token), Redacted.value(service.token))
-        const bytes = yield* Effect.forEach(files, ({ id }) =>
-          Stream.runFold(Downloads.stream(id), Array<Uint8Array>(), (chunks, chunk) => [...chunks, chunk])).pipe(
+  it.live(
+    "takes files of both kinds from the SDK and gives them back, also after its next start",
+    () =>
+      within((folder) =>
+        Effect.gen(function*() {
+          const small = UploadSources.fromBytes("notes.txt", new TextEncoder().encode("hello"), {
+            mediaType: "text/plain"
+          })
+          const content = Uint8Array.from({ length: 12 * MIB + 7 }, (_, index) => (index * 31) % 251)
+          const large = UploadSources.fromBytes("large.bin", content)
+          const first = yield* Scope.make()
+          const service = yield* Scope.extend(serving(folder, { basePath: "/api" }), first)
+          const files = yield* Effect.all([
+            Uploads.upload(small),
+            Uploads.upload(large, { threshold: 5 * MIB, parts: 2 })
+          ]).pipe(Effect.provide(client(service)))
+          assert.deepStrictEqual(files.map(({ name, size }) => ({ name, size })), [
+            { name: "notes.txt", size: 5 },
+            { name: "large.bin", size: content.byteLength }
+          ])
+          yield* Scope.close(first, Exit.void)
+          const again = yield* serving(folder, { basePath: "/api" })
+          assert.strictEqual(Redacted.value(again.token), Redacted.value(service.token))
+          const bytes = yield* Effect.forEach(
+            files,
+            ({ id }) => Stream.runFold(Downloads.stream(id), Array<Uint8Array>(), (chunks, chunk) => [...chunks, chunk])
+          ).pipe(
             Effect.provide(client(again))
           )
-        assert.strictEqual(Buffer.concat(bytes[0] ?? []).toString(), "hello")
-        assert.isTrue(Buffer.concat(bytes[1] ?? []).equals(content))
-      })
-    ), 120_000)
+          assert.strictEqual(Buffer.concat(bytes[0] ?? []).toString(), "hello")
+          assert.isTrue(Buffer.concat(bytes[1] ?? []).equals(content))
+        })
+      ),
+    120_000
+  )
 
-  it.live("keeps a file as it was completed, although its URL is still valid", () =>
-    within((folder) =>
-      Effect.gen(function*() {
-        const service = yield* serving(folder)
-        const { data } = yield* initiate(service, 5)
-        assert.strictEqual(yield* put(data.upload_url, "too long"), 403)
-        assert.strictEqual(yield* put(data.upload_url, "hello"), 200)
-        assert.strictEqual((yield* call(service, "POST", `/v2/files/${data.id}/upload/complete`)).status, 200)
-        assert.strictEqual(yield* put(data.upload_url, "EVIL!"), 403)
-        const read = yield* call(service, "GET", `/v1/files/${data.id}/download`, { headers: { range: "bytes=1-3" } })
-        assert.deepStrictEqual([read.status, read.text], [206, "ell"])
-        assert.strictEqual(read.headers["x-content-type-options"], "nosniff")
-        assert.match(read.headers["content-disposition"] ?? "", /^attachment; filename\*=UTF-8''notes\.txt$/)
-        assert.strictEqual((yield* call(service, "DELETE", `/v1/files/${data.id}`)).status, 204)
-        assert.strictEqual((yield* call(service, "GET", `/v1/files/${data.id}`)).status, 404)
-      })
-    ), 120_000)
+  it.live(
+    "keeps a file as it was completed, although its URL is still valid",
+    () =>
+      within((folder) =>
+        Effect.gen(function*() {
+          const service = yield* serving(folder)
+          const { data } = yield* initiate(service, 5)
+          assert.strictEqual(yield* put(data.upload_url, "too long"), 403)
+          assert.strictEqual(yield* put(data.upload_url, "hello"), 200)
+          assert.strictEqual((yield* call(service, "POST", `/v2/files/${data.id}/upload/complete`)).status, 200)
+          assert.strictEqual(yield* put(data.upload_url, "EVIL!"), 403)
+          const read = yield* call(service, "GET", `/v1/files/${data.id}/download`, { headers: { range: "bytes=1-3" } })
+          assert.deepStrictEqual([read.status, read.text], [206, "ell"])
+          assert.strictEqual(read.headers["x-content-type-options"], "nosniff")
+          assert.match(read.headers["content-disposition"] ?? "", /^attachment; filename\*=UTF-8''notes\.txt$/)
+          assert.strictEqual((yield* call(service, "DELETE", `/v1/files/${data.id}`)).status, 204)
+          assert.strictEqual((yield* call(service, "GET", `/v1/files/${data.id}`)).status, 404)
+        })
+      ),
+    120_000
+  )
 
-  it.live("refuses what is wrong in the envelope of the interface, and never with 500", () =>
-    within((folder) =>
-      Effect.gen(function*() {
-        const service = yield* serving(folder)
-        const wrong: ReadonlyArray<readonly [number, Effect.Effect<{ readonly status: number; readonly text: string }, unknown, HttpClient.HttpClient>]> = [
-          [401, call(service, "GET", "/v1/projects", { token: "api.other" })],
-          [404, call(service, "GET", "/v1/nothing")],
-          [404, call(service, "GET", "/v1/files/%00")],
-          [404, call(service, "GET", "/v1/files/1kf00nQk9yfWKfsTDni8aO")],
-          [400, call(service, "POST", "/v2/files/upload", { body: "{" })],
-          [400, call(service, "POST", "/v2/files/upload", { body: JSON.stringify({ name: "a\0b", size: 1 }) })],
-          [400, call(service, "POST", "/v2/files/upload", { body: JSON.stringify({ name: "a", size: 0 }) })],
-          [400, call(service, "POST", "/v2/files/large-upload", { body: JSON.stringify({ name: "a", size: 1, parts: 2 }) })],
-          [400, call(service, "GET", "/v1/files?page[start_cursor]=%00")],
-          [400, call(service, "GET", "/v1/projects?filter[unknown]=1")]
-        ]
-        for (const [status, request] of wrong) {
-          const answer = yield* request
-          assert.strictEqual(answer.status, status, answer.text)
-          assert.match(answer.text, /^\{"errors":\[\{"code":"/)
-        }
-      })
-    ), 120_000)
+  it.live(
+    "refuses what is wrong in the envelope of the interface, and never with 500",
+    () =>
+      within((folder) =>
+        Effect.gen(function*() {
+          const service = yield* serving(folder)
+          const wrong: ReadonlyArray<
+            readonly [
+              number,
+              Effect.Effect<{ readonly status: number; readonly text: string }, unknown, HttpClient.HttpClient>
+            ]
+          > = [
+            [401, call(service, "GET", "/v1/projects", { token: "api.other" })],
+            [404, call(service, "GET", "/v1/nothing")],
+            [404, call(service, "GET", "/v1/files/%00")],
+            [404, call(service, "GET", "/v1/files/1kf00nQk9yfWKfsTDni8aO")],
+            [400, call(service, "POST", "/v2/files/upload", { body: "{" })],
+            [400, call(service, "POST", "/v2/files/upload", { body: JSON.stringify({ name: "a\0b", size: 1 }) })],
+            [400, call(service, "POST", "/v2/files/upload", { body: JSON.stringify({ name: "a", size: 0 }) })],
+            [
+              400,
+              call(service, "POST", "/v2/files/large-upload", {
+                body: JSON.stringify({ name: "a", size: 1, parts: 2 })
+              })
+            ],
+            [400, call(service, "GET", "/v1/files?page[start_cursor]=%00")],
+            [400, call(service, "GET", "/v1/projects?filter[unknown]=1")]
+          ]
+          for (const [status, request] of wrong) {
+            const answer = yield* request
+            assert.strictEqual(answer.status, status, answer.text)
+            assert.match(answer.text, /^\{"errors":\[\{"code":"/)
+          }
+        })
+      ),
+    120_000
+  )
 
   it.live("lists its files page by page, and its projects", () =>
     within((folder) =>
@@ -132,7 +164,9 @@ describe("the service in one process", () => {
         }
         yield* initiate(service, 1)
         const found = yield* Effect.provide(
-          Stream.runCollect(Lists.make({ path: "/v1/files", item: Schema.Struct({ id: Schema.String }) })({ pageSize: 2 })),
+          Stream.runCollect(
+            Lists.make({ path: "/v1/files", item: Schema.Struct({ id: Schema.String }) })({ pageSize: 2 })
+          ),
           client(service)
         )
         assert.strictEqual(new Set([...found].map(({ id }) => id)).size, 5)
@@ -156,4 +190,3 @@ describe("the service in one process", () => {
       })
     ), 120_000)
 })
-
