@@ -188,11 +188,8 @@ attempt("no package needs an install script", () => {
     return seen
   }
 
-  const tree = new Set(
-    ["core", "node", "browser", "server", "bulk"].flatMap((
-      name
-    ) => [...collect(`node_modules/@stevedore/${name}`, new Set())])
-  )
+  const free = ["core", "node", "browser", "server", "bulk"]
+  const tree = new Set(free.flatMap((name) => [...collect(`node_modules/@stevedore/${name}`, new Set())]))
   const scripts = [...tree].filter((path) => installed[path].hasInstallScript === true)
     .map((path) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length))
   const unknown = scripts.filter((name) => !withScripts.includes(name))
