@@ -22,7 +22,8 @@ const searches = {
   "benchmark": "/guide/comparison",
   "mock in tests": "/guide/testing",
   "csv manifest": "/guide/command-line",
-  "several machines": "/guide/bulk"
+  "several machines": "/guide/bulk",
+  "self-hosted service": "/guide/serve"
 }
 
 const chunks = `${root}/.cache/site/assets/chunks`
