@@ -68,6 +68,31 @@ layer(Layer.merge(sandbox(), NodeContext.layer), { excludeTestServices: true })(
       assert.isEmpty(reports.filter(({ type }) => type === "skipped"))
     }))
 
+  it.scoped("a link or an empty file in a folder is a skip, told at the end, and the exit code is 0", () =>
+    Effect.gen(function*() {
+      const { folder, fs } = yield* filled({ "a.wav": 3, ".gitkeep": 0 })
+      const { folder: elsewhere } = yield* filled({ "target.wav": 5 })
+      yield* fs.symlink(`${elsewhere}/target.wav`, `${folder}/link.wav`)
+      const plain = yield* upload(folder)
+      assert.deepStrictEqual([plain.code, plain.uploaded], [0, ["a.wav"]])
+      const skips = plain.reports.flatMap((report) => report.type === "skipped" ? [report.path] : [])
+      assert.deepStrictEqual(skips.map((path) => path.replace(`${folder}/`, "")).sort(), [".gitkeep", "link.wav"])
+
+      const followed = yield* upload(folder, "--follow-links")
+      assert.deepStrictEqual([followed.code, followed.uploaded], [0, ["link.wav"]])
+    }))
+
+  it.scoped("--skip-empty leaves out empty files that were named, and an empty folder has nothing to upload", () =>
+    Effect.gen(function*() {
+      const { folder, fs } = yield* filled({ "a.wav": 3, "empty.wav": 0 })
+      const named = yield* upload(`${folder}/a.wav`, `${folder}/empty.wav`, "--skip-empty")
+      assert.deepStrictEqual([named.code, named.uploaded], [0, ["a.wav"]])
+      const refused = yield* upload(`${folder}/empty.wav`)
+      assert.notStrictEqual(refused.code, 0)
+      const nothing = yield* upload(yield* fs.makeTempDirectoryScoped())
+      assert.deepStrictEqual([nothing.code, nothing.uploaded], [0, []])
+    }))
+
   it.scoped("--newer-than, --older-than, --larger-than and --smaller-than choose by date and size", () =>
     Effect.gen(function*() {
       const { folder, fs } = yield* filled({ "small": 10, "large": 3000, "old": 3000 })
