@@ -13,8 +13,6 @@ const timers = () => AttemptTimers.make(Timeouts.make())
 
 const onCut = () => () => {}
 
-const isCut = () => true
-
 type Put = (onSent: (bytes: number) => void, onWait: (waits: boolean) => void) => Effect.Effect<typeof receipt>
 
 describe("AttemptWatch", () => {
@@ -29,8 +27,7 @@ describe("AttemptWatch", () => {
           serverClock,
           timers: timers(),
           look: Effect.void,
-          onCut,
-          isCut
+          onCut
         })
     )
 
@@ -111,8 +108,7 @@ describe("AttemptWatch", () => {
           serverClock,
           timers: noting,
           look: Effect.void,
-          onCut,
-          isCut
+          onCut
         })
       yield* one(() => Effect.succeed(receipt))
       assert.lengthOf(samples, 0)
@@ -139,7 +135,7 @@ describe("AttemptWatch", () => {
         Effect.gen(function*() {
           const put: Put = (onSent) =>
             Effect.zipRight(Effect.sync(() => onSent(9)), Effect.as(Effect.sleep(Duration.seconds(seconds)), receipt))
-          const watch = { put, length: 9, attempts: 1, serverClock, timers: shared, look: Effect.void, onCut, isCut }
+          const watch = { put, length: 9, attempts: 1, serverClock, timers: shared, look: Effect.void, onCut }
           const fiber = yield* Effect.fork(Effect.either(AttemptWatch.watched(watch)))
           yield* TestClock.adjust(Duration.seconds(seconds))
           return (yield* Fiber.join(fiber))._tag
@@ -207,8 +203,7 @@ describe("AttemptWatch", () => {
         onCut: (cut) => {
           calls.add(cut)
           return () => void calls.delete(cut)
-        },
-        isCut
+        }
       }))
       yield* TestClock.adjust("1 seconds")
       calls.forEach((cut) => cut())
@@ -242,8 +237,7 @@ describe("AttemptWatch", () => {
         onCut: (cut) => {
           cutNow = cut
           return () => {}
-        },
-        isCut
+        }
       }))
       yield* TestClock.adjust("1 seconds")
       cutNow()
@@ -265,8 +259,7 @@ describe("AttemptWatch", () => {
           serverClock,
           timers: learning,
           look: Effect.void,
-          onCut,
-          isCut
+          onCut
         })
       for (let attempt = 0; attempt < 3; attempt++) {
         const fiber = yield* Effect.fork(watchedOnce(put))
@@ -281,7 +274,7 @@ describe("AttemptWatch", () => {
   it.effect("a failure belongs to whoever made the attempt: the log does not call it unhandled", () =>
     Effect.gen(function*() {
       const serverClock = yield* ServerClock.make
-      const watch = { length: 9, attempts: 1, serverClock, timers: timers(), onCut, isCut }
+      const watch = { length: 9, attempts: 1, serverClock, timers: timers(), onCut }
       const refused = AttemptWatch.watched({ ...watch, put: () => Effect.fail("refused"), look: Effect.void })
       const slow = AttemptWatch.watched({ ...watch, put: () => Effect.never, look: Effect.fail("too slow") })
       const fiber = yield* Effect.fork(Effect.all([Effect.flip(refused), Effect.flip(slow)]))
@@ -304,8 +297,7 @@ describe("AttemptWatch", () => {
             serverClock,
             timers: timers(),
             look,
-            onCut,
-            isCut
+            onCut
           })
         )
       )

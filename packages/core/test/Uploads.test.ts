@@ -404,6 +404,21 @@ describe("Uploads", () => {
         )
       ))
 
+    it.effect("lets go of a part that does not move, although it seemed nearly through and the pause is over", () =>
+      Effect.gen(function*() {
+        const handle = yield* Uploads.start(sourceOf(200), { strategy: "multipart", concurrency: 4 })
+        yield* TestClock.adjust("1 second")
+        yield* handle.pause
+        yield* TestClock.adjust("1 second")
+        yield* handle.resume
+        yield* TestClock.adjust("10 seconds")
+        const file = yield* handle.await
+        assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(200))
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(tiny({ faults: FaultScript.on("putPart").part(2).stall("body", { afterBytes: 9 }) }))
+      ))
+
     it.effect("just when the last part is stored keeps Complete back until it is resumed", () =>
       Effect.gen(function*() {
         let pause = Effect.void

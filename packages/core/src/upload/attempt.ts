@@ -80,8 +80,6 @@ export interface Watch<A, E, E2> {
    * not ended by then although it is nearly through. Returns a function that unregisters it.
    */
   readonly onCut: (cut: () => void) => () => void
-  /** Whether it is still to be dropped. */
-  readonly isCut: () => boolean
 }
 
 /**
@@ -126,7 +124,7 @@ export const watched = <A, E, E2>(
       Math.min(Math.ceil(limit - ((waitsSince ?? monotonic()) - progressAt)), lookMillis)
 
     const timer: Effect.Effect<Option.Option<never>, E2 | TimedOut> = Effect.suspend(() => {
-      if (sleeps() !== sleepsBefore || (watch.isCut() && monotonic() >= goesOnUntil)) return Effect.succeedNone
+      if (sleeps() !== sleepsBefore || monotonic() >= goesOnUntil) return Effect.succeedNone
       const { limit, phase } = current()
       const wait = waitFor(limit)
       if (wait <= 0) {

@@ -210,7 +210,6 @@ const attempt = (
       timers: run.timers,
       look: transfer.look,
       onCut: run.transferSwitch.whenOff,
-      isCut: run.transferSwitch.isOff,
       put: (onSent, onWait) =>
         storage.put({
           url: transfer.url,

@@ -48,8 +48,8 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   8: {
     without: "giving up an attempt that does not move",
     module: "upload/attempt",
-    from: "const left = Math.ceil(",
-    to: "const left = lookMillis + 0 * Math.ceil("
+    from: "Math.min(Math.ceil(limit",
+    to: "Math.max(0 * Math.ceil(limit"
   },
   9: {
     without: "looking whether a repeat can help",
