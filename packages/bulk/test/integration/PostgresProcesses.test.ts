@@ -50,7 +50,7 @@ layer(Layer.scoped(Prepared, Effect.all({ postgres, runner: script("runner") }))
     "lose their chunks when they are frozen past the lease, and may wake up afterwards",
     () =>
       Effect.gen(function*() {
-        const { heldBy, proof, reached, runner } = yield* job("frozen", 60)
+        const { heldBy, proofAfterFreezing, reached, runner } = yield* job("frozen", 60)
         const first = yield* runner()
         yield* reached(4)
         yield* first.signal("SIGSTOP")
@@ -59,14 +59,14 @@ layer(Layer.scoped(Prepared, Effect.all({ postgres, runner: script("runner") }))
         yield* runner()
         yield* until(Effect.map(heldBy(first), (still) => still < held))
         yield* first.signal("SIGCONT")
-        yield* proof
+        yield* proofAfterFreezing
       }),
     120_000
   )
 
   it.scoped("do not hold up the others when they are frozen within a statement", () =>
     Effect.gen(function*() {
-      const { heldBy, proof, reached, runner, sql } = yield* job("within", 40)
+      const { heldBy, proofAfterFreezing, reached, runner, sql } = yield* job("within", 40)
       const first = yield* runner()
       yield* reached(4)
       // the outcomes of the chunk wait for this lock, and then are committed for somebody who does not hear of it
@@ -94,10 +94,10 @@ layer(Layer.scoped(Prepared, Effect.all({ postgres, runner: script("runner") }))
       yield* Fiber.join(lock)
       yield* runner()
       yield* until(Effect.map(heldBy(first), (held) => held === 0))
-      yield* proof
+      yield* proofAfterFreezing
       yield* first.signal("SIGCONT")
       yield* Effect.sleep("1 second")
-      yield* proof
+      yield* proofAfterFreezing
     }), 120_000)
 
   it.scoped("drain when they are asked to end, and nothing is done again", () =>
