@@ -96,7 +96,7 @@ export default defineConfig({
             { text: "Spans, metrics, logs", link: "/guide/observability" },
             { text: "Security", link: "/guide/security" },
             { text: "What a service has to do", link: "/guide/protocol" },
-            { text: "Run the service yourself", link: "/guide/serve" },
+            { text: "A self-hosted service", link: "/guide/serve" },
             { text: "Service profiles", link: "/guide/profiles" }
           ]
         },
