@@ -117,7 +117,9 @@ const secondsOfPiece = 0.05
 
 const largestPiece = 262_144
 
-const sizeOfPiece = ({ rate }: Limit): number => Math.max(1, Math.min(largestPiece, Math.floor(rate * secondsOfPiece)))
+// Without a limit nobody takes turns
+const sizeOfPiece = ({ rate }: Limit): number =>
+  rate === Number.POSITIVE_INFINITY ? rate : Math.max(1, Math.min(largestPiece, Math.floor(rate * secondsOfPiece)))
 
 const unreadable = (name: string) => (error: unknown): SourceError =>
   isSourceError(error) ? error : withCause(new SourceUnreadable({ fileName: name, reason: "StreamFailed" }), error)
