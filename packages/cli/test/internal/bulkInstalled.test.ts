@@ -1,23 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import * as BulkInstalled from "../../src/internal/bulkInstalled.js"
+import { installing } from "../support/installing.js"
 
-const installed = (packages: ReadonlyArray<string>): string | undefined => {
-  const root = mkdtempSync(join(tmpdir(), "stevedore-"))
-  try {
-    for (const name of packages) {
-      const folder = join(root, "node_modules", name)
-      mkdirSync(folder, { recursive: true })
-      writeFileSync(join(folder, "package.json"), "{}")
-    }
-    return BulkInstalled.problem(createRequire(join(root, "command.js")), "Postgres")
-  } finally {
-    rmSync(root, { recursive: true })
-  }
-}
+const installed = (packages: ReadonlyArray<string>): string | undefined =>
+  installing(packages, (from) => BulkInstalled.problem(from, "Postgres"))
 
 const all = ["@stevedore/core", "@stevedore/bulk", "@effect/sql", "@effect/experimental", "@effect/sql-pg"]
 

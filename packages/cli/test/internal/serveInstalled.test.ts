@@ -1,23 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import * as ServeInstalled from "../../src/internal/serveInstalled.js"
+import { installing } from "../support/installing.js"
 
-const installed = (packages: ReadonlyArray<string>): string | undefined => {
-  const root = mkdtempSync(join(tmpdir(), "stevedore-"))
-  try {
-    for (const name of packages) {
-      const folder = join(root, "node_modules", name)
-      mkdirSync(folder, { recursive: true })
-      writeFileSync(join(folder, "package.json"), "{}")
-    }
-    return ServeInstalled.problem(createRequire(join(root, "command.js")))
-  } finally {
-    rmSync(root, { recursive: true })
-  }
-}
+const installed = (packages: ReadonlyArray<string>): string | undefined =>
+  installing(packages, (from) => ServeInstalled.problem(from))
 
 describe("what a service needs beside this package", () => {
   it("is told with the line that installs it", () => {
