@@ -224,16 +224,11 @@ const putAsStream = (
   pool: ConnectionPool.ConnectionPool,
   body: SourceBody,
   request: PutRequest
-): Effect.Effect<Transport.StorageAnswer, StorageError | SourceError> => {
-  let sent = 0
-  const onSent = (bytes: number) => {
-    sent += bytes
-    request.onSent(bytes)
-  }
-  const answered = Effect.acquireUseRelease(
+): Effect.Effect<Transport.StorageAnswer, StorageError | SourceError> =>
+  Effect.acquireUseRelease(
     begin(pool, request, "PUT", putHeaders(request), { length: request.section.range.length }),
     (loan) =>
-      exchange(loan, body, { ...request, onSent }).pipe(
+      exchange(loan, body, request).pipe(
         Effect.tapBoth({
           onSuccess: ({ status }) => learn(loan, status < 300),
           onFailure: () => learn(loan, false)
@@ -248,9 +243,6 @@ const putAsStream = (
       ),
     ConnectionPool.giveBack
   )
-  // it does not want the body announced: nothing of it was sent
-  return Effect.flatMap(answered, (first) => isUnmet(first) && sent === 0 ? answered : Effect.succeed(first))
-}
 
 // What the kernel takes in one piece; undefined for what is larger, or comes in pieces
 const pieceOf = (
@@ -283,9 +275,12 @@ const put =
       const counted = { ...request, onSent }
       // what goes through a proxy is sent as slowly as that needs
       const piece = proxy === undefined ? pieceOf(body, request) : undefined
-      const answer = yield* piece === undefined
+      const answered = piece === undefined
         ? putAsStream(pool, body, counted)
         : Effect.flatMap(piece, (bytes) => putAtOnce(pool, bytes, counted))
+      const first = yield* answered
+      // it does not want the body announced: nothing of it was sent
+      const answer = isUnmet(first) && sent === 0 ? yield* answered : first
       return yield* Transport.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
     }).pipe(
       Effect.scoped,
