@@ -40,6 +40,8 @@ export interface Signing {
   readonly credential: UrlSigner.Credential
   readonly origin: string
   readonly bucket: string
+  /** When URLs are signed, in milliseconds since 1970. Defaults to Effect's clock. */
+  readonly now?: Effect.Effect<number> | undefined
 }
 
 /**
@@ -53,7 +55,7 @@ export const signed = (store: ObjectStore.ObjectStoreService, signing: Signing):
   ...store,
   presign: store.presign ??
     ((request) =>
-      Effect.flatMap(Clock.currentTimeMillis, (at) =>
+      Effect.flatMap(signing.now ?? Clock.currentTimeMillis, (at) =>
         UrlSigner.sign(signing.credential, {
           method: request.method,
           origin: signing.origin,

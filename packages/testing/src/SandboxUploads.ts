@@ -8,11 +8,11 @@
  */
 import type { Declaration, FileRecord, MultipartSession, SingleSession } from "@stevedore/server/Files"
 import { chooseParts, keyOf } from "@stevedore/server/Files"
+import * as FileStore from "@stevedore/server/FileStore"
 import * as Identifiers from "@stevedore/server/Identifiers"
 import type * as ObjectStore from "@stevedore/server/ObjectStore"
 import * as ServiceRefused from "@stevedore/server/ServiceRefused"
 import type * as StorageRefused from "@stevedore/server/StorageRefused"
-import * as UrlSigner from "@stevedore/server/UrlSigner"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -98,21 +98,12 @@ export const make = (settings: Settings, store: ObjectStore.ObjectStoreService):
   const uploads = new Map<string, Upload>()
   const serverTime = Effect.map(Clock.currentTimeMillis, (now) => now + settings.clockOffsetMillis)
 
-  const sign = (request: ObjectStore.PresignRequest): Effect.Effect<string, StorageRefused.StorageRefused> =>
-    store.presign !== undefined
-      ? store.presign(request)
-      : Effect.flatMap(serverTime, (at) =>
-        UrlSigner.sign(settings.credential, {
-          method: request.method,
-          origin: settings.storageOrigin,
-          path: `/${settings.bucket}/${request.key}`,
-          query: request.part === undefined
-            ? undefined
-            : { partNumber: String(request.part.partNumber), uploadId: request.part.uploadId },
-          headers: request.headers,
-          at,
-          expiresIn: request.expiresIn
-        }))
+  const { presign: sign } = FileStore.signed(store, {
+    credential: settings.credential,
+    origin: settings.storageOrigin,
+    bucket: settings.bucket,
+    now: serverTime
+  })
 
   const partHeaders = settings.signPartEncryption ? settings.encryptionHeaders : {}
 
