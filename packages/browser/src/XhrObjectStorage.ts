@@ -4,19 +4,15 @@
  * @since 0.1.0
  */
 import { ConnectionFailed } from "@stevedore/core/ConnectionError"
-import type { GetAnswer, GetRequest, PutReceipt, PutRequest, Service } from "@stevedore/core/ObjectStorage"
-import { checkDeadline, ObjectStorage } from "@stevedore/core/ObjectStorage"
+import type { PutRequest, Service } from "@stevedore/core/ObjectStorage"
+import { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import type { SourceChanged, SourceError } from "@stevedore/core/SourceError"
-import type { StorageError } from "@stevedore/core/StorageError"
 import * as Transport from "@stevedore/core/Transport"
 import type { ChunkObserver } from "@stevedore/core/UploadSource"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { touch } from "./internal/blobReader.js"
@@ -76,19 +72,11 @@ const unanswered = (
 
 // XMLHttpRequest always follows redirects; they can only be detected. A response from another URL does not come from
 // where the URL was signed for.
-const receiptOf = (
-  answered: Answered,
-  href: string,
-  asked: Transport.AskedPut
-): Either.Either<PutReceipt, StorageError> =>
-  answered.url === "" || answered.url === new URL(href).href
-    ? Transport.interpretPut(answered, asked)
-    : Either.left(Transport.rejected({ ...answered, status: 307 }, asked))
+const withoutRedirect = ({ url, ...answer }: Answered, href: string): Transport.StorageAnswer =>
+  url === "" || url === new URL(href).href ? answer : { ...answer, status: 307 }
 
-const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
+const put = (known: Known): Transport.StorageTransport["put"] => (request) =>
   Effect.gen(function*() {
-    yield* checkDeadline(request, yield* Clock.currentTimeMillis)
-    const { respelled } = yield* Transport.spelling(request)
     const body = yield* bodyOf(request, () => {})
     yield* checkLength(request, body.blob)
     const href = PresignedUrl.reveal(request.url)
@@ -101,30 +89,23 @@ const put = (known: Known) => (request: PutRequest): Effect.Effect<PutReceipt, S
       Effect.raceFirst(Effect.zipRight(Fiber.join(observing), Effect.forever(Effect.delay(touched, "5 seconds"))))
     )
     known.add(request.url.origin)
-    const receipt = yield* receiptOf(answered, href, {
-      url: request.url,
-      sentHeaders: [...Object.keys(request.headers), "content-length"],
-      serverNow: (yield* Clock.currentTimeMillis) + request.clockOffset,
-      attempts: request.attempt,
-      respelled
-    })
-    yield* Fiber.join(observing)
+    const answer = withoutRedirect(answered, href)
+    if (answer.status < 300) yield* Fiber.join(observing)
     // of a request that a browser repeats, it tells nobody, and the first may still arrive after the second
-    return { ...receipt, perhapsRepeated: true }
-  }).pipe(Effect.scoped, Transport.tracedPut(request))
+    return { ...answer, sent: body.blob.size, perhapsRepeated: true }
+  })
 
-const failedOn = (request: GetRequest, known: Known) => () => unanswered(request, known)
-
-const fetched = (request: GetRequest, known: Known): Effect.Effect<Response, StorageError, Scope.Scope> =>
+const get = (known: Known): Transport.StorageTransport["get"] => (request, headers) =>
   Effect.gen(function*() {
     const controller = yield* Effect.acquireRelease(
       Effect.sync(() => new AbortController()),
       (controller) => Effect.sync(() => controller.abort())
     )
-    return yield* Effect.tryPromise({
+    const onError = () => unanswered(request, known)
+    const response = yield* Effect.tryPromise({
       try: () =>
         fetch(PresignedUrl.reveal(request.url), {
-          headers: Transport.rangeHeaders(request),
+          headers,
           credentials: "omit",
           // a page cannot see where one leads; it carries no token, and no cookie
           redirect: "follow",
@@ -132,37 +113,20 @@ const fetched = (request: GetRequest, known: Known): Effect.Effect<Response, Sto
           referrerPolicy: "no-referrer",
           signal: controller.signal
         }),
-      catch: failedOn(request, known)
+      catch: onError
     })
-  })
-
-const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, StorageError, Scope.Scope> =>
-  Effect.gen(function*() {
-    yield* Transport.spelling(request)
-    const response = yield* fetched(request, known)
     known.add(request.url.origin)
-    const headers = Object.fromEntries(response.headers)
-    const held = Transport.held({ status: response.status, headers }, request)
-    if (Option.isSome(held)) {
-      const { body } = response
-      const bytes = body === null ? Stream.empty : Stream.fromReadableStream({
-        evaluate: () => body,
-        onError: failedOn(request, known)
-      })
-      return { ...held.value, bytes }
-    }
-    const answer: Transport.StorageAnswer = {
-      status: response.status,
-      headers,
-      // content other than the requested may be as large as the file
-      body: response.ok ? "" : yield* Effect.tryPromise(() => response.text()).pipe(
+    const { body, status } = response
+    return {
+      status,
+      headers: Object.fromEntries(response.headers),
+      bytes: body === null ? Stream.empty : Stream.fromReadableStream({ evaluate: () => body, onError }),
+      document: Effect.tryPromise(() => response.text()).pipe(
         Effect.map((text) => text.slice(0, Transport.longestDocument)),
-        Effect.catchAll(() => Effect.succeed(""))
+        Effect.orElseSucceed(() => "")
       )
     }
-    const refusal = Transport.refusal(request, answer, yield* Clock.currentTimeMillis)
-    return yield* Effect.fail(refusal._tag === "Redirected" ? refusal.refusal : refusal)
-  }).pipe(Transport.tracedGet(request))
+  })
 
 /**
  * Object storage for a page. A body is a slice of a file, which the browser reads by itself; the checksum of a part is
@@ -179,7 +143,7 @@ const get = (known: Known) => (request: GetRequest): Effect.Effect<GetAnswer, St
  */
 export const make: Effect.Effect<Service> = Effect.sync(() => {
   const known: Known = new Set()
-  return { put: put(known), get: get(known) }
+  return Transport.storageOver({ put: put(known), get: get(known), isExact: false, redirects: Transport.refused })
 })
 
 /**

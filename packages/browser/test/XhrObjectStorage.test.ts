@@ -3,6 +3,7 @@ import { BlobSource, XhrObjectStorage } from "@stevedore/browser"
 import { type ObjectStorage, PresignedUrl } from "@stevedore/core"
 import type { SourceBody, SourceSection } from "@stevedore/core/UploadSource"
 import { Chunk, Deferred, Effect, Exit, FastCheck as fc, Fiber, Option, Stream, TestClock } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import * as FakePage from "./fixtures/fakePage.js"
 import * as FakeXhr from "./fixtures/fakeXhr.js"
 
@@ -119,7 +120,7 @@ describe("XhrObjectStorage", () => {
           assert.isTrue(sent.every((bytes) => bytes > 0))
           assert.strictEqual(sent.reduce((sum, bytes) => sum + bytes, 0), 6)
         }).pipe(Effect.scoped),
-      { fastCheck: { numRuns: 15 } }
+      { fastCheck: { numRuns: runs(15) } }
     )
 
     const controlled = { controller: {} }

@@ -9,24 +9,21 @@ import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ConnectionFailed } from "./ConnectionError.js"
-import type { GetAnswer, GetRequest, PutRequest, Service } from "./ObjectStorage.js"
-import { checkDeadline, ObjectStorage } from "./ObjectStorage.js"
+import type { PutRequest, Service } from "./ObjectStorage.js"
+import { ObjectStorage } from "./ObjectStorage.js"
 import * as PresignedUrl from "./PresignedUrl.js"
 import { exactly } from "./source/exactLength.js"
 import type { SourceError } from "./SourceError.js"
 import type { StorageAnswer } from "./storage/answer.js"
 import { answerBytes } from "./storage/answerBytes.js"
 import * as StorageAttempt from "./storage/attempt.js"
-import * as RangedContent from "./storage/range.js"
-import type { PutReceipt } from "./storage/response.js"
-import type { StorageError } from "./StorageError.js"
+import type { StorageTransport } from "./storage/transport.js"
+import { storageOver } from "./storage/transport.js"
 import type { SourceBody } from "./UploadSource.js"
 
 const bodyOf = (body: SourceBody, contentLength: number): HttpBody.HttpBody => {
@@ -91,84 +88,60 @@ const counted = (
   }
 }
 
+const isAnswered = (error: HttpClientError.HttpClientError): boolean => error._tag !== "RequestError"
+
 const failureOf = (
   error: HttpClientError.HttpClientError,
   { attempt, url }: Pick<PutRequest, "url" | "attempt">
-): ConnectionFailed | SourceError =>
-  StorageAttempt.failure(error, { url, attempt, answered: error._tag !== "RequestError" })
+): ConnectionFailed | SourceError => StorageAttempt.failure(error, { url, attempt, answered: isAnswered(error) })
 
-// A Blob is a page's: `fetch` sends it again by itself when its connection broke
-const isRepeatable = ({ _tag }: SourceBody): boolean => _tag === "BlobBody"
-
-const put =
-  (client: HttpClient.HttpClient) => (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
-    Effect.gen(function*() {
-      yield* checkDeadline(request, yield* Clock.currentTimeMillis)
-      const { respelled } = yield* StorageAttempt.spelling(request)
-      const { length } = request.section.range
-      const mapError = (error: HttpClientError.HttpClientError) => failureOf(error, request)
-      let sent = 0
-      let defect = Option.none<Cause.Cause<never>>()
-      const body = yield* Effect.flatMap(
-        request.section.body((chunk) => {
-          sent += chunk.byteLength
-          request.onSent(chunk.byteLength)
-        }),
-        (body) =>
-          counted(body, request, (why) =>
-            Effect.sync(() => {
-              defect = Cause.keepDefects(why)
-            }))
-      )
-      const answer = yield* HttpClientRequest.put(PresignedUrl.reveal(request.url)).pipe(
-        HttpClientRequest.setBody(bodyOf(body, length)),
-        HttpClientRequest.setHeaders({ ...StorageAttempt.uncoded, ...request.headers }),
-        (bare) =>
-          Effect.catchAll(client.execute(bare), (error) =>
-            Option.match(defect, {
-              onNone: () => Effect.fail(mapError(error)),
-              // a client knows it only as a failure of its own, which would be retried
-              onSome: Effect.failCause
-            })),
-        Effect.flatMap((response) => answerOf(response, mapError)),
-        (sending) => body._tag === "BlobBody" ? Effect.zipLeft(sending, body.observed, { concurrent: true }) : sending
-      )
-      const receipt = yield* StorageAttempt.receipt(request, answer, {
-        sent,
-        now: yield* Clock.currentTimeMillis,
-        respelled
-      })
-      return { ...receipt, perhapsRepeated: isRepeatable(body) }
-    }).pipe(
-      Effect.scoped,
-      StorageAttempt.tracedPut(request)
+const put = (client: HttpClient.HttpClient): StorageTransport["put"] => (request) =>
+  Effect.gen(function*() {
+    const mapError = (error: HttpClientError.HttpClientError) => failureOf(error, request)
+    let defect = Option.none<Cause.Cause<never>>()
+    const body = yield* Effect.flatMap(
+      request.section.body((chunk) => request.onSent(chunk.byteLength)),
+      (body) =>
+        counted(body, request, (why) =>
+          Effect.sync(() => {
+            defect = Cause.keepDefects(why)
+          }))
     )
+    const answer = yield* HttpClientRequest.put(PresignedUrl.reveal(request.url)).pipe(
+      HttpClientRequest.setBody(bodyOf(body, request.section.range.length)),
+      HttpClientRequest.setHeaders({ ...StorageAttempt.uncoded, ...request.headers }),
+      (bare) =>
+        Effect.catchAll(client.execute(bare), (error) =>
+          Option.match(defect, {
+            onNone: () => Effect.fail(mapError(error)),
+            // a client knows it only as a failure of its own, which would be retried
+            onSome: Effect.failCause
+          })),
+      Effect.flatMap((response) => answerOf(response, mapError)),
+      (sending) => body._tag === "BlobBody" ? Effect.zipLeft(sending, body.observed, { concurrent: true }) : sending
+    )
+    // a Blob is a page's: `fetch` sends it again by itself when its connection broke
+    return { ...answer, perhapsRepeated: body._tag === "BlobBody" }
+  })
 
-const getOnce =
-  (client: HttpClient.HttpClient) =>
-  (request: GetRequest): Effect.Effect<GetAnswer, StorageError | StorageAttempt.Redirected, Scope.Scope> => {
-    const headers = { ...StorageAttempt.uncoded, ...RangedContent.headers(request) }
-    const mapError = (error: HttpClientError.HttpClientError) =>
-      StorageAttempt.connectionFailure(error, { ...request, answered: error._tag !== "RequestError" })
-    return Effect.gen(function*() {
-      yield* StorageAttempt.spelling(request)
-      const response = yield* Effect.mapError(
-        HttpClient.withScope(client).execute(
-          HttpClientRequest.get(PresignedUrl.reveal(request.url), { headers })
-        ),
-        mapError
-      )
-      const held = RangedContent.held(response, request)
-      if (Option.isSome(held)) return { ...held.value, bytes: Stream.mapError(response.stream, mapError) }
-      const { headers: received, status } = response
-      // content other than the requested may be as large as the file
-      const answer = status < 300 ? { status, headers: received, body: "" } : yield* answerOf(response, mapError)
-      return yield* Effect.fail(StorageAttempt.refusal(request, answer, yield* Clock.currentTimeMillis))
-    })
-  }
-
-const get = (client: HttpClient.HttpClient) => (request: GetRequest) =>
-  StorageAttempt.tracedGet(request)(StorageAttempt.followed(getOnce(client))(request))
+const get = (client: HttpClient.HttpClient): StorageTransport["get"] => (request, headers) => {
+  const mapError = (error: HttpClientError.HttpClientError) =>
+    StorageAttempt.connectionFailure(error, { ...request, answered: isAnswered(error) })
+  return Effect.mapBoth(
+    HttpClient.withScope(client).execute(
+      HttpClientRequest.get(PresignedUrl.reveal(request.url), { headers: { ...StorageAttempt.uncoded, ...headers } })
+    ),
+    {
+      onFailure: mapError,
+      onSuccess: (response) => ({
+        status: response.status,
+        headers: response.headers,
+        bytes: Stream.mapError(response.stream, mapError),
+        document: Effect.orElseSucceed(readStart(response, mapError), () => "")
+      })
+    }
+  )
+}
 
 /**
  * The storage over any HTTP client that takes raw bodies and follows no redirects. Trace headers are switched off:
@@ -181,7 +154,7 @@ export const make: Effect.Effect<Service, never, HttpClient.HttpClient> = Effect
   HttpClient.HttpClient,
   (client) => {
     const untraced = HttpClient.withTracerDisabledWhen(client, () => true)
-    return { put: put(untraced), get: get(untraced) }
+    return storageOver({ put: put(untraced), get: get(untraced), isExact: false, redirects: StorageAttempt.followed })
   }
 )
 

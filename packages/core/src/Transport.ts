@@ -1,6 +1,6 @@
 /**
- * What an adapter of storage is made of: whoever writes an `ObjectStorage` of his own finds here how a request begins, what
- * an answer means, and what a broken connection means, the same over any transport.
+ * What an adapter of storage is made of: whoever reaches storage in another way writes a {@link StorageTransport}, which
+ * sends a request and reads its answer; {@link storageOver} makes an `ObjectStorage` of it.
  *
  * @since 0.1.0
  */
@@ -48,33 +48,67 @@ export type {
 
 export type {
   /**
-   * A GET was redirected: where to, and the error for it if it is not followed.
+   * The answer to a GET: its head, and its bytes for whoever wants them.
    *
    * @since 0.1.0
    * @category models
    */
-  Redirected
-} from "./storage/attempt.js"
-
-export type {
+  GetAnswered,
   /**
-   * What a PUT asked for, as far as its answer is judged by it.
+   * The answer to a PUT, and what only the transport knows of it.
    *
    * @since 0.1.0
    * @category models
    */
-  Asked as AskedPut
-} from "./storage/response.js"
+  PutAnswered,
+  /**
+   * What differs between the ways to reach an object storage: how a request is sent, once, and how its answer is read.
+   *
+   * @since 0.1.0
+   * @category models
+   */
+  StorageTransport
+} from "./storage/transport.js"
 
 export {
   /**
-   * Whether a transport that parses a URL sends it in another spelling than was signed; `UrlAltered` if it would send
-   * another path.
+   * The object storage over a transport. It refuses a URL that has ended before anything is sent, counts the bytes,
+   * interprets the answer, and traces each attempt.
+   *
+   * @example
+   * import { ObjectStorage, Transport } from "@stevedore/core"
+   * import { Effect, Layer, Stream } from "effect"
+   *
+   * // A host program that holds the network for this one
+   * declare const host: {
+   *   put: (path: string, headers: Readonly<Record<string, string>>) =>
+   *     Effect.Effect<Transport.PutAnswered>
+   *   get: (path: string, headers: Readonly<Record<string, string>>) =>
+   *     Effect.Effect<{ status: number; headers: Record<string, string>; body: string }>
+   * }
+   *
+   * const transport: Transport.StorageTransport = {
+   *   put: ({ headers, section, url }) =>
+   *     Effect.map(host.put(url.path, headers), (answer) => ({ ...answer, sent: section.range.length })),
+   *   get: ({ url }, headers) =>
+   *     Effect.map(host.get(url.path, headers), ({ body, ...head }) => ({
+   *       ...head,
+   *       bytes: Stream.make(new TextEncoder().encode(body)),
+   *       document: Effect.succeed(body)
+   *     })),
+   *   isExact: true,
+   *   redirects: Transport.followed
+   * }
+   *
+   * const layer = Layer.succeed(ObjectStorage.ObjectStorage, Transport.storageOver(transport))
    *
    * @since 0.1.0
-   * @category requests
+   * @category constructors
    */
-  spelling,
+  storageOver
+} from "./storage/transport.js"
+
+export {
   /**
    * The header with which a transport asks for bytes as they are stored.
    *
@@ -86,22 +120,22 @@ export {
 
 export {
   /**
-   * The headers of a GET of a range.
-   *
-   * @since 0.1.0
-   * @category requests
-   */
-  headers as rangeHeaders
-} from "./storage/range.js"
-
-export {
-  /**
    * GETs what a URL leads to, over up to ten redirects, none of which carries a token.
    *
    * @since 0.1.0
-   * @category answers
+   * @category redirects
    */
   followed,
+  /**
+   * Leaves a redirect at its refusal: for a transport that follows redirects by itself.
+   *
+   * @since 0.1.0
+   * @category redirects
+   */
+  refused
+} from "./storage/attempt.js"
+
+export {
   /**
    * How much of a response's body is kept, in bytes. The rest is read, so that the connection can be reused.
    *
@@ -117,20 +151,6 @@ export {
    */
   otherLength,
   /**
-   * The receipt of a PUT, or the typed error for the response.
-   *
-   * @since 0.1.0
-   * @category answers
-   */
-  receipt,
-  /**
-   * The typed error for a response to a GET that does not hold what was requested, or the redirect that it is.
-   *
-   * @since 0.1.0
-   * @category answers
-   */
-  refusal,
-  /**
    * Begins to collect the body of a response, piece by piece.
    *
    * @since 0.1.0
@@ -140,30 +160,6 @@ export {
 } from "./storage/attempt.js"
 
 export {
-  /**
-   * What the answer to a PUT means, by the table of statuses.
-   *
-   * @since 0.1.0
-   * @category answers
-   */
-  interpretPut,
-  /**
-   * The error for an answer that no other error fits.
-   *
-   * @since 0.1.0
-   * @category answers
-   */
-  rejected
-} from "./storage/response.js"
-
-export {
-  /**
-   * What a response holds of the range that was asked for; none if it holds something else.
-   *
-   * @since 0.1.0
-   * @category answers
-   */
-  held,
   /**
    * Whether an etag is strong: the same etag means the same bytes.
    *
@@ -188,21 +184,4 @@ export {
    * @category failures
    */
   failure
-} from "./storage/attempt.js"
-
-export {
-  /**
-   * Traces a GET as `ObjectStorage.get`; the URL's query is never recorded.
-   *
-   * @since 0.1.0
-   * @category tracing
-   */
-  tracedGet,
-  /**
-   * Traces a PUT as `ObjectStorage.putPart` or `ObjectStorage.put`; the URL's query is never recorded.
-   *
-   * @since 0.1.0
-   * @category tracing
-   */
-  tracedPut
 } from "./storage/attempt.js"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PresignedUrl, type Recovery, StorageError } from "@stevedore/core"
 import { Duration, Either, FastCheck as fc } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import type * as StorageAnswer from "../src/storage/answer.js"
 import * as StorageResponse from "../src/storage/response.js"
 import { deadline, parse, presigned, signature, signedAt } from "./fixtures/presignedUrls.js"
@@ -679,7 +680,7 @@ describe("StorageResponse", () => {
       } else {
         assert.isAbove(read.left.message.length, 0)
       }
-    }, { fastCheck: { numRuns: 1000 } })
+    }, { fastCheck: { numRuns: runs(1000) } })
   })
 
   it("a 416 tells the size of the object, if storage does", () => {

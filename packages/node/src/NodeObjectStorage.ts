@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { GetAnswer, GetRequest, PutReceipt, PutRequest, Service } from "@stevedore/core/ObjectStorage"
-import { checkDeadline, ObjectStorage } from "@stevedore/core/ObjectStorage"
+import type { PutRequest, Service } from "@stevedore/core/ObjectStorage"
+import { ObjectStorage } from "@stevedore/core/ObjectStorage"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { isSourceError, SourceUnreadable } from "@stevedore/core/SourceError"
@@ -13,7 +13,6 @@ import { Timeouts } from "@stevedore/core/Timeouts"
 import * as Transport from "@stevedore/core/Transport"
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -166,19 +165,9 @@ const learn = ({ manner }: ConnectionPool.Loan, succeeded: boolean): Effect.Effe
   })
 
 // If storage says that bytes are missing that were sent, others that are sent on that connection may be missing too
-const meansBrokenConnection = (error: StorageError | SourceError | Transport.Redirected): boolean =>
-  error._tag !== "Redirected" && (error._tag === "ConnectionFailed" || error.recovery === "retryOnce" ||
-    (error._tag === "StorageUnavailable" && error.code === "RequestTimeout"))
-
-const distrusting =
-  (pool: ConnectionPool.ConnectionPool, { url }: Pick<PutRequest, "url">) =>
-  <A, E extends StorageError | SourceError | Transport.Redirected, R>(
-    attempt: Effect.Effect<A, E, R>
-  ): Effect.Effect<A, E, R> =>
-    Effect.tapError(
-      attempt,
-      (error) => meansBrokenConnection(error) ? pool.distrust(PresignedUrl.reveal(url)) : Effect.void
-    )
+const meansBrokenConnection = (error: StorageError | SourceError): boolean =>
+  error._tag === "ConnectionFailed" || error.recovery === "retryOnce" ||
+  (error._tag === "StorageUnavailable" && error.code === "RequestTimeout")
 
 const putHeaders = (request: PutRequest): Readonly<Record<string, string>> => ({
   ...Transport.uncoded,
@@ -261,68 +250,44 @@ const pieceOf = (
     : undefined
 }
 
-const put =
-  (pool: ConnectionPool.ConnectionPool, { proxy }: Options) =>
-  (request: PutRequest): Effect.Effect<PutReceipt, StorageError | SourceError> =>
-    Effect.gen(function*() {
-      yield* checkDeadline(request, yield* Clock.currentTimeMillis)
-      const body = yield* request.section.body(() => undefined)
-      let sent = 0
-      const onSent = (bytes: number) => {
-        sent += bytes
-        request.onSent(bytes)
-      }
-      const counted = { ...request, onSent }
-      // what goes through a proxy is sent as slowly as that needs
-      const piece = proxy === undefined ? pieceOf(body, request) : undefined
-      const answered = piece === undefined
-        ? putAsStream(pool, body, counted)
-        : Effect.flatMap(piece, (bytes) => putAtOnce(pool, bytes, counted))
-      const first = yield* answered
-      // it does not want the body announced: nothing of it was sent
-      const answer = isUnmet(first) && sent === 0 ? yield* answered : first
-      return yield* Transport.receipt(request, answer, { sent, now: yield* Clock.currentTimeMillis })
-    }).pipe(
-      Effect.scoped,
-      distrusting(pool, request),
-      Transport.tracedPut(request)
+const put = (pool: ConnectionPool.ConnectionPool, { proxy }: Options): Transport.StorageTransport["put"] => (request) =>
+  Effect.gen(function*() {
+    const body = yield* request.section.body(() => undefined)
+    // what goes through a proxy is sent as slowly as that needs
+    const piece = proxy === undefined ? pieceOf(body, request) : undefined
+    if (piece !== undefined) return yield* putAtOnce(pool, yield* piece, request)
+    let isSent = false
+    const onSent = (bytes: number) => {
+      isSent = true
+      request.onSent(bytes)
+    }
+    const answered = putAsStream(pool, body, { ...request, onSent })
+    const first = yield* answered
+    // it does not want the body announced: nothing of it was sent
+    return isUnmet(first) && !isSent ? yield* answered : first
+  })
+
+const get = (pool: ConnectionPool.ConnectionPool): Transport.StorageTransport["get"] => (request, headers) =>
+  Effect.gen(function*() {
+    // a PUT is watched by its caller, from the connection on
+    const { connect } = yield* Timeouts
+    const { connection } = yield* Effect.acquireRelease(
+      begin(pool, request, "GET", { ...Transport.uncoded, ...headers }, { limit: connect }),
+      ConnectionPool.giveBack
     )
-
-const getOnce =
-  (pool: ConnectionPool.ConnectionPool) =>
-  (request: GetRequest): Effect.Effect<GetAnswer, StorageError | Transport.Redirected, Scope.Scope> =>
-    Effect.gen(function*() {
-      // a PUT is watched by its caller, from the connection on
-      const { connect } = yield* Timeouts
-      const { connection } = yield* Effect.acquireRelease(
-        begin(pool, request, "GET", { ...Transport.uncoded, ...Transport.rangeHeaders(request) }, {
-          limit: connect
-        }),
-        ConnectionPool.giveBack
-      )
-      connection.sentAll()
-      const fail = (broken: Broken) => failed(broken, request)
-      const head = yield* Effect.mapError(connection.answered, fail)
-      const held = Transport.held(head, request, { asSent: true })
-      if (Option.isSome(held)) {
-        connection.expectMuch()
-        const pull = Effect.mapError(connection.pull, Option.map((broken) => failed(broken, request)))
-        return {
-          ...held.value,
-          pull,
-          // chunks of a Stream may be kept, so they must not share the reused buffers
-          bytes: Stream.repeatEffectOption(Effect.map(pull, (bytes) => new Uint8Array(bytes)))
-        }
-      }
-      // content other than the requested may be as large as the file
-      const answer = head.status < 300
-        ? { ...head, body: "" }
-        : yield* Effect.mapError(answerOf(connection, head), fail)
-      return yield* Effect.fail(Transport.refusal(request, answer, yield* Clock.currentTimeMillis))
-    }).pipe(distrusting(pool, request))
-
-const get = (pool: ConnectionPool.ConnectionPool) => (request: GetRequest) =>
-  Transport.tracedGet(request)(Transport.followed(getOnce(pool))(request))
+    connection.sentAll()
+    const head = yield* Effect.mapError(connection.answered, (broken) => failed(broken, request))
+    if (head.status < 300) connection.expectMuch()
+    const pull = Effect.mapError(connection.pull, Option.map((broken) => failed(broken, request)))
+    return {
+      status: head.status,
+      headers: head.headers,
+      pull,
+      // chunks of a Stream may be kept, so they must not share the reused buffers
+      bytes: Stream.repeatEffectOption(Effect.map(pull, (bytes) => new Uint8Array(bytes))),
+      document: Effect.orElseSucceed(readStart(connection, head.headers), () => "")
+    }
+  })
 
 /**
  * Storage over HTTP/1.1 on Node's own sockets. Each request has its own connection, which is reused afterwards. After a
@@ -342,7 +307,15 @@ export const make = (options: Options = {}): Effect.Effect<Service, never, Scope
       proxy: options.proxy,
       tls: options.ca === undefined ? {} : { ca: [...rootCertificates, ...[options.ca].flat()] }
     }),
-    (pool) => ({ put: put(pool, options), get: get(pool) })
+    (pool) =>
+      Transport.storageOver({
+        put: put(pool, options),
+        get: get(pool),
+        isExact: true,
+        redirects: Transport.followed,
+        onFailure: (error, { url }) =>
+          meansBrokenConnection(error) ? pool.distrust(PresignedUrl.reveal(url)) : Effect.void
+      })
   )
 
 /**

@@ -19,14 +19,12 @@ import * as PresignedUrl from "../PresignedUrl.js"
 import type { SourceError } from "../SourceError.js"
 import { isSourceError, SourceChanged } from "../SourceError.js"
 import type { StorageError } from "../StorageError.js"
-import { StorageUnavailable } from "../StorageError.js"
 import type { StorageAnswer } from "./answer.js"
 import { textOf } from "./answer.js"
 import { joined } from "./answerBytes.js"
 import * as ContentCoding from "./contentCoding.js"
 import * as RangedContent from "./range.js"
-import type { PutReceipt } from "./response.js"
-import { interpret, interpretPut, rejected } from "./response.js"
+import { interpret, rejected } from "./response.js"
 
 /**
  * How much of a response's body is kept, in bytes. The rest is read, so that the connection can be reused, and discarded.
@@ -164,45 +162,6 @@ export const spelling = (
 }
 
 /**
- * The receipt of a PUT, or the typed error for the response. A success that came before all bytes were sent is none: what
- * reports it does not store what it receives.
- *
- * @since 0.1.0
- * @category interpreters
- */
-export const receipt = (
-  request: PutRequest,
-  answer: StorageAnswer,
-  told: {
-    /** How many bytes were handed to the network. */
-    readonly sent: number
-    /** Our clock, in milliseconds. */
-    readonly now: number
-    /** What {@link spelling} says of the URL, if the transport parses it. */
-    readonly respelled?: boolean | undefined
-  }
-): Either.Either<PutReceipt, StorageError | SourceChanged> =>
-  Either.filterOrLeft(
-    interpretPut(answer, {
-      url: request.url,
-      sentHeaders: [...Object.keys(request.headers), "content-length"],
-      serverNow: told.now + request.clockOffset,
-      attempts: request.attempt,
-      respelled: told.respelled
-    }),
-    () => told.sent === request.section.range.length,
-    (): StorageError | SourceChanged =>
-      told.sent > request.section.range.length
-        ? otherLength(request, told.sent)
-        : new StorageUnavailable({
-          part: Option.getOrUndefined(request.url.partNumber),
-          status: answer.status,
-          sentBytes: told.sent,
-          attempts: request.attempt
-        })
-  )
-
-/**
  * The typed error for a response to a GET that does not hold what was requested, or the redirect that it is: see
  * {@link followed}.
  *
@@ -300,6 +259,18 @@ export const followed = <A>(
     })
   return from(request, [])
 }
+
+/**
+ * Leaves a redirect at its refusal: for a transport that follows redirects by itself.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const refused = <A>(
+  once: (request: GetRequest) => Effect.Effect<A, StorageError | Redirected, Scope.Scope>
+) =>
+(request: GetRequest): Effect.Effect<A, StorageError, Scope.Scope> =>
+  Effect.mapError(once(request), (error) => error._tag === "Redirected" ? error.refusal : error)
 
 interface Addressed extends Pick<PutRequest, "url" | "attempt"> {}
 

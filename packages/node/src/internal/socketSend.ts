@@ -52,7 +52,7 @@ export const exchange = (
             connection?.abandon("late")
           })
         )
-        return Effect.onError(pool.lend(href, connect, deadline), () => Effect.sync(cancel))
+        return Effect.tapErrorCause(pool.lend(href, connect, deadline), () => Effect.sync(cancel))
       })
       return Effect.acquireUseRelease(
         begin,

@@ -96,9 +96,17 @@ describe("NodeObjectStorage", () => {
 
   it.scopedLive("does not reuse idle connections after another connection has failed", () =>
     Effect.gen(function*() {
-      const server = yield* StorageServer.serve((context) =>
-        context.received.target === "/reset" ? void context.socket.resetAndDestroy() : StorageServer.store(context)
-      )
+      let arrived = 0
+      let answer = () => {}
+      const allArrived = new Promise<void>((resolve) => answer = resolve)
+      const server = yield* StorageServer.serve(async (context) => {
+        if (context.received.target === "/reset") return void context.socket.resetAndDestroy()
+        arrived += 1
+        if (arrived === 3) answer()
+        // none is answered before each has a connection
+        await allArrived
+        await StorageServer.store(context)
+      })
       const source = yield* sourceOf(Temporary.distinct(10))
       const three = Array.from({ length: 3 }, () => put(`${server.origin}/x`, { source }))
       yield* Effect.all(three, { concurrency: "unbounded" })
