@@ -213,7 +213,7 @@ export const make = (options: Options): Effect.Effect<Service> =>
         const paced = Option.map(streamOf(body, name), (stream): SourceBody => ({
           _tag: "StreamBody",
           stream: Stream.unwrapScoped(
-            Effect.map(Pulls.ofStream(stream), (pull) => Stream.repeatEffectOption(pacedBy(waiting, pull)))
+            Effect.map(Pulls.ofStream(stream), (pull) => Pulls.toStream(pacedBy(waiting, pull)))
           )
         }))
         return Effect.succeed(Option.getOrElse(paced, constant(body)))

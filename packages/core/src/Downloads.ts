@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Pulls from "./base/pull.js"
 import type { Asked, Content } from "./download/answer.js"
 import { begun, contentOf } from "./download/answer.js"
 import { bytesOf, checkSame, drained, endOf } from "./download/transfer.js"
@@ -206,7 +207,7 @@ const openSection = (
       peer,
       ranged: partial,
       bytes: Stream.unwrapScoped(
-        Effect.map(bytesOf({ ...transfer, passing: false }, answer), (pull) => Stream.repeatEffectOption(pull))
+        Effect.map(bytesOf({ ...transfer, passing: false }, answer), Pulls.toStream)
       ),
       drain: (sink) => drained(transfer, answer, sink)
     }

@@ -127,7 +127,12 @@ export const putThroughput = Metric.histogram(
   "Throughput of one connection in a PUT, in bytes per second"
 )
 
-const label = MetricLabel.make
+/** What the metrics of an application are labelled with. */
+type Labels = ReadonlyArray<MetricLabel.MetricLabel>
+
+const current: Effect.Effect<Labels> = Effect.metricLabels
+
+const labelled = (labels: Labels, name: string, value: string): Labels => [...labels, MetricLabel.make(name, value)]
 
 /**
  * Counts one request.
@@ -135,7 +140,7 @@ const label = MetricLabel.make
  * @internal
  */
 export const countAttempt = (operation: string): Effect.Effect<void> =>
-  Effect.map(Effect.metricLabels, (labels) => attempts.unsafeUpdate(1, [...labels, label("operation", operation)]))
+  Effect.map(current, (labels) => attempts.unsafeUpdate(1, labelled(labels, "operation", operation)))
 
 /**
  * Counts one retry.
@@ -151,12 +156,23 @@ export const countRetry = (category: Recovery): Effect.Effect<void> =>
  * @internal
  */
 export const measurePut = (put: { readonly bytes: number; readonly took: Duration.Duration }): Effect.Effect<void> =>
-  Effect.map(Effect.metricLabels, (labels) => {
+  Effect.map(current, (labels) => {
     bytesConfirmed.unsafeUpdate(put.bytes, labels)
     partsConfirmed.unsafeUpdate(1, labels)
     putDuration.unsafeUpdate(put.took, labels)
     putThroughput.unsafeUpdate(put.bytes / Math.max(0.001, Duration.toSeconds(put.took)), labels)
   })
+
+/**
+ * What counts the bytes that a download receives: there may be millions of small chunks, and an effect for each would
+ * cost more than everything else.
+ *
+ * @internal
+ */
+export const receiver: Effect.Effect<(bytes: number) => void> = /* #__PURE__ */ Effect.map(
+  current,
+  (labels) => (bytes) => bytesReceived.unsafeUpdate(bytes, labels)
+)
 
 const outcomeOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string =>
   Exit.match(exit, {
@@ -169,20 +185,22 @@ const outcomeOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string 
   })
 
 /**
- * Counts an upload by its outcome, and records how long it took if it completed.
+ * Counts an upload by its outcome, and records how long it took if it completed; then `ended` is told.
  *
  * @internal
  */
 export const measureUpload = <A, E extends { readonly _tag: string }, R>(
-  upload: Effect.Effect<A, E, R>
+  upload: Effect.Effect<A, E, R>,
+  ended: (exit: Exit.Exit<A, E>) => Effect.Effect<void>
 ): Effect.Effect<A, E, R> =>
   Effect.clockWith((clock) => {
     const began = clock.unsafeCurrentTimeNanos()
     return Effect.onExit(upload, (exit) =>
-      Effect.map(Effect.metricLabels, (labels) => {
+      Effect.flatMap(current, (labels) => {
         if (Exit.isSuccess(exit)) {
           uploadDuration.unsafeUpdate(Duration.nanos(clock.unsafeCurrentTimeNanos() - began), labels)
         }
-        uploads.unsafeUpdate(1, [...labels, label("outcome", outcomeOf(exit))])
+        uploads.unsafeUpdate(1, labelled(labels, "outcome", outcomeOf(exit)))
+        return ended(exit)
       }))
   })

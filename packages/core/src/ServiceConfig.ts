@@ -9,8 +9,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as EffectRecord from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import * as Struct from "effect/Struct"
 import { pageProfile, pathOfFile, standardProfile } from "./base/standardProfile.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 
@@ -169,6 +169,10 @@ export const parseToken = (
 export const makeWithoutToken = (options: Omit<Options, "token">): Either.Either<Service, ConfigError.ConfigError> =>
   checkedService(options, options.profile ?? pageProfile)
 
+const missing = ConfigError.MissingData
+
+const invalid = ConfigError.InvalidData
+
 const checkedService = (
   options: Omit<Options, "token">,
   profile: ServiceProfile.ServiceProfile
@@ -177,7 +181,7 @@ const checkedService = (
   return Either.zipWith(
     baseUrl === undefined
       ? Either.left(
-        ConfigError.MissingData(["baseUrl"], "expected a base URL: neither the options nor the profile has one")
+        missing(["baseUrl"], "expected a base URL: neither the options nor the profile has one")
       )
       : inField("baseUrl", parseBaseUrl(baseUrl, options.allowInsecureHttp)),
     checkPaths(profile),
@@ -187,21 +191,18 @@ const checkedService = (
 
 // The profile's Schema checks this too, but a page does not load it.
 const checkPaths = ({ paths }: ServiceProfile.ServiceProfile): Either.Either<void, ConfigError.ConfigError> => {
-  const wrong = Struct.entries(paths).find(([name, path]) =>
-    !(pathOfFile.test(standardProfile.paths[name]) ? pathOfFile : /^\//).test(path)
-  )
+  const wrong = EffectRecord.toEntries<keyof ServiceProfile.ServiceProfile["paths"], string>(paths).find((
+    [name, path]
+  ) => !(pathOfFile.test(standardProfile.paths[name]) ? pathOfFile : /^\//).test(path))
   return wrong === undefined
     ? Either.void
     : Either.left(
-      ConfigError.InvalidData(
-        ["profile", "paths", wrong[0]],
-        "expected a path that starts with /, with {file_id} for a file"
-      )
+      invalid(["profile", "paths", wrong[0]], "expected a path that starts with /, with {file_id} for a file")
     )
 }
 
 const inField = <A>(field: string, checked: Either.Either<A, string>): Either.Either<A, ConfigError.ConfigError> =>
-  Either.mapLeft(checked, (problem) => ConfigError.InvalidData([field], problem))
+  Either.mapLeft(checked, (problem) => invalid([field], problem))
 
 /**
  * Validates the options. The error names the field.
@@ -265,7 +266,10 @@ const checked = <A, B>(
   config: Config.Config<A>,
   check: (value: A) => Either.Either<B, string>
 ): Config.Config<B> =>
-  Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (problem) => ConfigError.InvalidData([], problem)))
+  Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (problem) => invalid([], problem)))
+
+const orWhereMissing = <A>(config: Config.Config<A>, other: Config.Config<A>): Config.Config<A> =>
+  Config.orElseIf(config, { if: ConfigError.isMissingDataOnly, orElse: () => other })
 
 // A Config reports its variable's name only to a check directly on it. If the user's own Config does not report it, at
 // least the option is named.
@@ -282,10 +286,9 @@ const baseUrlFrom = (
     ? checked(Config.nonEmptyString("STEVEDORE_BASE_URL"), parse)
     : checked(baseUrl, inOption("baseUrl", parse))
   const own = profile.baseUrl
-  return own === undefined ? given : Config.orElseIf(given, {
-    if: ConfigError.isMissingDataOnly,
-    orElse: () => checked(Config.succeed(own), inOption("the profile's baseUrl", parse))
-  })
+  return own === undefined
+    ? given
+    : orWhereMissing(given, checked(Config.succeed(own), inOption("the profile's baseUrl", parse)))
 }
 
 const tokenFrom = ({ token }: ConfigOptions): Config.Config<Redacted.Redacted<string>> =>

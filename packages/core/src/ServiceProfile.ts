@@ -90,6 +90,11 @@ export const Fields = Schema.Struct({
    * gives exactly as many parts as there are URLs. Undefined: no such field.
    */
   partSize: Schema.optional(FieldName),
+  /**
+   * What travels with an upload (`UploadOptions.metadata`), in the body of both initiate calls. Undefined: the service has
+   * no place for it, and it is not sent.
+   */
+  metadata: Schema.optional(Schema.NonEmptyString),
   /** The list of the parts, in the body of Complete large upload. */
   completeParts: wireName(fields.completeParts),
   /** The part's number, in an element of that list. */

@@ -14,7 +14,7 @@ import { UploadProgress } from "./UploadProgress.js"
 const Count = /* #__PURE__ */ Schema.Int.pipe(/* #__PURE__ */ Schema.positive())
 
 const ErrorTag =
-  /* #__PURE__ */ (() => Schema.Literal(...Arr.dedupe(Arr.map(UploadError.members, ({ _tag }) => _tag))))()
+  /* #__PURE__ */ (() => Schema.Literal(...Arr.dedupe(Arr.map(UploadError.members, (error) => error._tag))))()
 
 /**
  * An event as JSON, for example for a log or another process. Times are in milliseconds, dates in ISO 8601.

@@ -3,6 +3,7 @@ import { BandwidthLimit, Downloads, UploadError, Uploads, UploadSources } from "
 import type { SourceBody } from "@stevedore/core/UploadSource"
 import { Sandbox } from "@stevedore/testing"
 import { Chunk, Clock, Effect, FastCheck as fc, Fiber, Layer, Option, Schedule, Stream, TestClock } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { bytes, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
 
@@ -65,7 +66,7 @@ describe("BandwidthLimit", () => {
         assert.isAtMost(all.reduce((one, other) => Math.max(one, other)), rate * 10.3)
         assert.isAtLeast(all.reduce((one, other) => Math.min(one, other)), rate * 9.7)
       })).pipe(Effect.asVoid),
-    { fastCheck: { numRuns: 8 } }
+    { fastCheck: { numRuns: runs(8) } }
   )
 
   it.effect.prop(
@@ -102,7 +103,7 @@ describe("BandwidthLimit", () => {
         const pulled = yield* Stream.runCollect(Stream.repeatEffectOption(pull))
         assert.isTrue(Buffer.concat(Chunk.toReadonlyArray(pulled)).equals(whole))
       })).pipe(Effect.asVoid),
-    { fastCheck: { numRuns: 20 } }
+    { fastCheck: { numRuns: runs(20) } }
   )
 
   it.effect("serves who asks first first, and gives back what an interrupted waiter had reserved", () =>

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DownloadError } from "@stevedore/core"
+import { runs } from "../../testing/test/support/runs.js"
 import { assertSurvivesJson } from "./fixtures/encoding.js"
 
 describe("DownloadError", () => {
   it.prop("every error decodes from its encoded form", { error: DownloadError.DownloadError }, ({ error }) => {
     assertSurvivesJson(DownloadError.DownloadError, error)
-  }, { fastCheck: { numRuns: 300 } })
+  }, { fastCheck: { numRuns: runs(300) } })
 
   it.each([NaN, Infinity, -1, 0.5])("a range from %d survives JSON, which has no such number", (offset) => {
     const error = new DownloadError.InvalidRange({ fileId: "f", offset, length: offset })

@@ -25,6 +25,7 @@ import {
   Stream,
   TestClock
 } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { unstalled } from "../src/base/unstalled.js"
 import * as StorageAttempt from "../src/storage/attempt.js"
 import { assertSurvivesJson } from "./fixtures/encoding.js"
@@ -99,7 +100,7 @@ describe("Downloads.stream", () => {
           assert.isAtLeast(mishaps.length, 3)
         }
       }),
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: runs(40) } }
   )
 
   for (const mode of modes) {

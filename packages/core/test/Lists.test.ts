@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Json, type ListError, Lists, Metrics, ServiceApi } from "@stevedore/core"
 import { Chunk, DateTime, Effect, Either, FastCheck as fc, Metric, Option, Schema, Stream } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import type * as List from "../src/list/list.js"
 import { type FakePage, item, items, keysetList, pageAnswer, scriptedList } from "./fixtures/fakeLists.js"
 import { fakeService } from "./fixtures/fakeService.js"
@@ -553,7 +554,7 @@ describe("Lists", () => {
         assert.deepStrictEqual([...first.items, ...second.items], items(60))
         assert.isTrue(second.complete)
       }).pipe(Effect.provide(list.layer))
-    }, { fastCheck: { numRuns: 20 } })
+    }, { fastCheck: { numRuns: runs(20) } })
 
     it.effect("duplicates and broken items are counted, totals are the first and the last", () => {
       const list = scriptedList([

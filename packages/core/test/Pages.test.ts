@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ServiceApi } from "@stevedore/core"
 import { Chunk, Deferred, Duration, Effect, Either, FastCheck as fc, Fiber, Stream, TestClock } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { textHash } from "../src/base/textHash.js"
 import * as Pages from "../src/list/pages.js"
 import { UsedCursors } from "../src/list/usedCursors.js"
@@ -223,7 +224,7 @@ describe("Pages", () => {
         assert.strictEqual(list.received.length, contents.length)
       }).pipe(Effect.provide(list.layer))
     },
-    { fastCheck: { numRuns: 30 } }
+    { fastCheck: { numRuns: runs(30) } }
   )
 
   const issue = { code: "InternalError", title: "A shard did not respond" }
@@ -345,6 +346,8 @@ describe("Pages", () => {
           )
         )
         yield* TestClock.adjust("1 second")
+        // the pages ahead take turns of their own
+        yield* Effect.repeatN(Effect.yieldNow(), 1000)
         const before = list.received.length
         yield* Deferred.succeed(release, undefined)
         yield* Fiber.join(fiber)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Recovery, RetryPolicy } from "@stevedore/core"
 import { Duration, Effect, FastCheck as fc, Fiber, Layer, Random, TestClock } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import * as RetryBudget from "../src/base/retryBudget.js"
 
 const failure = (
@@ -51,7 +52,7 @@ describe("RetryPolicy", () => {
         const { error, times } = yield* timesOf((attempt) => failure(recovery, attempt), { attempts })
         assert.lengthOf(times, attempts)
         assert.strictEqual(error.attempts, attempts)
-      }), { fastCheck: { numRuns: 12 } })
+      }), { fastCheck: { numRuns: runs(12) } })
 
     it.effect("is 5 unless the policy says otherwise", () =>
       Effect.map(timesOf((attempt) => failure("retry", attempt)), ({ times }) => assert.lengthOf(times, 5)))
@@ -127,7 +128,7 @@ describe("RetryPolicy", () => {
           assert.isAtLeast(wait, 0)
           assert.isAtMost(wait, Math.min(cap, base * 2 ** index) + 1)
         })
-      }), { fastCheck: { numRuns: 12 } })
+      }), { fastCheck: { numRuns: runs(12) } })
 
     it.effect("uses the whole range: full jitter, not a little", () =>
       Effect.gen(function*() {
@@ -165,7 +166,7 @@ describe("RetryPolicy", () => {
           attempts: 4
         })
         assert.deepStrictEqual(times, [0, millis, 2 * millis, 3 * millis])
-      }), { fastCheck: { numRuns: 12 } })
+      }), { fastCheck: { numRuns: runs(12) } })
 
     it.effect("does not happen if the server asks for more than that: the error comes at once, with the requested wait", () =>
       Effect.gen(function*() {

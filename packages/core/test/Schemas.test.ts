@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Core from "@stevedore/core"
 import { Arbitrary, Either, FastCheck, Pretty, Schema } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 
 const schemas = Object.entries(Core).flatMap(([module, exports]) =>
   Object.entries(exports).flatMap(([name, value]) =>
@@ -39,14 +40,14 @@ describe("the public Schemas", () => {
 
   it.each(schemas)("$name has an arbitrary, whose values are valid", ({ schema }) => {
     const isOne = Schema.is(schema)
-    FastCheck.assert(FastCheck.property(Arbitrary.make(schema), (value) => isOne(value)), { numRuns: 20 })
+    FastCheck.assert(FastCheck.property(Arbitrary.make(schema), (value) => isOne(value)), { numRuns: runs(20) })
   })
 
   it.each(schemas)("$name can be printed", ({ schema }) => {
     const print = Pretty.make(schema)
     FastCheck.assert(
       FastCheck.property(Arbitrary.make(schema), (value) => assert.notStrictEqual(print(value), "")),
-      { numRuns: 20 }
+      { numRuns: runs(20) }
     )
   })
 
@@ -56,7 +57,7 @@ describe("the public Schemas", () => {
       FastCheck.property(Arbitrary.make(schema), (value) => {
         assert.strictEqual(text(Schema.decodeUnknownSync(schema)(JSON.parse(text(value)))), text(value))
       }),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
 
@@ -72,7 +73,7 @@ describe("the public Schemas", () => {
           if (Either.isLeft(decoded)) assert.strictEqual(decoded.left._tag, "ParseError")
         }
       ),
-      { numRuns: 50 }
+      { numRuns: runs(50) }
     )
   })
 })

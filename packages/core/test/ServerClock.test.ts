@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, FastCheck } from "effect"
+import { type Clock, Effect, FastCheck } from "effect"
 import * as ServerClock from "../src/base/serverClock.js"
+import { clockOf } from "./fixtures/wallClock.js"
 
 const start = Date.UTC(2030, 0, 1)
 
@@ -8,14 +9,11 @@ const start = Date.UTC(2030, 0, 1)
 const twoClocks = () => {
   let wall = start
   let monotonic = 0
-  const clock: Clock.Clock = {
-    [Clock.ClockTypeId]: Clock.ClockTypeId,
-    unsafeCurrentTimeMillis: () => wall,
-    unsafeCurrentTimeNanos: () => BigInt(Math.round(monotonic * 1e6)),
-    currentTimeMillis: Effect.sync(() => wall),
-    currentTimeNanos: Effect.sync(() => BigInt(Math.round(monotonic * 1e6))),
+  const clock = clockOf({
+    millis: () => wall,
+    nanos: () => BigInt(Math.round(monotonic * 1e6)),
     sleep: () => Effect.never
-  }
+  })
   return {
     clock,
     pass: (millis: number) => {

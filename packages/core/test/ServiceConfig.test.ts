@@ -167,7 +167,7 @@ describe("ServiceConfig", () => {
         {
           ...rest,
           profile: ServiceProfile.extend(profile, {
-            fields: { partSize: "part_size" },
+            fields: { partSize: "part_size", metadata: "metadata" },
             completeUploadBody: {
               file_id: "{file_id}",
               etag: "{etag}",

@@ -14,6 +14,7 @@ import {
   Scope,
   TestClock
 } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
 
 const clockMillis = Effect.clockWith((clock) => clock.currentTimeMillis)
@@ -46,7 +47,7 @@ describe("TransferGate", () => {
       assert.strictEqual(done, durations.length)
       assert.isAtMost(most, limit)
       assert.isAtLeast(most, 1)
-    }), { fastCheck: { numRuns: 12 } })
+    }), { fastCheck: { numRuns: runs(12) } })
 
   it.scoped("lets transfers through in order of arrival", () =>
     Effect.gen(function*() {
@@ -93,7 +94,7 @@ describe("TransferGate", () => {
         yield* Fiber.join(waiting),
         Math.max(1000, ...pauses.map(([at, millis]) => at + millis))
       )
-    }), { fastCheck: { numRuns: 12 } })
+    }), { fastCheck: { numRuns: runs(12) } })
 
   it.scoped("a transfer that fails or is interrupted gives its place back", () =>
     Effect.gen(function*() {
@@ -567,7 +568,7 @@ describe("TransferGate", () => {
         yield* Fiber.interruptAll(places)
         assert.strictEqual((yield* gate.state).inFlight, 0)
       }))).pipe(Effect.asVoid),
-    { fastCheck: { numRuns: 150 }, timeout: 60_000 }
+    { fastCheck: { numRuns: runs(150) }, timeout: 60_000 }
   )
 
   it.effect("reports what it does in gauges, which end with it, even before its transfers do", () =>

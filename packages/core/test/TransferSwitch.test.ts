@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Effect, Fiber, Option, Schema } from "effect"
+import { Array, Effect, FastCheck, Fiber, Option } from "effect"
 import * as TransferSwitch from "../src/upload/transferSwitch.js"
 
 const settle = Effect.repeatN(Effect.yieldNow(), 20)
@@ -57,7 +57,7 @@ describe("TransferSwitch", () => {
 
   it.effect.prop(
     "however often it is turned, it is as it was turned last, and reports each change once",
-    { turns: Schema.Array(Schema.Boolean) },
+    { turns: FastCheck.array(FastCheck.boolean()) },
     ({ turns }) =>
       Effect.gen(function*() {
         const told: Array<boolean> = []

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UploadError } from "@stevedore/core"
+import { runs } from "../../testing/test/support/runs.js"
 import * as PlanError from "../src/base/planError.js"
 import { assertSurvivesJson } from "./fixtures/encoding.js"
 
 describe("UploadError", () => {
   it.prop("every error decodes from its encoded form", { error: UploadError.UploadError }, ({ error }) => {
     assertSurvivesJson(UploadError.UploadError, error)
-  }, { fastCheck: { numRuns: 500 } })
+  }, { fastCheck: { numRuns: runs(500) } })
 
   it.each([NaN, Infinity, -Infinity, 0.5, -1, 20_000])("a part count of %d survives JSON, which has no such number", (
     parts

@@ -3,6 +3,7 @@ import { UploadError, UploadEvent, Uploads } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
 import type { Types } from "effect"
 import { Effect, Redacted, Schema, Stream } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { inTime, sourceOf, tiny } from "./fixtures/uploads.js"
 
 const Json = Schema.parseJson(UploadEvent.UploadEvent)
@@ -37,7 +38,7 @@ describe("UploadEvent", () => {
   it.prop("can name every failure", { error: UploadError.UploadError }, ({ error }) => {
     const ended: UploadEvent.UploadEvent = { _tag: "SessionEnded", session: 1, because: error._tag, lost: 0 }
     assert.deepStrictEqual(read(written(ended)), ended)
-  }, { fastCheck: { numRuns: 300 } })
+  }, { fastCheck: { numRuns: runs(300) } })
 
   it("refuses an unknown failure", () => {
     const text = JSON.stringify({ _tag: "SessionEnded", session: 1, because: "Boredom", lost: 0 })

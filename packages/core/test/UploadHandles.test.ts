@@ -9,6 +9,7 @@ import {
 } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
 import { Chunk, Effect, Exit, FastCheck as fc, Fiber, Layer, Stream } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { bytes, tiny } from "./fixtures/uploads.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
 
@@ -131,6 +132,6 @@ describe("several uploads, whatever is done with their handles", () => {
           assert.deepStrictEqual([breaches, requests.filter(({ outcome }) => outcome === "open")], [[], []])
         }).pipe(Effect.scoped, Effect.provide(world))
       ).pipe(Effect.asVoid),
-    { fastCheck: { numRuns: 20 }, timeout: 120_000 }
+    { fastCheck: { numRuns: runs(20) }, timeout: 120_000 }
   )
 })

@@ -4,6 +4,7 @@ import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { PartReceipt } from "@stevedore/core/UploadSession"
 import { Recorder } from "@stevedore/testing"
 import { Effect, Exit, FastCheck, Logger, LogLevel, Option, Scope, TestClock } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import type { UploadRecord } from "../src/ledger/record.js"
 import { distinct, openLedger, openLock, openStore, recognizable } from "./fixtures/ledgers.js"
 
@@ -238,7 +239,7 @@ describe("UploadLedger", () => {
         assert.isTrue(Option.isSome(yield* ledger.find("a")))
         assert.deepStrictEqual((yield* ledger.unfinished).map(({ record }) => record.id), ["a"])
       }).pipe(Logger.withMinimumLogLevel(LogLevel.None)),
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: runs(40) } }
   )
 
   it.effect("treats a record of a later version, a record under a wrong id and a receipt of another part as absent", () =>

@@ -3,6 +3,7 @@ import { ServiceProfile, UploadPlan } from "@stevedore/core"
 import { Arbitraries } from "@stevedore/testing"
 import type { Types } from "effect"
 import { Either, FastCheck as fc, Option, Schema } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import type * as PlanError from "../src/base/planError.js"
 
 const { limits } = ServiceProfile.standard
@@ -153,7 +154,7 @@ describe("UploadPlan", () => {
         )
       },
       ({ sizeAndUrls: [size, urls] }) => assertCovers(size, urls, limits),
-      { fastCheck: { numRuns: 300 } }
+      { fastCheck: { numRuns: runs(300) } }
     )
 
     it.prop("the same for every limit: any number of URLs is covered, or refused with what would be right", {
@@ -169,7 +170,7 @@ describe("UploadPlan", () => {
       for (const right of [atLeast, atMost]) {
         if (atLeast <= atMost) assertCovers(size, right, within)
       }
-    }, { fastCheck: { numRuns: 1200 } })
+    }, { fastCheck: { numRuns: runs(1200) } })
 
     it("are equal with a smaller last one where that gives exactly this many parts", () => {
       assert.deepStrictEqual(lengths(20_000_000, 3), [6_666_667, 6_666_667, 6_666_666])
@@ -328,7 +329,7 @@ describe("UploadPlan", () => {
       for (const right of [error.atLeast, error.atMost]) assert.isTrue(Either.isRight(plan({ size, parts: right })))
       assert.isTrue(Either.isLeft(plan({ size, parts: error.atMost + 1 })))
       assert.isTrue(Either.isLeft(plan({ size, parts: error.atLeast - 1 })))
-    }, { fastCheck: { numRuns: 500 } })
+    }, { fastCheck: { numRuns: runs(500) } })
 
     it("what would be right is told by the limits of the profile, not by those of another", () => {
       const small = { ...limits, minimumPartSize: 10 }

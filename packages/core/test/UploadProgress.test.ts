@@ -3,6 +3,7 @@ import { UploadProgress, Uploads, type UploadSource } from "@stevedore/core"
 import { FaultScript } from "@stevedore/testing"
 import type { Types } from "effect"
 import { Arbitrary, Duration, Effect, Option, Schema, Stream } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { inTime, sourceOf, tiny } from "./fixtures/uploads.js"
 
 const Json = Schema.parseJson(UploadProgress.UploadProgress)
@@ -26,7 +27,7 @@ describe("UploadProgress", () => {
     progress: Arbitrary.make(UploadProgress.UploadProgress).filter(({ sent, size }) => !Number.isNaN(sent + size))
   }, ({ progress }) => {
     assert.isTrue(Schema.equivalence(UploadProgress.UploadProgress)(again(progress), progress))
-  }, { fastCheck: { numRuns: 500 } })
+  }, { fastCheck: { numRuns: runs(500) } })
 
   it("has null in JSON for what is unknown, and times in milliseconds", () => {
     assert.deepStrictEqual(Schema.encodeSync(UploadProgress.UploadProgress)(UploadProgress.initial(5)), {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { SourceError, type UploadPlan, type UploadSource, UploadSources } from "@stevedore/core"
 import { Cause, Effect, Either, FastCheck as fc, Redacted, Schema, Stream } from "effect"
 import { inspect } from "node:util"
+import { runs } from "../../testing/test/support/runs.js"
 
 const text = (words: string): Uint8Array => new TextEncoder().encode(words)
 
@@ -48,7 +49,7 @@ describe("UploadSources", () => {
         const once = yield* contentOf(source, range)
         assert.deepStrictEqual(once, { content: expected, observed: expected })
         assert.deepStrictEqual(yield* contentOf(source, range), once)
-      }), { fastCheck: { numRuns: 50 } })
+      }), { fastCheck: { numRuns: runs(50) } })
 
     it.effect("can be read through", () =>
       Effect.scoped(Effect.gen(function*() {

@@ -13,6 +13,7 @@ import {
   Stream,
   TestClock
 } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { type FakePage, type Item, item, items, keysetPage, pageAnswer } from "./fixtures/fakeLists.js"
 import { type FakeService, fakeService, type Handler, json, refusal } from "./fixtures/fakeService.js"
 
@@ -198,7 +199,7 @@ describe("a list that changes while it is walked", () => {
         for (const id of stayed) assert.include(given, String(id))
       }).pipe(Effect.provide(list.layer))
     },
-    { fastCheck: { numRuns: 25 } }
+    { fastCheck: { numRuns: runs(25) } }
   )
 })
 
@@ -230,6 +231,8 @@ describe("pages ahead", () => {
           Effect.fork
         )
         yield* TestClock.adjust("1 second")
+        // the pages ahead take turns of their own
+        yield* Effect.repeatN(Effect.yieldNow(), 1000)
         assert.lengthOf(list.received, requests)
         yield* Deferred.succeed(release, undefined)
         yield* Fiber.join(fiber)

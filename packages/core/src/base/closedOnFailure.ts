@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
+import { lastly } from "./lastly.js"
 
 /**
  * Closes the connection of a failed attempt before the next one starts. Its scope would keep it open to the end.
@@ -12,7 +13,7 @@ export const closedOnFailure = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>)
     Effect.flatMap(
       Effect.flatMap(Effect.scope, (parent) => Scope.fork(parent, parent.strategy)),
       (own) =>
-        Effect.onExit(
+        lastly(
           restore(Scope.extend(attempt, own)),
           (exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(own, exit)
         )

@@ -22,6 +22,28 @@ export const JsonObject = /* #__PURE__ */ Schema.declare(
   }
 )
 
+const decodeWith =
+  (ours: boolean, isTyped: (entry: readonly [string, unknown]) => boolean) =>
+  (wire: Readonly<Record<string, unknown>>) => {
+    const { extra, ...placed } = wire
+    const displaced = ours && isJsonObject(extra) ? extra : undefined
+    const [others, typed] = Arr.partition(Object.entries(displaced === undefined ? wire : placed), isTyped)
+    const record = Object.fromEntries(typed)
+    return others.length === 0 && displaced === undefined
+      ? record
+      : { ...record, extra: { ...Object.fromEntries(others), ...displaced } }
+  }
+
+const encodeWith = (ours: boolean) => ({ extra = {}, ...typed }: { readonly extra?: object | undefined }) => {
+  const taken = (name: string) => Object.hasOwn(typed, name) || (ours && name === "extra")
+  const [placed, displaced] = Arr.partition(Object.entries(extra), ([name]) => taken(name))
+  return {
+    ...typed,
+    ...Object.fromEntries(placed),
+    ...(displaced.length === 0 ? {} : { extra: Object.fromEntries(displaced) })
+  }
+}
+
 /**
  * The Schema of a service's record, of which the interface shows nothing: whatever fields come, it decodes. A field is
  * typed if it has the type that is expected of it. Everything else, if there is any, is kept in `extra` as it came, and
@@ -43,23 +65,7 @@ export const openRecord = <Fields extends Schema.Struct.Fields>(
     Object.hasOwn(fits, name) && value !== undefined && fits[name]?.({ [name]: value })._tag === "Right"
   return Schema.transform(JsonObject, Schema.Struct({ ...fields, extra: Schema.optional(JsonObject) }), {
     strict: false,
-    decode: (wire: Readonly<Record<string, unknown>>) => {
-      const { extra, ...placed } = wire
-      const displaced = ours && isJsonObject(extra) ? extra : undefined
-      const [others, typed] = Arr.partition(Object.entries(displaced === undefined ? wire : placed), isTyped)
-      const record = Object.fromEntries(typed)
-      return others.length === 0 && displaced === undefined
-        ? record
-        : { ...record, extra: { ...Object.fromEntries(others), ...displaced } }
-    },
-    encode: ({ extra = {}, ...typed }: { readonly extra?: object | undefined }) => {
-      const taken = (name: string) => Object.hasOwn(typed, name) || (ours && name === "extra")
-      const [placed, displaced] = Arr.partition(Object.entries(extra), ([name]) => taken(name))
-      return {
-        ...typed,
-        ...Object.fromEntries(placed),
-        ...(displaced.length === 0 ? {} : { extra: Object.fromEntries(displaced) })
-      }
-    }
+    decode: decodeWith(ours, isTyped),
+    encode: encodeWith(ours)
   }).annotations({ identifier })
 }

@@ -54,7 +54,7 @@ export const standardProfile = {
  */
 export const pageProfile = {
   ...standardProfile,
-  fields: { ...standardProfile.fields, partSize: "part_size" },
+  fields: { ...standardProfile.fields, partSize: "part_size", metadata: "metadata" },
   completeUploadBody: { file_id: "{file_id}", etag: "{etag}", size: "{size}", name: "{name}", type: "{type}" }
 } as const
 

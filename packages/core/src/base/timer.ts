@@ -20,6 +20,17 @@ const isLive = (clock: Clock.Clock): boolean => clock === Context.get(DefaultSer
  */
 export type Timer = (limit: Duration.Duration, late: Effect.Effect<void>) => () => void
 
+const timerOf = (clock: Clock.Clock, start: (effect: Effect.Effect<void>) => () => void): Timer => (limit, late) => {
+  const millis = Duration.toMillis(limit)
+  if (!isLive(clock)) return start(Effect.zipRight(Effect.sleep(limit), late))
+  if (millis > longestTimer) return constVoid
+  let cancel = () => clearTimeout(timeout)
+  const timeout = setTimeout(() => {
+    cancel = start(late)
+  }, millis)
+  return () => cancel()
+}
+
 /**
  * The timer of where this runs. With the live clock it is one of the platform, and costs no fiber before the time is up;
  * with any other, such as the one of a test, it is a fiber that sleeps.
@@ -28,24 +39,12 @@ export type Timer = (limit: Duration.Duration, late: Effect.Effect<void>) => () 
  */
 export const timer: Effect.Effect<Timer> = /* #__PURE__ */ Effect.map(
   /* #__PURE__ */ Effect.runtime<never>(),
-  (runtime): Timer => {
-    const clock = Context.get(
-      FiberRefs.getOrDefault(runtime.fiberRefs, DefaultServices.currentServices),
-      Clock.Clock
+  (runtime): Timer =>
+    timerOf(
+      Context.get(FiberRefs.getOrDefault(runtime.fiberRefs, DefaultServices.currentServices), Clock.Clock),
+      (effect) => {
+        const fiber = Runtime.runFork(runtime)(Effect.interruptible(effect))
+        return () => fiber.unsafeInterruptAsFork(FiberId.none)
+      }
     )
-    const fork = (effect: Effect.Effect<void>) => {
-      const fiber = Runtime.runFork(runtime)(Effect.interruptible(effect))
-      return () => fiber.unsafeInterruptAsFork(FiberId.none)
-    }
-    return (limit, late) => {
-      const millis = Duration.toMillis(limit)
-      if (!isLive(clock)) return fork(Effect.zipRight(Effect.sleep(limit), late))
-      if (millis > longestTimer) return constVoid
-      let cancel = () => clearTimeout(timeout)
-      const timeout = setTimeout(() => {
-        cancel = fork(late)
-      }, millis)
-      return () => cancel()
-    }
-  }
 )

@@ -41,7 +41,7 @@ export const bytesOf = (
   Effect.gen(function*() {
     const { asked, content } = transfer
     const scope = yield* Effect.scope
-    const labels = yield* Effect.metricLabels
+    const received = yield* Metrics.receiver
     let current = yield* wanted(transfer, first, asked.start)
     let known = knownBy(transfer, first)
     let { attempt } = first
@@ -53,8 +53,7 @@ export const bytesOf = (
       Effect.matchEffect(current, {
         onSuccess: (chunk) => {
           position += chunk.byteLength
-          // There may be millions of small chunks: an effect for each would cost more than everything else
-          Metrics.bytesReceived.unsafeUpdate(chunk.byteLength, labels)
+          received(chunk.byteLength)
           return position > known.limit
             ? Effect.fail(Option.some(incomplete(transfer, known.limit, position)))
             : Effect.succeed(chunk)

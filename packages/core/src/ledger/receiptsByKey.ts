@@ -1,24 +1,23 @@
-import type { PlatformError } from "@effect/platform/Error"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { PartReceipt } from "../UploadSession.js"
 import type { TextStore } from "./jsonStore.js"
 import { jsonStore } from "./jsonStore.js"
 import type { UploadRecord } from "./record.js"
+import type { RecordFailure, StoreError } from "./storeFailure.js"
 
 export interface Receipts {
   /** Adds one to a session, replacing an earlier receipt for the same part. */
   readonly add: (
     record: UploadRecord,
     receipt: PartReceipt
-  ) => Effect.Effect<void, PlatformError | ParseResult.ParseError>
+  ) => Effect.Effect<void, RecordFailure>
   /** All receipts of a session, one per part, except those that cannot be read. */
   readonly all: (record: UploadRecord) => Effect.Effect<ReadonlyArray<PartReceipt>>
   /** Removes those of a session. */
-  readonly remove: (record: UploadRecord) => Effect.Effect<void, PlatformError>
+  readonly remove: (record: UploadRecord) => Effect.Effect<void, StoreError>
 }
 
 const ReceiptJson = /* #__PURE__ */ Schema.parseJson(PartReceipt)

@@ -61,7 +61,9 @@ export const UploadRecord = Schema.Struct({
   session: SessionRecord,
   phase: Schema.Literal("uploading", "completing"),
   /** When the record was made, in milliseconds of our clock. */
-  startedAt: Schema.JsonNumber
+  startedAt: Schema.JsonNumber,
+  /** What travels with the upload. It was checked before it was kept. */
+  metadata: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
 }).annotations({ identifier: "UploadRecord", message: unshown })
 
 /**

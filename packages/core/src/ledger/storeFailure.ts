@@ -3,8 +3,14 @@ import * as Effect from "effect/Effect"
 import type { LazyArg } from "effect/Function"
 import type * as ParseResult from "effect/ParseResult"
 
+/** How a key-value store fails. */
+export type StoreError = PlatformError
+
+/** How what is written to a store or read from it fails, with what is no record of ours. */
+export type RecordFailure = StoreError | ParseResult.ParseError
+
 /** How a read or a write of the ledger's store can fail. */
-export type StoreFailure = PlatformError | ParseResult.ParseError | Thrown
+export type StoreFailure = RecordFailure | Thrown
 
 interface Thrown {
   readonly _tag: "Thrown"

@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
+import * as Pulls from "../base/pull.js"
 
 /**
  * Like `Stream.paginateEffect`, but once the first element was emitted, up to `ahead` steps run before they are
@@ -50,7 +51,7 @@ export const fetchedAhead = <S, A, E, R, R2>(
     // Interruptible also in an uninterruptible region such as acquireRelease: it waits until it is asked for more, or
     // told to end
     yield* Effect.forkScoped(Effect.interruptible(produce))
-    return Stream.repeatEffectOption(Effect.gen(function*() {
+    return Pulls.toStream(Effect.gen(function*() {
       asked++
       yield* moved.open
       const element = yield* Effect.flatten(Queue.take(results))

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as DateTime from "effect/DateTime"
+import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -50,7 +51,7 @@ export const Instant: Schema.Schema<Instant, string> = Schema.transformOrFail(
   Schema.Union(Schema.ValidDateFromSelf, Moment),
   {
     strict: true,
-    decode: (text, _, ast) =>
+    decode: (text, _, ast): Effect.Effect<Instant, ParseResult.ParseIssue> =>
       Option.match(fromIso(text), {
         onNone: () => ParseResult.fail(new ParseResult.Type(ast, text, "expected an ISO 8601 date and time")),
         onSome: ParseResult.succeed

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { PagePosition } from "../base/pagePosition.js"
+import * as Pulls from "../base/pull.js"
 import { wholeNumber } from "../base/wholeNumber.js"
 import { CursorRejected, PaginationBroken } from "../ListError.js"
 import * as RateLimit from "../RateLimit.js"
@@ -193,6 +194,6 @@ export const walk = (walk: Walk): Stream.Stream<Page<unknown>, Failure, ServiceA
     const step = stepOf(walk, new UsedCursors())
     const start: Turn = { ...(walk.from ?? { cursor: undefined, index: 0, receivedAt: now }), emptyPages: 0 }
     return walk.ahead === undefined || walk.ahead === 0
-      ? Stream.paginateEffect<Turn | PaginationBroken, Page<unknown>, Failure, ServiceApi>(start, step)
+      ? Pulls.paginate<Turn | PaginationBroken, Page<unknown>, Failure, ServiceApi>(start, step)
       : fetchedAhead(start, step, { ahead: walk.ahead, mayHurry })
   }))

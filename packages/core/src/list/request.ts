@@ -6,7 +6,9 @@ import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import type { Leaf } from "../base/decodeProblem.js"
 import { leavesOf } from "../base/decodeProblem.js"
+import { decodeKeeping } from "../base/unknownFields.js"
 import type { Checkpoint } from "../Checkpoints.js"
 import { fingerprint } from "../Checkpoints.js"
 import { rounded } from "../Json.js"
@@ -65,10 +67,13 @@ const wordsOf = (issue: ParseResult.ParseIssue): string => {
   return typeof words === "string" && /^expected /.test(words) ? words : "a value of the wrong type"
 }
 
+/** Whether a problem says more than the others of the same filters. */
+const isTelling = ({ issue }: Leaf): boolean => issue._tag === "Unexpected" || issue._tag === "Refinement"
+
 /** Why the filters were refused: in our own words if the Schema has any, and never with the value. */
 const filterRefusal = (path: string) => (error: ParseResult.ParseError): InvalidListOption => {
   const leaves = leavesOf(error.issue)
-  const leaf = leaves.find(({ issue }) => issue._tag === "Unexpected" || issue._tag === "Refinement") ?? leaves[0]
+  const leaf = leaves.find(isTelling) ?? leaves[0]
   return new InvalidListOption({
     path,
     option: leaf.path.map(String).join("."),
@@ -215,7 +220,7 @@ export const shapeOf = <A, I, F, FI>(list: {
   readonly sorts: ReadonlyArray<string>
 }): ListShape<A> => ({
   path: list.path,
-  decode: decodeItem(Schema.decodeUnknownEither(list.item, { onExcessProperty: "preserve" })),
+  decode: decodeItem(decodeKeeping(list.item)),
   encodeFilters: flow(
     Schema.encodeUnknownEither(list.filters, { onExcessProperty: "error" }),
     Either.flatMap(asFields)

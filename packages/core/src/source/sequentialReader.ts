@@ -1,11 +1,11 @@
 import * as Cause from "effect/Cause"
-import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Pulls from "../base/pull.js"
 import { unstalled } from "../base/unstalled.js"
 import type { SourceError } from "../SourceError.js"
 import { SourceChanged, SourceUnreadable } from "../SourceError.js"
@@ -72,7 +72,7 @@ type Read = (range: ByteRange) => Effect.Effect<Uint8Array, SourceError>
 const steadyPull = (sequence: Sequence) =>
   Effect.gen(function*() {
     const { stall } = yield* Timeouts.Timeouts
-    const pull = yield* Stream.toPull(exactly(sequence.stream, sequence))
+    const pull = yield* Pulls.severalOf(exactly(sequence.stream, sequence))
     return yield* unstalled(pull, stall, () => new SourceUnreadable({ fileName: sequence.name, reason: "Stalled" }))
   })
 
@@ -158,13 +158,13 @@ const makeTurns = (name: string): Turns => {
   }
 }
 
-const concatenate = (chunks: Chunk.Chunk<Uint8Array>): Uint8Array => {
+const concatenate = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
   const [first] = chunks
   if (first !== undefined && chunks.length === 1) return first
-  const bytes = new Uint8Array(Chunk.reduce(chunks, 0, (length, chunk) => length + chunk.byteLength))
-  Chunk.reduce(chunks, 0, (offset, chunk) => {
+  const bytes = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.byteLength, 0))
+  chunks.reduce((offset, chunk) => {
     bytes.set(chunk, offset)
     return offset + chunk.byteLength
-  })
+  }, 0)
   return bytes
 }

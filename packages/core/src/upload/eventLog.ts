@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Pulls from "../base/pull.js"
 
 interface Entry<A> {
   readonly value: A
@@ -47,7 +48,7 @@ export const make = <A>(
     },
     die: (cause) => Deferred.unsafeDone(end, Effect.failCause(cause)),
     events: Stream.suspend(() =>
-      Stream.paginateEffect(earlier[0] ?? end, (at) =>
+      Pulls.paginate(earlier[0] ?? end, (at) =>
         Effect.map(Deferred.await(at), ({ next, value }) => [
           value,
           options.isLast(value) ? Option.none() : Option.some(next)

@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
+import * as Pulls from "../base/pull.js"
 
 /** So many results wait for a slow consumer. Then nothing more is started. */
 const held = 16
@@ -40,5 +41,5 @@ export const mapUnordered = <A, E, R, B, R2>(
       }),
       forkHere
     )
-    return Stream.repeatEffectOption(Effect.flatten(Queue.take(results)))
+    return Pulls.toStream(Effect.flatten(Queue.take(results)))
   }))

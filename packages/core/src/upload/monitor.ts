@@ -8,8 +8,9 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import * as Subscribable from "effect/Subscribable"
+import * as Pulls from "../base/pull.js"
 import type { UploadEvent } from "../UploadEvent.js"
 import { isLast } from "../UploadEvent.js"
 import type { UploadProgress } from "../UploadProgress.js"
@@ -62,7 +63,7 @@ export const make = (size: number): Effect.Effect<UploadMonitor> =>
       get
     )
     // Not a stream that concatenates itself recursively: that adds one level of channels with each sample
-    const changes = Stream.paginateEffect(get, (look) =>
+    const changes = Pulls.paginate(get, (look) =>
       Effect.map(look, (progress) => [progress, isOver(progress.phase) ? Option.none() : Option.some(later)]))
 
     return {

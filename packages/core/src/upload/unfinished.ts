@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { Metadata } from "../Metadata.js"
 import { UploadLocked } from "../UploadError.js"
 import * as UploadLedger from "../UploadLedger.js"
 
@@ -29,6 +30,8 @@ export interface UnfinishedUpload {
   readonly confirmed: number
   readonly parts: { readonly total: number; readonly confirmed: number }
   readonly startedAt: Date
+  /** What travels with it; none if nothing was given. */
+  readonly metadata?: Metadata | undefined
 }
 
 const unfinishedOf = ({ receipts, record }: UploadLedger.Unfinished): UnfinishedUpload => ({
@@ -40,7 +43,8 @@ const unfinishedOf = ({ receipts, record }: UploadLedger.Unfinished): Unfinished
   phase: record.phase,
   confirmed: receipts.reduce((bytes, { size }) => bytes + size, 0),
   parts: { total: record.session.parts, confirmed: receipts.length },
-  startedAt: new Date(record.startedAt)
+  startedAt: new Date(record.startedAt),
+  ...(record.metadata && { metadata: record.metadata })
 })
 
 /**

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SourceError } from "@stevedore/core"
 import { Chunk, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Ref, Scope, Stream, TestClock } from "effect"
+import { runs } from "../../../testing/test/support/runs.js"
 import * as SequentialReader from "../../src/source/sequentialReader.js"
 import type { OpenSource, SourceSection } from "../../src/UploadSource.js"
 
@@ -94,7 +95,7 @@ describe("sequentialReader", () => {
       for (const { content: section, range } of read) {
         assert.deepStrictEqual(section, [...content.subarray(range.offset, range.offset + range.length)])
       }
-    })), { fastCheck: { numRuns: 50 } })
+    })), { fastCheck: { numRuns: runs(50) } })
 
   it.effect("a claim out of turn waits for the ones before it", () =>
     Effect.scoped(Effect.gen(function*() {

@@ -19,9 +19,9 @@ describe("withoutSecrets", () => {
     fc.constantFrom(...Object.values(quotations)),
     fc.constantFrom("", " is wrong", ")", "&page=2", "%")
   ], ([before, token, quoted, after]) => {
+    // of a token that could be a URL, some quote its parameters alone, which may be nothing or a few characters
+    fc.pre(!URL.canParse(token) || !token.includes("?"))
     const quotation = quoted(token)
-    // the parameters of a URL, quoted of a token that ends in a ?, are none
-    fc.pre(quotation !== quoted(""))
     const text = withoutSecrets(`${before}${quotation}${after}`, { token: Redacted.make(token) })
     assert.notInclude(text, token)
     assert.notInclude(text, quotation)
