@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Option from "effect/Option"
+import { lastly } from "./base/lastly.js"
 import * as ServerClock from "./base/serverClock.js"
 import * as RetryPolicy from "./RetryPolicy.js"
 import type { Decision } from "./service/rateWindow.js"
@@ -203,32 +204,33 @@ export const make = (rule?: ServiceProfile["rateLimit"]): Effect.Effect<Service>
 
     const pass: Service["pass"] = (call, asked) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(Effect.zip(time, RetryPolicy.RetryPolicy), ([{ now: came }, { longestRetryAfter }]) => {
-          const patience = Duration.toMillis(longestRetryAfter)
-          let isAnswered = false
-          const entered = (enteredAt: number) => {
-            const answered = (answer: Answer) =>
-              Effect.map(time, ({ now, wall }) => {
-                isAnswered = true
-                window.answer(answer.status, answer.headers, { enteredAt, now, wall })
+        Effect.flatMap(RetryPolicy.RetryPolicy, ({ longestRetryAfter }) =>
+          Effect.flatMap(time, ({ now: came }) => {
+            const patience = Duration.toMillis(longestRetryAfter)
+            let isAnswered = false
+            const entered = (enteredAt: number) => {
+              const answered = (answer: Answer) =>
+                Effect.map(time, ({ now, wall }) => {
+                  isAnswered = true
+                  window.answer(answer.status, answer.headers, { enteredAt, now, wall })
+                  moved.unsafeOpen()
+                })
+              const left = Effect.sync(() => {
+                window.leave(isAnswered)
                 moved.unsafeOpen()
               })
-            const left = Effect.sync(() => {
-              window.leave(isAnswered)
-              moved.unsafeOpen()
-            })
-            const wait = Math.round(enteredAt - came)
-            const called = Effect.suspend(() => call(answered))
-            return Effect.ensuring(restore(wait === 0 ? called : Effect.zipRight(tell(wait), called)), left)
-          }
-          // Most calls need not wait: skipping the turnstile saves a tenth of what a call costs
-          return waiting > 0 || decide(came, patience)._tag === "Wait"
-            ? Effect.flatMap(
-              Effect.zipRight(enterInTurn(restore, { ...asked, patience }), time),
-              ({ now }) => entered(now)
-            )
-            : entered(came)
-        })
+              const wait = Math.round(enteredAt - came)
+              const called = Effect.suspend(() => call(answered))
+              return lastly(restore(wait === 0 ? called : Effect.zipRight(tell(wait), called)), () => left)
+            }
+            // Most calls need not wait: skipping the turnstile saves a tenth of what a call costs
+            return waiting > 0 || decide(came, patience)._tag === "Wait"
+              ? Effect.flatMap(
+                Effect.zipRight(enterInTurn(restore, { ...asked, patience }), time),
+                ({ now }) => entered(now)
+              )
+              : entered(came)
+          }))
       )
 
     return {

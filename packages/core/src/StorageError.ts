@@ -171,7 +171,9 @@ export class StorageRejected extends TaggedError<StorageRejected>()("StorageReje
   /** The size of the object in bytes, if a 416 reports it: no byte of the object is in the requested range. */
   totalLength: Schema.optional(Schema.Int),
   /** A line of what answered, without secrets, if that was no document of storage's: perhaps something in between. */
-  excerpt: Schema.optional(Schema.String)
+  excerpt: Schema.optional(Schema.String),
+  /** Whether an earlier attempt of the same single PUT may have stored the file, so that a 412 says that it has. */
+  mayHaveArrived: Schema.optional(Schema.Boolean)
 }) {
   /**
    * @since 0.1.0

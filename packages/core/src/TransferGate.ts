@@ -13,6 +13,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { atLeastOne } from "./base/atLeastOne.js"
+import { lastly } from "./base/lastly.js"
 import { monotonicMillis } from "./base/serverClock.js"
 import { Congestion } from "./gate/congestion.js"
 import type { Claim } from "./gate/fairQueue.js"
@@ -342,7 +343,7 @@ const makeWith = (
       const passing = Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(take(restore, places, { amount: 1, owner, left }), (claim) =>
           Effect.flatMap(begin, (end) =>
-            Effect.onExit(restore(transfer), (exit) => {
+            lastly(restore(transfer), (exit) => {
               const left = giveBack(places, claim, (now) =>
                 end(exit, bytes, now))
               return Exit.isSuccess(exit) ? left : Effect.ensuring(heed(exit), left)

@@ -4,7 +4,6 @@
  *
  * @since 0.1.0
  */
-import type { PlatformError } from "@effect/platform/Error"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
@@ -21,10 +20,20 @@ import { jsonStore } from "./ledger/jsonStore.js"
 import type { Receipts } from "./ledger/receiptsByKey.js"
 import { receiptsByKey } from "./ledger/receiptsByKey.js"
 import { UploadRecord } from "./ledger/record.js"
-import type { StoreFailure } from "./ledger/storeFailure.js"
+import type { StoreError, StoreFailure } from "./ledger/storeFailure.js"
 import { makeTell, orThrown } from "./ledger/storeFailure.js"
 import { PartReceipt } from "./UploadSession.js"
 import type { UploadSource } from "./UploadSource.js"
+
+export type {
+  /**
+   * How a key-value store fails.
+   *
+   * @since 0.1.0
+   * @category errors
+   */
+  StoreError
+} from "./ledger/storeFailure.js"
 
 /**
  * A lock that is released with the scope, and when the process dies; `false` if somebody else holds it.
@@ -139,12 +148,12 @@ export interface Options {
    * Removes all keys under a prefix and a slash, for a store that can do so at once, such as a directory. If omitted,
    * the keys of an upload are removed one by one.
    */
-  readonly removeAll?: ((prefix: string) => Effect.Effect<void, PlatformError>) | undefined
+  readonly removeAll?: ((prefix: string) => Effect.Effect<void, StoreError>) | undefined
   /**
    * The prefixes of all keys up to the first slash, or names that the store takes for them, for a store that can list
    * its keys, such as a directory. If omitted, the ledger keeps an index of its uploads.
    */
-  readonly prefixes?: Effect.Effect<ReadonlyArray<string>, PlatformError> | undefined
+  readonly prefixes?: Effect.Effect<ReadonlyArray<string>, StoreError> | undefined
   /** Where receipts are kept, for a store that can append, such as a file. If omitted, each receipt has its own key. */
   readonly receipts?: Receipts | undefined
 }
@@ -161,14 +170,34 @@ const indexKey = "uploads"
  */
 export const recordKey = (id: string): string => `${id}/record`
 
-// All uploads of a store share the index. Its lock is held only for one small write, so waiting for it is fine.
-const lockIndex = (lock: Lock, triesLeft = 250): Effect.Effect<void, never, Scope.Scope> =>
+/**
+ * Waits for a lock that is never held for long: whether it was taken, after this pause between tries, and after so many.
+ *
+ * @internal
+ */
+export const waitForLock = (
+  lock: Lock,
+  id: string,
+  pause: Duration.DurationInput,
+  triesLeft = Infinity
+): Effect.Effect<boolean, never, Scope.Scope> =>
   Effect.flatMap(
-    lock(indexKey),
-    (taken) => taken || triesLeft === 0 ? Effect.void : Effect.delay(lockIndex(lock, triesLeft - 1), "20 millis")
+    lock(id),
+    (taken) =>
+      taken || triesLeft === 0
+        ? Effect.succeed(taken)
+        : Effect.delay(waitForLock(lock, id, pause, triesLeft - 1), pause)
   )
 
-const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadRecord): UploadRecord => ({
+// All uploads of a store share the index. Its lock is held only for one small write, so waiting for it is fine.
+const lockIndex = (lock: Lock) => waitForLock(lock, indexKey, "20 millis", 250)
+
+/**
+ * A record without what lets anybody who reads it send parts.
+ *
+ * @internal
+ */
+export const withoutUrls = ({ session: { urls: _, ...session }, ...record }: UploadRecord): UploadRecord => ({
   ...record,
   session
 })

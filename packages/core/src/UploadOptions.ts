@@ -7,6 +7,8 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as wish from "./base/atLeastOne.js"
 import type { PlanError } from "./base/planError.js"
+import { closed } from "./base/unknownFields.js"
+import * as Metadata from "./Metadata.js"
 import { AnyNumber } from "./Recovery.js"
 import type * as ServiceProfile from "./ServiceProfile.js"
 import { SourceFingerprint } from "./source/fingerprint.js"
@@ -67,6 +69,13 @@ export interface UploadOptions {
    * of starting over. By default, an unfinished upload of the same source is continued.
    */
   readonly unfinished?: string | undefined
+  /**
+   * What travels with the upload, if the profile names a field for it (`fields.metadata`): from a page to the hooks of
+   * `StevedoreHttpApp`. The interface of the service itself has no place for it, so it goes no further. The ledger keeps
+   * it, readable as it is: an upload that is continued has what it began with, and a session that replaces its first one
+   * has that too, unless other metadata is given. It is in no URL and in no log.
+   */
+  readonly metadata?: Metadata.Metadata | undefined
 }
 
 const Verify = /* #__PURE__ */ Schema.Literal("sample", "all")
@@ -98,8 +107,9 @@ export const UploadOptions = /* #__PURE__ */ Schema.Struct({
   resume: Schema.optional(Schema.Boolean),
   verify: Schema.optional(Verify),
   onImpossible: Schema.optional(OnImpossible),
-  unfinished: Schema.optional(Schema.String)
-}).annotations({ identifier: "UploadOptions", parseOptions: { onExcessProperty: "error" } })
+  unfinished: Schema.optional(Schema.String),
+  metadata: Schema.optional(Metadata.Metadata)
+}).annotations({ identifier: "UploadOptions" }).pipe(closed)
 
 /**
  * The options with all defaults filled in.
@@ -114,6 +124,7 @@ export interface CheckedOptions {
   readonly verify: Verification
   readonly onImpossible: "fail" | "continue"
   readonly unfinished: string | undefined
+  readonly metadata: Metadata.Metadata | undefined
 }
 
 /**
@@ -166,6 +177,11 @@ const checkThreshold = (threshold: number | undefined): Either.Either<void, Inva
       new InvalidUploadOption({ option: "threshold", expected: `a number of bytes from 0, not ${threshold}` })
     )
 
+const checkMetadata = (metadata: Metadata.Metadata | undefined): Either.Either<void, InvalidUploadOption> =>
+  metadata === undefined || Metadata.isValid(metadata)
+    ? Either.void
+    : Either.left(new InvalidUploadOption({ option: "metadata", expected: Metadata.expected }))
+
 // Otherwise no later process would find the record
 const checkFingerprint = ({ fingerprint, name }: UploadSource): Either.Either<void, InvalidSource> =>
   Schema.is(SourceFingerprint)(fingerprint)
@@ -190,6 +206,7 @@ export const check = (
     yield* checkWord("verify", options.verify, Verify)
     yield* checkWord("onImpossible", options.onImpossible, OnImpossible)
     yield* checkThreshold(threshold)
+    yield* checkMetadata(options.metadata)
     const plan = yield* Plan.make({ name: source.name, size: source.size, strategy, threshold, parts }, limits)
     yield* checkDescription(source.name, source.mediaType, limits)
     yield* checkFingerprint(source)
@@ -204,7 +221,8 @@ export const check = (
       resume: options.resume ?? true,
       verify: options.verify ?? "sample",
       onImpossible: options.onImpossible ?? "fail",
-      unfinished: options.unfinished
+      unfinished: options.unfinished,
+      metadata: options.metadata
     }
   })
 

@@ -131,9 +131,7 @@ const watched = <R>(
   size: number,
   upload: Effect.Effect<UploadedFile, UploadError, R>
 ): Effect.Effect<UploadedFile, UploadError, R> =>
-  upload.pipe(
-    Metrics.measureUpload,
-    Effect.onExit((exit) => ended(state, exit)),
+  Metrics.measureUpload(upload, (exit) => ended(state, exit)).pipe(
     Effect.withSpan("Uploads.upload", { captureStackTrace: false, attributes: { size } })
   )
 

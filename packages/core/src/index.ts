@@ -76,6 +76,11 @@ export * as Lists from "./Lists.js"
 /**
  * @since 0.1.0
  */
+export * as Metadata from "./Metadata.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as Metrics from "./Metrics.js"
 
 /**

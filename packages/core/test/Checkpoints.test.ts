@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Checkpoints, Lists } from "@stevedore/core"
 import { Chunk, Duration, Effect, Either, FastCheck as fc, Fiber, Schema, Stream, TestClock } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import type * as List from "../src/list/list.js"
 import { type Item, item, items, keysetPage } from "./fixtures/fakeLists.js"
 import { fakeService, json, refusal } from "./fixtures/fakeService.js"
@@ -63,7 +64,7 @@ describe("Checkpoints", () => {
         assert.deepStrictEqual([...ids(marks), ...ids(after)], items(count).map(({ id }) => id))
       }).pipe(Effect.provide(list.layer))
     },
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: runs(40) } }
   )
 
   it.effect.prop(
@@ -92,7 +93,7 @@ describe("Checkpoints", () => {
         assert.deepStrictEqual(after.filter((id) => Number(id) > place - 1), owed)
       }).pipe(Effect.provide(list.layer))
     },
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: runs(40) } }
   )
 
   it.effect.prop(
@@ -127,7 +128,7 @@ describe("Checkpoints", () => {
         assert.includeMembers([...given], items(count).map(({ id }) => id))
       }).pipe(Effect.provide(list.layer))
     },
-    { fastCheck: { numRuns: 60 } }
+    { fastCheck: { numRuns: runs(60) } }
   )
 
   it.effect.prop(
@@ -190,7 +191,7 @@ describe("Checkpoints", () => {
         else assert.includeMembers(given, [...stayed].map(String))
       })).pipe(Effect.provide(list.layer), Effect.asVoid)
     },
-    { fastCheck: { numRuns: 60 }, timeout: 60_000 }
+    { fastCheck: { numRuns: runs(60) }, timeout: 60_000 }
   )
 
   it.effect("after the last item of a page, the place is the next page, and only that is requested", () => {
@@ -289,7 +290,7 @@ describe("Checkpoints", () => {
         if (rejected) assert.deepStrictEqual(ids(after), owed)
       }).pipe(Effect.provide(list.layer))
     },
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: runs(40) } }
   )
 
   it.effect.each([

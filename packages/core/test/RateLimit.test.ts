@@ -13,6 +13,7 @@ import {
   Option,
   Random
 } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { told } from "../src/service/rateHeaders.js"
 import { strictLimit } from "./fixtures/strictLimit.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
@@ -232,7 +233,7 @@ describe("RateLimit", () => {
         // what was on its way to the end without an answer may have been counted
         assert.isAtMost(millis, 5000 + (rule?.windowSeconds ?? 0) * 1000)
       })),
-    { fastCheck: { numRuns: 60 }, timeout: 60_000 }
+    { fastCheck: { numRuns: runs(60) }, timeout: 60_000 }
   )
 
   it.effect.prop(
@@ -254,7 +255,7 @@ describe("RateLimit", () => {
         )
         assert.deepStrictEqual(server.state, { refused: 0, admitted: calls })
       })),
-    { fastCheck: { numRuns: 50 } }
+    { fastCheck: { numRuns: runs(50) } }
   )
 
   it.effect("a service without such headers is never slowed down, whatever the number of calls", () =>

@@ -70,6 +70,22 @@ describe("ServiceEndpoints", () => {
       )
     })
 
+    it("metadata only if the profile names a field for it, in both initiate calls", () => {
+      const metadata = { album: "a" }
+      const named = ServiceProfile.extend(standard, { fields: { metadata: "custom" } })
+      const { initiateLargeUpload, initiateUpload } = ServiceEndpoints
+      const bodies = (profile: ServiceProfile.ServiceProfile) => [
+        jsonOf(initiateUpload.request(profile, { ...file, metadata })),
+        jsonOf(initiateLargeUpload.request(profile, { ...large(), metadata }))
+      ]
+      const plain = [
+        { name: file.name, type: file.mediaType, size: 5 },
+        { name: file.name, type: file.mediaType, size: 20_000 }
+      ]
+      assert.deepStrictEqual(bodies(standard), plain)
+      assert.deepStrictEqual(bodies(named), plain.map((body) => ({ ...body, custom: metadata })))
+    })
+
     it("wire names and paths are the profile's", () => {
       const profile = ServiceProfile.extend(standard, {
         fields: { fileName: "file_name", mediaType: "mime" },

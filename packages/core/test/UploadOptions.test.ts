@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ServiceProfile, UploadOptions } from "@stevedore/core"
 import type { Types } from "effect"
 import { Either, FastCheck, Schema } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import * as SourceFingerprint from "../src/source/fingerprint.js"
 import { sourceOf } from "./fixtures/uploads.js"
 
@@ -45,7 +46,7 @@ describe("UploadOptions", () => {
       [key, number]
     ) => [key, Number.isFinite(number) ? number : String(number)])
     assert.strictEqual(Either.isRight(Schema.decodeEither(Json)(JSON.stringify(Object.fromEntries(named)))), taken)
-  }, { fastCheck: { numRuns: 1000 } })
+  }, { fastCheck: { numRuns: runs(1000) } })
 
   it("an upload that cannot finish in time fails unless it is told to continue", () => {
     const of = (options: UploadOptions.UploadOptions) =>

@@ -25,6 +25,7 @@ import {
   Stream,
   TestClock
 } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import * as UploadRecord from "../src/ledger/record.js"
 import * as UploadResume from "../src/upload/resume.js"
 import { distinct, openLedger, recognizable } from "./fixtures/ledgers.js"
@@ -190,7 +191,7 @@ describe("an interrupted upload", () => {
         assert.deepStrictEqual(again, missing)
         assert.isAtMost(lost.reduce((sum, count) => sum + count, 0), concurrency * kills.length * kills.length)
       }).pipe(Effect.provide(sandbox()), quietly),
-    { fastCheck: { numRuns: 15 } }
+    { fastCheck: { numRuns: runs(15) } }
   )
 
   it.effect("resumes in the session that it had opened, even before its first part", () =>
@@ -791,7 +792,7 @@ describe("the ledger of an upload", () => {
         const file = yield* uploadWith(ledger, source, few)
         assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
       }).pipe(Effect.provide(sandbox()), quietly),
-    { fastCheck: { numRuns: 15 } }
+    { fastCheck: { numRuns: runs(15) } }
   )
 
   it.effect.prop(
@@ -810,7 +811,7 @@ describe("the ledger of an upload", () => {
         const file = yield* uploadWith(ledger, source, few)
         assert.deepStrictEqual(yield* Sandbox.stored(file.id), content)
       }).pipe(Effect.provide(sandbox()), quietly),
-    { fastCheck: { numRuns: 15 } }
+    { fastCheck: { numRuns: runs(15) } }
   )
 
   it.effect("holds URLs only while its session lives, and never the token", () =>

@@ -11,6 +11,7 @@ import {
 } from "@stevedore/core"
 import { FaultScript, Recorder, Sandbox } from "@stevedore/testing"
 import { Cause, Chunk, Clock, Duration, Effect, Exit, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { recognizable } from "./fixtures/ledgers.js"
 import { slowLine } from "./fixtures/slowLine.js"
 import { bytes, inTime, requestsOf, sourceOf, tiny } from "./fixtures/uploads.js"
@@ -94,7 +95,7 @@ describe("Uploads", () => {
           assert.deepStrictEqual(yield* Sandbox.stored(file.id), bytes(size))
           assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
         }).pipe(Effect.provide(tiny())),
-      { fastCheck: { numRuns: 15 } }
+      { fastCheck: { numRuns: runs(15) } }
     )
 
     it.effect("a stream that can be read only once is uploaded in parts, byte for byte", () =>

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { constVoid } from "effect/Function"
+import { lastly } from "./lastly.js"
 import { timer } from "./timer.js"
 
 // As an Exit, because Effect logs the failure of a forked fiber as unhandled
@@ -35,6 +36,32 @@ export const inFiberWhile = <A, E, R, B, E2>(
 export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   inFiberWhile(effect, (fiber) => Effect.flatten(Fiber.join(fiber)))
 
+const untilTimerWith =
+  (stop: (fiber: Fiber.RuntimeFiber<unknown>) => Effect.Effect<unknown>) =>
+  <A, E, R, B, E2, C = never>(
+    effect: Effect.Effect<A, E, R>,
+    limit: Duration.Duration,
+    late: Effect.Effect<B, E2>,
+    onCut?: (cut: (result: Effect.Effect<C>) => void) => () => void
+  ): Effect.Effect<A | B | C, E | E2, R> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(timer, (after) =>
+        Effect.flatMap(started(effect), (running) => {
+          let cancel = constVoid
+          let forget: (() => void) | undefined
+          const first = Effect.async<A | B | C, E | E2>((resume) => {
+            running.addObserver((exit) => resume(Effect.flatten(exit)))
+            cancel = after(limit, Effect.map(Effect.exit(late), resume))
+            forget = onCut?.(resume)
+          })
+          return lastly(restore(first), () => {
+            forget?.()
+            cancel()
+            return running.unsafePoll() === null ? stop(running) : Effect.void
+          })
+        }))
+    )
+
 /**
  * The result of an effect, or what `late` gives once it has taken this long, or what `onCut` calls back with before. Like
  * {@link inOwnFiber}, it leaves nothing running. Effect's races cost many times as many steps: their losers may be
@@ -42,26 +69,11 @@ export const inOwnFiber = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effe
  *
  * @internal
  */
-export const untilTimer = <A, E, R, B, E2, C = never>(
-  effect: Effect.Effect<A, E, R>,
-  limit: Duration.Duration,
-  late: Effect.Effect<B, E2>,
-  onCut?: (cut: (result: Effect.Effect<C>) => void) => () => void
-): Effect.Effect<A | B | C, E | E2, R> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(timer, (after) =>
-      Effect.flatMap(started(effect), (running) => {
-        let cancel = constVoid
-        let forget: (() => void) | undefined
-        const first = Effect.async<A | B | C, E | E2>((resume) => {
-          running.addObserver((exit) => resume(Effect.flatten(exit)))
-          cancel = after(limit, Effect.map(Effect.exit(late), resume))
-          forget = onCut?.(resume)
-        })
-        return Effect.onExit(restore(first), () => {
-          forget?.()
-          cancel()
-          return running.unsafePoll() === null ? Fiber.interrupt(running) : Effect.void
-        })
-      }))
-  )
+export const untilTimer = /* #__PURE__ */ untilTimerWith(Fiber.interrupt)
+
+/**
+ * The same for what may not be interruptible: its end is not waited for.
+ *
+ * @internal
+ */
+export const untilTimerUnwaited = /* #__PURE__ */ untilTimerWith(Fiber.interruptFork)

@@ -13,6 +13,7 @@ import * as Schema from "effect/Schema"
 import { decodeProblem } from "../base/decodeProblem.js"
 import { httpDate } from "../base/httpDate.js"
 import * as RetryAfter from "../base/retryAfter.js"
+import { decodeKeeping } from "../base/unknownFields.js"
 import * as Json from "../Json.js"
 import type { PresignedUrl } from "../PresignedUrl.js"
 import { isAllowed } from "../ServiceConfig.js"
@@ -193,7 +194,7 @@ export const decode = <A, I>(answer: ServiceAnswer, schema: Schema.Schema<A, I>)
     parse(answer),
     (json) =>
       Either.mapLeft(
-        Schema.decodeUnknownEither(schema, { onExcessProperty: "preserve" })(json),
+        decodeKeeping(schema)(json),
         (error) =>
           Option.getOrElse(errorInside(answer), () => {
             const { path, problem } = decodeProblem(error)

@@ -296,9 +296,10 @@ const urlsOf = (output: unknown): ReadonlyArray<PresignedUrl> =>
 export const call = (caller: Caller) => {
   // A service may quote the URL of a part in its response to Complete
   let issued: ReadonlyArray<PresignedUrl> = []
-  const note = (output: unknown): void => {
+  const noted = <Output>(output: Output): Output => {
     const urls = urlsOf(output)
     if (urls.length > 0) issued = urls.concat(issued).slice(0, mostIssued)
+    return output
   }
   return <Input, Output>(endpoint: Endpoints.Endpoint<Input, Output>) =>
   (input: Input): Effect.Effect<Output, ServiceError> =>
@@ -308,7 +309,7 @@ export const call = (caller: Caller) => {
       (attempt, { connect }) =>
         answerTo(caller, endpoint.operation, endpoint.request(caller.config.profile, input), attempt, connect).pipe(
           Effect.flatMap((answer) => endpoint.respond(caller.config.profile, { ...answer, issued }, input)),
-          Effect.tap((output) => Effect.sync(() => note(output)))
+          Effect.map(noted)
         )
     )
 }

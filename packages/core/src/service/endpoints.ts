@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import { openRecord } from "../base/openRecord.js"
 import { FileRecord } from "../FileRecord.js"
 import * as Json from "../Json.js"
+import type { Metadata } from "../Metadata.js"
 import type * as PresignedUrl from "../PresignedUrl.js"
 import type { ServiceError } from "../ServiceError.js"
 import type { CompleteUploadBody, ServiceProfile } from "../ServiceProfile.js"
@@ -52,6 +53,8 @@ export interface FileDescription {
   readonly mediaType: string
   /** In bytes. */
   readonly size: number
+  /** Sent if the profile names a field for it. */
+  readonly metadata?: Metadata | undefined
 }
 
 // A number that JavaScript cannot hold is sent as it came
@@ -68,7 +71,8 @@ const withFileId = (path: string, fileId: string): string => path.replace("{file
 const describe = (profile: ServiceProfile, file: FileDescription) => ({
   [profile.fields.fileName]: file.name,
   [profile.fields.mediaType]: file.mediaType,
-  [profile.fields.size]: file.size
+  [profile.fields.size]: file.size,
+  ...(profile.fields.metadata !== undefined && file.metadata && { [profile.fields.metadata]: file.metadata })
 })
 
 /**

@@ -158,16 +158,17 @@ const notOpened = (terms: S.Terms, state: S.Opening, error: UploadError): S.Stat
 /** @internal */
 export const sent = (terms: S.Terms, state: S.Sending, end: End<S.Receipts>): S.State => {
   const { record, refused, session } = state
-  if (Either.isRight(end)) {
-    return {
-      ...plain(state),
-      _tag: "Completing",
-      record: record && { ...record, phase: "completing" },
-      session,
-      receipts: end.right,
-      repaired: refused !== undefined
-    }
-  }
+  const completing = (receipts: S.Receipts): S.Completing => ({
+    ...plain(state),
+    _tag: "Completing",
+    record: record && { ...record, phase: "completing" },
+    session,
+    receipts,
+    repaired: refused !== undefined
+  })
+  if (Either.isRight(end)) return completing(end.right)
+  // nothing is missing but the etag
+  if (meaningOf(end.left).session === "sent") return completing([])
   // Complete may have been received after all: parts cannot be sent again if the file is already there
   return refused === undefined ? ended(terms, state, session, end.left) : {
     ...plain(state),
@@ -269,11 +270,16 @@ const startOver = (terms: S.Terms, course: S.Course, why: string, spare?: S.Open
 }
 
 /** A failure that this session does not survive: the next may. */
-const another = ({ options, source }: S.Terms, course: S.Course, error: UploadError): S.State => {
+const another = (
+  { options, source }: S.Terms,
+  course: S.Course,
+  error: UploadError,
+  opens = meaningOf(error).opens
+): S.State => {
   const { number } = course
   // If the key was rotated, the next session has a new one. If storage does not know that one either, it never will.
   const unknownKeys = course.unknownKeys + (error._tag === "UrlExpired" && error.reason === "UnknownKey" ? 1 : 0)
-  return meaningOf(error).opens === "next" && number < options.maxSessions && unknownKeys < 2 &&
+  return opens === "next" && number < options.maxSessions && unknownKeys < 2 &&
       source._tag === "RepeatableSource"
     ? openAnother(
       { ...course, number: number + 1, unknownKeys },
@@ -307,6 +313,10 @@ const notCompleted = (terms: S.Terms, state: S.Completing | S.Asking, error: Upl
     return meaningOf(error).session === "kept" && !isInDoubt && !namesInvalidPart(error)
       ? failed(state, error)
       : startOver(terms, state, unfinishable)
+  }
+  // A service may want the etag of what storage has; that of a new session is known
+  if (session.uploadId === undefined && receipts.length === 0 && meaningOf(error).session === "forgotten") {
+    return another(terms, { ...state, record: undefined }, error, "next")
   }
   return isInDoubt && !repaired
     ? {

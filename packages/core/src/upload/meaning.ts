@@ -13,9 +13,10 @@ import type { PartReceipt } from "../UploadSession.js"
 export interface Meaning {
   /**
    * Whether the ledger keeps the session, so that running the upload again continues it. `unlessEarlier`: it keeps one
-   * that this run opened; one that an earlier run left is simply too old.
+   * that this run opened; one that an earlier run left is simply too old. `sent`: storage has its bytes all the same, so
+   * Complete follows.
    */
-  readonly session: "kept" | "forgotten" | "unlessEarlier"
+  readonly session: "kept" | "forgotten" | "unlessEarlier" | "sent"
   /**
    * Which session is opened after it: none, the next of those that a run may use, or one instead of a session that an
    * earlier run left, which is then gone.
@@ -63,6 +64,8 @@ export const meanings = {
   // a firewall: another network may let it pass, but an earlier session may as well be gone
   "StorageRejected: blocked": { ...kept, opens: "instead" },
   "StorageRejected: IncompleteBody": { ...kept, opens: "instead" },
+  // the answer of the attempt that stored the file was lost, and the URL signs that it may not be stored twice
+  "StorageRejected: stored": { session: "sent", opens: "nothing", complete: "refused" },
   StorageUnavailable: kept,
   EtagMissing: final,
   ChecksumMismatch: kept,
@@ -105,6 +108,8 @@ export const rowOf = (error: UploadError): keyof typeof meanings => {
         ? "StorageRejected: redirect"
         : error.excerpt !== undefined && [403, 407, 451].includes(error.status)
         ? "StorageRejected: blocked"
+        : error.status === 412 && error.mayHaveArrived === true
+        ? "StorageRejected: stored"
         : error._tag
     case "InvalidResponse":
       return error.problem === notJson ? "InvalidResponse: no JSON" : error._tag

@@ -4,18 +4,22 @@
  *
  * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { Service as Bandwidth, Waiter } from "../BandwidthLimit.js"
 import { BandwidthLimit } from "../BandwidthLimit.js"
+import { changedError } from "../base/changedError.js"
 import { tellRepeat } from "../base/tellRepeat.js"
-import { timed } from "../base/timed.js"
 import type { RunningChecksum } from "../Checksum.js"
 import * as Checksum from "../Checksum.js"
 import * as Metrics from "../Metrics.js"
 import * as ObjectStorage from "../ObjectStorage.js"
 import type { PresignedUrl } from "../PresignedUrl.js"
 import * as RetryPolicy from "../RetryPolicy.js"
+import { wasNotCarriedOut } from "../service/call.js"
 import * as SequentialReader from "../source/sequentialReader.js"
 import type { SourceError } from "../SourceError.js"
 import type { PutReceipt } from "../storage/response.js"
@@ -27,6 +31,7 @@ import type { ByteRange } from "../UploadPlan.js"
 import type { OpenSource, SourceSection, UploadSource } from "../UploadSource.js"
 import * as AttemptWatch from "./attempt.js"
 import type { UploadState } from "./control.js"
+import { meaningOf } from "./meaning.js"
 
 /**
  * What to send, and where.
@@ -176,17 +181,34 @@ interface Cut {
 
 const cut: Effect.Effect<never, Cut> = Effect.fail({ _tag: "Cut" })
 
+/** What the attempts of a single PUT so far may have left in storage. */
+type Left = "nothing" | "file" | "damaged"
+
+const leftBy = (error: PartError | Cut, before: Left): Left => {
+  if (before === "damaged" || error._tag === "ChecksumMismatch") return "damaged"
+  const sentNothing = error._tag === "TimedOut"
+    ? error.phase === "connect"
+    : error._tag !== "Cut" && wasNotCarriedOut(error)
+  return sentNothing ? before : "file"
+}
+
+const isStored = (error: PartError | Cut): boolean => error._tag !== "Cut" && meaningOf(error).session === "sent"
+
+const hasStored = (cause: Cause.Cause<PartError | Cut>): boolean => Option.exists(Cause.failureOption(cause), isStored)
+
 interface Attempt {
   readonly section: SourceSection
   readonly headers: Readonly<Record<string, string>>
   /** The number of the attempt for the retry policy, from 1. */
   readonly number: number
   readonly onStart: () => void
+  /** What earlier attempts may have left, to which the failure of this one is added. */
+  readonly earlier: { left: Left }
 }
 
 const attempt = (
   transfer: PartTransfer,
-  { headers, number, onStart, section }: Attempt
+  { earlier, headers, number, onStart, section }: Attempt
 ): Effect.Effect<Receipt, PartError | Cut, ObjectStorage.ObjectStorage> =>
   Effect.gen(function*() {
     const { run } = transfer
@@ -203,6 +225,8 @@ const attempt = (
     const counts = run.monitor.beginAttempt(section.range.length)
     const hashing = algorithm.whileSending === false ? unhashed(section) : hashed(section, algorithm.begin)
     yield* Metrics.countAttempt(transfer.kind === "part" ? "putPart" : "put")
+    const { monotonic } = run.serverClock
+    const beganAt = monotonic()
     return yield* AttemptWatch.watched({
       length: section.range.length,
       attempts: number,
@@ -235,13 +259,19 @@ const attempt = (
           ? accepted(transfer, put.value, { algorithm: algorithm.name, sent: hashing.checksum() }, number)
           : cut
       ),
+      Effect.mapError((error) => {
+        const isSecond = error._tag === "StorageRejected" && transfer.kind === "single" && earlier.left === "file"
+        earlier.left = leftBy(error, earlier.left)
+        return isSecond ? changedError(error, { mayHaveArrived: true }) : error
+      }),
       // a source that changed while it was read may have said only that it could not be read
       Effect.tapError((error) => error._tag === "SourceUnreadable" ? transfer.opened.unchanged : Effect.void),
-      timed,
-      Effect.flatMap(([took, receipt]) =>
-        Effect.as(Metrics.measurePut({ bytes: section.range.length, took }), receipt)
+      Effect.tap(() =>
+        Metrics.measurePut({ bytes: section.range.length, took: Duration.millis(monotonic() - beganAt) })
       ),
-      Effect.onExit((exit) => Effect.sync(exit._tag === "Success" ? counts.confirmed : counts.lost))
+      Effect.onExit((exit) =>
+        Effect.sync(Exit.isSuccess(exit) || hasStored(exit.cause) ? counts.confirmed : counts.lost)
+      )
     )
   })
 
@@ -281,6 +311,7 @@ export const run = (
     const section = yield* transfer.opened.section(transfer.range)
     const headers = { ...fixed, ...(yield* contentHeaders(transfer, section)) }
     let made = 0
+    const earlier: Attempt["earlier"] = { left: "nothing" }
     const onStart = () => {
       made += 1
     }
@@ -288,12 +319,20 @@ export const run = (
       Effect.flatMap(
         run.monitor.progress.get,
         ({ confirmed, size }) =>
-          gate.pass(attempt(transfer, { section, headers, number, onStart }), {
+          gate.pass(attempt(transfer, { section, headers, number, onStart, earlier }), {
             bytes: transfer.range.length,
             owner: run,
             left: size - confirmed
           })
       )
+    const stored = Effect.suspend(() =>
+      run.monitor.publish({
+        _tag: "PartStored",
+        part: transfer.partNumber,
+        size: transfer.range.length,
+        attempts: made
+      })
+    )
     const receipt = yield* RetryPolicy.retry(
       (number) => uncut(run, once(number)),
       {
@@ -311,12 +350,7 @@ export const run = (
             error.recovery === "slowDown" ? gate.pause(wait) : Effect.void
           ], { discard: true })
       }
-    )
-    yield* run.monitor.publish({
-      _tag: "PartStored",
-      part: transfer.partNumber,
-      size: transfer.range.length,
-      attempts: made
-    })
+    ).pipe(Effect.tapError((error) => isStored(error) ? stored : Effect.void))
+    yield* stored
     return { ...receipt, attempts: made }
   }).pipe(Effect.scoped)

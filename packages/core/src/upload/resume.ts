@@ -12,6 +12,7 @@ import * as Random from "effect/Random"
 import type { ChecksumAlgorithm } from "../Checksum.js"
 import * as Checksum from "../Checksum.js"
 import type { UploadRecord } from "../ledger/record.js"
+import type { Metadata } from "../Metadata.js"
 import * as PresignedUrl from "../PresignedUrl.js"
 import { ServiceApi } from "../ServiceApi.js"
 import type { ServiceProfile } from "../ServiceProfile.js"
@@ -178,7 +179,8 @@ export const isSame = (
 export const recordOf = (
   source: UploadSource,
   id: string,
-  session: UploadSession
+  session: UploadSession,
+  metadata?: Metadata
 ): Effect.Effect<UploadRecord, never, ServiceApi> =>
   Effect.gen(function*() {
     const { clockOffset, fileId, numericIds, openedAt } = session
@@ -202,6 +204,7 @@ export const recordOf = (
         uploadId: uploadIdOf(session)
       },
       phase: "uploading",
-      startedAt: yield* Clock.currentTimeMillis
+      startedAt: yield* Clock.currentTimeMillis,
+      ...(metadata && { metadata })
     }
   })

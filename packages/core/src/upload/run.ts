@@ -2,6 +2,7 @@
  * The only loop of an upload: it performs the step that `upload/decide` has decided on, and carries out what follows from
  * its end. The only place that catches what a step fails with. The ledger holds what was decided before the next step.
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -15,7 +16,7 @@ import { readFirstByte } from "../download/firstByte.js"
 import type { FileRecord } from "../FileRecord.js"
 import type { ObjectStorage } from "../ObjectStorage.js"
 import * as RetryPolicy from "../RetryPolicy.js"
-import { ServiceApi } from "../ServiceApi.js"
+import type { ServiceApi } from "../ServiceApi.js"
 import { TransferGate } from "../TransferGate.js"
 import type { UploadError } from "../UploadError.js"
 import { DeadlineUnreachable, UploadLocked } from "../UploadError.js"
@@ -52,13 +53,18 @@ type Step<A> = Effect.Effect<A, UploadError, Requirements>
 
 // --- The steps
 
-const find = ({ id, ledger, scope, source }: Running): Step<S.Found> =>
+const find = (upload: Running, id: string): Step<S.Found> =>
   Effect.gen(function*() {
-    if (Option.isNone(id)) return { left: undefined, now: 0 }
-    const locked = yield* given(ledger, ({ service }) => Scope.extend(service.lock(id.value), scope))
-    if (Option.contains(locked, false)) return yield* new UploadLocked({ fileName: source.name })
-    const left = Option.flatten(yield* given(ledger, ({ service }) => service.find(id.value)))
+    const { ledger, scope, source } = upload
+    const found = yield* given(ledger, ({ service }) =>
+      Effect.flatMap(
+        Scope.extend(service.lock(id), scope),
+        (locked) => locked ? Effect.asSome(service.find(id)) : Effect.succeedNone
+      ))
+    if (Option.exists(found, Option.isNone)) return yield* new UploadLocked({ fileName: source.name })
+    const left = Option.flatten(Option.flatten(found))
     ledger.record = Option.getOrUndefined(Option.map(left, ({ record }) => record))
+    upload.metadata ??= ledger.record?.metadata
     return { left: Option.getOrUndefined(left), now: yield* Clock.currentTimeMillis }
   })
 
@@ -73,9 +79,9 @@ const prove = (upload: Running, { left, ranges, session }: S.Proving): Step<S.Pr
 
 // If the network was measured, it determines the parts. Otherwise there are enough for a network with high latency, and
 // for a large file the service chooses. What is held in memory is no larger than the service wants it.
-const partsToAskFor = ({ source }: Upload, wished: Option.Option<number>) =>
+const partsToAskFor = ({ service, source }: Running, wished: Option.Option<number>) =>
   Option.isSome(wished) || source.held ? Effect.succeed(wished) : Effect.gen(function*() {
-    const { limits, urlLifetimeSeconds } = (yield* ServiceApi).profile
+    const { limits, urlLifetimeSeconds } = service.profile
     const { throughput, width } = yield* (yield* TransferGate).state
     return Option.map(
       throughput,
@@ -85,21 +91,21 @@ const partsToAskFor = ({ source }: Upload, wished: Option.Option<number>) =>
 
 const open = (upload: Running, { after, tries }: S.Opening): Step<S.Opened> =>
   Effect.gen(function*() {
-    const { id, options: { plan }, run: { monitor }, source, terms: { policy } } = upload
+    const { id, metadata, options: { plan }, run: { monitor }, service, source, terms: { policy } } = upload
     const { mediaType, name, size } = source
-    const service = yield* ServiceApi
     yield* monitor.enter("preparing")
     yield* openedSource(upload)
     if (after !== undefined) {
       yield* RetryPolicy.pause(policy, asCall(after, tries), (_, wait) =>
         tellRepeat(`to open a session for ${name}`, after, wait, tries.calls))
     }
+    const file = { name, mediaType, size, ...(metadata && { metadata }) }
     const session = plan._tag === "SinglePlan"
-      ? yield* service.initiateUpload({ name, mediaType, size })
-      : yield* service.initiateLargeUpload({ name, mediaType, size, parts: yield* partsToAskFor(upload, plan.parts) })
+      ? yield* service.initiateUpload(file)
+      : yield* service.initiateLargeUpload({ ...file, parts: yield* partsToAskFor(upload, plan.parts) })
     return {
       session,
-      record: Option.isNone(id) ? undefined : yield* UploadResume.recordOf(source, id.value, session),
+      record: Option.isNone(id) ? undefined : yield* UploadResume.recordOf(source, id.value, session, metadata),
       now: yield* Clock.currentTimeMillis
     }
   })
@@ -148,9 +154,8 @@ const beginSending = (
 
 const send = (upload: Running, state: S.Sending): Step<S.Receipts> =>
   Effect.gen(function*() {
-    const { ledger, options, run, source } = upload
+    const { ledger, options, run, service: { profile }, source } = upload
     const { receipts, record, session } = state
-    const { profile } = yield* ServiceApi
     const deadline = deadlineOf(session.parts)
     yield* beginSending(upload, state, deadline)
     const content = yield* openedSource(upload)
@@ -202,10 +207,9 @@ const beginCompleting = ({ run: { monitor } }: Running, { receipts, session }: S
 
 const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
   Effect.gen(function*() {
-    const { ledger, run } = upload
+    const { ledger, run, service } = upload
     const { receipts, record, session: { fileId, numericIds, uploadId } } = state
-    const { mediaType, name } = upload.source
-    const service = yield* ServiceApi
+    const { mediaType, name, size } = upload.source
     yield* run.transferSwitch.on
     yield* (yield* openedSource(upload)).unchanged
     // Whoever watches the ledger knows of Complete before it is sent
@@ -221,15 +225,15 @@ const complete = (upload: Running, state: S.Completing): Step<FileRecord> =>
         name,
         mediaType,
         etag: receipts[0]?.etag,
-        size: receipts[0]?.size
+        size
       })
       : service.completeLargeUpload({ fileId, uploadId, numericIds, parts: receipts })
   })
 
 const ask = (upload: Running, state: S.Asking): Step<S.Asked> =>
   Effect.gen(function*() {
+    const { service } = upload
     const { fileId } = state.session
-    const service = yield* ServiceApi
     if (state.after === "Restart") yield* beginCompleting(upload, state)
     const file = yield* service.file(fileId)
     const isDecided = file.status === "failed" || isFinal(service.profile, file)
@@ -269,25 +273,30 @@ const follow = <A>(
   step: Step<A>,
   decide: (terms: S.Terms, end: Either.Either<A, UploadError>) => S.State
 ): Effect.Effect<S.State, never, Requirements> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.suspend(() => {
-      upload.failure = undefined
-      return Effect.either(restore(step))
-    }).pipe(
-      Effect.onInterrupt(() =>
-        upload.failure === undefined
-          ? Effect.void
-          : record(upload, decide(upload.terms, Either.left(upload.failure)).record)
-      ),
-      Effect.flatMap((end) => {
-        const decided = decide(upload.terms, end)
-        return Effect.zipRight(
-          decided.notice === undefined ? Effect.void : tell(upload, decided.notice),
-          Effect.as(record(upload, decided.record), decided)
-        )
-      })
-    )
-  )
+  Effect.uninterruptibleMask((restore) => {
+    const carryOut = (end: Either.Either<A, UploadError>) => {
+      const decided = decide(upload.terms, end)
+      return Effect.zipRight(
+        decided.notice === undefined ? Effect.void : tell(upload, decided.notice),
+        Effect.as(record(upload, decided.record), decided)
+      )
+    }
+    upload.failure = undefined
+    return Effect.matchCauseEffect(restore(step), {
+      onSuccess: (value) => carryOut(Either.right(value)),
+      onFailure: (cause) =>
+        Either.match(Cause.failureOrCause(cause), {
+          onLeft: (error) => carryOut(Either.left(error)),
+          onRight: (cause) =>
+            Effect.zipRight(
+              upload.failure !== undefined && Cause.isInterruptedOnly(cause)
+                ? record(upload, decide(upload.terms, Either.left(upload.failure)).record)
+                : Effect.void,
+              Effect.failCause(cause)
+            )
+        })
+    })
+  })
 
 /**
  * Performs the step of a state, and returns the state that follows.
@@ -300,7 +309,9 @@ export const next = (
 ): Effect.Effect<S.State, never, Requirements> => {
   switch (state._tag) {
     case "Finding":
-      return follow(upload, find(upload), (terms, end) => Decide.found(terms, state, end))
+      return Option.isNone(upload.id)
+        ? Effect.succeed(Decide.found(upload.terms, state, Either.right({ left: undefined, now: 0 })))
+        : follow(upload, find(upload, upload.id.value), (terms, end) => Decide.found(terms, state, end))
     case "Proving":
       return follow(upload, prove(upload, state), (terms, end) => Decide.proved(terms, state, end))
     case "Opening":
@@ -333,7 +344,9 @@ export const goOn = (upload: Running, state: S.State): Effect.Effect<S.Done, Upl
  * @internal
  */
 export const run = (upload: Upload): Effect.Effect<Uploaded, UploadError, Requirements> =>
-  Effect.scoped(Effect.gen(function*() {
-    const { file, receipts } = yield* goOn(yield* make(upload), Decide.initial)
-    return { file, checksum: Checksum.combineAll(yield* Checksum.Algorithm, receipts) }
-  }))
+  Effect.scopedWith((scope) =>
+    Effect.gen(function*() {
+      const { file, receipts } = yield* goOn(yield* make(upload, scope), Decide.initial)
+      return { file, checksum: Checksum.combineAll(yield* Checksum.Algorithm, receipts) }
+    })
+  )

@@ -7,9 +7,11 @@ import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import { untilTimer } from "../base/ownFiber.js"
+import { untilTimerUnwaited } from "../base/ownFiber.js"
 import type { UploadRecord } from "../ledger/record.js"
+import type { Metadata } from "../Metadata.js"
 import * as RetryPolicy from "../RetryPolicy.js"
+import type { Service } from "../ServiceApi.js"
 import { ServiceApi } from "../ServiceApi.js"
 import type { SourceError } from "../SourceError.js"
 import type { UploadError } from "../UploadError.js"
@@ -45,11 +47,14 @@ interface Ledger {
  * @internal
  */
 export interface Running extends Upload {
+  readonly service: Service
   readonly terms: Terms
   /** Where it is recorded; if nowhere, nothing is. */
   readonly id: Option.Option<string>
   readonly ledger: Ledger
   readonly scope: Scope.Scope
+  /** What travels with its sessions: as given, or else as an earlier process was given it. */
+  metadata: Metadata | undefined
   /** The source, as long as one session lasts. */
   opened: { readonly source: OpenSource; readonly scope: Scope.CloseableScope } | undefined
   /** What a part failed with for good in the present step. */
@@ -57,11 +62,14 @@ export interface Running extends Upload {
 }
 
 /**
- * An upload that has not begun, for as long as its scope lasts.
+ * An upload that has not begun, for as long as the scope lasts.
  *
  * @internal
  */
-export const make = ({ options, run, source }: Upload): Effect.Effect<Running, never, ServiceApi | Scope.Scope> =>
+export const make = (
+  { options, run, source }: Upload,
+  scope: Scope.Scope
+): Effect.Effect<Running, never, ServiceApi> =>
   Effect.gen(function*() {
     const service = yield* ServiceApi
     const ledger = yield* UploadLedger.UploadLedger
@@ -69,6 +77,7 @@ export const make = ({ options, run, source }: Upload): Effect.Effect<Running, n
       source,
       options,
       run,
+      service,
       terms: { source, options, service, policy: yield* RetryPolicy.RetryPolicy },
       id: Option.orElse(
         Option.fromNullable(options.unfinished),
@@ -78,7 +87,8 @@ export const make = ({ options, run, source }: Upload): Effect.Effect<Running, n
             : Option.none()
       ),
       ledger: { service: ledger, record: undefined, hangs: false },
-      scope: yield* Effect.scope,
+      scope,
+      metadata: options.metadata,
       opened: undefined,
       failure: undefined
     }
@@ -138,8 +148,8 @@ export const given = <A>(
         Option.none()
       )
     })
-    // Disconnected, because a store that hangs may not be interruptible either
-    return untilTimer(Effect.disconnect(Effect.asSome(Effect.suspend(() => operation(ledger)))), patience, givenUp)
+    // A store that hangs may not be interruptible either
+    return untilTimerUnwaited(Effect.asSome(Effect.suspend(() => operation(ledger))), patience, givenUp)
   })
 
 /**

@@ -1,5 +1,5 @@
 /** What an answer of storage allows the client to do next. */
-export type Meaning = "stored" | "again" | "once" | "slowDown" | "newSession" | "never" | "damaged"
+export type Meaning = "stored" | "there" | "again" | "once" | "slowDown" | "newSession" | "never" | "damaged"
 
 /** A row of the table of answers to a PUT. */
 export interface StorageRow {

@@ -18,8 +18,8 @@ export const mutations: Readonly<Record<Law, Mutation & { readonly without: stri
   3: {
     without: "closing the connection of an attempt that was given up",
     module: "base/ownFiber",
-    from: "return running.unsafePoll() === null ? Fiber.interrupt(running) : Effect.void",
-    to: "return Effect.asVoid(Effect.forkDaemon(Effect.delay(Fiber.interrupt(running), 60_000)))"
+    from: "return running.unsafePoll() === null ? stop(running) : Effect.void",
+    to: "return Effect.asVoid(Effect.forkDaemon(Effect.delay(stop(running), 60_000)))"
   },
   4: {
     without: "asking for the file after a lost answer",

@@ -192,7 +192,7 @@ class Connection {
           status: answer.status,
           kind: answer.kind,
           meaning: answer.meaning,
-          etag: answer.meaning === "stored" || answer.meaning === "damaged" ? answer.etag : undefined,
+          etag: ["stored", "there", "damaged"].includes(answer.meaning ?? "never") ? answer.etag : undefined,
           retryAfter: seconds === undefined ? undefined : Number(seconds) * 1000
         }
         const seemsStored = answer.meaning === "damaged" && !this.world.scenario.answersChecksum
@@ -415,7 +415,8 @@ export class Network {
     if (!world.process.isAlive) return undefined
     const path = url.pathname.replace(/^\/api/, "")
     const grant = isPut ? this.servers.grantOf(url) : undefined
-    const put = isPut && path !== "" ? world.putTrouble() : undefined
+    const drawn = isPut && path !== "" ? world.putTrouble() : undefined
+    const put = this.servers.meets(drawn, grant) ? drawn : undefined
     const operation = isPut ? "put" : url.origin === serviceOrigin ? operationOf(request.method, path) : "other"
     const call = isPut ? undefined : world.callTrouble(operation)
     const fileId = isPut ? grant?.session.known.fileId : fileIdIn(path)

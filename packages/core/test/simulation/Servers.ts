@@ -1,5 +1,5 @@
 import { Checksum } from "@stevedore/core"
-import type { CallTrouble, Meaning, StorageRow } from "./Faults.js"
+import type { CallTrouble, Meaning, PutTrouble, StorageRow } from "./Faults.js"
 import type { Exchange, Session } from "./History.js"
 import { limits } from "./Scenario.js"
 import { signatureMark, storageOrigin, token, type World } from "./World.js"
@@ -83,12 +83,30 @@ export class Servers {
     }
   }
 
-  /** What storage says to a PUT before it has stored anything. */
+  /** Whether a PUT meets this trouble. Storage that takes a file once says 412 because it has one, and of nothing else. */
+  meets(trouble: PutTrouble | undefined, grant: Grant | undefined): boolean {
+    if (trouble !== "412 PreconditionFailed" || grant === undefined || grant.session.known.uploadId !== undefined) {
+      return true
+    }
+    const { known, stored } = grant.session
+    // nothing of this session was sent before: the file is somebody else's
+    return stored.has(grant.part) || !this.world.history.exchanges.some(({ fileId, part }) =>
+      fileId === known.fileId && part !== undefined
+    )
+  }
+
+  /** What storage says to a PUT instead of storing it. */
   row(row: StorageRow, kind: string, exchange: Exchange): Answer {
     const session = exchange.fileId === undefined ? undefined : this.sessions.get(exchange.fileId)
     // by the clock: past the URL's own deadline it can only be the deadline
     const isOver = session !== undefined && this.now >= session.known.deadline
-    return this.storageError(kind === "403 unreadable" && isOver ? { ...row, meaning: "newSession" } : row, kind)
+    if (kind === "403 unreadable" && isOver) return this.storageError({ ...row, meaning: "newSession" }, kind)
+    const etag = row.status === 412 && session?.known.uploadId === undefined
+      ? session?.stored.get(exchange.part ?? 1)?.etag
+      : undefined
+    return etag === undefined
+      ? this.storageError(row, kind)
+      : { ...this.storageError({ ...row, meaning: "there" }, kind), etag }
   }
 
   grantOf(url: URL): Grant | undefined {
