@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Metadata from "@stevedore/core/Metadata"
 import type * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import { charactersIn } from "@stevedore/core/UploadSource"
 import * as Effect from "effect/Effect"
@@ -30,7 +31,8 @@ const Fields = (largest: number) =>
   Schema.Struct({
     name: Name,
     type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.maxLength(255)))),
-    size: Schema.Int.pipe(Schema.between(1, largest))
+    size: Schema.Int.pipe(Schema.between(1, largest)),
+    metadata: Schema.optional(Metadata.Metadata)
   })
 
 const SingleBody = Fields(LARGEST.single)
@@ -98,21 +100,24 @@ const initiate = <A, I>(
       name: names.fileName,
       type: names.mediaType,
       size: names.size,
-      parts: names.parts
+      parts: names.parts,
+      ...(names.metadata !== undefined && { metadata: names.metadata })
     }
     const toWire = (field: string) => wireNames[field] ?? field
-    const fields = wanted.filter((field) => wire[toWire(field)] !== undefined)
+    const named = wanted.filter((field) => Object.hasOwn(wireNames, field))
+    const fields = named.filter((field) => wire[toWire(field)] !== undefined)
     const value = yield* Schema.decodeUnknown(body, { errors: "all" })(
       Object.fromEntries(fields.map((field) => [field, wire[toWire(field)]]))
     ).pipe(Effect.mapError(invalid(toWire)))
-    const known = wanted.map(toWire)
+    const known = named.map(toWire)
     return { value, unknownFields: Object.keys(wire).filter((field) => !known.includes(field)) }
   })
 
 const toDeclaration = (body: typeof SingleBody.Type): Declaration => ({
   name: body.name,
   type: body.type ?? undefined,
-  size: body.size
+  size: body.size,
+  ...(body.metadata && { metadata: body.metadata })
 })
 
 /**
@@ -126,7 +131,7 @@ export const parseInitiate = (
   names: Names
 ): Effect.Effect<Parsed<Declaration>, ServiceRefused.ServiceRefused> =>
   Effect.map(
-    initiate(text, names, SingleBody, ["name", "type", "size"]),
+    initiate(text, names, SingleBody, ["name", "type", "size", "metadata"]),
     ({ unknownFields, value }) => ({ value: toDeclaration(value), unknownFields })
   )
 
@@ -144,7 +149,7 @@ export const parseInitiateLarge = (
   ServiceRefused.ServiceRefused
 > =>
   Effect.map(
-    initiate(text, names, MultipartBody, ["name", "type", "size", "parts"]),
+    initiate(text, names, MultipartBody, ["name", "type", "size", "parts", "metadata"]),
     ({ unknownFields, value }) => ({ value: { declared: toDeclaration(value), parts: value.parts }, unknownFields })
   )
 

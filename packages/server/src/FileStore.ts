@@ -40,8 +40,6 @@ export interface Signing {
   readonly credential: UrlSigner.Credential
   readonly origin: string
   readonly bucket: string
-  /** When URLs are signed, in milliseconds since 1970. Defaults to Effect's clock. */
-  readonly now?: Effect.Effect<number> | undefined
 }
 
 /**
@@ -55,14 +53,12 @@ export const signed = (store: ObjectStore.ObjectStoreService, signing: Signing):
   ...store,
   presign: store.presign ??
     ((request) =>
-      Effect.flatMap(signing.now ?? Clock.currentTimeMillis, (at) =>
+      Effect.flatMap(Clock.currentTimeMillis, (at) =>
         UrlSigner.sign(signing.credential, {
           method: request.method,
           origin: signing.origin,
-          path: `/${signing.bucket}/${request.key}`,
-          query: request.part === undefined
-            ? undefined
-            : { partNumber: String(request.part.partNumber), uploadId: request.part.uploadId },
+          path: UrlSigner.pathOf(signing.bucket, request.key),
+          query: ObjectStore.queryOf(request),
           headers: request.headers,
           at,
           expiresIn: request.expiresIn

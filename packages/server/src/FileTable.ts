@@ -7,6 +7,7 @@
  *
  * @since 0.1.0
  */
+import type { Metadata } from "@stevedore/core/Metadata"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
@@ -48,11 +49,25 @@ export interface NewFile {
   readonly name: string
   readonly mediaType: string | undefined
   readonly size: number
+  /** What the client has declared besides. */
+  readonly metadata: Metadata | undefined
   readonly kind: "single" | "multipart"
   /** The name of its bytes in the store. No other file ever has it. */
   readonly key: string
   readonly state: "opening" | "waiting"
   readonly lifetimeMillis: number
+}
+
+/**
+ * How much a tenant may have: bytes and files, those that are stored and those whose upload is under way. What is undefined
+ * is not limited.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Quota {
+  readonly bytes?: number | undefined
+  readonly files?: number | undefined
 }
 
 /**
@@ -67,9 +82,13 @@ export interface FileRow extends Omit<NewFile, "state" | "lifetimeMillis"> {
   readonly uploadId: string | undefined
   /** The etag that the stored bytes had when the file was settled. */
   readonly etag: string | undefined
+  /** Their version, where the store keeps all versions. */
+  readonly versionId: string | undefined
   /** Why it has failed. */
   readonly reason: string | undefined
   readonly createdAt: number
+  /** When it was settled or removed. */
+  readonly settledAt: number | undefined
   /** An unfinished upload may be removed from then on. */
   readonly expiresAt: number
 }
@@ -81,7 +100,11 @@ export interface FileRow extends Omit<NewFile, "state" | "lifetimeMillis"> {
  * @category models
  */
 export type Outcome =
-  | { readonly state: "finalized" | "inspecting"; readonly etag: string | undefined }
+  | {
+    readonly state: "finalized" | "inspecting"
+    readonly etag: string | undefined
+    readonly versionId?: string | undefined
+  }
   | { readonly state: "failed"; readonly reason: string }
 
 /**
@@ -133,10 +156,17 @@ export class TableFailed extends Schema.TaggedError<TableFailed>("@stevedore/ser
  * @category models
  */
 export interface FileTableService {
-  readonly open: (file: NewFile) => Effect.Effect<void, TableFailed>
+  /**
+   * Holds a new file. False if its tenant would have more than the quota then: of several that come at once, no more pass
+   * than there is room for. A file counts until it has failed or is discarded; an unfinished one until it is removed.
+   */
+  readonly open: (file: NewFile, quota?: Quota) => Effect.Effect<boolean, TableFailed>
   /** `opening` becomes `waiting`, with the store's id of the upload. False if it is no longer `opening`. */
   readonly opened: (id: string, uploadId: string) => Effect.Effect<boolean, TableFailed>
-  /** The file of this tenant. Nobody sees another tenant's. */
+  /**
+   * The file of this tenant. Nobody sees another tenant's. An unfinished one that has expired is `removing`, also before a
+   * sweeper has taken it.
+   */
   readonly find: (tenant: string, id: string) => Effect.Effect<Option.Option<FileRow>, TableFailed>
   /**
    * Takes a file in order to complete it: one that is `waiting` and has not expired, or one that is `completing` by a lease

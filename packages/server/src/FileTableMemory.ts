@@ -8,14 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import type { FileRow, FileState, FileTableService } from "./FileTable.js"
+import type { FileRow, FileState, FileTableService, Quota } from "./FileTable.js"
 import { FileTable, SECOND_LOOK_MILLIS } from "./FileTable.js"
 
 interface Held {
   row: FileRow
   leaseOwner: string | undefined
   leaseUntil: number
-  settledAt: number
 }
 
 interface Event {
@@ -76,31 +75,42 @@ export const make = (): FileTableService => {
       case "removing":
         return held.leaseUntil <= now ? held.row.state : undefined
       case "removed":
-        return held.settledAt + SECOND_LOOK_MILLIS <= now && held.leaseUntil <= now ? "removed" : undefined
+        return (held.row.settledAt ?? now) + SECOND_LOOK_MILLIS <= now && held.leaseUntil <= now ? "removed" : undefined
       default:
         return undefined
     }
+  }
+
+  const counts = ({ settledAt, state }: FileRow): boolean =>
+    state === "removing" ? settledAt === undefined : state !== "failed" && state !== "removed"
+
+  const hasRoom = (tenant: string, size: number, { bytes = Infinity, files: most = Infinity }: Quota): boolean => {
+    const counted = [...files.values()].map(({ row }) => row).filter((row) => row.tenant === tenant && counts(row))
+    return counted.length < most && counted.reduce((sum, row) => sum + row.size, size) <= bytes
   }
 
   const final = (tenant: string) =>
     [...files.values()].map(({ row }) => row).filter((row) => row.tenant === tenant && row.state === "finalized")
 
   return {
-    open: ({ lifetimeMillis, ...file }) =>
+    open: ({ lifetimeMillis, ...file }, quota) =>
       withNow((now) => {
+        if (quota !== undefined && !hasRoom(file.tenant, file.size, quota)) return false
         files.set(file.id, {
           row: {
             ...file,
             uploadId: undefined,
             etag: undefined,
+            versionId: undefined,
             reason: undefined,
             createdAt: now,
+            settledAt: undefined,
             expiresAt: now + lifetimeMillis
           },
           leaseOwner: undefined,
-          leaseUntil: 0,
-          settledAt: 0
+          leaseUntil: 0
         })
+        return true
       }),
     opened: (id, uploadId) =>
       Effect.sync(() => {
@@ -110,7 +120,11 @@ export const make = (): FileTableService => {
         return true
       }),
     find: (tenant, id) =>
-      Effect.sync(() => Option.fromNullable(files.get(id)?.row).pipe(Option.filter((row) => row.tenant === tenant))),
+      withNow((now) => {
+        const held = files.get(id)
+        if (held === undefined || held.row.tenant !== tenant) return Option.none()
+        return Option.some({ ...held.row, state: dueState(held, now) ?? held.row.state })
+      }),
     claim: (tenant, id, owner, leaseMillis) =>
       withNow((now) => {
         const held = files.get(id)
@@ -138,10 +152,9 @@ export const make = (): FileTableService => {
       withNow((now) => {
         const held = owned(id, owner, ["completing", "inspecting"])
         if (held === undefined) return Option.none()
-        held.settledAt = now
         // whoever inspects next takes it at once
         held.leaseUntil = now
-        const row = freed(held, { ...held.row, ...outcome })
+        const row = freed(held, { ...held.row, ...outcome, settledAt: now })
         if (row.state === "finalized") happened("completed", row, now)
         return Option.some(row)
       }),
@@ -163,9 +176,8 @@ export const make = (): FileTableService => {
           files.delete(id)
           return true
         }
-        held.settledAt = now
         held.leaseUntil = now
-        happened("removed", freed(held, { ...held.row, state: "removed" }), now)
+        happened("removed", freed(held, { ...held.row, state: "removed", settledAt: now }), now)
         return true
       }),
     discard: (tenant, id) =>

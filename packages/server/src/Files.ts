@@ -3,9 +3,11 @@
  *
  * @since 0.1.0
  */
+import type { Metadata } from "@stevedore/core/Metadata"
 
 /**
- * What a client declares when it initiates an upload. `size` is in bytes.
+ * What a client declares when it initiates an upload. `size` is in bytes. `metadata` is an addition to the interface: what
+ * the application wants to know of the file, within the bounds of `Metadata`.
  *
  * @since 0.1.0
  * @category models
@@ -14,10 +16,11 @@ export interface Declaration {
   readonly name: string
   readonly type: string | undefined
   readonly size: number
+  readonly metadata?: Metadata | undefined
 }
 
 /**
- * The file record, as sent on the wire.
+ * The file record, as sent on the wire. `metadata` is an addition to the interface, and only there if the file has some.
  *
  * @since 0.1.0
  * @category models
@@ -30,6 +33,7 @@ export interface FileRecord {
   readonly status: "pending" | "completed" | "failed"
   readonly author: { readonly id: string; readonly name: string } | null
   readonly created_at: string
+  readonly metadata?: Metadata
 }
 
 /**
@@ -75,18 +79,10 @@ export const chooseParts = (
 }
 
 /**
- * The key of a file's bytes in the bucket.
+ * The `Content-Disposition` of a download: it is stored under the file's own name, and never shown in a page.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const keyOf = (fileId: string): string => `files/${fileId}`
-
-/**
- * The file that a key of the bucket belongs to.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const fileIdOf = (key: string): string | undefined =>
-  key.startsWith("files/") ? key.slice("files/".length) : undefined
+export const attachment = (name: string): string =>
+  `attachment; filename*=UTF-8''${encodeURIComponent(name.replace(/\p{Surrogate}/gu, "\u{fffd}"))}`

@@ -23,8 +23,8 @@ export interface HooksService {
   readonly admit: (who: Principal, file: Declaration) => Effect.Effect<void, ServiceRefused.ServiceRefused>
   /**
    * Looks at a file whose bytes are there. Until it answers, the file is `pending` and cannot be downloaded; on `false` it
-   * has failed, and its bytes are removed. If it fails or its process dies, it is asked again. Defaults to none: a file is
-   * final with its Complete.
+   * has failed, and its bytes are removed. If it fails, takes longer than `Uploads.Options.storeTimeout` or its process
+   * dies, it is asked again. Defaults to none: a file is final with its Complete.
    */
   readonly inspect?:
     | ((
@@ -33,8 +33,8 @@ export interface HooksService {
     ) => Effect.Effect<boolean, unknown>)
     | undefined
   /**
-   * Told of every file that is final, at least once: an event that it fails on, or whose process dies, comes again, with
-   * the same id. In no order. Defaults to nothing.
+   * Told of every file that is final, at least once: an event that it fails on, has not ended in a minute, or whose process
+   * dies, comes again, with the same id. In no order, and several at once. Defaults to nothing.
    */
   readonly onCompleted: (event: FileEvent) => Effect.Effect<void, unknown>
   /** The same for every file or unfinished upload whose bytes are gone. Defaults to nothing. */

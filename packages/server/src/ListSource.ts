@@ -7,6 +7,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Principal } from "./Authorize.js"
+import type { FileRow } from "./FileTable.js"
 import type { ListQuery } from "./ListQuery.js"
 import type { ListRecord, Resource } from "./ListResources.js"
 import * as ListResources from "./ListResources.js"
@@ -19,10 +20,56 @@ import type * as ServiceRefused from "./ServiceRefused.js"
  * @category models
  */
 export interface Page {
-  readonly records: ReadonlyArray<ListRecord>
+  readonly records: ReadonlyArray<ListRecord | null>
   readonly total: number
   /** Opaque to clients, and sent back by them; undefined on the last page. */
   readonly next: string | undefined
+  /** Whether the page says that there are more. Defaults to whether there is a `next`, as it should be. */
+  readonly hasMore?: boolean | undefined
+}
+
+/**
+ * A page as sent on the wire. `next_cursor` is absent if the whole list fits on one page, and null on the last of several
+ * (service contract: pagination).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface WirePage {
+  readonly data: ReadonlyArray<ListRecord | null>
+  readonly page: {
+    readonly total_count: number
+    readonly has_more: boolean
+    readonly next_cursor?: string | null
+  }
+}
+
+/**
+ * A page as sent on the wire: `isFirst` if its request had no cursor.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const toWire = ({ hasMore, next, records, total }: Page, isFirst: boolean): WirePage => ({
+  data: records,
+  page: {
+    total_count: total,
+    has_more: hasMore ?? next !== undefined,
+    ...(next === undefined && (isFirst || hasMore === true) ? {} : { next_cursor: next ?? null })
+  }
+})
+
+/**
+ * A file that a client wants to be an entry of a project.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Import {
+  readonly file: FileRow
+  readonly projectId: string
+  readonly title: string | undefined
+  readonly fields: ReadonlyArray<{ readonly label: string; readonly value: string }>
 }
 
 /**
@@ -40,6 +87,10 @@ export interface ListSourceService {
     id: string,
     query: ListQuery
   ) => Effect.Effect<Page, ServiceRefused.ServiceRefused>
+  /** Makes a file an entry of a project, and answers with the entry. Without it, the service has no such call. */
+  readonly importFile?:
+    | ((who: Principal, file: Import) => Effect.Effect<ListRecord, ServiceRefused.ServiceRefused>)
+    | undefined
 }
 
 /**

@@ -6,27 +6,23 @@
  *
  * @since 0.1.0
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Path from "@effect/platform/Path"
 import * as LibsqlClient from "@effect/sql-libsql/LibsqlClient"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { createServer } from "node:http"
-import type { Server } from "node:http"
 import * as Authorize from "./Authorize.js"
 import * as FileStore from "./FileStore.js"
 import * as Identifiers from "./Identifiers.js"
+import * as NodeListen from "./internal/nodeListen.js"
+import { ServeFailed } from "./internal/nodeListen.js"
 import * as ObjectStoreDirectory from "./ObjectStoreDirectory.js"
 import * as ServerApp from "./ServerApp.js"
 import * as SqlFileTable from "./SqlFileTable.js"
@@ -42,20 +38,14 @@ import * as Uploads from "./Uploads.js"
  * @since 0.1.0
  * @category models
  */
-export interface Options extends ServerApp.Options, Uploads.Options {
+export interface Options extends ServerApp.Options, Uploads.Options, NodeListen.Options {
   /** Where the files and their rows are kept: made if it is missing, for its owner alone. One process at a time has it. */
   readonly directory: string
-  /** Defaults to `127.0.0.1`: this machine alone. */
-  readonly host?: string | undefined
-  /** Defaults to 0: any free port. */
-  readonly port?: number | undefined
   /**
    * The origin by which clients reach the service, such as `https://files.example` if a proxy is before it. Defaults to
    * where it listens.
    */
   readonly publicUrl?: string | undefined
-  /** How long requests under way may still take when the service ends. Defaults to 30 seconds. */
-  readonly drain?: Duration.DurationInput | undefined
 }
 
 /**
@@ -72,24 +62,19 @@ export interface Serving {
   readonly profile: string
 }
 
-/**
- * The service cannot begin.
- *
- * @since 0.1.0
- * @category errors
- */
-export class ServeFailed extends Schema.TaggedError<ServeFailed>("@stevedore/server/ServeFailed")("ServeFailed", {
-  /** Which option to change. */
-  option: Schema.Literal("directory", "port"),
-  problem: Schema.String
-}) {
-  override get message(): string {
-    return this.problem
-  }
-}
+export {
+  /**
+   * The service cannot begin.
+   *
+   * @since 0.1.0
+   * @category errors
+   */
+  ServeFailed
+} from "./internal/nodeListen.js"
 
 const BUCKET = "stevedore-files"
 const REGION = "us-east-1"
+const DATABASE = "stevedore.db"
 
 const inDirectory = (problem: string) => new ServeFailed({ option: "directory", problem })
 
@@ -145,42 +130,34 @@ const tokenIn = (file: string) =>
     return token
   })
 
-const text = (status: number, body: string) => HttpServerResponse.text(`${body}\n`, { status })
-
-const listening = (server: Server, host: string, port: number) =>
-  Effect.async<number, ServeFailed>((resume) => {
-    server.once("error", (error) => {
-      const code = "code" in error ? String(error.code) : error.message
-      resume(
-        new ServeFailed({
-          option: "port",
-          problem: `cannot listen on ${host}:${port} (${code}): use another port, or 0 for any free port`
-        })
-      )
-    })
-    server.listen(port, host, () => {
-      const address = server.address()
-      resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : port))
-    })
-  })
-
-/** Takes no more connections, waits for the requests under way, and then closes what is left. */
-const closed = (server: Server, drain: Duration.DurationInput) =>
-  Effect.async<void>((resume) => {
-    server.close(() => resume(Effect.void))
-  }).pipe(
-    // a connection that is kept alive is idle only when its request is over
-    Effect.race(Effect.repeat(Effect.sync(() => server.closeIdleConnections()), Schedule.spaced("50 millis"))),
-    Effect.timeoutOption(drain),
-    // a finalizer is not, and nothing in it would ever be given up
-    Effect.interruptible,
-    Effect.zipRight(Effect.sync(() => server.closeAllConnections()))
-  )
+const databaseIn = (file: string) => LibsqlClient.layer({ url: `file:${file}` })
 
 /**
- * Serves until the scope closes: the interface and its storage on one port, `/livez`, and `/readyz`, which is 503 where the
- * service cannot answer. It listens only when it can. When the scope closes, `/readyz` is 503, no connection is taken any
- * more, and what is under way may end; an upload that is being completed is completed. Fails if another process has the
+ * The tokens of a service by its directory, whether it runs or not. Fails if there is no service.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const tokens = (
+  directory: string
+): Layer.Layer<Tokens.Tokens, ServeFailed, FileSystem.FileSystem | Path.Path> =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { join, resolve } = yield* Path.Path
+    const file = join(resolve(directory), DATABASE)
+    if (!(yield* Effect.orElseSucceed(fs.exists(file), () => false))) {
+      return yield* inDirectory(`there is no service in ${directory}: stevedore serve makes one`)
+    }
+    return SqlTokens.layer.pipe(
+      Layer.provideMerge(SqlFileTable.layer),
+      Layer.provide(databaseIn(file)),
+      Layer.mapError(({ message }) => inDirectory(`cannot use ${directory}: ${message}`))
+    )
+  }))
+
+/**
+ * Serves until the scope closes: the interface, its storage, and what `OperationsApp` answers, on one port. It listens only
+ * when it can answer. When the scope closes, `/readyz` is 503, no connection is taken any more, and what is under way may end; an upload that is being completed is completed. Fails if another process has the
  * directory, or the port.
  *
  * @since 0.1.0
@@ -196,7 +173,7 @@ export const serve = (
     yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
     yield* locked(directory)
 
-    const state = { origin: options.publicUrl?.replace(/\/+$/, "") ?? "", isEnding: false }
+    const state = { origin: options.publicUrl?.replace(/\/+$/, "") ?? "" }
     const secret = yield* remembered(join(directory, "signing-key"), Identifiers.secret)
     const signing: FileStore.Signing = {
       credential: { accessKeyId: "STEVEDORE", secretAccessKey: Redacted.make(secret), region: REGION },
@@ -206,7 +183,7 @@ export const serve = (
         return state.origin
       }
     }
-    const database = LibsqlClient.layer({ url: `file:${join(directory, "stevedore.db")}` })
+    const database = databaseIn(join(directory, DATABASE))
     const parts = Uploads.layer(options).pipe(
       Layer.provideMerge(FileStore.layer(signing)),
       Layer.provide(ObjectStoreDirectory.layerDurable({
@@ -225,31 +202,21 @@ export const serve = (
     const token = yield* Effect.provide(tokenIn(join(directory, "token")), context)
     const isReady = Effect.provide(ServerApp.isReady, context)
 
-    const app: HttpApp.Default = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => {
-      const [path = ""] = url.split("?")
-      if (path.startsWith(`/${BUCKET}/`)) return storage
-      if (path === "/livez") return Effect.succeed(text(200, "ok"))
-      if (path !== "/readyz") return api
-      return Effect.map(isReady, (ready) => ready && !state.isEnding ? text(200, "ok") : text(503, "not ready"))
-    })
-    const handler = yield* NodeHttpServer.makeHandler(app)
-
+    const app: HttpApp.Default = Effect.flatMap(
+      HttpServerRequest.HttpServerRequest,
+      ({ url }) => url.startsWith(`/${BUCKET}/`) ? storage : api
+    )
     // the last of all: it is the first to end
-    const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000 }, handler)
-    const host = options.host ?? "127.0.0.1"
-    const port = yield* Effect.acquireRelease(listening(server, host, options.port ?? 0), () => {
-      state.isEnding = true
-      return closed(server, options.drain ?? "30 seconds")
-    })
-    const reached = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host
-    if (state.origin === "") state.origin = `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`
+    const origin = yield* NodeListen.listen(app, isReady, options)
+    if (state.origin === "") state.origin = origin
 
     const profile = join(directory, "profile.json")
-    const fitting = ServiceProfile.extend(ServiceProfile.standard, { download: options.download ?? "content" })
+    const fitting = ServiceProfile.extend(ServerApp.profile, {
+      download: options.download === "link" ? "link" : "content"
+    })
     const encoded = yield* Schema.encode(ServiceProfile.ServiceProfile)(fitting)
     yield* fs.writeFileString(profile, `${JSON.stringify(encoded, undefined, 2)}\n`)
-    const basePath = (options.basePath ?? "").replace(/^\/+|\/+$/g, "")
-    return { baseUrl: basePath === "" ? state.origin : `${state.origin}/${basePath}`, token, profile }
+    return { baseUrl: NodeListen.baseUrl(state.origin, options.basePath), token, profile }
   }).pipe(
     Effect.provide(Identifiers.layerSecure),
     Effect.mapError((error) =>

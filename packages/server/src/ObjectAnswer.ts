@@ -84,7 +84,7 @@ export const make = (
     const isRanged = ifRange === undefined || ifRange === object.etag || ifRange === answer["last-modified"]
     const range = isRanged ? yield* parseRange(headers["range"], object.size) : undefined
     const length = range?.length ?? object.size
-    return HttpServerResponse.stream(store.get(object.key, range), {
+    return HttpServerResponse.stream(store.get(object.key, range, object), {
       status: range === undefined ? 200 : 206,
       contentType: object.contentType ?? "binary/octet-stream",
       headers: {

@@ -29,6 +29,8 @@ export interface StoredObject {
   readonly etag: string
   readonly contentType: string | undefined
   readonly lastModified: number
+  /** Which version it is, where the store keeps all that were stored under one key. */
+  readonly versionId?: string | undefined
 }
 
 /**
@@ -44,8 +46,8 @@ export interface StoredPart {
 }
 
 /**
- * What the sandbox needs a pre-signed URL for. `headers` are those that the client must send and that the signature
- * covers; `expiresIn` is in seconds.
+ * What a pre-signed URL is needed for. `headers` are those that the client must send and that the signature covers;
+ * `query` is sent besides, such as `response-content-disposition`; `expiresIn` is in seconds.
  *
  * @since 0.1.0
  * @category models
@@ -55,7 +57,31 @@ export interface PresignRequest {
   readonly key: string
   readonly part?: { readonly uploadId: string; readonly partNumber: number } | undefined
   readonly headers: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>> | undefined
   readonly expiresIn: number
+}
+
+/**
+ * The query of the URL, without its signature.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const queryOf = ({ part, query }: PresignRequest): Readonly<Record<string, string>> => ({
+  ...query,
+  ...(part === undefined ? {} : { partNumber: String(part.partNumber), uploadId: part.uploadId })
+})
+
+/**
+ * Which of the objects that were stored under a key is meant: one that has become another meanwhile is refused with
+ * `PreconditionFailed`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Which {
+  readonly versionId?: string | undefined
+  readonly etag?: string | undefined
 }
 
 /**
@@ -101,16 +127,25 @@ export interface ObjectStoreService {
   readonly abortUpload: (key: string, uploadId: string) => Effect.Effect<void, StorageRefused.StorageRefused>
   /** The ids of a key's uploads that are neither completed nor aborted. */
   readonly opened: (key: string) => Effect.Effect<ReadonlyArray<string>, StorageRefused.StorageRefused>
-  readonly head: (key: string) => Effect.Effect<StoredObject, StorageRefused.StorageRefused>
+  /** What is stored under a key, or a version of it. */
+  readonly head: (
+    key: string,
+    which?: Pick<Which, "versionId">
+  ) => Effect.Effect<StoredObject, StorageRefused.StorageRefused>
   /** `length` bytes from `offset`; without a range, the whole object. One that is replaced meanwhile is read to its end. */
   readonly get: (
     key: string,
-    range?: { readonly offset: number; readonly length: number }
+    range?: { readonly offset: number; readonly length: number },
+    which?: Which
   ) => Stream.Stream<Uint8Array, StorageRefused.StorageRefused>
-  /** Removes an object. A missing object is not an error. */
+  /** Removes an object, with all its versions. A missing object is not an error. */
   readonly remove: (key: string) => Effect.Effect<void, StorageRefused.StorageRefused>
   /** Provided by a store that signs and serves its own URLs; without it, the sandbox does both. */
   readonly presign?: ((request: PresignRequest) => Effect.Effect<string, StorageRefused.StorageRefused>) | undefined
+  /** Succeeds where the store can be used now. Without it, a store that answers `head` can. */
+  readonly ready?: Effect.Effect<void, StorageRefused.StorageRefused> | undefined
+  /** What the URL of a single PUT signs besides, so that it can never replace an object. Defaults to nothing. */
+  readonly putHeaders?: Readonly<Record<string, string>> | undefined
 }
 
 /**
@@ -379,10 +414,14 @@ export const make = (
       ),
     opened: (key) =>
       Effect.sync(() => [...uploads].filter(([, upload]) => upload.key === key).map(([uploadId]) => uploadId)),
-    head: findObject,
-    get: (key, range) =>
+    head: (key) => findObject(key),
+    get: (key, range, which) =>
       Stream.unwrapScoped(Effect.map(
-        reading(findObject(key)),
+        reading(Effect.filterOrFail(
+          findObject(key),
+          ({ etag }) => which?.etag === undefined || which.etag === etag,
+          () => StorageRefused.make("PreconditionFailed", { details: { Condition: "If-Match" } })
+        )),
         (object) => readBlobs(object.blobs, range?.offset ?? 0, range?.length ?? object.size)
       )),
     remove: (key) =>

@@ -19,6 +19,27 @@ export interface Admission {
 }
 
 /**
+ * What a request is told that is the `used`th of its window.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const admission = ({ endsAt, limit, now, used }: {
+  readonly limit: number
+  readonly used: number
+  readonly endsAt: number
+  readonly now: number
+}): Admission => ({
+  admitted: used <= limit,
+  headers: {
+    "x-ratelimit-limit": String(limit),
+    "x-ratelimit-remaining": String(Math.max(0, limit - used)),
+    "x-ratelimit-reset": String(Math.ceil(endsAt / 1000))
+  },
+  retryAfter: Math.max(1, Math.ceil((endsAt - now) / 1000))
+})
+
+/**
  * Makes the limiter. A window starts with the first request after the previous one has ended.
  *
  * @since 0.1.0
@@ -34,16 +55,7 @@ export const make = (
       ends = now + options.windowMillis
       used = 0
     }
-    const admitted = used < options.limit
-    used += admitted ? 1 : 0
-    return {
-      admitted,
-      headers: {
-        "x-ratelimit-limit": String(options.limit),
-        "x-ratelimit-remaining": String(options.limit - used),
-        "x-ratelimit-reset": String(Math.ceil(ends / 1000))
-      },
-      retryAfter: Math.ceil((ends - now) / 1000)
-    }
+    used += 1
+    return admission({ limit: options.limit, used, endsAt: ends, now })
   }
 }

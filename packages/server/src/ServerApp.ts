@@ -12,24 +12,34 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as ApiRequest from "./ApiRequest.js"
 import type { Principal } from "./Authorize.js"
 import { Authorize } from "./Authorize.js"
-import type { Declaration } from "./Files.js"
+import type { Declaration, FileRecord } from "./Files.js"
+import { attachment } from "./Files.js"
 import { FileStore } from "./FileStore.js"
+import type { FileRow } from "./FileTable.js"
 import { FileTable } from "./FileTable.js"
 import * as FileList from "./internal/fileList.js"
+import { named } from "./internal/named.js"
+import { prefixOf } from "./internal/prefix.js"
 import * as ListQuery from "./ListQuery.js"
 import type { Resource } from "./ListResources.js"
 import type { Page } from "./ListSource.js"
-import { ListSource } from "./ListSource.js"
+import { ListSource, toWire } from "./ListSource.js"
 import * as ObjectAnswer from "./ObjectAnswer.js"
+import type { ObserverService } from "./Observer.js"
+import { Observer } from "./Observer.js"
 import { RateLimit } from "./RateLimit.js"
+import * as ServerMetrics from "./ServerMetrics.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 import type * as StorageRefused from "./StorageRefused.js"
 import type { Scope } from "./Tokens.js"
+import type { ListedParts } from "./Uploads.js"
 import { toRecord, Uploads } from "./Uploads.js"
 
 /**
@@ -42,15 +52,40 @@ export interface Options {
   /** What stands before every path of the interface, such as `/api`. Defaults to nothing. */
   readonly basePath?: string | undefined
   /**
-   * What a download returns: the bytes themselves (`content`, the default), or JSON with a pre-signed URL (`link`), so that
-   * no bytes go through the service. The profile of the clients must say the same.
+   * What a download returns: the bytes themselves (`content`, the default), or JSON with a pre-signed URL (`link`) or a
+   * redirect to it, so that no bytes go through the service. The profile of the clients must say whether it is a `link`.
    */
-  readonly download?: "content" | "link" | undefined
+  readonly download?: "content" | "link" | "redirect" | undefined
+  /**
+   * The names and paths of the interface that the contract leaves open, as the profile of the clients has them. Of several
+   * names for one field the service sends the first. Defaults to {@link profile}.
+   */
+  readonly profile?:
+    | Pick<ServiceProfile.ServiceProfile, "completeUploadBody" | "envelope" | "fields" | "paths">
+    | undefined
+  /** The elements of `urls`: strings (default), or objects with the profile's `partUrl` and `partNumber`. */
+  readonly partUrls?: "strings" | "objects" | undefined
+  /**
+   * Whether a file can be downloaded whose bytes were replaced through a URL that was still valid. Defaults to no: it is no
+   * longer what was completed.
+   */
+  readonly overwrites?: boolean | undefined
+  /** The record of a file, as sent on the wire. Defaults to `Uploads.toRecord`. `now` is in milliseconds. */
+  readonly record?: ((row: FileRow, now: number) => FileRecord) | undefined
   /** The origins whose pages may use the service. Defaults to none. */
   readonly origins?: ReadonlyArray<string> | undefined
 }
 
-const { fields, paths } = ServiceProfile.standard
+/**
+ * The profile of clients whose service is this one: the standard profile, and metadata in the field `metadata` of both
+ * initiate calls, which is an addition to the interface.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const profile: ServiceProfile.ServiceProfile = ServiceProfile.extend(ServiceProfile.standard, {
+  fields: { metadata: "metadata" }
+})
 
 // ten thousand parts with an etag each are a little over one
 const LARGEST_BODY = FileSystem.MiB(4)
@@ -60,8 +95,6 @@ const refusalAnswer = (refusal: ServiceRefused.ServiceRefused): HttpServerRespon
     status: refusal.status,
     headers: refusal.retryAfter === undefined ? {} : { "retry-after": refusal.retryAfter }
   })
-
-const resource = (data: unknown, status = 200) => HttpServerResponse.unsafeJson({ data }, { status })
 
 type Refusal = ServiceRefused.ServiceRefused | StorageRefused.StorageRefused
 
@@ -83,7 +116,10 @@ const searchOf = (url: string): string => {
 }
 
 // PostgreSQL has no place for it
-const checkNames = (declared: Declaration): Effect.Effect<Declaration, ServiceRefused.ServiceRefused> => {
+const checkNames = (
+  declared: Declaration,
+  fields: ServiceProfile.ServiceProfile["fields"]
+): Effect.Effect<Declaration, ServiceRefused.ServiceRefused> => {
   const wrong = declared.name.includes("\0")
     ? fields.fileName
     : declared.type?.includes("\0") === true
@@ -95,19 +131,6 @@ const checkNames = (declared: Declaration): Effect.Effect<Declaration, ServiceRe
 }
 
 const isId = (text: string): boolean => /^[0-9A-Za-z]{22}$/.test(text)
-
-const pageAnswer = ({ next, records, total }: Page, isFirst: boolean) =>
-  HttpServerResponse.unsafeJson({
-    data: records,
-    page: {
-      total_count: total,
-      has_more: next !== undefined,
-      ...(isFirst && next === undefined ? {} : { next_cursor: next ?? null })
-    }
-  })
-
-const attachment = (name: string): string =>
-  `attachment; filename*=UTF-8''${encodeURIComponent(name.replace(/\p{Surrogate}/gu, "\u{fffd}"))}`
 
 const routed = (path: string): HttpRouter.PathInput => `/${path.slice(1).replace("{file_id}", ":id")}`
 
@@ -127,45 +150,86 @@ export const make = (
     const authorize = yield* Authorize
     const lists = yield* ListSource
     const limit = yield* RateLimit
+    const { completeUploadBody, envelope, fields, paths } = options.profile ?? profile
+    const prefix = prefixOf(options.basePath)
+    const toRecordAt = options.record ?? toRecord
+
+    const resource = (value: unknown, status = 200) =>
+      HttpServerResponse.unsafeJson(
+        envelope === "none" ? value : { [envelope === "either" ? "data" : envelope]: value },
+        { status }
+      )
+
+    const recordOf = (row: FileRow) => Effect.map(Clock.currentTimeMillis, (now) => resource(toRecordAt(row, now)))
+
+    const observed = (tell: (observer: ObserverService) => Effect.Effect<void>) => Effect.flatMap(Observer, tell)
 
     const initiate: Endpoint = (who, request) =>
       Effect.gen(function*() {
-        const { value } = yield* ApiRequest.parseInitiate(yield* textOf(request), fields)
-        const { fileId, uploadUrl } = yield* uploads.initiate(who, yield* checkNames(value))
-        return resource({ id: fileId, upload_url: uploadUrl }, 201)
+        const { unknownFields, value } = yield* ApiRequest.parseInitiate(yield* textOf(request), fields)
+        const file = yield* checkNames(value, fields)
+        const { fileId, uploadUrl } = yield* uploads.initiate(who, file)
+        yield* observed(({ declared }) => declared({ fileId, file, urls: 1, unknownFields }))
+        return resource(named([[fields.fileId, fileId], ["upload_url", uploadUrl]]), 201)
       })
 
     const initiateLarge: Endpoint = (who, request) =>
       Effect.gen(function*() {
-        const { value } = yield* ApiRequest.parseInitiateLarge(yield* textOf(request), fields)
-        const { fileId, uploadId, urls } = yield* uploads.initiateLarge(
-          who,
-          yield* checkNames(value.declared),
-          value.parts
+        const { unknownFields, value } = yield* ApiRequest.parseInitiateLarge(yield* textOf(request), fields)
+        const file = yield* checkNames(value.declared, fields)
+        const { fileId, uploadId, urls } = yield* uploads.initiateLarge(who, file, value.parts)
+        yield* observed(({ declared }) => declared({ fileId, file, urls: urls.length, unknownFields }))
+        return resource(
+          named([
+            [fields.fileId, fileId],
+            ["upload_id", uploadId],
+            [
+              "urls",
+              options.partUrls === "objects"
+                ? urls.map((url, index) => named([[fields.partUrl, url], [fields.partNumber, index + 1]]))
+                : urls
+            ],
+            ...(fields.partSize === undefined ? [] : [[fields.partSize, Math.ceil(file.size / urls.length)] as const])
+          ]),
+          201
         )
-        return resource({ id: fileId, upload_id: uploadId, urls }, 201)
       })
 
-    const complete: Endpoint = (who, _, id) =>
-      Effect.map(uploads.complete(who, id, undefined), (row) => resource(toRecord(row)))
+    const completed = (who: Principal, fileId: string, listed: ListedParts | undefined) =>
+      Effect.gen(function*() {
+        yield* observed(({ asked }) => asked({ fileId, parts: listed?.parts }))
+        const row = yield* uploads.complete(who, fileId, listed)
+        yield* observed(({ completed }) => completed(fileId))
+        return yield* recordOf(row)
+      })
+
+    const complete: Endpoint = (who, request, id) =>
+      Effect.gen(function*() {
+        if (completeUploadBody !== "none") {
+          yield* ApiRequest.checkComplete(yield* textOf(request), completeUploadBody)
+        }
+        return yield* completed(who, id, undefined)
+      })
 
     const completeLarge: Endpoint = (who, request, id) =>
       Effect.gen(function*() {
-        const listed = yield* ApiRequest.parseCompleteLarge(yield* textOf(request), fields)
-        return resource(toRecord(yield* uploads.complete(who, id, listed)))
+        return yield* completed(who, id, yield* ApiRequest.parseCompleteLarge(yield* textOf(request), fields))
       })
 
-    const file: Endpoint = (who, _, id) => Effect.map(uploads.file(who, id), (row) => resource(toRecord(row)))
+    const file: Endpoint = (who, _, id) => Effect.flatMap(uploads.file(who, id), recordOf)
 
     const remove: Endpoint = (who, _, id) => Effect.as(uploads.remove(who, id), HttpServerResponse.empty())
 
     const download: Endpoint = (who, request, id) =>
       Effect.gen(function*() {
         const row = yield* uploads.finalized(who, id)
-        if (options.download === "link") return resource({ url: yield* uploads.downloadUrl(row) })
-        const object = yield* store.head(row.key)
+        if (options.download === "link") {
+          return resource(named([[fields.downloadUrl, yield* uploads.downloadUrl(row)]]))
+        }
+        if (options.download === "redirect") return HttpServerResponse.redirect(yield* uploads.downloadUrl(row))
+        const object = yield* store.head(row.key, row)
         // whatever was stored under its key since is not this file
-        if (row.etag !== undefined && object.etag !== row.etag) {
+        if (options.overwrites !== true && row.etag !== undefined && object.etag !== row.etag) {
           return yield* ServiceRefused.make(409, "Conflict", { message: "What is stored is not what was completed" })
         }
         return HttpServerResponse.setHeaders(yield* ObjectAnswer.make(request.headers, object, store), {
@@ -189,7 +253,25 @@ export const make = (
     (who, request, id) =>
       Effect.gen(function*() {
         const query = yield* ListQuery.parse(resource, name, searchOf(request.url))
-        return pageAnswer(yield* page(who, id, query), query.startCursor === undefined)
+        const answer = HttpServerResponse.unsafeJson(
+          toWire(yield* page(who, id, query), query.startCursor === undefined)
+        )
+        return resource.deprecated
+          ? HttpServerResponse.setHeaders(answer, {
+            deprecation: "true",
+            link: `<${prefix}/v1/docs>; rel="successor-version"`
+          })
+          : answer
+      })
+
+    const importFile: Endpoint = (who, request) =>
+      Effect.gen(function*() {
+        const { fields, file_id, project_id, title } = yield* ApiRequest.parseImport(yield* textOf(request))
+        const file = yield* uploads.finalized(who, file_id)
+        const imported = lists.importFile?.(who, { file, projectId: project_id, title, fields: fields ?? [] })
+        return imported === undefined
+          ? yield* ServiceRefused.notFound("This path")
+          : resource(yield* imported, 201)
       })
 
     const guarded = (scope: Scope, endpoint: Endpoint, id: string, request: HttpServerRequest.HttpServerRequest) =>
@@ -238,8 +320,17 @@ export const make = (
             ? () => Effect.fail(ServiceRefused.notFound("This file"))
             : endpoint
           return yield* guarded(scope, known, id, request)
-        })
+        }),
+        // what has begun is carried out, whether or not its client waits for it
+        { uninterruptible: true }
       )
+
+    const ownFiles = route(
+      "GET",
+      "/v1/files",
+      "read",
+      list("files", FileList.resource, (who, _, query) => FileList.page(table, who, query))
+    )
 
     const router = HttpRouter.fromIterable([
       route("POST", routed(paths.initiateUpload), "write", initiate),
@@ -250,12 +341,8 @@ export const make = (
       route("DELETE", routed(paths.file), "write", remove, true),
       route("GET", routed(paths.download), "read", download, true),
       route("GET", routed(paths.tokenInfo), "read", tokenInfo),
-      route(
-        "GET",
-        "/v1/files",
-        "read",
-        list("files", FileList.resource, (who, _, query) => FileList.page(table, who, query))
-      ),
+      ...(lists.importFile === undefined ? [] : [route("POST", routed(paths.importFile), "write", importFile)]),
+      ...(lists.resources["files"] === undefined ? [ownFiles] : []),
       ...Object.entries(lists.resources).map(([name, resource]) =>
         route(
           "GET",
@@ -266,14 +353,13 @@ export const make = (
       )
     ])
 
-    const basePath = (options.basePath ?? "").replace(/^\/+|\/+$/g, "")
     const unknownPath = Effect.succeed(refusalAnswer(ServiceRefused.notFound("This path")))
-    const interfaceApp = (basePath === "" ? router : HttpRouter.prefixAll(router, `/${basePath}`)).pipe(
+    const interfaceApp = (prefix === "" ? router : HttpRouter.prefixAll(router, prefix)).pipe(
       HttpRouter.toHttpApp,
       Effect.map(Effect.catchTag("RouteNotFound", () => unknownPath))
     )
     const app = yield* interfaceApp
-    const named = (options.origins ?? []).length === 0 ? app : HttpMiddleware.cors({
+    const shared = (options.origins ?? []).length === 0 ? app : HttpMiddleware.cors({
       allowedOrigins: [...(options.origins ?? [])],
       allowedMethods: ["GET", "POST", "DELETE"],
       allowedHeaders: ["authorization", "content-type", "range", "if-match", "if-range", "if-none-match"],
@@ -287,11 +373,13 @@ export const make = (
       ]
     })(app)
 
-    return Effect.catchAllCause(named, (cause) =>
+    const answering = Effect.catchAllCause(shared, (cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(
         Effect.logError("A request has failed", cause),
         refusalAnswer(ServiceRefused.make(500, "InternalError"))
       ))
+    return Effect.tap(answering, ({ status }) =>
+      Metric.increment(Metric.tagged(ServerMetrics.requests, "status", String(status))))
   })
 
 /**
@@ -305,5 +393,6 @@ export const isReady: Effect.Effect<boolean, never, FileTable | FileStore> = Eff
   const store = yield* FileStore
   yield* table.find("", "")
   // nothing has this key: a store that says so answers
-  yield* Effect.catchIf(store.head("stevedore-ready"), ({ status }) => status === 404, () => Effect.void)
+  yield* store.ready ??
+    Effect.catchIf(store.head("stevedore-ready"), ({ status }) => status === 404, () => Effect.void)
 }).pipe(Effect.timeout("5 seconds"), Effect.isSuccess)

@@ -10,10 +10,12 @@ import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
+import * as Metadata from "@stevedore/core/Metadata"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import type { FileRow, FileState, FileTableService } from "./FileTable.js"
 import { FileTable, SECOND_LOOK_MILLIS, TableFailed } from "./FileTable.js"
 
@@ -90,9 +92,102 @@ const first = Effect.gen(function*() {
   yield* Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
 })
 
+const versions = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql.unsafe("alter table stevedore_file add column version_id text")
+)
+
+// what is lost with a crash is the count of a window
+const rates = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) =>
+    sql.unsafe(`create ${isPostgres(sql) ? "unlogged " : ""}table stevedore_rate (
+      tenant text primary key,
+      ends_at double precision not null,
+      used double precision not null
+    )`)
+)
+
+const metadata = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql.unsafe("alter table stevedore_file add column metadata text")
+)
+
+// What counts towards the quota of a tenant. Bytes that were discarded do no longer, those of an upload that has expired do
+// until they are removed: a sweep changes one row of it at a time.
+const counts = (row: string) =>
+  `(${row}.state in ('opening', 'waiting', 'completing', 'inspecting', 'finalized')
+    or (${row}.state = 'removing' and ${row}.settled_at = 0))`
+
+// All bits of it are set
+const lastShard = 15
+
+// One row of a tenant would let only one of its uploads open at a time, for as long as the disk takes to keep it.
+const shardOf = {
+  postgres: (row: string) => `(hashtext(${row}.id) & ${lastShard})`,
+  // one writes at a time in any case
+  sqlite: () => "0"
+}
+
+const usedBy = (shard: (row: string) => string) => ({
+  opened: `insert into stevedore_usage (tenant, shard, bytes, files) values (new.tenant, ${shard("new")}, new.size, 1)
+    on conflict (tenant, shard) do update
+    set bytes = stevedore_usage.bytes + excluded.bytes, files = stevedore_usage.files + 1`,
+  ended: `update stevedore_usage set bytes = bytes - old.size, files = files - 1
+    where tenant = old.tenant and shard = ${shard("old")}`
+})
+
+const ended = `${counts("old")} and not ${counts("new")}`
+
+const used = { postgres: usedBy(shardOf.postgres), sqlite: usedBy(shardOf.sqlite) }
+
+const counting = {
+  postgres: [
+    `create function stevedore_opened() returns trigger language plpgsql as $$
+      begin ${used.postgres.opened}; return new; end $$`,
+    `create function stevedore_ended() returns trigger language plpgsql as $$
+      begin ${used.postgres.ended}; return new; end $$`,
+    `create trigger stevedore_file_opened after insert on stevedore_file
+      for each row execute function stevedore_opened()`,
+    `create trigger stevedore_file_ended after update of state on stevedore_file
+      for each row when (${ended}) execute function stevedore_ended()`
+  ],
+  sqlite: [
+    `create trigger stevedore_file_opened after insert on stevedore_file begin ${used.sqlite.opened}; end`,
+    `create trigger stevedore_file_ended after update of state on stevedore_file when ${ended} begin ${used.sqlite.ended}; end`
+  ]
+}
+
+// the database counts, so an instance of the version before counts too
+const usage = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const shard = isPostgres(sql) ? shardOf.postgres : shardOf.sqlite
+  const statements = [
+    `create table stevedore_usage (
+      tenant text not null,
+      shard integer not null,
+      bytes double precision not null,
+      files double precision not null,
+      primary key (tenant, shard)
+    )`,
+    ...(isPostgres(sql) ? counting.postgres : counting.sqlite),
+    // the triggers first: from then on nobody writes until all is there
+    `insert into stevedore_usage (tenant, shard, bytes, files)
+      select tenant, ${shard("stevedore_file")}, sum(size), count(*) from stevedore_file
+      where ${counts("stevedore_file")} group by 1, 2`
+  ]
+  yield* Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+})
+
 const migrating = Migrator.make({})({
   table: "stevedore_migrations",
-  loader: Migrator.fromRecord({ "0001_files": first })
+  loader: Migrator.fromRecord({
+    "0001_files": first,
+    "0002_versions": versions,
+    "0003_rates": rates,
+    "0004_metadata": metadata,
+    "0005_usage": usage
+  })
 })
 
 // A statement of SQLite then costs one write to the disk instead of several. The file remembers it.
@@ -125,11 +220,16 @@ interface Row {
   readonly key: string
   readonly upload_id: string | null
   readonly etag: string | null
+  readonly version_id: string | null
   readonly reason: string | null
   readonly state: FileState
   readonly created_at: number
+  readonly settled_at: number
   readonly expires_at: number
+  readonly metadata: string | null
 }
+
+const KeptMetadata = Schema.parseJson(Metadata.Metadata)
 
 const toFile = (row: Row): FileRow => ({
   id: row.id,
@@ -138,13 +238,16 @@ const toFile = (row: Row): FileRow => ({
   name: row.name,
   mediaType: row.media_type ?? undefined,
   size: row.size,
+  metadata: row.metadata === null ? undefined : Schema.decodeSync(KeptMetadata)(row.metadata),
   kind: row.kind,
   key: row.key,
   uploadId: row.upload_id ?? undefined,
   etag: row.etag ?? undefined,
+  versionId: row.version_id ?? undefined,
   reason: row.reason ?? undefined,
   state: row.state,
   createdAt: row.created_at,
+  settledAt: row.settled_at === 0 ? undefined : row.settled_at,
   expiresAt: row.expires_at
 })
 
@@ -168,24 +271,48 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
     : sql.literal("(unixepoch('subsec') * 1000.0)")
   // instances that look for what is due at once do not wait for each other
   const skipping = isPostgres(sql) ? sql.literal("for update skip locked") : sql.literal("")
+  const locked = isPostgres(sql) ? sql.literal("for update") : sql.literal("")
+  const shards = sql.literal(isPostgres(sql) ? `generate_series(0, ${lastShard}) as shard` : "(select 0 as shard)")
   const float = (value: number) => isPostgres(sql) ? sql`${value}::float8` : sql`${value}`
   const held = (id: string, owner: string) => sql`id = ${id} and lease_owner = ${owner}`
   const nobody = sql.literal("lease_owner = null")
 
   return {
-    open: (file) =>
-      sql`insert into stevedore_file
-        (id, tenant, owner_id, owner_name, name, media_type, size, kind, key, state, created_at, expires_at)
-        values (${file.id}, ${file.tenant}, ${file.owner.id}, ${file.owner.name}, ${file.name},
-          ${file.mediaType ?? null}, ${file.size}, ${file.kind}, ${file.key}, ${file.state}, ${now},
-          ${now} + ${float(file.lifetimeMillis)})`.pipe(to("hold a new file"), Effect.asVoid),
+    open: (file, quota) =>
+      Effect.gen(function*() {
+        if (quota !== undefined) {
+          yield* sql`insert into stevedore_usage (tenant, shard, bytes, files)
+            select ${file.tenant}, shard, 0, 0 from ${shards} where true on conflict (tenant, shard) do nothing`
+        }
+        const { bytes, files } = quota ?? {}
+        // two that come at once wait for each other here: the second reads what the first has left
+        const room = quota === undefined ? sql.literal("") : sql`from (
+            select sum(bytes) as bytes, sum(files) as files from (
+              select bytes, files from stevedore_usage where tenant = ${file.tenant} order by shard ${locked}
+            ) as held
+          ) as used where true
+          ${bytes === undefined ? sql.literal("") : sql`and bytes + ${float(file.size)} <= ${float(bytes)}`}
+          ${files === undefined ? sql.literal("") : sql`and files + 1 <= ${float(files)}`}`
+        const rows = yield* sql`insert into stevedore_file (id, tenant, owner_id, owner_name, name, media_type, size,
+            metadata, kind, key, state, created_at, expires_at)
+          select ${file.id}, ${file.tenant}, ${file.owner.id}, ${file.owner.name}, ${file.name},
+            ${file.mediaType ?? null}, ${float(file.size)},
+            ${file.metadata === undefined ? null : Schema.encodeSync(KeptMetadata)(file.metadata)}, ${file.kind},
+            ${file.key}, ${file.state}, ${now}, ${now} + ${float(file.lifetimeMillis)}
+          ${room} returning id`
+        return isNotEmpty(rows)
+      }).pipe(to("hold a new file")),
     opened: (id, uploadId) =>
       sql`update stevedore_file set state = 'waiting', upload_id = ${uploadId}
         where id = ${id} and state = 'opening' returning id`.pipe(to("open an upload"), Effect.map(isNotEmpty)),
     find: (tenant, id) =>
-      sql<Row>`select * from stevedore_file where id = ${id} and tenant = ${tenant}`.pipe(
+      sql<Row & { readonly expired: number | boolean }>`select *,
+        (state in ('opening', 'waiting') and expires_at <= ${now}) as expired
+        from stevedore_file where id = ${id} and tenant = ${tenant}`.pipe(
         to("find a file"),
-        Effect.map(firstOf)
+        Effect.map(([row]) =>
+          firstOf(row === undefined ? [] : [{ ...row, state: Boolean(row.expired) ? "removing" : row.state }])
+        )
       ),
     claim: (tenant, id, owner, leaseMillis) =>
       sql<Row>`update stevedore_file
@@ -205,9 +332,11 @@ export const make: Effect.Effect<FileTableService, never, SqlClient.SqlClient> =
       ),
     settle: (id, owner, outcome) =>
       sql<Row>`update stevedore_file set state = ${outcome.state}, settled_at = ${now}, lease_until = ${now}, ${nobody},
-        ${outcome.state === "failed" ? sql`reason = ${outcome.reason}` : sql`etag = ${outcome.etag ?? null}`} where ${
-        held(id, owner)
-      } and state in ('completing', 'inspecting') returning *`.pipe(
+        ${
+        outcome.state === "failed"
+          ? sql`reason = ${outcome.reason}`
+          : sql`etag = ${outcome.etag ?? null}, version_id = ${outcome.versionId ?? null}`
+      } where ${held(id, owner)} and state in ('completing', 'inspecting') returning *`.pipe(
         to("settle a file"),
         Effect.map(firstOf)
       ),

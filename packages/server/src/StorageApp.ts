@@ -15,12 +15,35 @@ import { FileStore } from "./FileStore.js"
 import { FileTable } from "./FileTable.js"
 import * as Identifiers from "./Identifiers.js"
 import * as ObjectAnswer from "./ObjectAnswer.js"
+import { Observer } from "./Observer.js"
 import * as StorageCors from "./StorageCors.js"
 import * as StorageRefused from "./StorageRefused.js"
 import * as StorageRequest from "./StorageRequest.js"
 import * as UrlVerifier from "./UrlVerifier.js"
 
-const cors: StorageCors.Settings = { cors: { exposeEtag: true } }
+/**
+ * How storage answers. All options have defaults.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options extends Partial<StorageCors.Settings> {
+  /** Headers of every response to a PUT, such as the encryption that a real store names. Defaults to none. */
+  readonly putHeaders?: Readonly<Record<string, string>> | undefined
+  /**
+   * Whether a URL of a single PUT that is still valid can replace the bytes of an upload that is over, as it can at a plain
+   * store. Defaults to no.
+   */
+  readonly overwrites?: boolean | undefined
+}
+
+/** The headers of the answer that a URL has signed, such as `response-content-type`. */
+const wished = (query: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) =>
+      name.startsWith("response-") ? [[name.slice("response-".length), value]] : []
+    )
+  )
 
 const KEY = /^files\/([^/]+)\/([^/]+)$/
 
@@ -32,11 +55,13 @@ const KEY = /^files\/([^/]+)\/([^/]+)$/
  * @category constructors
  */
 export const make = (
-  signing: Pick<Signing, "credential" | "bucket">
+  signing: Pick<Signing, "credential" | "bucket">,
+  options: Options = {}
 ): Effect.Effect<HttpApp.Default, never, FileStore | FileTable> =>
   Effect.gen(function*() {
     const store = yield* FileStore
     const table = yield* FileTable
+    const cors: StorageCors.Settings = { cors: options.cors ?? { exposeEtag: true } }
 
     const checkWaiting = (key: string) =>
       Effect.gen(function*() {
@@ -65,7 +90,7 @@ export const make = (
           length
         )
         if (partNumber === undefined && uploadId === undefined) {
-          yield* checkWaiting(key)
+          if (options.overwrites !== true) yield* checkWaiting(key)
           return yield* store.put(key, body, { contentType: request.headers["content-type"] })
         }
         return yield* store.putPart(key, uploadId ?? "", yield* StorageRequest.partNumber(partNumber ?? ""), body)
@@ -85,11 +110,14 @@ export const make = (
         switch (request.method) {
           case "PUT": {
             const { etag } = yield* put(request, key, verified.query)
-            return HttpServerResponse.empty({ status: 200, headers: { etag } })
+            return HttpServerResponse.empty({ status: 200, headers: { ...options.putHeaders, etag } })
           }
           case "GET":
           case "HEAD":
-            return yield* ObjectAnswer.make(request.headers, yield* store.head(key), store)
+            return HttpServerResponse.setHeaders(
+              yield* ObjectAnswer.make(request.headers, yield* store.head(key), store),
+              wished(verified.query)
+            )
           default:
             return yield* StorageRefused.make("MethodNotAllowed", { details: { Method: request.method } })
         }
@@ -100,10 +128,13 @@ export const make = (
       const requestId = yield* Identifiers.requestId
       const answer = yield* handle(request).pipe(
         Effect.catchTag("StorageRefused", (refusal) =>
-          Effect.succeed(HttpServerResponse.text(StorageRefused.toXml(refusal, requestId), {
-            status: refusal.status,
-            contentType: "application/xml"
-          }))),
+          Effect.as(
+            Effect.flatMap(Observer, ({ refused }) => refused(refusal)),
+            HttpServerResponse.text(StorageRefused.toXml(refusal, requestId), {
+              status: refusal.status,
+              contentType: "application/xml"
+            })
+          )),
         Effect.catchAllCause((cause) =>
           Effect.as(
             Effect.logError("A request to storage has failed", cause),

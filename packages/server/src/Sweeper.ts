@@ -4,13 +4,16 @@
  *
  * @since 0.1.0
  */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import type { TableFailed } from "./FileTable.js"
 import { FileTable } from "./FileTable.js"
 import { Hooks } from "./Hooks.js"
+import * as ServerMetrics from "./ServerMetrics.js"
 import { Uploads } from "./Uploads.js"
 
 const EVENTS_AT_ONCE = 20
@@ -27,10 +30,15 @@ export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen
   const table = yield* FileTable
   const hooks = yield* Hooks
   const events = yield* table.events(EVENT_LEASE_MILLIS, EVENTS_AT_ONCE)
+  const now = yield* Clock.currentTimeMillis
+  const ages = events.map(({ file }) => Math.max(0, now - (file.settledAt ?? now)) / 1000)
+  yield* Metric.set(ServerMetrics.outboxLag, Math.max(0, ...ages))
   const delivered = yield* Effect.forEach(
     events,
     (event) =>
       (event.kind === "completed" ? hooks.onCompleted(event) : hooks.onRemoved(event)).pipe(
+        // a hook that cannot be interrupted is left behind
+        Effect.disconnect,
         Effect.timeout(EVENT_LEASE_MILLIS),
         Effect.zipRight(table.delivered(event.id)),
         Effect.as(1),
@@ -38,7 +46,8 @@ export const deliver: Effect.Effect<number, TableFailed, FileTable> = Effect.gen
           Effect.as(Effect.logWarning(`The event ${event.id} is not delivered yet`, cause), 0)
         )
       ),
-    { concurrency: 4 }
+    // one that hangs holds up none of the others
+    { concurrency: "unbounded" }
   )
   return delivered.reduce((sum, one) => sum + one, 0)
 })
@@ -47,8 +56,8 @@ const steady = <E, R>(what: string, effect: Effect.Effect<unknown, E, R>): Effec
   Effect.catchAllCause(Effect.asVoid(effect), (cause) => Effect.logWarning(`The service cannot ${what}`, cause))
 
 /**
- * Sweeps and delivers for as long as the layer lives. `every` is the pause between two sweeps and defaults to 5 seconds;
- * events are looked for each second.
+ * Sweeps and delivers for as long as the layer lives. `every` is the time between two sweeps and defaults to 5 seconds;
+ * events are looked for each second. What a hook takes long for holds up nothing else.
  *
  * @since 0.1.0
  * @category layers
@@ -58,8 +67,13 @@ export const layer = (options?: {
 }): Layer.Layer<never, never, Uploads | FileTable> =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const { sweep } = yield* Uploads
-    yield* Effect.forkScoped(
-      Effect.repeat(steady("sweep", sweep), Schedule.spaced(Duration.decode(options?.every ?? "5 seconds")))
-    )
-    yield* Effect.forkScoped(Effect.repeat(steady("deliver events", deliver), Schedule.spaced("1 second")))
+    const scope = yield* Effect.scope
+    const eachTime = <E, R>(what: string, round: Effect.Effect<unknown, E, R>, every: Duration.DurationInput) =>
+      // a round of its own: one that waits for a hook does not keep the next from beginning
+      Effect.forkIn(steady(what, round), scope).pipe(
+        Effect.repeat(Schedule.spaced(Duration.decode(every))),
+        Effect.forkIn(scope)
+      )
+    yield* eachTime("sweep", sweep, options?.every ?? "5 seconds")
+    yield* eachTime("deliver events", deliver, "1 second")
   }))

@@ -16,26 +16,33 @@
  *
  * @since 0.1.0
  */
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { Principal } from "./Authorize.js"
 import type { Declaration, FileRecord, MultipartSession, SingleSession } from "./Files.js"
-import { chooseParts } from "./Files.js"
+import { attachment, chooseParts } from "./Files.js"
+import type { FileStoreService } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
-import type { FileRow, TableFailed } from "./FileTable.js"
+import type { FileRow, FileState, Quota, TableFailed } from "./FileTable.js"
 import { FileTable } from "./FileTable.js"
 import { Hooks } from "./Hooks.js"
 import * as Identifiers from "./Identifiers.js"
 import { MINIMUM_PART_BYTES } from "./ObjectStore.js"
+import * as ServerMetrics from "./ServerMetrics.js"
 import * as ServiceRefused from "./ServiceRefused.js"
 import * as StorageRefused from "./StorageRefused.js"
 
@@ -48,6 +55,8 @@ import * as StorageRefused from "./StorageRefused.js"
 export interface Options {
   /** How long the URLs of an upload are valid. Defaults to 3 hours (service contract). */
   readonly urlLifetime?: Duration.DurationInput | undefined
+  /** How long the URL of a single PUT is valid. Defaults to `urlLifetime`. */
+  readonly singleUrlLifetime?: Duration.DurationInput | undefined
   /** How long the URL of a download is valid. Defaults to 1 hour (service contract). */
   readonly downloadLifetime?: Duration.DurationInput | undefined
   /** How long until an unfinished upload is removed. Defaults to 24 hours (service contract). */
@@ -69,6 +78,23 @@ export interface Options {
    * (service contract); the profile of the clients must have the same.
    */
   readonly encryptionHeaders?: Readonly<Record<string, string>> | undefined
+  /** The headers that the PUT of a part must carry and its URL signs. Defaults to none (service contract). */
+  readonly partHeaders?: Readonly<Record<string, string>> | undefined
+  /**
+   * What the URL of a single PUT signs of the declaration, so that storage refuses anything else. Defaults to
+   * `content-length`.
+   */
+  readonly signed?: ReadonlyArray<"content-length" | "content-type"> | undefined
+  /**
+   * The key of a file's bytes in the store, which no other file may ever have. Defaults to `files/<tenant>/<id>`: never a
+   * part of its name.
+   */
+  readonly keyOf?: ((who: Principal, fileId: string) => string) | undefined
+  /**
+   * How much a tenant may have; an upload that would be more is refused with 422. Defaults to no limit. What was begun and
+   * is not finished counts until it is removed.
+   */
+  readonly quota?: Quota | ((who: Principal) => Quota) | undefined
   /** How long what is completed may still take when the service ends. Defaults to 30 seconds. */
   readonly drain?: Duration.DurationInput | undefined
 }
@@ -133,22 +159,61 @@ export interface UploadsService {
  */
 export class Uploads extends Context.Tag("@stevedore/server/Uploads")<Uploads, UploadsService>() {}
 
+// a few milliseconds of work
+const SIGNED_IN_ONE_GO = 64
+
 /** Somebody else completes the upload at this moment. */
 class Busy extends Data.TaggedError("Busy") {}
 
 /** What became of the bytes of an upload. */
 type Found = Data.TaggedEnum<{
   Absent: {}
-  Stored: { readonly etag: string }
+  Stored: { readonly etag: string; readonly versionId: string | undefined }
   Wrong: { readonly reason: string }
 }>
 
 const Found = Data.taggedEnum<Found>()
 
+// no segment of it is "..", which a URL would resolve
+const usualKey = ({ tenant }: Principal, id: string): string =>
+  `files/${encodeURIComponent(tenant).replaceAll(".", "%2E")}/${id}`
+
 const unknownFile = () => ServiceRefused.notFound("This file")
+
+const overQuota = () =>
+  ServiceRefused.make(422, "UnprocessableContent", {
+    message: "There is no room left: remove files, or let the quota be raised",
+    path: "size"
+  })
 
 const refusedByStore = (refusal: StorageRefused.StorageRefused) =>
   ServiceRefused.make(502, "BadGateway", { message: `The storage answered ${refusal.code}: ${refusal.reason}` })
+
+/** The store, whose calls are measured. */
+const timed = (store: FileStoreService): FileStoreService => {
+  const measured = <A, E, R>(operation: string, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.timed(call).pipe(
+      Effect.tap(([duration]) =>
+        Metric.update(
+          Metric.tagged(ServerMetrics.storeSeconds, "operation", operation),
+          Duration.toSeconds(duration)
+        )
+      ),
+      Effect.map(([, value]) => value)
+    )
+  return {
+    ...store,
+    createUpload: (...asked) => measured("create", store.createUpload(...asked)),
+    completeUpload: (...asked) => measured("complete", store.completeUpload(...asked)),
+    abortUpload: (...asked) => measured("abort", store.abortUpload(...asked)),
+    opened: (...asked) => measured("opened", store.opened(...asked)),
+    head: (...asked) => measured("head", store.head(...asked)),
+    remove: (...asked) => measured("remove", store.remove(...asked))
+  }
+}
+
+const came = (state: FileState, count = 1) =>
+  Metric.incrementBy(Metric.tagged(ServerMetrics.states, "state", state), count)
 
 const SWEPT_AT_ONCE = 20
 const PATIENCE_STEP_MILLIS = 250
@@ -166,7 +231,8 @@ export const toRecord = (row: FileRow): FileRecord => ({
   size: row.size,
   status: row.state === "failed" ? "failed" : row.state === "finalized" ? "completed" : "pending",
   author: row.owner,
-  created_at: new Date(row.createdAt).toISOString()
+  created_at: new Date(row.createdAt).toISOString(),
+  ...(row.metadata && { metadata: row.metadata })
 })
 
 /**
@@ -180,9 +246,11 @@ export const make = (
 ): Effect.Effect<UploadsService, never, FileTable | FileStore | Scope.Scope> =>
   Effect.gen(function*() {
     const table = yield* FileTable
-    const store = yield* FileStore
+    const store = timed(yield* FileStore)
     const hooks = yield* Hooks
     const completing = yield* FiberSet.make<FileRow, ServiceRefused.ServiceRefused>()
+    // what this instance completes: whoever asks for the same waits for its end, and no longer
+    const underWay = new Map<string, Deferred.Deferred<void>>()
     yield* Effect.addFinalizer(() =>
       FiberSet.awaitEmpty(completing).pipe(
         Effect.timeoutOption(options.drain ?? "30 seconds"),
@@ -190,9 +258,9 @@ export const make = (
         Effect.interruptible
       )
     )
-    const run = yield* FiberSet.runtime(completing)<never>()
 
     const urlSeconds = Math.round(Duration.toSeconds(options.urlLifetime ?? "3 hours"))
+    const singleSeconds = Math.round(Duration.toSeconds(options.singleUrlLifetime ?? options.urlLifetime ?? "3 hours"))
     const downloadSeconds = Math.round(Duration.toSeconds(options.downloadLifetime ?? "1 hour"))
     const lifetimeMillis = Duration.toMillis(options.orphanLifetime ?? "24 hours")
     const leaseMillis = Duration.toMillis(options.lease ?? "15 seconds")
@@ -202,7 +270,19 @@ export const make = (
       recommendedPartSize: options.recommendedPartSize ?? 16 * 1024 * 1024,
       minimumPartSize: options.minimumPartSize ?? MINIMUM_PART_BYTES
     }
-    const encryption = options.encryptionHeaders ?? { "x-amz-server-side-encryption": "aws:kms" }
+    const encryption = options.encryptionHeaders ?? ServiceProfile.standard.encryptionHeaders
+    const partHeaders = options.partHeaders ?? {}
+    const { quota } = options
+    const quotaOf = (who: Principal) => typeof quota === "function" ? quota(who) : quota
+    const keyOf = options.keyOf ?? usualKey
+
+    const signedHeaders = ({ size, type }: Declaration): Readonly<Record<string, string>> => {
+      const declared = { "content-length": String(size), "content-type": type }
+      return (options.signed ?? ["content-length"]).reduce<Readonly<Record<string, string>>>((headers, name) => {
+        const value = declared[name]
+        return value === undefined ? headers : { ...headers, [name]: value }
+      }, { ...encryption, ...store.putHeaders })
+    }
 
     const unavailable = () => Effect.fail(ServiceRefused.unavailable())
 
@@ -223,19 +303,22 @@ export const make = (
       Effect.gen(function*() {
         yield* hooks.admit(who, declared)
         const id = yield* Identifiers.recordId
-        const key = `files/${encodeURIComponent(who.tenant)}/${id}`
-        yield* table.open({
+        const key = keyOf(who, id)
+        const isHeld = yield* table.open({
           id,
           tenant: who.tenant,
           owner: { id: who.id, name: who.name },
           name: declared.name,
           mediaType: declared.type,
           size: declared.size,
+          metadata: declared.metadata,
           kind,
           key,
           state: kind === "single" ? "waiting" : "opening",
           lifetimeMillis
-        })
+        }, quotaOf(who))
+        if (!isHeld) return yield* overQuota()
+        yield* came(kind === "single" ? "waiting" : "opening")
         return { id, key }
       })
 
@@ -245,9 +328,8 @@ export const make = (
         const uploadUrl = yield* store.presign({
           method: "PUT",
           key,
-          // storage itself then refuses another size
-          headers: { ...encryption, "content-length": String(declared.size) },
-          expiresIn: urlSeconds
+          headers: signedHeaders(declared),
+          expiresIn: singleSeconds
         })
         return { fileId: id, uploadUrl }
       }))
@@ -263,18 +345,29 @@ export const make = (
         const uploadId = yield* store.createUpload(key, { contentType: declared.type })
         if (!(yield* table.opened(id, uploadId))) return yield* unknownFile()
         const urls = yield* Effect.forEach(
-          Array.from({ length: parts }, (_, index) => index + 1),
-          (partNumber) =>
-            store.presign({ method: "PUT", key, part: { uploadId, partNumber }, headers: {}, expiresIn: urlSeconds })
+          Arr.chunksOf(Arr.range(1, parts), SIGNED_IN_ONE_GO),
+          (partNumbers) =>
+            Effect.zipLeft(
+              Effect.forEach(partNumbers, (partNumber) =>
+                store.presign({
+                  method: "PUT",
+                  key,
+                  part: { uploadId, partNumber },
+                  headers: partHeaders,
+                  expiresIn: urlSeconds
+                })),
+              // other requests are answered in between
+              parts > SIGNED_IN_ONE_GO ? Effect.sleep(0) : Effect.void
+            )
         )
-        return { fileId: id, uploadId, urls }
+        return { fileId: id, uploadId, urls: urls.flat() }
       }))
 
     const stored = (row: FileRow): Effect.Effect<Found, StorageRefused.StorageRefused> =>
       store.head(row.key).pipe(
-        Effect.map(({ etag, size }) =>
+        Effect.map(({ etag, size, versionId }) =>
           size === row.size
-            ? Found.Stored({ etag })
+            ? Found.Stored({ etag, versionId })
             : Found.Wrong({ reason: `${size} bytes are stored, ${row.size} were declared` })
         ),
         Effect.catchIf(({ status }) => status === 404, () => Effect.succeed(Found.Absent()))
@@ -304,11 +397,15 @@ export const make = (
         const settled = yield* table.settle(
           row.id,
           owner,
-          found._tag === "Stored" ? { state: inspected, etag: found.etag } : { state: "failed", reason: found.reason }
+          found._tag === "Stored"
+            ? { state: inspected, etag: found.etag, versionId: found.versionId }
+            : { state: "failed", reason: found.reason }
         )
         if (found._tag === "Wrong") yield* Effect.ignoreLogged(store.remove(row.key))
         // the lease has ended meanwhile: somebody else settles it
-        return Option.some(yield* Effect.mapError(settled, () => new Busy()))
+        const final = yield* Effect.mapError(settled, () => new Busy())
+        yield* came(final.state)
+        return Option.some(final)
       })
 
     /** A lease that is renewed while something runs, and no longer than the store may take. */
@@ -354,6 +451,41 @@ export const make = (
         })
       )
 
+    const alone = <A, E>(fileId: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E | Busy> =>
+      Effect.suspend((): Effect.Effect<A, E | Busy> => {
+        if (underWay.has(fileId)) return Effect.fail(new Busy())
+        const over = Deferred.unsafeMake<void>(FiberId.none)
+        underWay.set(fileId, over)
+        return Effect.ensuring(
+          effect,
+          Effect.suspend(() => {
+            underWay.delete(fileId)
+            return Deferred.succeed(over, undefined)
+          })
+        )
+      })
+
+    const itsEnd = (fileId: string) =>
+      Effect.suspend(() => {
+        const over = underWay.get(fileId)
+        const pause = Effect.sleep(PATIENCE_STEP_MILLIS)
+        return over === undefined ? pause : Effect.raceFirst(pause, Deferred.await(over))
+      })
+
+    const claimed = (who: Principal, fileId: string, listed: ListedParts | undefined, before: FileState) =>
+      Effect.gen(function*() {
+        const owner = yield* Identifiers.recordId
+        const row = yield* Effect.mapError(
+          Effect.flatten(table.claim(who.tenant, fileId, owner, leaseMillis)),
+          (failure) => failure._tag === "NoSuchElementException" ? new Busy() : failure
+        )
+        if (before === "completing") yield* Metric.increment(ServerMetrics.takeovers)
+        return yield* finish(row, owner, listed).pipe(
+          // whoever asks next need not wait for the lease
+          Effect.tapErrorTag("StorageRefused", () => Effect.ignoreLogged(table.release(fileId, owner)))
+        )
+      })
+
     const attempt = (who: Principal, fileId: string, listed: ListedParts | undefined) =>
       Effect.gen(function*() {
         const row = yield* Effect.flatten(table.find(who.tenant, fileId)).pipe(
@@ -368,15 +500,7 @@ export const make = (
         }
         if (row.state === "finalized" || row.state === "inspecting") return row
         if (row.state === "failed") return yield* ServiceRefused.make(409, "Conflict", { message: row.reason })
-        const owner = yield* Identifiers.recordId
-        const claimed = yield* Effect.mapError(
-          Effect.flatten(table.claim(who.tenant, fileId, owner, leaseMillis)),
-          (failure) => failure._tag === "NoSuchElementException" ? new Busy() : failure
-        )
-        const settled = yield* finish(claimed, owner, listed).pipe(
-          // whoever asks next need not wait for the lease
-          Effect.tapErrorTag("StorageRefused", () => Effect.ignoreLogged(table.release(fileId, owner)))
-        )
+        const settled = yield* alone(fileId, claimed(who, fileId, listed, row.state))
         return settled.state === "failed"
           ? yield* ServiceRefused.make(422, "UnprocessableContent", { message: settled.reason, path: "size" })
           : settled
@@ -390,14 +514,13 @@ export const make = (
 
     const complete: UploadsService["complete"] = (who, fileId, listed) =>
       attempt(who, fileId, listed).pipe(
-        Effect.retry({
-          while: ({ _tag }) => _tag === "Busy",
-          schedule: Schedule.intersect(Schedule.spaced(PATIENCE_STEP_MILLIS), Schedule.recurs(turns))
-        }),
+        Effect.tapErrorTag("Busy", () => itsEnd(fileId)),
+        Effect.retry({ while: ({ _tag }) => _tag === "Busy", times: turns }),
         Effect.catchTag("Busy", busy),
         answered,
+        Effect.interruptible,
         // in a fiber of its own: a lost connection interrupts only who waits for it
-        (one) => Effect.flatMap(Effect.sync(() => run(one)), Fiber.join)
+        (one) => Effect.flatMap(FiberSet.run(completing, one), Fiber.join)
       )
 
     const find: UploadsService["file"] = (who, fileId) =>
@@ -410,16 +533,24 @@ export const make = (
 
     const inspect = (row: FileRow, owner: string) =>
       Effect.gen(function*() {
-        const isClean = hooks.inspect === undefined || (yield* hooks.inspect(row, store.get(row.key)))
-        yield* table.settle(
+        const isClean = hooks.inspect === undefined ||
+          (yield* Effect.disconnect(hooks.inspect(row, store.get(row.key, undefined, row))))
+        const settled = yield* table.settle(
           row.id,
           owner,
           isClean
-            ? { state: "finalized", etag: row.etag }
+            ? { state: "finalized", etag: row.etag, versionId: row.versionId }
             : { state: "failed", reason: "The file was not accepted" }
         )
+        if (Option.isSome(settled)) yield* came(settled.value.state)
         if (!isClean) yield* store.remove(row.key)
       })
+
+    const removed = ({ id, state }: FileRow, owner: string) =>
+      Effect.flatMap(
+        table.removed(id, owner),
+        (isRemoved) => isRemoved && state === "removing" ? came("removed") : Effect.void
+      )
 
     const lookAfter = (row: FileRow, owner: string) =>
       leased(
@@ -429,8 +560,10 @@ export const make = (
           ? Effect.asVoid(settle(row, owner))
           : row.state === "inspecting"
           ? inspect(row, owner)
-          : Effect.zipRight(drop(row), Effect.asVoid(table.removed(row.id, owner)))
+          : Effect.zipRight(drop(row), removed(row, owner))
       ).pipe(
+        // its lease is renewed no longer, so somebody else may have it by then
+        Effect.timeout(storeTimeout),
         // the lease ends by itself, and somebody tries again
         Effect.catchAllCause((cause) => Effect.logWarning(`The file ${row.id} cannot be looked after yet`, cause))
       )
@@ -438,7 +571,8 @@ export const make = (
     const sweep = Effect.gen(function*() {
       const owner = yield* Identifiers.recordId
       const rows = yield* table.due(owner, leaseMillis, SWEPT_AT_ONCE)
-      yield* Effect.forEach(rows, (row) => lookAfter(row, owner), { discard: true, concurrency: 4 })
+      yield* Effect.forEach(rows, (row) => lookAfter(row, owner), { discard: true, concurrency: "unbounded" })
+      yield* Metric.incrementBy(ServerMetrics.swept, rows.length)
       return rows.length
     })
 
@@ -451,7 +585,17 @@ export const make = (
       finalized: (who, fileId) =>
         Effect.filterOrFail(find(who, fileId), (row) => row.state === "finalized", unknownFile),
       downloadUrl: (row) =>
-        answered(store.presign({ method: "GET", key: row.key, headers: {}, expiresIn: downloadSeconds })),
+        answered(store.presign({
+          method: "GET",
+          key: row.key,
+          headers: {},
+          query: {
+            "response-content-disposition": attachment(row.name),
+            "response-content-type": row.mediaType ?? "application/octet-stream",
+            ...(row.versionId === undefined ? {} : { versionId: row.versionId })
+          },
+          expiresIn: downloadSeconds
+        })),
       remove: (who, fileId) =>
         Effect.filterOrFail(answered(table.discard(who.tenant, fileId)), (isThere) => isThere, unknownFile).pipe(
           Effect.asVoid

@@ -212,16 +212,18 @@ const checkSignature = (
       return yield* mismatch(credential)
     }
     const query = [...target.query].filter(([name]) => !SIGNATURE_PARAMETERS.includes(name))
-    const expected = yield* UrlSigner.signedQuery(credential, {
-      method: request.method,
-      origin: `http://${host}`,
-      path: target.path,
-      query: Object.fromEntries(query),
-      headers: others,
-      at: parameters.signedAt,
-      expiresIn: parameters.expiresIn
-    })
-    const differs = SIGNATURE_PARAMETERS.some((name) => expected[name] !== single(target, name))
+    const expected = new Map(
+      yield* UrlSigner.signedQuery(credential, {
+        method: request.method,
+        origin: `http://${host}`,
+        path: target.path,
+        query: Object.fromEntries(query),
+        headers: others,
+        at: parameters.signedAt,
+        expiresIn: parameters.expiresIn
+      })
+    )
+    const differs = SIGNATURE_PARAMETERS.some((name) => expected.get(name) !== single(target, name))
     if (differs) {
       return yield* mismatch(credential)
     }

@@ -61,6 +61,11 @@ export * as ListSource from "./ListSource.js"
 /**
  * @since 0.1.0
  */
+export * as ListSourceMemory from "./ListSourceMemory.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as ObjectAnswer from "./ObjectAnswer.js"
 
 /**
@@ -81,6 +86,11 @@ export * as ObjectStoreMemory from "./ObjectStoreMemory.js"
 /**
  * @since 0.1.0
  */
+export * as Observer from "./Observer.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as RateLimit from "./RateLimit.js"
 
 /**
@@ -89,9 +99,40 @@ export * as RateLimit from "./RateLimit.js"
 export * as RateWindow from "./RateWindow.js"
 
 /**
+ * What a bucket needs before a service can use it, set up or looked at.
+ *
+ * @since 0.1.0
+ */
+export * as S3Bucket from "./S3Bucket.js"
+
+/**
+ * Files in a bucket of an S3-compatible store.
+ *
+ * @since 0.1.0
+ */
+export * as S3FileStore from "./S3FileStore.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ServerApi from "./ServerApi.js"
+
+/**
  * @since 0.1.0
  */
 export * as ServerApp from "./ServerApp.js"
+
+/**
+ * The production form of the service, as the environment says it.
+ *
+ * @since 0.1.0
+ */
+export * as ServeSettings from "./ServeSettings.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as ServerMetrics from "./ServerMetrics.js"
 
 /**
  * @since 0.1.0

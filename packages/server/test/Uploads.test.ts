@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Option, Redacted, Ref, Scope, Stream, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, Ref, Scope, Stream, TestClock } from "effect"
 import type { Principal } from "../src/Authorize.js"
 import * as BlobStore from "../src/BlobStore.js"
 import * as FileStore from "../src/FileStore.js"
@@ -92,6 +92,61 @@ describe("an upload at the service", () => {
         created_at: new Date(0).toISOString()
       })
       assert.deepStrictEqual(yield* eventsOf(world), [`${fileId}/completed`])
+    }))
+
+  it.effect("has its metadata in every hook", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const told: Array<unknown> = []
+      const tell = (what: string, metadata: unknown) => Effect.sync(() => void told.push([what, metadata]))
+      const hooks: Hooks.HooksService = {
+        admit: (_, file) => tell("admit", file.metadata),
+        inspect: (file) => Effect.as(tell("inspect", file.metadata), true),
+        onCompleted: ({ file }) => tell("completed", file.metadata),
+        onRemoved: ({ file }) => tell("removed", file.metadata)
+      }
+      const uploads = yield* instance(world, { hooks })
+      const metadata = { album: "Rotterdam" }
+      const { fileId } = yield* uploads.initiate(ann, { ...declared, metadata })
+      yield* put(world, fileId)
+      yield* uploads.complete(ann, fileId, undefined)
+      const deliver = Sweeper.deliver.pipe(
+        Effect.provideService(FileTable.FileTable, world.table),
+        Effect.provideService(Hooks.Hooks, hooks)
+      )
+      yield* uploads.sweep
+      yield* deliver
+      yield* uploads.remove(ann, fileId)
+      yield* uploads.sweep
+      yield* deliver
+      assert.deepStrictEqual(told, ["admit", "inspect", "completed", "removed"].map((what) => [what, metadata]))
+    }))
+
+  it.effect("is refused where its tenant has no room left, and let in when a file was removed", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const uploads = yield* instance(world, {
+        uploads: { quota: ({ tenant }) => tenant === "acme" ? { bytes: 12, files: 5 } : {} }
+      })
+      const { fileId } = yield* uploads.initiate(ann, declared)
+      yield* put(world, fileId)
+      yield* uploads.complete(ann, fileId, undefined)
+      const large = yield* uploads.initiateLarge(ann, declared, 2)
+      const full = yield* Effect.flip(uploads.initiateLarge(ann, { ...declared, size: 1 }, 1))
+      assert.deepStrictEqual([full.status, full.errors[0].code, full.errors[0].path], [
+        422,
+        "UnprocessableContent",
+        "size"
+      ])
+      // nothing of the refused one is open at the store, and other tenants are not concerned
+      assert.lengthOf(yield* world.store.opened(`files/acme/${large.fileId}`), 1)
+      yield* uploads.initiate(eve, { ...declared, size: 100 })
+      yield* uploads.remove(ann, fileId)
+      yield* uploads.initiate(ann, declared)
+      yield* TestClock.adjust("25 hours")
+      yield* uploads.sweep
+      yield* uploads.initiate(ann, { ...declared, size: 12 })
+      assert.strictEqual((yield* Effect.flip(uploads.initiate(ann, declared))).status, 422)
     }))
 
   it.effect("is not there for another tenant", () =>
@@ -278,6 +333,61 @@ describe("an upload at the service", () => {
       assert.deepStrictEqual(yield* Ref.get(told), Array(3).fill(`${fileId}/completed`))
     }))
 
+  it.scoped.each(
+    [
+      ["hangs", Effect.never],
+      ["hangs and cannot be ended", Effect.uninterruptible(Effect.never)],
+      ["dies", Effect.die("a mistake in the hook")]
+    ] as const
+  )("is told again by a hook that %s for it, and no other file waits for that", ([, ending]) =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const told: Array<string> = []
+      const inspected: Array<string> = []
+      let isWell = false
+      const behaves = (file: FileTable.FileRow) =>
+        Effect.suspend(() => isWell || file.name === "good" ? Effect.void : ending)
+      const hooks: Hooks.HooksService = {
+        ...Hooks.none,
+        inspect: (file) =>
+          Effect.as(Effect.zipRight(Effect.sync(() => inspected.push(file.name)), behaves(file)), true),
+        onCompleted: ({ file, id }) => Effect.zipRight(Effect.sync(() => told.push(id)), behaves(file))
+      }
+      const plain = yield* instance(world)
+      const looking = yield* instance(world, { hooks })
+      const upload = (uploads: Uploads.UploadsService, name: string) =>
+        Effect.gen(function*() {
+          const { fileId } = yield* uploads.initiate(ann, { ...declared, name })
+          yield* put(world, fileId)
+          yield* uploads.complete(ann, fileId, undefined)
+          return fileId
+        })
+      // more than are delivered or looked at at once
+      const bad = yield* Effect.forEach(Array.from({ length: 5 }), () => upload(plain, "bad"))
+      yield* Effect.forEach(Array.from({ length: 5 }), () => upload(looking, "bad"))
+      yield* Layer.build(Sweeper.layer()).pipe(
+        Effect.provideService(FileTable.FileTable, world.table),
+        Effect.provideService(Uploads.Uploads, looking),
+        Effect.provideService(Hooks.Hooks, hooks)
+      )
+      yield* TestClock.adjust("10 seconds")
+      const good = yield* upload(plain, "good")
+      yield* upload(looking, "good")
+      yield* TestClock.adjust("10 seconds")
+      assert.include(told, `${good}/completed`)
+      assert.include(inspected, "good")
+
+      isWell = true
+      yield* TestClock.adjust("6 minutes")
+      for (const id of bad) assert.isAtLeast(told.filter((one) => one === `${id}/completed`).length, 2)
+      assert.deepStrictEqual(yield* eventsOf(world), [])
+      assert.strictEqual(yield* world.table.count("acme"), 12)
+      // what was told since is told no more
+      const before = told.length
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(told.length, before)
+    }))
+
   it.effect("is removed with its bytes when its client asks for it", () =>
     Effect.gen(function*() {
       const world = makeWorld()
@@ -310,6 +420,62 @@ describe("an upload at the service", () => {
       const withoutTable = yield* instance({ ...world, table: { ...world.table, find: () => failed } })
       assert.strictEqual((yield* Effect.flip(withoutTable.file(ann, fileId))).status, 503)
     }))
+})
+
+describe("a service whose store is away for half a minute", () => {
+  it.effect("says so, and goes on by itself when it is back", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const store = { isAway: false }
+      const reached = new Proxy(world.store, {
+        get: (target, name, receiver) => {
+          const member: unknown = Reflect.get(target, name, receiver)
+          return typeof member !== "function" || name === "presign" ?
+            member :
+            (...args: ReadonlyArray<unknown>) =>
+              Effect.suspend(() => {
+                const answer: unknown = store.isAway
+                  ? StorageRefused.make("ServiceUnavailable")
+                  : Reflect.apply(member, target, args)
+                return Effect.isEffect(answer) ? answer : Effect.die("no effect")
+              })
+        }
+      })
+      const uploads = yield* instance({ ...world, store: reached })
+      const whole = yield* uploads.initiate(ann, declared)
+      yield* put(world, whole.fileId)
+      const large = yield* uploads.initiateLarge(ann, declared, 2)
+      const listed = { uploadId: large.uploadId, parts: yield* parts(world, large.fileId, large.uploadId) }
+      const orphan = yield* (yield* instance(world, { uploads: { orphanLifetime: "10 seconds" } })).initiateLarge(
+        ann,
+        declared,
+        2
+      )
+      yield* Layer.build(Sweeper.layer()).pipe(
+        Effect.provideService(FileTable.FileTable, world.table),
+        Effect.provideService(Uploads.Uploads, uploads)
+      )
+
+      store.isAway = true
+      for (let second = 0; second < 30; second += 10) {
+        const answers = [
+          yield* Effect.flip(soon(uploads.complete(ann, whole.fileId, undefined))),
+          yield* Effect.flip(soon(uploads.complete(ann, large.fileId, listed))),
+          yield* Effect.flip(soon(uploads.initiateLarge(ann, declared, 2)))
+        ]
+        assert.deepStrictEqual(answers.map(({ status }) => status), [503, 503, 503])
+        // what needs no store is answered
+        yield* uploads.initiate(ann, declared)
+        yield* TestClock.adjust("10 seconds")
+      }
+      assert.lengthOf(yield* world.store.opened(`files/acme/${orphan.fileId}`), 1)
+
+      store.isAway = false
+      assert.strictEqual((yield* soon(uploads.complete(ann, whole.fileId, undefined))).state, "finalized")
+      assert.strictEqual((yield* soon(uploads.complete(ann, large.fileId, listed))).state, "finalized")
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(yield* world.store.opened(`files/acme/${orphan.fileId}`), [])
+    }).pipe(Effect.scoped))
 })
 
 describe("a service that dies", () => {

@@ -1,10 +1,13 @@
-import { Layer } from "effect"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { postgres } from "../../../bulk/test/support/postgres.js"
 import * as SqlFileTable from "../../src/SqlFileTable.js"
 import { laws } from "../support/fileTableLaws.js"
+import * as MigrationLaws from "../support/migrationLaws.js"
 
-laws(
-  "in PostgreSQL",
-  Layer.unwrapScoped(Effect.map(postgres, ({ layer }) => Layer.provide(SqlFileTable.layer, layer)))
-)
+const database = Layer.unwrapScoped(Effect.map(postgres, ({ layer }) => layer))
+
+laws("in PostgreSQL", Layer.provide(SqlFileTable.layer, database))
+MigrationLaws.laws("in PostgreSQL", database, [
+  "drop function stevedore_opened() cascade",
+  "drop function stevedore_ended() cascade"
+])

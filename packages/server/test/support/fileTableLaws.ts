@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Layer } from "effect"
 import { Effect, Option } from "effect"
-import type { FileRow, NewFile } from "../../src/FileTable.js"
+import type { FileRow, NewFile, Outcome, Quota } from "../../src/FileTable.js"
 import { FileTable } from "../../src/FileTable.js"
 
 const LEASE = 60
+
+/** More files than any page has, so that many have one time of creation. */
+const MANY = 120
 
 // for two that try at once: the second may have to connect first
 const LONGER_LEASE = 1000
@@ -15,6 +18,7 @@ export const newFile = (id: string, changes: Partial<NewFile> = {}): NewFile => 
   owner: { id: "ann", name: "Ann" },
   name: `${id} \u{1f6a2}.bin`,
   mediaType: undefined,
+  metadata: undefined,
   size: 9_007_199_254_740_991,
   kind: "single",
   key: `files/acme/${id}`,
@@ -36,16 +40,78 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
 
     law("keeps a row as it was given, for its tenant alone", (table) =>
       Effect.gen(function*() {
-        yield* table.open(newFile("kept", { mediaType: "text/plain" }))
+        const more = { mediaType: "text/plain", metadata: { album: "Rotterdam \u{1f6a2}", "x.y": "" } }
+        yield* table.open(newFile("kept", more))
         const row = yield* Effect.flatten(table.find("acme", "kept"))
         const { createdAt, expiresAt, ...rest } = row
-        const { lifetimeMillis, ...given } = newFile("kept", { mediaType: "text/plain" })
-        assert.deepStrictEqual(rest, { ...given, uploadId: undefined, etag: undefined, reason: undefined })
+        const { lifetimeMillis, ...given } = newFile("kept", more)
+        assert.deepStrictEqual(rest, {
+          ...given,
+          uploadId: undefined,
+          etag: undefined,
+          versionId: undefined,
+          reason: undefined,
+          settledAt: undefined
+        })
         // the clock goes on within a statement
         assert.isBelow(Math.abs(expiresAt - createdAt - lifetimeMillis), 1000)
         assert.strictEqual(state(yield* table.find("other", "kept")), "none")
         assert.strictEqual(state(yield* table.claim("other", "kept", "one", LEASE)), "none")
         assert.isFalse(yield* table.discard("other", "kept"))
+      }))
+
+    law("holds no more than a tenant's quota, however many come at once", (table) =>
+      Effect.gen(function*() {
+        const file = (id: string) => newFile(id, { size: 10 })
+        yield* table.open({ ...file("foreign"), tenant: "other" })
+        const held = (quota: Quota, prefix: string) =>
+          Effect.map(
+            Effect.forEach(
+              Array.from({ length: 12 }, (_, index) => file(`${prefix}-${index}`)),
+              (one) => Effect.map(table.open(one, quota), (isHeld) => isHeld ? [one.id] : []),
+              { concurrency: "unbounded" }
+            ),
+            (ids) => ids.flat()
+          )
+        // a file that came before there was a quota counts
+        assert.isTrue(yield* table.open(file("before")))
+        const byBytes = yield* held({ bytes: 59 }, "bytes")
+        assert.strictEqual(byBytes.length, 4)
+        const byFiles = yield* held({ files: 7 }, "files")
+        assert.strictEqual(byFiles.length, 2)
+        assert.isFalse(yield* table.open(file("full"), { bytes: 1000, files: 7 }))
+        assert.isFalse(yield* table.open(file("full"), { bytes: 79, files: 1000 }))
+        assert.strictEqual(state(yield* table.find("acme", "full")), "none")
+        assert.isTrue(yield* table.open(newFile("elsewhere", { tenant: "new", size: 10 }), { bytes: 10, files: 1 }))
+      }))
+
+    law("gives back what has failed, was discarded or is removed, once", (table) =>
+      Effect.gen(function*() {
+        const quota = { bytes: 30, files: 3 }
+        const open = (id: string, changes: Partial<NewFile> = {}) =>
+          table.open(newFile(id, { size: 10, ...changes }), quota)
+        const settle = (id: string, outcome: Outcome) =>
+          Effect.zipRight(table.claim("acme", id, id, 60_000), table.settle(id, id, outcome))
+        yield* open("wrong")
+        yield* open("kept")
+        yield* open("expired", { lifetimeMillis: 0 })
+        assert.isFalse(yield* open("full"))
+
+        yield* settle("wrong", { state: "failed", reason: "3 bytes are stored" })
+        assert.isTrue(yield* open("second"))
+        yield* settle("kept", { state: "finalized", etag: "\"e\"" })
+        assert.isFalse(yield* open("full"))
+        assert.isTrue(yield* table.discard("acme", "kept"))
+        assert.isTrue(yield* open("third"))
+        assert.isFalse(yield* open("full"))
+
+        const due = yield* table.due("sweeper", 60_000, 10)
+        assert.deepStrictEqual(due.map(({ id }) => id).sort(), ["expired", "kept"])
+        // its bytes are still there
+        assert.isFalse(yield* open("full"))
+        yield* Effect.forEach(due, ({ id }) => table.removed(id, "sweeper"))
+        assert.isTrue(yield* open("fourth"))
+        assert.isFalse(yield* open("full"))
       }))
 
     law("gives a file to one of many that claim it at once", (table) =>
@@ -72,6 +138,7 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         assert.isFalse(yield* table.release("settled", "dead"))
         const settled = yield* Effect.flatten(table.settle("settled", "heir", outcome))
         assert.deepStrictEqual([settled.state, settled.etag], ["finalized", "\"e\""])
+        assert.isAtLeast(settled.settledAt ?? 0, settled.createdAt)
         assert.strictEqual(state(yield* table.settle("settled", "heir", outcome)), "none")
         const events = yield* table.events(60_000, 10)
         assert.deepStrictEqual(
@@ -79,6 +146,47 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
           [{ attempts: 0, file: "settled", id: "settled/completed", kind: "completed" }]
         )
       }))
+
+    law(
+      "lists each of many files once, by its time, while others come, and counts them all",
+      (table) =>
+        Effect.gen(function*() {
+          const ids = Array.from({ length: MANY }, (_, index) => `many-${(index * 7919) % MANY}`)
+          const outcome = { state: "finalized", etag: "\"e\"" } as const
+          const finalize = (id: string) =>
+            Effect.all([
+              table.open(newFile(id, { size: 1 })),
+              table.claim("acme", id, id, 60_000),
+              table.settle(id, id, outcome)
+            ])
+          yield* Effect.forEach(ids, finalize, { concurrency: 64, discard: true })
+          assert.strictEqual(yield* table.count("acme"), MANY)
+          const walk = (direction: "asc" | "desc", meanwhile: (page: number) => Effect.Effect<unknown, unknown>) =>
+            Effect.gen(function*() {
+              let found: ReadonlyArray<FileRow> = []
+              for (let page = 0; page <= MANY; page++) {
+                const { createdAt, id } = found.at(-1) ?? {}
+                const after = createdAt === undefined || id === undefined ? undefined : { createdAt, id }
+                const rows = yield* table.page("acme", { limit: 23, direction, after })
+                if (rows.length === 0) return found
+                found = [...found, ...rows]
+                yield* Effect.orDie(meanwhile(page))
+              }
+              return yield* Effect.dieMessage("the walk has no end")
+            })
+          const up = yield* walk("asc", () => Effect.void)
+          const down = yield* walk("desc", (page) => finalize(`late-${page}`))
+          assert.deepStrictEqual(up.map(({ id }) => id).sort(), [...ids].sort())
+          // what comes during a walk from the newest is before its first page
+          assert.deepStrictEqual(down.map(({ id }) => id), up.map(({ id }) => id).reverse())
+          assert.isTrue(up.every(({ createdAt }, index) => index === 0 || createdAt >= (up[index - 1]?.createdAt ?? 0)))
+          const late = Math.ceil(MANY / 23)
+          assert.strictEqual(yield* table.count("acme"), MANY + late)
+          const files = MANY + late + 1
+          assert.isTrue(yield* table.open(newFile("last", { size: 1 }), { bytes: files, files }))
+          assert.isFalse(yield* table.open(newFile("one too many", { size: 1 }), { files }))
+        })
+    )
 
     law("keeps a lease that is renewed", (table) =>
       Effect.gen(function*() {
@@ -118,6 +226,7 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
         yield* table.open(newFile("alive"))
         yield* Effect.sleep(5)
         assert.strictEqual(state(yield* table.claim("acme", "expired", "late", LEASE)), "none")
+        assert.strictEqual(state(yield* table.find("acme", "expired")), "removing")
         const due = yield* Effect.all([table.due("a", LONGER_LEASE, 10), table.due("b", LONGER_LEASE, 10)], {
           concurrency: 2
         })
@@ -148,6 +257,15 @@ export const laws = <E>(name: string, layer: Layer.Layer<FileTable, E>): void =>
           state(yield* table.settle("left", "sweeper", { state: "finalized", etag: "\"e\"" })),
           "finalized"
         )
+      }))
+
+    law("keeps which version was completed", (table) =>
+      Effect.gen(function*() {
+        yield* table.open(newFile("versioned"))
+        yield* table.claim("acme", "versioned", "one", LEASE)
+        yield* table.settle("versioned", "one", { state: "finalized", etag: "\"e\"", versionId: "v-1" })
+        const row = yield* Effect.flatten(table.find("acme", "versioned"))
+        assert.deepStrictEqual([row.etag, row.versionId], ["\"e\"", "v-1"])
       }))
 
     law("delivers an event again until it is told that it was delivered", (table) =>

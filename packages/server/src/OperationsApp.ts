@@ -1,0 +1,125 @@
+/**
+ * What whoever runs a service asks it: whether it lives, whether it can answer, what it counts, and what its interface is.
+ * It stands outside the base path and needs no token; a proxy decides who reaches it.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as OpenApi from "@effect/platform/OpenApi"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { constFalse, identity } from "effect/Function"
+import * as Option from "effect/Option"
+import { pathOf } from "./internal/pathOf.js"
+import { prefixOf } from "./internal/prefix.js"
+import { ServerApi } from "./ServerApi.js"
+import * as ServerMetrics from "./ServerMetrics.js"
+
+/**
+ * How the app answers. Only `isReady` has no default.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** Whether the service can answer, such as `ServerApp.isReady`. */
+  readonly isReady: Effect.Effect<boolean>
+  /** What stands before every path of the interface, such as `/api`. Defaults to nothing. */
+  readonly basePath?: string | undefined
+  /** Whether the service ends: it is then not ready any more. Defaults to no. */
+  readonly isEnding?: Effect.Effect<boolean> | undefined
+  /** How long an answer about the table and the store holds, so that probes cost nothing. Defaults to 10 seconds. */
+  readonly readyFor?: Duration.DurationInput | undefined
+}
+
+const plain = (status: number, text: string) => HttpServerResponse.text(`${text}\n`, { status })
+
+const operations = (): ReadonlyArray<{ readonly method: string; readonly path: string; readonly text: string }> => {
+  const found: Array<{ readonly method: string; readonly path: string; readonly text: string }> = []
+  HttpApi.reflect(ServerApi, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint, mergedAnnotations }) => {
+      found.push({
+        method: endpoint.method,
+        path: endpoint.path.replace(/:(\w+)/g, "{$1}"),
+        text: Option.getOrElse(Context.getOption(mergedAnnotations, OpenApi.Description), () => "")
+      })
+    }
+  })
+  return found
+}
+
+const docs = (prefix: string): string => {
+  const rows = operations().map(({ method, path, text }) =>
+    `<tr><td>${method}</td><td><code>${prefix}${path}</code></td><td>${text}</td></tr>`
+  )
+  return `<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Stevedore</title></head>
+<body>
+<h1>Stevedore</h1>
+<p>All calls need a bearer token. What they take and answer: <a href="openapi.json">openapi.json</a>.</p>
+<table>
+${rows.join("\n")}
+</table>
+</body>
+</html>
+`
+}
+
+/**
+ * `/livez`, `/readyz` (503 where the service cannot answer), `/metrics` in Prometheus' text format, `/openapi.json`, and
+ * `/docs`, a page
+ * that lists the calls; everything else is for `app`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const around = <E, R>(
+  app: HttpApp.Default<E, R>,
+  options: Options
+): Effect.Effect<HttpApp.Default<E, R>> =>
+  Effect.gen(function*() {
+    const prefix = prefixOf(options.basePath)
+    const api = prefix === "" ? ServerApi : ServerApi.prefix(prefix)
+    // what hangs is not ready either, and a probe does not wait for it
+    const soon = Effect.timeoutTo(Effect.disconnect(options.isReady), {
+      duration: "5 seconds",
+      onSuccess: identity,
+      onTimeout: constFalse
+    })
+    const isReady = yield* Effect.cachedWithTTL(soon, options.readyFor ?? "10 seconds")
+    const page = HttpServerResponse.text(docs(prefix), {
+      contentType: "text/html; charset=utf-8"
+    })
+    const openApi = HttpServerResponse.unsafeJson(OpenApi.fromApi(api))
+    const isEnding = options.isEnding ?? Effect.succeed(false)
+    return Effect.flatMap(
+      HttpServerRequest.HttpServerRequest,
+      ({ method, url }): HttpApp.Default<E, R> => {
+        if (method !== "GET" && method !== "HEAD") return app
+        switch (pathOf(url)) {
+          case "/livez":
+            return plain(200, "ok")
+          case "/readyz":
+            return Effect.flatMap(isEnding, (ending) =>
+              ending
+                ? plain(503, "not ready")
+                : Effect.flatMap(isReady, (ready) => ready ? plain(200, "ok") : plain(503, "not ready")))
+          case "/metrics":
+            return Effect.map(ServerMetrics.text, (text) =>
+              HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" }))
+          case "/openapi.json":
+            return Effect.succeed(openApi)
+          case "/docs":
+            return Effect.succeed(page)
+          default:
+            return app
+        }
+      }
+    )
+  })

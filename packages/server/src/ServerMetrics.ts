@@ -1,0 +1,170 @@
+/**
+ * What a service counts, by Effect's metrics, and the text in which Prometheus reads them.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as MetricBoundaries from "effect/MetricBoundaries"
+import * as MetricKeyType from "effect/MetricKeyType"
+import type * as MetricPair from "effect/MetricPair"
+import * as MetricState from "effect/MetricState"
+import * as Option from "effect/Option"
+
+/**
+ * Requests of the interface that were answered, by status.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const requests = Metric.counter("stevedore_requests_total", {
+  description: "Requests answered",
+  incremental: true
+})
+
+/**
+ * Changes of the state of a file, by the state that it has then.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const states = Metric.counter("stevedore_files_total", {
+  description: "Files that came into a state",
+  incremental: true
+})
+
+/**
+ * Completions that this instance took over from one that was silent for a lease.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const takeovers = Metric.counter("stevedore_lease_takeovers_total", {
+  description: "Completions taken over",
+  incremental: true
+})
+
+/**
+ * Files that a sweep looked after.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const swept = Metric.counter("stevedore_swept_files_total", {
+  description: "Files looked after by sweeps",
+  incremental: true
+})
+
+/**
+ * How old the oldest event of the last delivery was, in seconds; 0 if there was none.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const outboxLag = Metric.gauge("stevedore_outbox_lag_seconds", { description: "Age of the oldest due event" })
+
+/**
+ * How long the store took for a call, in seconds, by operation.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const storeSeconds = Metric.histogram(
+  "stevedore_store_seconds",
+  MetricBoundaries.fromIterable([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]),
+  "Duration of calls of the store"
+)
+
+const escaped = (text: string): string => text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, "\\\"")
+
+const nameOf = (name: string): string => name.replace(/[^a-zA-Z0-9_:]/g, "_").replace(/^(?=\d)/, "_")
+
+const numberOf = (value: bigint | number): string =>
+  value === Infinity ? "+Inf" : value === -Infinity ? "-Inf" : String(value)
+
+type Labels = ReadonlyArray<readonly [string, string]>
+
+const line = (name: string, labels: Labels, value: bigint | number): string => {
+  const said = labels.map(([key, text]) => `${nameOf(key)}="${escaped(text)}"`).join(",")
+  return `${name}${said === "" ? "" : `{${said}}`} ${numberOf(value)}`
+}
+
+interface Family {
+  readonly type: "counter" | "gauge" | "histogram" | "summary"
+  readonly lines: ReadonlyArray<string>
+}
+
+// of Effect's counters, one that may also fall is a gauge to Prometheus
+const isRising = (keyType: unknown): boolean => MetricKeyType.isCounterKey(keyType) && keyType.incremental
+
+const familyOf = (
+  name: string,
+  labels: Labels,
+  { metricKey, metricState: state }: MetricPair.MetricPair.Untyped
+): Family | undefined => {
+  if (MetricState.isCounterState(state)) {
+    return { type: isRising(metricKey.keyType) ? "counter" : "gauge", lines: [line(name, labels, state.count)] }
+  }
+  if (MetricState.isGaugeState(state)) return { type: "gauge", lines: [line(name, labels, state.value)] }
+  if (MetricState.isFrequencyState(state)) {
+    const lines = [...state.occurrences].map(([key, count]) => line(name, [...labels, ["key", key]], count))
+    return { type: "counter", lines }
+  }
+  if (MetricState.isHistogramState(state)) {
+    const buckets = state.buckets.filter(([boundary]) => Number.isFinite(boundary))
+      .map(([boundary, count]) => line(`${name}_bucket`, [...labels, ["le", numberOf(boundary)]], count))
+    return {
+      type: "histogram",
+      lines: [
+        ...buckets,
+        line(`${name}_bucket`, [...labels, ["le", "+Inf"]], state.count),
+        line(`${name}_sum`, labels, state.sum),
+        line(`${name}_count`, labels, state.count)
+      ]
+    }
+  }
+  if (MetricState.isSummaryState(state)) {
+    const quantiles = state.quantiles.flatMap(([quantile, value]) =>
+      Option.toArray(value).map((found) => line(name, [...labels, ["quantile", String(quantile)]], found))
+    )
+    return {
+      type: "summary",
+      lines: [...quantiles, line(`${name}_sum`, labels, state.sum), line(`${name}_count`, labels, state.count)]
+    }
+  }
+  return undefined
+}
+
+/**
+ * Metrics in Prometheus' text format (version 0.0.4): each family once, with its help, its type, and a line for each set of
+ * labels.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const toText = (pairs: ReadonlyArray<MetricPair.MetricPair.Untyped>): string => {
+  const families = new Map<string, { readonly head: ReadonlyArray<string>; readonly lines: ReadonlyArray<string> }>()
+  for (const pair of pairs) {
+    const { metricKey } = pair
+    const name = nameOf(metricKey.name)
+    const family = familyOf(name, metricKey.tags.map(({ key, value }) => [key, value]), pair)
+    if (family === undefined) continue
+    const known = families.get(name) ?? {
+      head: [
+        ...Option.toArray(metricKey.description).map((help) => `# HELP ${name} ${help.replace(/\n/g, " ")}`),
+        `# TYPE ${name} ${family.type}`
+      ],
+      lines: []
+    }
+    families.set(name, { ...known, lines: [...known.lines, ...family.lines] })
+  }
+  return [...families.values()].flatMap(({ head, lines }) => [...head, ...lines, ""]).join("\n")
+}
+
+/**
+ * All metrics of the process as {@link toText}.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const text: Effect.Effect<string> = Effect.map(Metric.snapshot, toText)

@@ -1,0 +1,24 @@
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { pathOf } from "./pathOf.js"
+
+/**
+ * The span of each request. The platform's own records all of a URL and all headers of an answer: a pre-signed query, and
+ * the pre-signed URL that a download is redirected to.
+ *
+ * @internal
+ */
+export const traced = <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers, method, url }) =>
+    app.pipe(
+      Effect.tap(({ status }) => Effect.annotateCurrentSpan("http.response.status_code", status)),
+      Effect.withSpan(`http.server ${method}`, {
+        kind: "server",
+        captureStackTrace: false,
+        parent: Option.getOrUndefined(HttpTraceContext.fromHeaders(headers)),
+        attributes: { "http.request.method": method, "url.path": pathOf(url) }
+      })
+    ))

@@ -1,0 +1,85 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { FileTable } from "../../src/FileTable.js"
+import * as SqlFileTable from "../../src/SqlFileTable.js"
+import { newFile } from "./fileTableLaws.js"
+
+/** The row as the version before wrote it: without what was added since. */
+const writtenBefore = (id: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql`insert into stevedore_file
+      (id, tenant, owner_id, owner_name, name, media_type, size, kind, key, state, created_at, expires_at)
+      values (${id}, 'acme', 'ann', 'Ann', 'a', null, 10, 'single', ${id}, 'waiting', 1.5, 9007199254740991)`)
+
+const run = (statements: ReadonlyArray<string>) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+  )
+
+/** What an instance of this version and one of the version before or after it do with one database. */
+export const laws = <E>(
+  name: string,
+  database: Layer.Layer<SqlClient.SqlClient, E>,
+  dropTriggers: ReadonlyArray<string>
+): void => {
+  describe(`instances of several versions ${name}`, () => {
+    const law = <A, F>(
+      what: string,
+      body: (table: FileTable["Type"]) => Effect.Effect<A, F, SqlClient.SqlClient>
+    ) =>
+      it.live(
+        what,
+        () =>
+          Effect.flatMap(FileTable, body).pipe(
+            Effect.provide(SqlFileTable.layer.pipe(Layer.provideMerge(database)))
+          ),
+        60_000
+      )
+
+    const held = (table: FileTable["Type"], id: string, files: number) =>
+      table.open(newFile(id, { size: 10 }), { bytes: files * 10, files })
+
+    law("count what was there before anything was counted", (table) =>
+      Effect.gen(function*() {
+        yield* run([
+          ...dropTriggers,
+          "drop table stevedore_usage",
+          "alter table stevedore_file drop column metadata",
+          "delete from stevedore_migrations where migration_id > 3"
+        ])
+        yield* writtenBefore("old")
+        yield* SqlFileTable.migrate
+        assert.isFalse(yield* held(table, "new", 1))
+        assert.isTrue(yield* held(table, "new", 2))
+        const old = yield* Effect.flatten(table.find("acme", "old"))
+        assert.deepStrictEqual([old.state, old.metadata], ["waiting", undefined])
+      }))
+
+    law("count what an older one holds at the same time", (table) =>
+      Effect.gen(function*() {
+        yield* writtenBefore("old")
+        assert.isFalse(yield* held(table, "new", 1))
+        assert.isTrue(yield* held(table, "new", 2))
+      }))
+
+    law("work on tables that a newer one has added to", (table) =>
+      Effect.gen(function*() {
+        yield* run([
+          "alter table stevedore_file add column of_tomorrow text default 'x'",
+          "alter table stevedore_event add column of_tomorrow text",
+          "alter table stevedore_usage add column of_tomorrow text",
+          "insert into stevedore_migrations (migration_id, name) values (1000, 'of_tomorrow')"
+        ])
+        yield* SqlFileTable.migrate
+        assert.isTrue(yield* held(table, "new", 1))
+        yield* table.claim("acme", "new", "one", 60_000)
+        yield* table.settle("new", "one", { state: "finalized", etag: "e" })
+        assert.deepStrictEqual((yield* table.events(60_000, 10)).map(({ file, id }) => [id, "ofTomorrow" in file]), [
+          ["new/completed", false]
+        ])
+        assert.isTrue(yield* table.discard("acme", "new"))
+      }))
+  })
+}

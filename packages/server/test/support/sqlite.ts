@@ -1,0 +1,16 @@
+import * as LibsqlClient from "@effect/sql-libsql/LibsqlClient"
+import { Effect, Layer } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** A database in a file of its own: one in memory is another one for each connection. */
+export const database = Layer.unwrapScoped(
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "stevedore-server-"))),
+      (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+    ),
+    (folder) => LibsqlClient.layer({ url: `file:${join(folder, "files.db")}` })
+  )
+)
