@@ -1,15 +1,18 @@
 /**
- * Runs every request through the same gate: it is recorded, the interceptor is called, the fault is applied, and the
- * headers that every response has are set.
+ * Runs every request to an app through the same gate: it is recorded, the interceptor is called, the fault is applied, and
+ * the headers that every response has are set. The app knows nothing of it.
  *
  * @since 0.1.0
  */
 import * as Headers from "@effect/platform/Headers"
+import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { retryAfter } from "@stevedore/core/RateLimit"
 import * as Identifiers from "@stevedore/server/Identifiers"
+import type { ObserverService } from "@stevedore/server/Observer"
+import { Observer } from "@stevedore/server/Observer"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -20,8 +23,10 @@ import * as Stream from "effect/Stream"
 import * as Connection from "./Connection.js"
 import type * as Exchange from "./Exchange.js"
 import * as Fault from "./Fault.js"
+import * as InProcess from "./InProcess.js"
 import type { Bytes } from "./internal/bodyFault.js"
 import * as BodyFault from "./internal/bodyFault.js"
+import { PageFault } from "./internal/pageFaults.js"
 import type { Settings } from "./SandboxOptions.js"
 import type * as SandboxRecorder from "./SandboxRecorder.js"
 
@@ -39,32 +44,8 @@ export interface Described {
 }
 
 /**
- * What a handler works with. `body` is the request's body, as much of it as arrives; `serverTime` is in milliseconds.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Tools {
-  readonly request: HttpServerRequest.HttpServerRequest
-  readonly body: Stream.Stream<Uint8Array, Connection.ConnectionBroken>
-  readonly serverTime: number
-  readonly requestId: string
-  readonly recording: SandboxRecorder.Recording
-  readonly fault: Option.Option<Fault.Fault>
-}
-
-/**
- * What an app does with a request that may pass.
- *
- * @since 0.1.0
- * @category models
- */
-export type Handler = (
-  tools: Tools
-) => Effect.Effect<HttpServerResponse.HttpServerResponse, Connection.ConnectionBroken>
-
-/**
- * One of the two servers: its name, the header for its request ids, and how it renders a refusal.
+ * One of the two servers: its app, its name, the header for its request ids, how it renders a refusal and an expired URL,
+ * and how what the app tells its observer is recorded.
  *
  * @since 0.1.0
  * @category models
@@ -72,23 +53,18 @@ export type Handler = (
 export interface Server {
   readonly name: "api" | "storage"
   readonly requestIdHeader: string
+  readonly app: HttpApp.Default
   readonly refuse: (fault: Fault.Answer, requestId: string) => HttpServerResponse.HttpServerResponse
+  /** What a URL that has expired is answered with; undefined at a server that has no such URLs. */
+  readonly expired?:
+    | ((
+      recording: SandboxRecorder.Recording,
+      now: number,
+      requestId: string
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse>)
+    | undefined
+  readonly observer: (recording: SandboxRecorder.Recording) => ObserverService
 }
-
-/**
- * Runs one request through the gate: recorded, interfered with, handled, answered.
- *
- * @since 0.1.0
- * @category models
- */
-export type Run = (
-  described: Described,
-  handler: Handler
-) => Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  Connection.ConnectionBroken,
-  HttpServerRequest.HttpServerRequest
->
 
 const broken = (bodyFailure?: unknown) => new Connection.ConnectionBroken({ code: "ECONNRESET", bodyFailure })
 
@@ -150,17 +126,6 @@ const passedAnswer = (
   return response
 }
 
-// judged as of its arrival, and stored when nobody is waiting for it any more
-const landLate = (tools: Tools, handler: Handler, { duration }: Fault.LandLate) =>
-  tools.body.pipe(
-    // the owner of a chunk may reuse its memory
-    Stream.map((chunk) => new Uint8Array(chunk)),
-    Stream.runCollect,
-    Effect.flatMap((chunks) =>
-      Effect.forkDaemon(Effect.delay(handler({ ...tools, body: Stream.fromChunk(chunks) }), duration))
-    )
-  )
-
 // HTTP gives these no body, whatever was written: a server over sockets leaves it out
 const withoutBodyOf = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
   response.status === 204 || response.status === 304 ? HttpServerResponse.setBody(response, HttpBody.empty) : response
@@ -171,8 +136,36 @@ const withoutEtag = (response: HttpServerResponse.HttpServerResponse): HttpServe
     response.body
   )
 
+/** A clock that shows another time, and on which sleeping takes as long. */
+const showing = (clock: Clock.Clock, time: (now: number) => number): Clock.Clock => ({
+  [Clock.ClockTypeId]: Clock.ClockTypeId,
+  unsafeCurrentTimeMillis: () => time(clock.unsafeCurrentTimeMillis()),
+  unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
+  currentTimeMillis: Effect.map(clock.currentTimeMillis, time),
+  currentTimeNanos: clock.currentTimeNanos,
+  sleep: (duration) => clock.sleep(duration)
+})
+
 /**
- * The gate of one server.
+ * An effect of a server whose clock is off by `millis`.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withOffset = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number): Effect.Effect<A, E, R> =>
+  millis === 0
+    ? effect
+    : Effect.clockWith((clock) => Effect.withClock(effect, showing(clock, (now) => now + millis)))
+
+// the client makes its body by its own clock
+const byClock = (body: Bytes, clock: Clock.Clock): Bytes =>
+  Stream.unwrapScoped(
+    Effect.map(Stream.toPull(body), (pull) => Stream.fromPull(Effect.succeed(Effect.withClock(pull, clock))))
+  )
+
+/**
+ * The gate of one server. `describe` says what a request is before the app has seen it. The app fails where a fault breaks
+ * the connection.
  *
  * @since 0.1.0
  * @category constructors
@@ -180,13 +173,14 @@ const withoutEtag = (response: HttpServerResponse.HttpServerResponse): HttpServe
 export const make = (
   settings: Settings,
   recorder: SandboxRecorder.SandboxRecorder,
-  server: Server
-): Run =>
-(described, handler) =>
+  server: Server,
+  describe: (request: HttpServerRequest.HttpServerRequest) => Described
+): HttpApp.Default<Connection.ConnectionBroken> =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const requestId = yield* Identifiers.requestId
     const clock = Effect.map(Clock.currentTimeMillis, (now) => now + settings.clockOffsetMillis)
+    const described = describe(request)
     const { operation } = described
     const length = request.headers["content-length"]
     const recording = recorder.arrived({
@@ -267,22 +261,42 @@ export const make = (
           yield* Effect.sleep(found.duration)
       }
 
+      if (found?._tag === "Expire" && server.expired !== undefined) {
+        return yield* server.expired(recording, yield* clock, requestId)
+      }
+
       const incoming = declaresBody(request)
         ? Stream.mapError(request.stream, ({ cause }) => broken(cause))
         : Stream.empty
-      const tools: Tools = {
-        request,
-        body: counted(bodyFault === undefined ? incoming : interrupted(incoming, bodyFault), recording.received),
-        serverTime: yield* clock,
-        requestId,
-        recording,
-        fault
-      }
+      const body = counted(bodyFault === undefined ? incoming : interrupted(incoming, bodyFault), recording.received)
+      // the app takes it for a body that cannot be read; the client shall see the connection break
+      let failure: Connection.ConnectionBroken | undefined
+      const noted = Stream.tapError(
+        settings.clockOffsetMillis === 0 ? body : byClock(body, yield* Effect.clock),
+        (error) =>
+          Effect.sync(() => {
+            failure = error
+          })
+      )
+      const handle = (bytes: Bytes) =>
+        server.app.pipe(
+          Effect.provideService(HttpServerRequest.HttpServerRequest, InProcess.replaced(request, { body: bytes })),
+          Effect.provideService(Observer, server.observer(recording)),
+          Effect.provideService(PageFault, Option.getOrUndefined(Option.filter(fault, Fault.isPageFault)))
+        )
       if (found?._tag === "LandLate") {
-        yield* landLate(tools, handler, found)
+        // the owner of a chunk may reuse its memory
+        const chunks = yield* Stream.runCollect(Stream.map(noted, (chunk) => new Uint8Array(chunk)))
+        const arrived = yield* clock
+        // judged as of its arrival, and stored when nobody is waiting for it any more
+        const landing = Effect.clockWith((now) =>
+          Effect.withClock(handle(Stream.fromChunk(chunks)), showing(now, () => arrived))
+        )
+        yield* Effect.forkDaemon(Effect.delay(landing, found.duration))
         return yield* breakConnection
       }
-      const response = yield* handler(tools)
+      const response = yield* withOffset(handle(noted), settings.clockOffsetMillis)
+      if (failure !== undefined) return yield* failure
 
       if (found?._tag === "LoseAnswer") {
         return yield* breakConnection
@@ -308,6 +322,6 @@ export const make = (
     }
     return HttpServerResponse.setHeaders(withoutBodyOf(response), {
       date: new Date(now).toUTCString(),
-      [server.requestIdHeader]: requestId
+      [server.requestIdHeader]: response.headers[server.requestIdHeader] ?? requestId
     })
   })

@@ -164,18 +164,20 @@ export const replaced = (
   { body, headers = request.headers, target = request.url }: {
     readonly target?: string | undefined
     readonly headers?: Headers.Headers | undefined
-    readonly body?: Uint8Array | undefined
+    readonly body?: Uint8Array | Stream.Stream<Uint8Array, unknown> | undefined
   }
-): HttpServerRequest.HttpServerRequest =>
-  new InProcessRequest(
+): HttpServerRequest.HttpServerRequest => {
+  const bytes = body instanceof Uint8Array ? body : undefined
+  return new InProcessRequest(
     request.method,
     target,
     target,
-    body === undefined ? headers : Headers.set(headers, "content-length", String(body.length)),
-    body === undefined ? request.stream : Stream.succeed(body),
-    body?.length,
+    bytes === undefined ? headers : Headers.set(headers, "content-length", String(bytes.length)),
+    body === undefined ? request.stream : body instanceof Uint8Array ? Stream.succeed(body) : body,
+    bytes?.length,
     request.source
   )
+}
 
 class InProcessRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
   readonly [HttpServerRequest.TypeId]: HttpServerRequest.TypeId = HttpServerRequest.TypeId

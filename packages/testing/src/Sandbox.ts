@@ -8,7 +8,6 @@ import type * as HttpApp from "@effect/platform/HttpApp"
 import type { SourceError } from "@stevedore/core/SourceError"
 import type { UploadSource } from "@stevedore/core/UploadSource"
 import type { FileRecord } from "@stevedore/server/Files"
-import { keyOf } from "@stevedore/server/Files"
 import * as ObjectStore from "@stevedore/server/ObjectStore"
 import * as ObjectStoreMemory from "@stevedore/server/ObjectStoreMemory"
 import type * as StorageRefused from "@stevedore/server/StorageRefused"
@@ -23,11 +22,12 @@ import type * as Exchange from "./Exchange.js"
 import * as Expectation from "./Expectation.js"
 import * as FaultScript from "./FaultScript.js"
 import * as InProcess from "./InProcess.js"
+import * as Service from "./internal/service.js"
 import * as Varied from "./internal/varied.js"
+import { keyOf } from "./SandboxFiles.js"
 import * as SandboxOptions from "./SandboxOptions.js"
 import * as SandboxRecorder from "./SandboxRecorder.js"
 import type * as SandboxReport from "./SandboxReport.js"
-import * as SandboxUploads from "./SandboxUploads.js"
 import * as StorageApp from "./StorageApp.js"
 
 /**
@@ -78,12 +78,12 @@ const orElse = (first: Exchange.Interceptor, second: Exchange.Interceptor): Exch
   )
 
 const expectStoredIn = (
-  uploads: SandboxUploads.SandboxUploads,
+  finalized: SandboxService["files"],
   store: ObjectStore.ObjectStoreService
 ): SandboxService["expectStored"] =>
 (source) =>
   Effect.gen(function*() {
-    const files = yield* uploads.files
+    const files = yield* finalized
     const [last, ...earlier] = files
       .filter(({ name }) => name === source.name)
       .reverse()
@@ -123,12 +123,12 @@ export const make = (
       interceptor: orElse(scripted, resolved.interceptor)
     }
     const recorder = SandboxRecorder.make(settings)
-    const uploads = SandboxUploads.make(settings, store)
+    const service = yield* Service.make(settings, store)
     const apps = Varied.apps({
       settings,
-      uploads,
-      api: yield* ApiApp.make({ settings, uploads, store, recorder }),
-      storage: StorageApp.make(settings, store, recorder)
+      isFinalized: service.isFinalized,
+      api: ApiApp.make(settings, recorder, service.api, service.observer),
+      storage: StorageApp.make(settings, recorder, service.storage)
     })
     return {
       baseUrl: `${settings.apiOrigin}${settings.apiBasePath}`,
@@ -138,8 +138,8 @@ export const make = (
       api: apps.api,
       storage: apps.storage,
       stored: (fileId) => InProcess.collect(store.get(keyOf(apps.inside(fileId)))),
-      files: uploads.files,
-      expectStored: expectStoredIn(uploads, store),
+      files: service.files,
+      expectStored: expectStoredIn(service.files, store),
       report: Effect.sync(recorder.report)
     }
   })

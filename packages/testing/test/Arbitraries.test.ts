@@ -11,6 +11,7 @@ import {
 } from "@stevedore/core"
 import { Effect, Either, FastCheck, Option, Schema, Stream } from "effect"
 import { Arbitraries, FaultScript, Sandbox, SandboxLayer, VirtualTime } from "../src/index.js"
+import { runs } from "./support/runs.js"
 
 const isUploadError = Schema.is(UploadError.UploadError)
 
@@ -41,7 +42,7 @@ describe("Arbitraries", () => {
           SandboxLayer.memory({ faults: script, backOff, minimumPartSize: 10, recommendedPartSize: 20 })
         )
       ),
-    { fastCheck: { numRuns: 25 } }
+    { fastCheck: { numRuns: runs(25) } }
   )
 
   it.effect.prop(

@@ -3,6 +3,7 @@ import { Uploads, UploadSources } from "@stevedore/core"
 import { Effect, FastCheck, Layer, Stream } from "effect"
 import { Expectation, Sandbox, SandboxHttp, SandboxLayer } from "../src/index.js"
 import * as Calls from "./Calls.js"
+import { runs } from "./support/runs.js"
 
 const MIB = 1024 * 1024
 
@@ -31,7 +32,7 @@ describe("Expectation", () => {
           assert.match(error.stored, /^08/)
         }
       }),
-    { fastCheck: { numRuns: 20 } }
+    { fastCheck: { numRuns: runs(20) } }
   )
 
   it.effect.each([MIB, 5])(

@@ -3,6 +3,7 @@ import { Effect, FastCheck, Layer, Schema } from "effect"
 import { ListResources, Sandbox, SandboxHttp } from "../src/index.js"
 import type { SandboxOptions } from "../src/index.js"
 import * as Calls from "./Calls.js"
+import { runs } from "./support/runs.js"
 
 const sandbox = (options?: SandboxOptions.Options) =>
   Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory(options))
@@ -69,7 +70,7 @@ describe("lists", () => {
         assert.strictEqual(new Set(ids).size, projects)
         assert.strictEqual(requests, Math.max(1, Math.ceil(projects / limit)))
       }).pipe(Effect.provide(sandbox({ projects }))),
-    { fastCheck: { numRuns: 25 } }
+    { fastCheck: { numRuns: runs(25) } }
   )
 
   it.effect("return 100 items per page by default, a null cursor on the last page, and none on a single page", () =>

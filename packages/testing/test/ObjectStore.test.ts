@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Either, Exit, FastCheck, Layer, Stream } from "effect"
 import { ObjectStore, ObjectStoreDirectory, ObjectStoreMemory } from "../src/index.js"
 import * as Calls from "./Calls.js"
+import { runs } from "./support/runs.js"
 
 const KEY = "files/1"
 const MINIMUM = 4
@@ -215,7 +216,7 @@ for (const [name, layer] of Object.entries(adapters)) {
           }
           assert.strictEqual(yield* read(get(KEY, range)), whole.slice(range.offset, range.offset + range.length))
         }).pipe(Effect.provide(layer)),
-      { fastCheck: { numRuns: 20 } }
+      { fastCheck: { numRuns: runs(20) } }
     )
   })
 }

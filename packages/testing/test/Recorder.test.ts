@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Data, Effect, FastCheck, Layer, Logger, Metric, MetricLabel, Redacted } from "effect"
 import { Recorder } from "../src/index.js"
+import { runs } from "./support/runs.js"
 
 class Leak extends Data.TaggedError("Leak")<{ readonly inner: unknown }> {}
 
@@ -111,7 +112,7 @@ describe("Recorder", () => {
         const error = yield* Effect.flip(Recorder.expectNoSecret())
         assert.include(error.message, "partNumber=1&<secret>&x=1")
       }).pipe(Effect.provide(Recorder.layer)),
-    { fastCheck: { numRuns: 20 } }
+    { fastCheck: { numRuns: runs(20) } }
   )
 
   it.effect("the same for a pre-signed URL that is itself a parameter of another URL", () =>

@@ -3,6 +3,7 @@ import { ServiceProfile } from "@stevedore/core"
 import { Effect, Schema } from "effect"
 import { ServiceVariation } from "../src/index.js"
 import { broken } from "./lawful/Sentences.js"
+import { runs } from "./support/runs.js"
 
 const seedsTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
@@ -30,7 +31,7 @@ describe("ServiceVariation", () => {
     "keeps every sentence of the interface, whatever the seed",
     () =>
       Effect.forEach(
-        [ServiceVariation.plain, ...seedsTo(40).map(ServiceVariation.fromSeed)],
+        [ServiceVariation.plain, ...seedsTo(runs(40)).map(ServiceVariation.fromSeed)],
         (variation) =>
           Effect.map(broken(variation), (sentence) =>
             assert.isUndefined(sentence, `seed ${variation.seed}: ${sentence}\n${JSON.stringify(variation, null, 2)}`))

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, Layer, TestClock } from "effect"
 import { FaultScript, Sandbox, SandboxHttp, SandboxOptions, UrlSigner } from "../src/index.js"
 import * as Calls from "./Calls.js"
+import { runs } from "./support/runs.js"
 
 const sandbox = (options?: SandboxOptions.Options) =>
   Layer.provideMerge(SandboxHttp.layerClient, Sandbox.layerMemory({ minimumPartSize: 4, ...options }))
@@ -177,7 +178,7 @@ describe("StorageApp", () => {
           assert.strictEqual(status, 400)
           assert.strictEqual(Calls.codeOf(body), "InvalidArgument")
         }).pipe(Effect.provide(sandbox())),
-      { fastCheck: { numRuns: 10 } }
+      { fastCheck: { numRuns: runs(10) } }
     )
   })
 
@@ -220,7 +221,7 @@ describe("StorageApp", () => {
           assert.strictEqual(headers["content-length"], String(expected.length))
           assert.strictEqual(headers["content-range"], `bytes ${from}-${from + expected.length - 1}/10`)
         }),
-      { fastCheck: { numRuns: 20 } }
+      { fastCheck: { numRuns: runs(20) } }
     )
 
     it.effect("return open-ended and suffix ranges, and ignore invalid or multiple ranges", () =>

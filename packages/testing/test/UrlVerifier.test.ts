@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, Redacted } from "effect"
 import { UrlSigner, UrlVerifier } from "../src/index.js"
+import { runs } from "./support/runs.js"
 
 const credential: UrlSigner.Credential = {
   accessKeyId: "AKIDEXAMPLE",
@@ -101,7 +102,7 @@ describe("UrlVerifier", () => {
         )
         assert.strictEqual(outcome._tag, same ? "Right" : "Left")
       }),
-    { fastCheck: { numRuns: 120 } }
+    { fastCheck: { numRuns: runs(120) } }
   )
 
   refuses("rejects a method that was not signed", { method: "GET" }, { status: 403, code: "SignatureDoesNotMatch" })

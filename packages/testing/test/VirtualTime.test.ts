@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy, Uploads, UploadSources } from "@stevedore/core"
 import { Clock, Duration, Effect, Exit, FastCheck, Fiber, TestClock } from "effect"
 import { FaultScript, Sandbox, SandboxLayer, VirtualTime } from "../src/index.js"
+import { runs } from "./support/runs.js"
 
 describe("VirtualTime", () => {
   it.effect.prop(
@@ -22,7 +23,7 @@ describe("VirtualTime", () => {
         )
         assert.isTrue(woke.every(([millis, now]) => now === millis + 1000))
       }),
-    { fastCheck: { numRuns: 25 } }
+    { fastCheck: { numRuns: runs(25) } }
   )
 
   it.effect("fails with the program's failure, and interrupts the program when interrupted", () =>

@@ -1,10 +1,11 @@
 import * as ListQuery from "@stevedore/server/ListQuery"
 import * as ListResources from "@stevedore/server/ListResources"
 import type { ListRecord } from "@stevedore/server/ListResources"
+import * as ListSource from "@stevedore/server/ListSource"
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Fault from "../Fault.js"
-import * as ListPage from "../ListPage.js"
+import * as PageFaults from "./pageFaults.js"
 
 export const sorts = ["created_at:asc", "created_at:desc", "title:asc"] as const
 
@@ -25,7 +26,7 @@ interface Options {
 
 interface Step {
   readonly records: ReadonlyArray<ListRecord>
-  readonly page: ListPage.ListPage
+  readonly page: ListSource.WirePage
 }
 
 const step = (options: Options, records: ReadonlyArray<ListRecord>, cursor: string | undefined, index: number) =>
@@ -40,13 +41,8 @@ const step = (options: Options, records: ReadonlyArray<ListRecord>, cursor: stri
       return { records, page: { data: [], page: { total_count: 0, has_more: false } } }
     }
     const query = yield* ListQuery.parse(resource, "projects", search.toString())
-    const change = options.changes[index]
-    if (change === undefined) {
-      return { records, page: yield* ListPage.make(records, query, options.pageSize) }
-    }
-    const changed = yield* ListPage.changeList(records, query, change, index + 1)
-    const page = yield* ListPage.make(changed, query, options.pageSize)
-    return { records: changed, page: yield* ListPage.applyFault(page, query, change) }
+    const turned = yield* PageFaults.page(records, query, options.pageSize, options.changes[index], index + 1)
+    return { records: turned.records, page: ListSource.toWire(turned.page, cursor === undefined) }
   })
 
 const idOf = (record: ListRecord): string => String(record["id"])
@@ -60,7 +56,7 @@ export const walk = (options: Options) => {
       page: { data: [], page: { total_count: records.length, has_more: false, next_cursor: null } }
     }))
   const first = next(before, undefined, 0)
-  let pages: Arr.NonEmptyReadonlyArray<ListPage.ListPage> = [first.page]
+  let pages: Arr.NonEmptyReadonlyArray<ListSource.WirePage> = [first.page]
   let { records } = first
   for (let { page } = first; typeof page.page.next_cursor === "string";) {
     const following = next(records, page.page.next_cursor, pages.length)

@@ -1,8 +1,7 @@
 import type * as HttpApp from "@effect/platform/HttpApp"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type * as Connection from "../Connection.js"
 import type { Settings } from "../SandboxOptions.js"
-import type { SandboxUploads } from "../SandboxUploads.js"
 import * as Api from "./variedApi.js"
 import * as Forms from "./variedForms.js"
 import * as Storage from "./variedStorage.js"
@@ -13,11 +12,11 @@ type App = HttpApp.Default<Connection.ConnectionBroken>
 /** The two servers as the variation in the settings says that they are. @internal */
 export const apps = (sandbox: {
   readonly settings: Settings
-  readonly uploads: SandboxUploads
+  readonly isFinalized: (fileId: string) => Effect.Effect<boolean>
   readonly api: App
   readonly storage: App
 }): { readonly api: App; readonly storage: App; readonly inside: (fileId: string) => string } => {
-  const { api, settings, storage, uploads } = sandbox
+  const { api, isFinalized, settings, storage } = sandbox
   const { variation } = settings
   if (variation === undefined) return { api, storage, inside: (fileId) => fileId }
   const ids = Forms.ids(variation)
@@ -27,7 +26,7 @@ export const apps = (sandbox: {
     ids,
     etags: Forms.etags(variation),
     urls: Urls.make(variation),
-    isFinalized: (fileId: string) => Effect.isSuccess(uploads.file(fileId))
+    isFinalized
   }
   return { api: Api.make(parts, api), storage: Storage.make(parts, storage), inside: ids.inside }
 }
