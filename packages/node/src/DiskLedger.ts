@@ -18,6 +18,7 @@ import * as Path from "node:path"
 import * as DurableFile from "./internal/durableFile.js"
 import * as FileLock from "./internal/fileLock.js"
 import * as HeldFile from "./internal/heldFile.js"
+import * as JournaledStore from "./internal/journaledStore.js"
 import * as PrivateDirectory from "./internal/privateDirectory.js"
 import * as PrivateStore from "./internal/privateStore.js"
 import * as ReceiptLines from "./internal/receiptLines.js"
@@ -151,7 +152,7 @@ const oneDay = Duration.toMillis("1 day")
 // The upload that starts waits for it, and years of failures may have accumulated
 const forgottenAtOnce = 16
 
-type Store = ReturnType<typeof PrivateStore.make>
+type Kept = Omit<Effect.Effect.Success<ReturnType<typeof JournaledStore.make>>, "locked" | "takenOver">
 
 // Without the URLs: decoding ten thousand of them takes longer than everything else
 const Begun = Schema.parseJson(
@@ -159,7 +160,7 @@ const Begun = Schema.parseJson(
 )
 const decodeBegun = Schema.decodeOption(Begun)
 
-const isBegunBefore = ({ store }: Store, name: string, time: number): Effect.Effect<boolean> =>
+const isBegunBefore = ({ store }: Kept, name: string, time: number): Effect.Effect<boolean> =>
   Effect.map(store.get(UploadLedger.recordKey(name)), Option.flatMap(decodeBegun)).pipe(
     Effect.map(Option.exists(({ id, startedAt }) => PrivateStore.nameOf(id) === name && startedAt < time)),
     Effect.orElseSucceed(() => false)
@@ -167,7 +168,7 @@ const isBegunBefore = ({ store }: Store, name: string, time: number): Effect.Eff
 
 // The lock has the same name. If a killed process left it, it is removed at the end, even if nothing else is there: then
 // nobody else would come for it.
-const forgetOld = (ledger: UploadLedger.Service, store: Store, name: string, before: number): Effect.Effect<boolean> =>
+const forgetOld = (ledger: UploadLedger.Service, store: Kept, name: string, before: number): Effect.Effect<boolean> =>
   Effect.gen(function*() {
     if (!(yield* ledger.lock(name))) return false
     if (yield* isBegunBefore(store, name, before)) yield* Effect.ignore(store.removeAll(name))
@@ -175,7 +176,7 @@ const forgetOld = (ledger: UploadLedger.Service, store: Store, name: string, bef
   }).pipe(Effect.scoped)
 
 // The file of a failed upload may never be uploaded again, and on a server such records would accumulate every day.
-const forgettingOld = (ledger: UploadLedger.Service, store: Store): UploadLedger.Service => {
+const forgettingOld = (ledger: UploadLedger.Service, store: Kept): UploadLedger.Service => {
   let lookedAt = Number.NEGATIVE_INFINITY
   let untouched: Array<string> = []
   const forget = Effect.gen(function*() {
@@ -216,7 +217,7 @@ const makeWith = (
     if (Option.isNone(chosen)) return yield* withoutHome
     const fs = yield* FileSystem.FileSystem
     const directory = yield* PrivateDirectory.make(fs, Path.resolve(chosen.value))
-    const kept = PrivateStore.make(fs, directory)
+    const { locked, takenOver, ...kept } = yield* JournaledStore.make(fs, directory, PrivateStore.make(fs, directory))
     const noted = <A>(read: Effect.Effect<A, PlatformError>) =>
       Effect.tapError(read, (error) => Effect.sync(() => onUnreadable(error)))
     const ledger = yield* UploadLedger.make({
@@ -224,7 +225,7 @@ const makeWith = (
       store: { ...kept.store, get: (key) => noted(kept.store.get(key)) },
       prefixes: noted(kept.prefixes),
       receipts: ReceiptLines.make(kept),
-      lock: yield* FileLock.make(fs, directory),
+      lock: locked(yield* FileLock.make(fs, directory, { takenOver })),
       keepUrls: options.keepUrls ?? true
     })
     return forgettingOld(ledger, kept)
@@ -237,11 +238,13 @@ const makeWith = (
  * later. A record that cannot be read just now, because too many files are open, for instance, is read again for two and
  * a half seconds before its upload starts over.
  *
- * What is recorded is on the disk: each record is its own file, written aside, synced (`fsync`) and then moved into
- * place, and each receipt is a line appended to a file and synced. An upload goes on only then, so neither a killed
- * process nor a power failure loses a part that was confirmed; what was being written is lost, and nothing else. Receipts
- * that come while the disk is busy are written together, with one sync. A disk that claims to have synced what it has
- * not may lose more; those parts are then sent again.
+ * What is recorded is on the disk before an upload goes on: all uploads of a process write to one journal, and what
+ * comes while the disk is busy is written together, with one sync (`fsync`). So neither a killed process nor a power
+ * failure loses a part that was confirmed; what was being written is lost, and nothing else. A disk that claims to have
+ * synced what it has not may lose more; those parts are then sent again.
+ *
+ * An upload that ends without success moves from the journal into files of its own, where every process finds it. What a
+ * killed process left in its journal moves there when the upload runs again.
  *
  * An upload that has not been resumed for 30 days is forgotten when other uploads start, a few with each.
  *

@@ -9,6 +9,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { FileRecord } from "@stevedore/core/FileRecord"
 import * as Json from "@stevedore/core/Json"
+import type { Metadata } from "@stevedore/core/Metadata"
 import * as PresignedUrl from "@stevedore/core/PresignedUrl"
 import * as RetryPolicy from "@stevedore/core/RetryPolicy"
 import { ServiceApi } from "@stevedore/core/ServiceApi"
@@ -21,11 +22,14 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Hooks from "./internal/appHooks.js"
 import { isForeign } from "./internal/appOrigin.js"
 import { forPages } from "./internal/appRecord.js"
 import type { Refused } from "./internal/appRefusal.js"
 import * as Refusal from "./internal/appRefusal.js"
 import * as Request from "./internal/appRequest.js"
+import type { Complete } from "./UploadOutbox.js"
+import * as UploadOutbox from "./UploadOutbox.js"
 
 /**
  * What a user wants to do. Sizes are in bytes.
@@ -37,6 +41,8 @@ export type Call =
   | {
     readonly operation: "initiateUpload" | "initiateLargeUpload"
     readonly file: { readonly name: string; readonly mediaType: string; readonly size: number }
+    /** What the page gives along; absent if nothing. Whether a user may say that is for `permit` to decide. */
+    readonly metadata?: Metadata | undefined
   }
   | { readonly operation: "completeUpload" | "completeLargeUpload" | "file"; readonly fileId: string }
   | { readonly operation: "list"; readonly path: string }
@@ -50,15 +56,17 @@ export type Call =
 export interface Opened {
   readonly fileId: string
   readonly file: { readonly name: string; readonly mediaType: string; readonly size: number }
+  /** What the page gives along; absent if nothing. */
+  readonly metadata?: Metadata | undefined
 }
 
 /**
- * Who may do what.
+ * Who may do what, and what is told of it.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Options<User, E, R, R2 = never, E2 = never, R3 = never> {
+export interface Options<User, E, R, R2 = never, E2 = never, R3 = never, E3 = never, R4 = never> {
   /** Identifies the user. Any failure results in a 401. */
   readonly authorize: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<User, E, R>
   /** Whether an authorized user may do this: `false` results in a 403. By default, everything is permitted. */
@@ -69,6 +77,35 @@ export interface Options<User, E, R, R2 = never, E2 = never, R3 = never> {
    * disconnects meanwhile, it is interrupted: make it `Effect.uninterruptible` if it writes in several steps.
    */
   readonly opened?: ((user: User, upload: Opened) => Effect.Effect<void, E2, R3>) | undefined
+  /**
+   * Called **once for each upload that the service has completed**, before the page hears of it, and also if it never
+   * does: when the page is closed meanwhile, when two tabs ask, when the service's answer is lost. Then the service is
+   * asked again, at growing intervals up to 5 minutes, for a day. If the hook fails, the page gets a 500, the failure is
+   * logged, and the hook is called again in the same way.
+   *
+   * It gets the user who opened the upload, the service's record of the file (its name, type and size as the page
+   * declared them if the service does not say), and the metadata. A page waits for it: fork what takes long.
+   *
+   * "Once" rests on the `outbox`. As long as the process lives and the outbox works, it is exactly once. If the process
+   * dies after the hook and before the outbox knows of it, the hook is called again for the same `file.id` as soon as a
+   * process on the same outbox gets a request: at least once. With the outbox in memory, which is the default, a process
+   * that dies leaves it to the page to ask again.
+   */
+  readonly completed?:
+    | ((user: User, file: FileRecord, metadata: Metadata) => Effect.Effect<void, E3, R4>)
+    | undefined
+  /**
+   * Called once for each upload that the service has refused to complete for good, in the same way as `completed`, with
+   * what the page declared. An upload whose page never asks to complete it is not known to have failed.
+   */
+  readonly failed?:
+    | ((user: User, file: FileRecord, metadata: Metadata, error: ServiceError) => Effect.Effect<void, E3, R4>)
+    | undefined
+  /**
+   * What `completed` and `failed` remember of uploads. Defaults to `UploadOutbox.inMemory`; for several processes, or for
+   * one that restarts, `UploadOutbox.make`. Not used without a hook.
+   */
+  readonly outbox?: UploadOutbox.UploadOutbox<User> | undefined
   /**
    * The lists to forward, by path, such as `/v1/projects`. They contain what the token may see, not what a user may
    * see. Defaults to none.
@@ -109,18 +146,28 @@ interface Route<R = never> {
 /** The fields to forward beside the documented ones. */
 type Forward = ReadonlyArray<string>
 
-/** What to do with an opened upload before the page learns of it. */
-type Note<R> = (upload: Opened) => Effect.Effect<void, Refused, R>
+/** What is done for a user about an upload. */
+interface Actions<R> {
+  /** Before the page learns of an upload that was opened. */
+  readonly opened: (upload: Opened) => Effect.Effect<void, Refused, R>
+  /** Gives what the page is told. */
+  readonly completed: (complete: Complete) => Effect.Effect<string, Refused | ServiceError, R>
+}
 
-const json = (
-  body: unknown,
+const answered = (
+  text: string,
   options: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {}
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(Json.stringify(body) ?? "null", {
+  HttpServerResponse.text(text, {
     contentType: "application/json",
     status: options.status ?? 200,
     headers: { ...Refusal.headersOfAll, ...options.headers }
   })
+
+const textOf = (body: unknown): string => Json.stringify(body) ?? "null"
+
+const json = (body: unknown, options?: Parameters<typeof answered>[1]): HttpServerResponse.HttpServerResponse =>
+  answered(textOf(body), options)
 
 // The page checks deadlines by the service's clock, which it reads from the response's date.
 const created = (
@@ -143,13 +190,14 @@ const idOf = <Name extends "fileId" | "uploadId">(
   name: Name
 ): string | Json.ExactNumber => numericIds.includes(name) ? new Json.ExactNumber(session[name]) : session[name]
 
-const initiate = <R>(service: ServiceApiModule.Service, note: Note<R>): Route<R> => ({
-  call: Effect.map(Request.body(Request.Initiate(service.profile.limits)), ({ name, size, type }) => {
+const initiate = <R>(service: ServiceApiModule.Service, { opened }: Actions<R>): Route<R> => ({
+  call: Effect.map(Request.body(Request.Initiate(service.profile.limits)), ({ metadata, name, size, type }) => {
     const file = { name, mediaType: type, size }
+    const along = metadata === undefined ? {} : { metadata }
     return {
-      call: { operation: "initiateUpload", file },
-      run: service.initiateUpload(file).pipe(
-        Effect.tap(({ fileId }) => note({ fileId, file })),
+      call: { operation: "initiateUpload", file, ...along },
+      run: service.initiateUpload({ ...file, ...along }).pipe(
+        Effect.tap(({ fileId }) => opened({ fileId, file, ...along })),
         Effect.flatMap((session) =>
           created(session, { id: idOf(session, "fileId"), upload_url: PresignedUrl.reveal(session.url) })
         )
@@ -158,70 +206,75 @@ const initiate = <R>(service: ServiceApiModule.Service, note: Note<R>): Route<R>
   })
 })
 
-const initiateLarge = <R>(service: ServiceApiModule.Service, note: Note<R>): Route<R> => ({
-  call: Effect.map(Request.body(Request.InitiateLarge(service.profile.limits)), ({ name, parts, size, type }) => {
-    const file = { name, mediaType: type, size }
-    return {
-      call: { operation: "initiateLargeUpload", file },
-      run: service.initiateLargeUpload({ ...file, parts: Option.fromNullable(parts) }).pipe(
-        Effect.tap(({ fileId }) => note({ fileId, file })),
-        Effect.flatMap((session) =>
-          created(session, {
-            id: idOf(session, "fileId"),
-            upload_id: idOf(session, "uploadId"),
-            urls: session.urls.map(PresignedUrl.reveal),
-            part_size: session.partSize
-          })
+const initiateLarge = <R>(service: ServiceApiModule.Service, { opened }: Actions<R>): Route<R> => ({
+  call: Effect.map(
+    Request.body(Request.InitiateLarge(service.profile.limits)),
+    ({ metadata, name, parts, size, type }) => {
+      const file = { name, mediaType: type, size }
+      const along = metadata === undefined ? {} : { metadata }
+      return {
+        call: { operation: "initiateLargeUpload", file, ...along },
+        run: service.initiateLargeUpload({ ...file, ...along, parts: Option.fromNullable(parts) }).pipe(
+          Effect.tap(({ fileId }) => opened({ fileId, file, ...along })),
+          Effect.flatMap((session) =>
+            created(session, {
+              id: idOf(session, "fileId"),
+              upload_id: idOf(session, "uploadId"),
+              urls: session.urls.map(PresignedUrl.reveal),
+              part_size: session.partSize
+            })
+          )
         )
-      )
+      }
     }
-  })
+  )
 })
 
 const encodeRecord = Schema.encodeSync(FileRecord)
 
 // All bytes are in storage, and users who see that close the page: the file must not be lost for that. It runs in its own
 // fiber, because a timeout cannot end what is uninterruptible.
-const toItsEnd = (completed: Effect.Effect<FileRecord, ServiceError>, forward: Forward): Answer<never> =>
+const toItsEnd = <E, R>(completed: Effect.Effect<string, E, R>): Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  E,
+  R
+> =>
   Effect.forkDaemon(Effect.exit(completed)).pipe(
     Effect.flatMap(Fiber.join),
     Effect.flatten,
-    Effect.map((record) => json({ data: forPages(encodeRecord(record), forward) }))
+    Effect.map((text) => answered(text))
   )
 
-const complete = (service: ServiceApiModule.Service, fileId: string, forward: Forward): Route => ({
+const complete = <R>(service: ServiceApiModule.Service, fileId: string, { completed }: Actions<R>): Route<R> => ({
   call: Effect.map(
     service.profile.completeUploadBody === "none" ? Effect.succeed({}) : Request.body(Request.CompleteSingle),
     ({ etag, file_id, name, size, type }: typeof Request.CompleteSingle.Type) => ({
       call: { operation: "completeUpload", fileId },
-      run: toItsEnd(
-        service.completeUpload({
-          fileId,
-          numericIds: file_id === undefined || typeof file_id === "string" ? [] : ["fileId"],
-          etag,
-          size,
-          name,
-          mediaType: type
-        }),
-        forward
-      )
+      run: toItsEnd(completed({
+        fileId,
+        numericIds: file_id === undefined || typeof file_id === "string" ? [] : ["fileId"],
+        etag,
+        size,
+        name,
+        mediaType: type
+      }))
     })
   )
 })
 
-const completeLarge = (service: ServiceApiModule.Service, fileId: string, forward: Forward): Route => ({
+const completeLarge = <R>(
+  service: ServiceApiModule.Service,
+  fileId: string,
+  { completed }: Actions<R>
+): Route<R> => ({
   call: Effect.map(Request.body(Request.CompleteLarge(service.profile.limits)), ({ parts, upload_id }) => ({
     call: { operation: "completeLargeUpload", fileId },
-    run: toItsEnd(
-      service.completeLargeUpload({
-        fileId,
-        uploadId: String(upload_id),
-        numericIds: typeof upload_id === "string" ? [] : ["uploadId"],
-        // nothing else about a part is sent on the wire
-        parts: parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag, size: 1, attempts: 1 }))
-      }),
-      forward
-    )
+    run: toItsEnd(completed({
+      fileId,
+      uploadId: String(upload_id),
+      numericIds: typeof upload_id === "string" ? [] : ["uploadId"],
+      parts: parts.map(({ etag, part_number }) => ({ partNumber: part_number, etag }))
+    }))
   }))
 })
 
@@ -251,23 +304,25 @@ const routeOf = <R>(
   service: ServiceApiModule.Service,
   target: Target,
   { forward = [], lists = [] }: { readonly forward?: Forward | undefined; readonly lists?: Forward | undefined },
-  note: Note<R>
+  actions: Actions<R>
 ): Route<R> | undefined => {
   const { method, path } = target
-  const withId = (
+  const withId = <A>(
     template: string,
-    route: (service: ServiceApiModule.Service, id: string, forward: Forward) => Route
+    route: (service: ServiceApiModule.Service, id: string, options: A) => Route<R>,
+    options: A
   ) => {
     const fileId = fileIdIn(template, path)
-    return fileId === undefined ? undefined : route(service, fileId, forward)
+    return fileId === undefined ? undefined : route(service, fileId, options)
   }
   switch (method) {
     case "POST":
-      if (path === paths.initiateUpload) return initiate(service, note)
-      if (path === paths.initiateLargeUpload) return initiateLarge(service, note)
-      return withId(paths.completeUpload, complete) ?? withId(paths.completeLargeUpload, completeLarge)
+      if (path === paths.initiateUpload) return initiate(service, actions)
+      if (path === paths.initiateLargeUpload) return initiateLarge(service, actions)
+      return withId(paths.completeUpload, complete<R>, actions) ??
+        withId(paths.completeLargeUpload, completeLarge<R>, actions)
     case "GET":
-      return lists.includes(path) ? list(service, target, forward) : withId(paths.file, file)
+      return lists.includes(path) ? list(service, target, forward) : withId(paths.file, file, forward)
     default:
       return undefined
   }
@@ -325,18 +380,30 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
  * @since 0.1.0
  * @category constructors
  */
-export const make = <User, E, R, R2 = never, E2 = never, R3 = never>(
-  options: Options<User, E, R, R2, E2, R3>
-): HttpApp.Default<never, ServiceApi | R | R2 | R3> => {
-  const { allowedOrigins = [], authorize, opened, permit, prefix = "" } = options
-  const noteFor = (user: User): Note<R3> => (upload) =>
-    opened === undefined ? Effect.void : Effect.catchAll(opened(user, upload), Refusal.ofApplication)
+export const make = <User, E, R, R2 = never, E2 = never, R3 = never, E3 = never, R4 = never>(
+  options: Options<User, E, R, R2, E2, R3, E3, R4>
+): HttpApp.Default<never, ServiceApi | R | R2 | R3 | R4> => {
+  const { allowedOrigins = [], authorize, completed, failed, forward = [], opened, permit, prefix = "" } = options
+  const told = (file: FileRecord): string => textOf({ data: forPages(encodeRecord(file), forward) })
+  const ending = completed === undefined && failed === undefined
+    ? undefined
+    : Hooks.make<User, E3, R4>({ completed, failed }, options.outbox ?? UploadOutbox.inMemory<User>(), told)
+  const actionsFor = (service: ServiceApiModule.Service, user: User): Actions<ServiceApi | R3 | R4> => ({
+    opened: (upload) =>
+      Effect.zipRight(
+        opened === undefined ? Effect.void : Effect.catchAll(opened(user, upload), Refusal.ofApplication),
+        ending === undefined ? Effect.void : ending.opened(user, upload)
+      ),
+    completed: (complete) => ending?.completed(user, complete) ?? Effect.map(Hooks.send(service, complete), told)
+  })
   return Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (isForeign(request, allowedOrigins)) return yield* Refusal.refused(403)
     const user = yield* Effect.mapError(authorize(request), () => Refusal.refused(401))
+    const service = yield* ServiceApi
+    if (ending !== undefined) yield* ending.resumed
     const target = targetOf(request, prefix)
-    const route = target === undefined ? undefined : routeOf(yield* ServiceApi, target, options, noteFor(user))
+    const route = target === undefined ? undefined : routeOf(service, target, options, actionsFor(service, user))
     if (route === undefined) return yield* Refusal.refused(404)
     const { call, run } = yield* route.call
     if (permit !== undefined && !(yield* permit(user, call))) return yield* Refusal.refused(403)

@@ -21,6 +21,11 @@ export * as HttpProxy from "./HttpProxy.js"
 /**
  * @since 0.1.0
  */
+export * as HttpSource from "./HttpSource.js"
+
+/**
+ * @since 0.1.0
+ */
 export * as NodeChecksum from "./NodeChecksum.js"
 
 /**
@@ -52,3 +57,8 @@ export * as SpoolError from "./SpoolError.js"
  * @since 0.1.0
  */
 export * as StevedoreHttpApp from "./StevedoreHttpApp.js"
+
+/**
+ * @since 0.1.0
+ */
+export * as UploadOutbox from "./UploadOutbox.js"

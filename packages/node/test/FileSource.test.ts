@@ -7,6 +7,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
+import { runs } from "../../testing/test/support/runs.js"
 import { unreadable } from "../src/internal/sourceFile.js"
 import * as OtherDisk from "./support/otherDisk.js"
 import * as Temporary from "./support/temporary.js"
@@ -169,7 +170,7 @@ describe("the sections of a file", () => {
         assert(Buffer.concat(parts).equals(bytes))
         assert(Buffer.concat(observed).equals(bytes))
       })),
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: runs(40) } }
   )
 
   it.scopedLive("give the same bytes to each of several concurrent attempts", () =>

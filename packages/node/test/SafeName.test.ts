@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { SafeName } from "@stevedore/node"
 import { FastCheck as fc } from "effect"
 import { basename, win32 } from "node:path"
+import { runs } from "../../testing/test/support/runs.js"
 
 const { safeName } = SafeName
 
@@ -60,7 +61,7 @@ describe("safeName", () => {
         assert.notMatch(name, /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i)
         assert.strictEqual(safeName(name), name)
       }),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 })

@@ -53,7 +53,15 @@ describe("a small file", () => {
   it.scopedLive("takes no more steps and fibers than it may", () =>
     Effect.gen(function*() {
       const { fibers, steps } = yield* perFile({ ledger: false })
-      assert.isAtMost(steps, 1350)
+      assert.isAtMost(steps, 1160)
       assert.isAtMost(fibers, 2)
+    }))
+
+  it.scopedLive("takes a fiber more for each time that it waits for the ledger on disk", () =>
+    Effect.gen(function*() {
+      const directory = join(yield* Temporary.directory, "ledger")
+      const { fibers, steps } = yield* perFile({ ledger: { directory } })
+      assert.isAtMost(steps, 1900)
+      assert.isAtMost(fibers, 7)
     }))
 })

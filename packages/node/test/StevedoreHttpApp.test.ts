@@ -36,7 +36,8 @@ import {
   Schema,
   TestClock
 } from "effect"
-import { Agent, createServer, request, type RequestListener, type Server } from "node:http"
+import { Agent, request } from "node:http"
+import { listening } from "./support/listening.js"
 
 const app = StevedoreHttpApp.make({
   authorize: ({ cookies }) => cookies["session"] === undefined ? Effect.fail("no session") : Effect.succeed("Ada"),
@@ -82,19 +83,6 @@ const initiate = "/v2/files/upload"
 const small = { name: "a.txt", type: "text/plain", size: 5 }
 
 const asked = Effect.map(Sandbox.report, ({ requests }) => requests.map(({ operation }) => operation))
-
-/** The origin of a server that goes with the scope. */
-const listening = (onRequest: RequestListener) =>
-  Effect.acquireRelease(
-    Effect.async<Server>((resume) => {
-      const server = createServer(onRequest)
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) => Effect.sync(() => server.close())
-  ).pipe(Effect.map((server) => {
-    const address = server.address()
-    return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
-  }))
 
 /** What a program tells the log, by level, beside what it gives. */
 const withLog = <A, E, R>(program: Effect.Effect<A, E, R>) => {

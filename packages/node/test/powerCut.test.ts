@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { setImmediate } from "node:timers/promises"
+import { runs } from "../../testing/test/support/runs.js"
 import type { Honesty } from "./simulation/losingDisk.js"
 import * as PowerCut from "./simulation/powerCut.js"
 
@@ -18,10 +19,10 @@ const breaches = (count: number, honesty?: Honesty) =>
 
 describe("the ledger on a disk that loses, tears, zeroes and reorders what was not synced when the power fails", () => {
   it.live(
-    "knows what it had confirmed, and nothing else, in 150 histories of four failures each",
+    "knows what it had confirmed, and nothing else, in histories of four failures each",
     () =>
       Effect.gen(function*() {
-        assert.deepStrictEqual(yield* breaches(150), [])
+        assert.deepStrictEqual(yield* breaches(runs(150)), [])
       }),
     120_000
   )

@@ -103,6 +103,13 @@ export const ofApplication = (error: unknown): Effect.Effect<never, Refused> =>
     Effect.fail(refused(500))
   )
 
+/** The same if a hook that is told how an upload ended has failed, or the outbox that remembers it. */
+export const ofHook = (cause: Cause.Cause<unknown>): Effect.Effect<never, Refused> =>
+  Effect.zipRight(
+    Effect.logError("A hook of StevedoreHttpApp, or its outbox, failed: it is called again", cause),
+    Effect.fail(refused(500))
+  )
+
 /** What the page is told if something in front of the app has already read its request. */
 export const bodyIsGone: Effect.Effect<never, Refused> = Effect.zipRight(
   Effect.logError(

@@ -1,6 +1,7 @@
 import type * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Json from "@stevedore/core/Json"
+import { Metadata } from "@stevedore/core/Metadata"
 import type { PageRequest } from "@stevedore/core/ServiceApi"
 import type { ServiceProfile } from "@stevedore/core/ServiceProfile"
 import { charactersIn } from "@stevedore/core/UploadSource"
@@ -24,7 +25,8 @@ const Name = (longest: number) =>
 const describedFields = (limits: Limits, largest: number) => ({
   name: Name(limits.nameLength),
   type: Schema.String.pipe(Schema.minLength(1), Schema.maxLength(limits.mediaTypeLength)),
-  size: Schema.Int.pipe(Schema.between(1, largest))
+  size: Schema.Int.pipe(Schema.between(1, largest)),
+  metadata: Schema.optional(Metadata)
 })
 
 export const Initiate = (limits: Limits) => Schema.Struct(describedFields(limits, limits.singleSize))

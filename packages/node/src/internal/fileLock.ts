@@ -4,6 +4,7 @@ import type { Lock } from "@stevedore/core/UploadLedger"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { flow } from "effect/Function"
+import * as Iterable from "effect/Iterable"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -19,7 +20,7 @@ const Owner = Schema.parseJson(Schema.Struct({
   pid: Schema.Int.pipe(Schema.positive()),
   startedAt: Schema.optional(Schema.String),
   seenAt: Schema.optional(Schema.Number),
-  /** Distinguishes this acquisition of a lock from every other. */
+  /** Distinguishes whoever took a lock from every other, also from those in the same process. */
   taking: Schema.NonEmptyString
 }))
 
@@ -36,6 +37,11 @@ interface Held {
   readonly taking: string
 }
 
+interface Taken {
+  readonly held: Held
+  readonly isOfDead: boolean
+}
+
 interface Found {
   readonly taking: string
   readonly owner: Option.Option<Owner>
@@ -50,6 +56,14 @@ interface Found {
  */
 export interface Place extends Pick<PrivateDirectory, "makeDirectory" | "pathOf"> {
   readonly writeAside: (content: string) => Effect.Effect<string, PlatformError>
+}
+
+/** @internal */
+export interface Options {
+  /** What is locked, as a warning says it. Defaults to uploads. */
+  readonly what?: string | undefined
+  /** Runs when the lock of an id was taken from a dead process. */
+  readonly takenOver?: ((id: string) => Effect.Effect<void>) | undefined
 }
 
 const pathIn = (directory: Pick<Place, "pathOf">) => (id: string): string => directory.pathOf(`${folder}/${nameOf(id)}`)
@@ -94,25 +108,36 @@ export const look = (
   Effect.map(ProcessIdentity.make(fs), ({ isAlive }) => flow(pathIn(directory), isHeldAt(fs, isAlive)))
 
 /**
- * One lock file per id, containing its owner, in a private directory. The file is written aside and hard-linked into
- * place: only one process can succeed, and the lock file never exists without its owner in it. A lock whose owner is
+ * One lock file per id, containing its owner, in a private directory. The owner is written aside, or is in another
+ * lock that is held here, and is hard-linked into place: only one process can succeed, and the lock file never exists
+ * without its owner in it. A lock whose owner is
  * dead is taken over. Where the system does not tell when a process started, an owner shows every minute that it is
  * there, and counts as dead when it has not for ten: its number may be another process's by now. If a lock cannot be
  * created at all, and nobody has it, it counts as acquired, because the upload matters more than its lock.
  *
  * @internal
  */
-export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Uploads"): Effect.Effect<Lock> =>
+export const make = (
+  fs: FileSystem.FileSystem,
+  directory: Place,
+  { takenOver = () => Effect.void, what = "Uploads" }: Options = {}
+): Effect.Effect<Lock> =>
   Effect.map(ProcessIdentity.make(fs), ({ isAlive, isRecognizable, own }) => {
     const pathOf = pathIn(directory)
     const read = readWith(fs)
     const isHeld = isHeldBy(isAlive)
 
-    const writeAside = (taking: string) =>
-      Effect.flatMap(own, (owner) => directory.writeAside(JSON.stringify({ ...owner, taking } satisfies Owner)))
+    const taking = randomUUID()
+    const written = Effect.flatMap(own, (owner) =>
+      directory.writeAside(JSON.stringify({ ...owner, taking } satisfies Owner)))
+
+    // Paths of the locks that are held here, and of those that are about to be
+    const mine = new Set<string>()
+    const beingTaken = new Set<string>()
 
     const isStill = ({ path, taking }: Held): Effect.Effect<boolean, PlatformError> =>
-      Effect.map(read(path), (found) => found.taking === taking)
+      Effect.map(read(path), (found) =>
+        found.taking === taking)
 
     // If the response of a network drive is lost, it is asked again, and finds the lock that it has just created.
     const orLinked = (held: Held, error: PlatformError): Effect.Effect<boolean, PlatformError> =>
@@ -121,17 +146,28 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
         onFalse: () => isReason("AlreadyExists")(error) ? Effect.succeed(false) : Effect.fail(error)
       })
 
-    const link = (held: Held): Effect.Effect<boolean, PlatformError> =>
-      Effect.flatMap(writeAside(held.taking), (written) =>
-        fs.link(written, held.path).pipe(
+    const linkAside = (path: string): Effect.Effect<void, PlatformError> =>
+      Effect.flatMap(written, (aside) =>
+        fs.link(aside, path).pipe(
           Effect.catchIf(
             isReason("NotFound"),
-            () => Effect.zipRight(directory.makeDirectory(folder), fs.link(written, held.path))
+            () => Effect.zipRight(directory.makeDirectory(folder), fs.link(aside, path))
           ),
-          Effect.as(true),
-          Effect.catchAll((error) => orLinked(held, error)),
-          Effect.ensuring(Effect.ignore(fs.remove(written, { force: true })))
+          Effect.ensuring(Effect.ignore(fs.remove(aside, { force: true })))
         ))
+
+    // A lock that is held here already contains its owner, unless it was released meanwhile.
+    const linked = (path: string): Effect.Effect<void, PlatformError> =>
+      Option.match(Iterable.head(mine), {
+        onNone: () => linkAside(path),
+        onSome: (other) => Effect.catchIf(fs.link(other, path), isReason("NotFound"), () => linkAside(path))
+      })
+
+    const link = (held: Held): Effect.Effect<boolean, PlatformError> =>
+      Effect.suspend(() => linked(held.path)).pipe(
+        Effect.as(true),
+        Effect.catchAll((error) => orLinked(held, error))
+      )
 
     // Where nobody can look up when this process started, another one may have its number after it.
     const showing = (held: Held): Effect.Effect<void, never, Scope.Scope> => {
@@ -149,14 +185,16 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
     // If it cannot be read, as without a free file descriptor, it is still ours: nobody takes it from a running process.
     const release = (held: Held): Effect.Effect<void> => {
       const isOurs = Effect.orElseSucceed(isStill(held), () => true)
-      return Effect.ignore(Effect.whenEffect(untilLetGo(fs.remove(held.path, { force: true })), isOurs))
+      return Effect.ignore(Effect.whenEffect(untilLetGo(fs.remove(held.path, { force: true })), isOurs)).pipe(
+        Effect.zipRight(Effect.sync(() => mine.delete(held.path)))
+      )
     }
 
-    const replace = ({ path, taking }: Held): Effect.Effect<void, PlatformError> =>
-      Effect.flatMap(writeAside(taking), (written) =>
+    const replace = ({ path }: Held): Effect.Effect<void, PlatformError> =>
+      Effect.flatMap(written, (anew) =>
         Effect.tapError(
-          untilLetGo(fs.rename(written, path)),
-          () => Effect.ignore(fs.remove(written, { force: true }))
+          untilLetGo(fs.rename(anew, path)),
+          () => Effect.ignore(fs.remove(anew, { force: true }))
         ))
 
     // To take over the lock of a dead owner, a process first locks that very acquisition and checks again. If several
@@ -168,23 +206,35 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
           onNone: () => Effect.succeedNone,
           onSome: () => Effect.whenEffect(Effect.as(replace(held), held), isStill(dead))
         }),
-        Option.match({ onNone: () => Effect.void, onSome: release })
+        Option.match({ onNone: () => Effect.void, onSome: ({ held }) => release(held) })
       )
 
-    const take = (path: string, patience = 100): Effect.Effect<Option.Option<Held>, PlatformError> =>
+    const taken = (held: Held, patience: number): Effect.Effect<Option.Option<Taken>, PlatformError> =>
       Effect.gen(function*() {
-        const held = { path, taking: randomUUID() }
-        if (yield* link(held)) return Option.some(held)
-        const found = yield* read(path)
+        if (yield* link(held)) return Option.some({ held, isOfDead: false })
+        const found = yield* read(held.path)
         if (yield* isHeld(found)) return Option.none()
-        return yield* takeOver({ path, taking: found.taking }, held)
+        return Option.map(
+          yield* takeOver({ path: held.path, taking: found.taking }, held),
+          (held) => ({ held, isOfDead: true })
+        )
       }).pipe(
         // It was released after it was found.
         Effect.catchIf(
           (error) => isReason("NotFound")(error) && patience > 0,
-          () => Effect.suspend(() => take(path, patience - 1))
+          () => Effect.suspend(() => taken(held, patience - 1))
         )
       )
+
+    const take = (path: string): Effect.Effect<Option.Option<Taken>, PlatformError> =>
+      Effect.suspend(() => {
+        if (mine.has(path) || beingTaken.has(path)) return Effect.succeedNone
+        beingTaken.add(path)
+        return taken({ path, taking }, 100).pipe(
+          Effect.tap((found) => Option.isSome(found) ? Effect.sync(() => mine.add(path)) : Effect.void),
+          Effect.ensuring(Effect.sync(() => beingTaken.delete(path)))
+        )
+      })
 
     // On a full disk no lock can be created, but those of other processes are there. Where others can write, one may have
     // been planted.
@@ -195,20 +245,25 @@ export const make = (fs: FileSystem.FileSystem, directory: Place, what = "Upload
 
     const withoutLock = (path: string, error: PlatformError) =>
       Effect.gen(function*() {
-        const taken = !(yield* isRefused(path, error))
-        if (taken) yield* warn(`${what} cannot be locked: ${error.message}. Two processes may use the same one`)
-        return { held: Option.none<Held>(), taken }
+        const isOurs = !(yield* isRefused(path, error))
+        if (isOurs) yield* warn(`${what} cannot be locked: ${error.message}. Two processes may use the same one`)
+        return { lock: Option.none<Taken>(), isOurs }
       })
 
     return (id) =>
       Effect.acquireRelease(
         take(pathOf(id)).pipe(
-          Effect.map((held) => ({ held, taken: Option.isSome(held) })),
+          Effect.map((lock) => ({ lock, isOurs: Option.isSome(lock) })),
           Effect.catchAll((error) => withoutLock(pathOf(id), error))
         ),
-        ({ held }) => Option.match(held, { onNone: () => Effect.void, onSome: release })
+        ({ lock }) => Option.match(lock, { onNone: () => Effect.void, onSome: ({ held }) => release(held) })
       ).pipe(
-        Effect.tap(({ held }) => Option.match(held, { onNone: () => Effect.void, onSome: showing })),
-        Effect.map(({ taken }) => taken)
+        Effect.tap(({ lock }) =>
+          Option.match(lock, {
+            onNone: () => Effect.void,
+            onSome: ({ held, isOfDead }) => Effect.zipRight(showing(held), isOfDead ? takenOver(id) : Effect.void)
+          })
+        ),
+        Effect.map(({ isOurs }) => isOurs)
       )
   })

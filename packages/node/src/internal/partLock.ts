@@ -32,6 +32,6 @@ export const take = (part: string, target: string): Effect.Effect<boolean, Targe
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     yield* attempt(target, () => NodeFs.access(dirname(part), constants.W_OK))
-    const lock = yield* FileLock.make(fs, beside(fs, part), "Partial downloads")
+    const lock = yield* FileLock.make(fs, beside(fs, part), { what: "Partial downloads" })
     return yield* lock("lock")
   }).pipe(Effect.provide(NodeFileSystem.layer))

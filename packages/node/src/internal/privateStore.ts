@@ -10,7 +10,7 @@ import { isMissing } from "./privateDirectory.js"
 import { isDevice } from "./windowsNames.js"
 
 // What else is in the directory: no key is named like it.
-const others: ReadonlySet<string> = new Set(["finished", "locks", "temporary", "uploaded"])
+const others: ReadonlySet<string> = new Set(["finished", "journals", "locks", "temporary", "uploaded"])
 
 const isPlain = (segment: string): boolean =>
   /^[a-z0-9][a-z0-9-]{0,63}$/.test(segment) && !isDevice(segment) && !others.has(segment)
@@ -71,9 +71,8 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
   }
 
   // If the response of a network drive is lost, the file has been moved although that failed.
-  const set = (key: string, value: string | Uint8Array): Effect.Effect<void, PlatformError> =>
+  const replaceAt = (parent: string, path: string, value: string | Uint8Array): Effect.Effect<void, PlatformError> =>
     Effect.gen(function*() {
-      const { parent, path } = placeOf(key)
       const written = yield* directory.writeSynced(value)
       const moved = untilLetGo(fs.rename(written, path))
       const intoNew = directory.makeDirectory(parent).pipe(
@@ -87,6 +86,15 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       )
       yield* directory.syncNames(parent)
     }).pipe(Effect.uninterruptible)
+
+  const set = (key: string, value: string | Uint8Array): Effect.Effect<void, PlatformError> => {
+    const { parent, path } = placeOf(key)
+    return replaceAt(parent, path, value)
+  }
+
+  /** Writes a file that is no key's, in a subdirectory, or replaces it in one step. */
+  const replace = (parent: string, name: string, value: string): Effect.Effect<void, PlatformError> =>
+    replaceAt(parent, directory.pathOf(`${parent}/${name}`), value)
 
   const linesPath = (key: string): string => `${pathName(segmentsOf(key))}${linesSuffix}`
 
@@ -138,5 +146,5 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
       })
     )
   })
-  return { store, removeAll, prefixes, untouchedSince, append, lines, removeLines }
+  return { store, replace, removeAll, prefixes, untouchedSince, append, lines, removeLines }
 }

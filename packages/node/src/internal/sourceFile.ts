@@ -152,7 +152,7 @@ export const unchanged = (file: SourceFile, handle: NodeFs.FileHandle): Effect.E
       byHandle: await fingerprintOf(handle, file),
       byPath: await fingerprintAt(file)
     })),
-    ({ byHandle, byPath }) => Effect.zipRight(checkUnchanged(file, byHandle), checkUnchanged(file, byPath))
+    ({ byHandle, byPath }) => Either.flatMap(checkUnchanged(file, byHandle), () => checkUnchanged(file, byPath))
   )
 
 /**

@@ -3,6 +3,7 @@ import { Checksum } from "@stevedore/core"
 import { NodeChecksum } from "@stevedore/node"
 import { Effect, Either, FastCheck as fc, Option } from "effect"
 import { join } from "node:path"
+import { runs } from "../../../testing/test/support/runs.js"
 import * as Comparison from "../../src/internal/comparison.js"
 import * as PartFile from "../../src/internal/partFile.js"
 import * as Temporary from "../support/temporary.js"
@@ -44,6 +45,6 @@ describe("comparison", () => {
           damaged === undefined ? "Same" : "DownloadCorrupted"
         )
       }),
-    { fastCheck: { numRuns: 50 } }
+    { fastCheck: { numRuns: runs(50) } }
   )
 })

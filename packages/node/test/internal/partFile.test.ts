@@ -3,6 +3,7 @@ import { Effect, FastCheck, Fiber } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { runs } from "../../../testing/test/support/runs.js"
 import * as Target from "../../src/internal/downloadTarget.js"
 import * as PartFile from "../../src/internal/partFile.js"
 import * as PartJournal from "../../src/internal/partJournal.js"
@@ -62,7 +63,7 @@ describe("partFile", () => {
         assert.strictEqual(file.most(), 1)
         assert.deepStrictEqual(yield* Effect.promise(() => Fs.readFile(file.path)), Buffer.concat(pieces))
       }),
-    { fastCheck: { numRuns: 30 } }
+    { fastCheck: { numRuns: runs(30) } }
   )
 
   it.scoped("reads exactly the bytes of a range, however long, and fails if the file ends before it", () =>

@@ -5,6 +5,7 @@ import type { UploadRecord } from "@stevedore/core/UploadLedger"
 import { Effect, FastCheck, Logger } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
+import { runs } from "../../../testing/test/support/runs.js"
 import * as PrivateDirectory from "../../src/internal/privateDirectory.js"
 import * as PrivateStore from "../../src/internal/privateStore.js"
 import * as ReceiptLines from "../../src/internal/receiptLines.js"
@@ -61,7 +62,7 @@ describe("the receipt lines of a session", () => {
         const sorted = [...expected.values()].sort((one, other) => one.partNumber - other.partNumber)
         assert.deepStrictEqual(yield* receipts.all(record), sorted)
       }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)),
-    { fastCheck: { numRuns: 50 } }
+    { fastCheck: { numRuns: runs(50) } }
   )
 
   it.scopedLive("are kept per session, without those of parts that the session does not have", () =>
