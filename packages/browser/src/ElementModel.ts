@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { Metadata } from "@stevedore/core/Metadata"
 import type { Requirements } from "@stevedore/core/Uploads"
 import type * as Layer from "effect/Layer"
 import type { OwnedUploadQueue } from "./UploadQueue.js"
@@ -38,6 +39,11 @@ type Listener<Event> = (event: Event) => void
 export interface StevedoreUpload extends HTMLElement {
   /** What is accepted. These go before the attributes `accept`, `max-files`, `max-size` and `max-total`. */
   limits: Limits | undefined
+  /**
+   * What travels with each file to the hooks of your server, as it is when the file is added. Goes before the attribute
+   * `metadata`, which is JSON.
+   */
+  metadata: Metadata | undefined
   /** Options for each upload. */
   upload: Options["upload"]
   /** Defaults to those of the closest `lang`, as `load` of `@stevedore/browser/words` has them. */

@@ -5,8 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import * as Connectivity from "./Connectivity.js"
+import * as PageSignals from "./internal/pageSignals.js"
 
 const request: Effect.Effect<WakeLockSentinel | undefined> = Effect.suspend(() =>
   "wakeLock" in navigator
@@ -32,14 +31,11 @@ const release = (lock: WakeLockSentinel | undefined): Effect.Effect<void> =>
  * @since 0.1.0
  * @category guards
  */
-export const scoped: Effect.Effect<void, never, Scope.Scope> = Connectivity.changes.pipe(
-  Stream.map(({ visible }) => visible),
-  Stream.changes,
-  Stream.flatMap(
-    (visible) => visible ? Stream.flatMap(Stream.acquireRelease(request, release), () => Stream.never) : Stream.never,
-    { switch: true }
-  ),
-  Stream.runDrain,
+export const scoped: Effect.Effect<void, never, Scope.Scope> = PageSignals.until(({ visible }) => visible).pipe(
+  Effect.zipRight(Effect.acquireRelease(request, release)),
+  Effect.zipRight(PageSignals.until(({ visible }) => !visible)),
+  Effect.scoped,
+  Effect.forever,
   Effect.forkScoped,
   Effect.asVoid
 )

@@ -3,14 +3,16 @@
  *
  * @since 0.1.0
  */
+import type { Metadata } from "@stevedore/core/Metadata"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import type { UploadedFile } from "@stevedore/core/Uploads"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 /**
- * The state of an item. `needs-file` is an upload that an earlier page left unfinished: it resumes when its file is
- * given again.
+ * The state of an item. One that is `finishing` has handed all its bytes to the network and awaits an answer, so there is
+ * nothing to pause. `needs-file` is an upload that an earlier page left unfinished: it resumes when its file is given
+ * again.
  *
  * @since 0.1.0
  * @category models
@@ -56,10 +58,7 @@ export interface Item {
   readonly confirmed: number
   /** Bytes per second; `undefined` unless bytes of the item are moving and have been measured for a second. */
   readonly speed: number | undefined
-  /**
-   * The time left at that speed. It is 0 while the item is still `uploading`, but all its bytes have been handed over and
-   * only storage's answer is awaited. An item that is `finishing` has none.
-   */
+  /** The time left at that speed. */
   readonly secondsLeft: number | undefined
   /** Whether nothing has moved for ten seconds although there are bytes left to hand over. */
   readonly stalled: boolean
@@ -69,6 +68,8 @@ export interface Item {
   readonly error: Failure | undefined
   /** The file's record, once the item is completed. */
   readonly result: UploadedFile | undefined
+  /** What travels with it, if anything. */
+  readonly metadata?: Metadata | undefined
 }
 
 /**
@@ -121,6 +122,8 @@ export interface Addition {
   readonly name?: string | undefined
   /** From a drop or from `showOpenFilePicker`. If the layer has `FileHandles`, it is kept for after a reload. */
   readonly handle?: FileSystemFileHandle | undefined
+  /** What travels with it. Defaults to that of `Options.upload`. */
+  readonly metadata?: Metadata | undefined
 }
 
 /**
@@ -184,6 +187,11 @@ export interface Options {
    * before they leave the page.
    */
   readonly during?: Effect.Effect<void, never, Scope.Scope> | undefined
+  /**
+   * Called once for each item that is completed, with its `result`. An exception reaches the page's own handlers. A page
+   * may be closed before: what must not be missed belongs into the `completed` of `StevedoreHttpApp`.
+   */
+  readonly onCompleted?: ((item: Item) => void) | undefined
 }
 
 /**

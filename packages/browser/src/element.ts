@@ -3,7 +3,7 @@
  * unfinished. Importing this module registers the element. What uploads is loaded once there is something to upload.
  *
  * Attributes: `base-url` (`/api` by default), `accept`, `max-files`, `max-size` and `max-total` in bytes, `files` for how
- * many upload at once, `lang`, and `whole-page` to take what is dropped anywhere.
+ * many upload at once, `metadata` as JSON, `lang`, and `whole-page` to take what is dropped anywhere.
  *
  * Slots: `invitation` and `hint` in the place to drop, `done` for what to show once everything is uploaded.
  *
@@ -27,16 +27,12 @@
  *
  * @since 0.1.0
  */
-import type { Requirements } from "@stevedore/core/Uploads"
-import type * as Layer from "effect/Layer"
 import type { StevedoreUpload } from "./ElementModel.js"
 import type { Arrival } from "./internal/element/arrivals.js"
 import { arrivalsOf, ofFiles } from "./internal/element/arrivals.js"
 import { adopt, button, icon, make } from "./internal/element/dom.js"
 import { shell } from "./internal/element/shellStyle.js"
 import type { OwnedUploadQueue } from "./UploadQueue.js"
-import type { Item, Limits, Options } from "./UploadQueueModel.js"
-import type { Words } from "./words.js"
 
 /**
  * The models of `ElementModel`.
@@ -67,6 +63,10 @@ const hasUnfinished = async (): Promise<boolean> => {
   })
 }
 
+const settings = ["limits", "metadata", "upload", "words", "layer", "linkOf"] as const
+
+type Settings = Pick<StevedoreUpload, typeof settings[number]>
+
 const isEditable = (target: EventTarget | undefined): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA)$/.test(target.tagName))
 
@@ -82,17 +82,61 @@ export const define = (name: string): void => {
   customElements.define(
     name,
     class extends HTMLElement implements StevedoreUpload {
-      limits: Limits | undefined
-      upload: Options["upload"]
-      words: Words | undefined
-      layer: Layer.Layer<Requirements, unknown> | undefined
-      linkOf: ((item: Item) => string | undefined) | undefined
+      #settings: Partial<Settings> = {}
       #view:
         | Promise<{ readonly queue: OwnedUploadQueue; readonly take: (given: ReadonlyArray<Arrival>) => Promise<void> }>
         | undefined
       #queue: OwnedUploadQueue | undefined
       #away: AbortController | undefined
       readonly #root = this.attachShadow({ mode: "open" })
+
+      constructor() {
+        super()
+        // what a page had set before this script arrived hides the accessors
+        for (const name of settings) {
+          if (!Object.hasOwn(this, name)) continue
+          Object.assign(this.#settings, { [name]: this[name] })
+          Reflect.deleteProperty(this, name)
+        }
+      }
+
+      // accessors, and no fields: by them frameworks know what is a property
+      get limits(): Settings["limits"] {
+        return this.#settings.limits
+      }
+      set limits(limits: Settings["limits"]) {
+        this.#settings.limits = limits
+      }
+      get metadata(): Settings["metadata"] {
+        return this.#settings.metadata
+      }
+      set metadata(metadata: Settings["metadata"]) {
+        this.#settings.metadata = metadata
+      }
+      get upload(): Settings["upload"] {
+        return this.#settings.upload
+      }
+      set upload(upload: Settings["upload"]) {
+        this.#settings.upload = upload
+      }
+      get words(): Settings["words"] {
+        return this.#settings.words
+      }
+      set words(words: Settings["words"]) {
+        this.#settings.words = words
+      }
+      get layer(): Settings["layer"] {
+        return this.#settings.layer
+      }
+      set layer(layer: Settings["layer"]) {
+        this.#settings.layer = layer
+      }
+      get linkOf(): Settings["linkOf"] {
+        return this.#settings.linkOf
+      }
+      set linkOf(linkOf: Settings["linkOf"]) {
+        this.#settings.linkOf = linkOf
+      }
 
       get queue(): OwnedUploadQueue | undefined {
         return this.#queue
@@ -127,8 +171,10 @@ export const define = (name: string): void => {
           })
           return input
         }
+        const accept = this.limits?.accept?.join() ?? this.getAttribute("accept") ?? ""
+        const most = this.limits?.files ?? Number(this.getAttribute("max-files"))
         const files = chosen(
-          make("input", { type: "file", id: "files", multiple: "", accept: this.getAttribute("accept") ?? "" })
+          make("input", { type: "file", id: "files", accept, ...most === 1 ? {} : { multiple: "" } })
         )
         const folder = chosen(make("input", { type: "file", id: "folder", webkitdirectory: "" }))
         const slot = (name: string, text: string) =>
@@ -150,7 +196,9 @@ export const define = (name: string): void => {
           folder
         )
         const direction = /^(ar|fa|he|ur)\b/.test(words.language) ? "rtl" : "ltr"
-        this.#root.append(make("div", { id: "all", lang: words.language, dir: direction }, box))
+        // a live region says only what changes in it: it is there from the start
+        const announcements = make("p", { class: "unseen", id: "announcements", role: "status", "aria-live": "polite" })
+        this.#root.append(make("div", { id: "all", lang: words.language, dir: direction }, box, announcements))
         if (await hasUnfinished()) await this.#load()
       }
 

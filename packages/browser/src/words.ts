@@ -256,15 +256,6 @@ const joined = (...parts: ReadonlyArray<string | undefined>): string =>
   parts.filter((part) => part !== undefined).join(" · ")
 
 /**
- * Whether only an answer is awaited: to the end of the upload, or to its last bytes.
- *
- * @since 0.1.0
- * @category states
- */
-export const isFinishing = ({ secondsLeft, state }: Pick<Item, "secondsLeft" | "state">): boolean =>
-  state === "finishing" || (state === "uploading" && secondsLeft === 0)
-
-/**
  * The state of an item, such as `12 MB of 90 MB · 1.9 MB/s · 1 minute left`.
  *
  * @since 0.1.0
@@ -281,7 +272,6 @@ export const state = (words: Words, item: Item): string => {
     case "finishing":
       return joined(size, say(words, "finishing"))
     case "uploading":
-      if (isFinishing(item)) return joined(size, say(words, "finishing"))
       return joined(
         item.sent === 0 ? size : amount,
         item.stalled
@@ -307,7 +297,6 @@ export const state = (words: Words, item: Item): string => {
 }
 
 const progressWords = (words: Words, item: Item): string | undefined => {
-  if (isFinishing(item)) return say(words, "finishing")
   if (item.state === "needs-file") return say(words, "waitsForFile")
   if (item.state !== "uploading") return say(words, item.state === "completed" ? "uploaded" : item.state)
   if (item.stalled) return say(words, "stalled")

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { BlobSource } from "@stevedore/browser"
 import { ServiceProfile, type SourceError } from "@stevedore/core"
 import { Effect, FastCheck, Fiber, TestClock } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import * as FakePage from "./fixtures/fakePage.js"
 
 const KiB = 1024
@@ -83,7 +84,7 @@ describe("BlobSource", () => {
         yield* body.observed
         assert.deepStrictEqual(Uint8Array.from(seen), expected)
       })),
-    { fastCheck: { numRuns: 30 } }
+    { fastCheck: { numRuns: runs(30) } }
   )
 
   it.effect("the fingerprint depends on the date, the size and sampled bytes, but not on the other bytes", () =>

@@ -40,6 +40,10 @@ const isDone = ({ totals }: UploadQueue.Snapshot) => totals.state !== "uploading
 
 const slowly = FaultScript.on("put").delay("10 seconds")
 const alwaysSlowly = FaultScript.on("put").always().delay("10 seconds")
+const partsSlowly = SandboxLayer.memory({
+  minimumPartSize: MiB,
+  faults: FaultScript.on("putPart").always().delay("10 seconds")
+})
 
 const onDisk = Layer.effect(
   UploadLedger.UploadLedger,
@@ -105,6 +109,78 @@ describe("UploadQueue", () => {
       }
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
+  it.scoped("calls onCompleted once for each item, with its result and metadata, and goes on if it throws", () =>
+    Effect.gen(function*() {
+      const told: Array<UploadQueue.Item> = []
+      const reported = vi.fn()
+      vi.stubGlobal("reportError", reported)
+      const queue = yield* UploadQueue.scoped({
+        ...quiet,
+        upload: { metadata: { album: "all" } },
+        onCompleted: (item) => {
+          told.push(item)
+          throw new Error("not ready")
+        }
+      })
+      queue.add([file("a.txt", 10), { file: file("bb.txt", 20), metadata: { album: "its own" } }, file("empty.txt", 0)])
+      queue.add([{ file: file("ccc.txt", 1), metadata: { "not a name": "" } }])
+      const { items } = yield* until(queue, isDone)
+      assert.deepStrictEqual(states(queue.getSnapshot()), ["completed", "completed", "failed"])
+      assert.strictEqual(items[2]?.error?.tag, "InvalidUploadOption")
+      queue.retry()
+      yield* until(queue, isDone)
+      const sorted = [...told].sort((one, other) => one.name.localeCompare(other.name))
+      assert.deepStrictEqual(sorted.map(({ metadata, name, state }) => [name, state, metadata]), [
+        ["a.txt", "completed", { album: "all" }],
+        ["bb.txt", "completed", { album: "its own" }]
+      ])
+      for (const { result } of told) assert.isString(result?.id)
+      assert.strictEqual(reported.mock.calls.length, 2)
+      const { requests } = yield* Sandbox.report
+      assert.strictEqual(requests.filter(({ operation }) => operation === "initiate").length, 2)
+    }).pipe(
+      Effect.ensuring(Effect.sync(() => vi.unstubAllGlobals())),
+      Effect.provide(SandboxLayer.memory())
+    ))
+
+  it.scoped("an upload that an earlier page left shows its metadata, and keeps it when it goes on", () =>
+    Effect.gen(function*() {
+      const original = file("a.bin", 20 * MiB)
+      const metadata = { album: "a" }
+      yield* Effect.scoped(Effect.gen(function*() {
+        const earlier = yield* UploadQueue.scoped({ ...quiet, upload: { ...inParts.upload, metadata } })
+        earlier.add([original])
+        yield* until(earlier, ({ totals }) => totals.confirmed >= 10 * MiB)
+      }))
+      const told: Array<UploadQueue.Item> = []
+      const queue = yield* UploadQueue.scoped({ ...inParts, onCompleted: (item) => told.push(item) })
+      const { unfinished: [left] } = yield* until(queue, ({ unfinished }) => unfinished.length === 1)
+      assert.deepStrictEqual(left?.metadata, metadata)
+      queue.giveFile(left?.id ?? "", original)
+      yield* until(queue, isDone)
+      assert.deepStrictEqual(told.map((item) => item.metadata), [metadata])
+    }).pipe(Effect.provide(interrupted)))
+
+  it.scoped.each([[1, "completed"], [2, "failed"]] as const)(
+    "reads a file once more that could not be read %d times, as after the back button of WebKit: %s",
+    ([failures, state]) =>
+      Effect.gen(function*() {
+        const original = file("a.txt", 10)
+        let left = failures
+        const getFile = async () => {
+          if (left-- > 0) throw new DOMException("The object can not be found here.", "NotFoundError")
+          return original
+        }
+        const queue = yield* UploadQueue.scoped(quiet)
+        queue.add([{ file: original, handle: handle(getFile) }])
+        const { items: [item] } = yield* until(queue, isDone)
+        assert.deepStrictEqual(
+          [item?.state, item?.error?.tag],
+          [state, state === "failed" ? "SourceUnreadable" : undefined]
+        )
+      }).pipe(Effect.provide(SandboxLayer.memory()))
+  )
+
   it.scoped("reports a listener's error, and still uploads and calls the other listeners", () =>
     Effect.gen(function*() {
       const reported: Array<unknown> = []
@@ -166,7 +242,7 @@ describe("UploadQueue", () => {
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: 2 })
       queue.add(["a", "bb", "ccc", "dddd"].map((name) => file(name, 10)))
-      yield* until(queue, (snapshot) => states(snapshot).filter((state) => state === "uploading").length === 2)
+      yield* until(queue, (snapshot) => states(snapshot).filter((state) => state === "finishing").length === 2)
       assert.deepStrictEqual(states(queue.getSnapshot()).slice(2), ["queued", "queued"])
       let most = 0
       queue.subscribe(() => {
@@ -184,7 +260,7 @@ describe("UploadQueue", () => {
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped({ ...quiet, files: Number.NaN })
       queue.add(["a", "bb", "ccc", "dddd"].map((name) => file(name, 10)))
-      yield* until(queue, (snapshot) => states(snapshot).filter((state) => state === "uploading").length >= 3)
+      yield* until(queue, (snapshot) => states(snapshot).filter((state) => state === "finishing").length >= 3)
       assert.deepStrictEqual(states(queue.getSnapshot()).slice(3), ["queued"])
     }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
 
@@ -246,8 +322,8 @@ describe("UploadQueue", () => {
 
   it.scoped("starts another file when one is paused, and resumes the paused file when there is room, which shows at once", () =>
     Effect.gen(function*() {
-      const queue = yield* UploadQueue.scoped({ ...quiet, files: 1 })
-      const { ids: [a, b] } = queue.add([file("a", 10), file("bb", 10)])
+      const queue = yield* UploadQueue.scoped({ ...inParts, files: 1 })
+      const { ids: [a, b] } = queue.add([file("a", 4 * MiB), file("bb", 4 * MiB)])
       yield* until(queue, (snapshot) => states(snapshot)[0] === "uploading")
       queue.pause(a)
       assert.deepStrictEqual(states(queue.getSnapshot()), ["paused", "preparing"])
@@ -260,7 +336,7 @@ describe("UploadQueue", () => {
       yield* until(queue, isDone)
       assert.deepStrictEqual(queue.getSnapshot().items.map(({ id }) => id), [a, b])
       assert.deepStrictEqual(states(queue.getSnapshot()), ["completed", "completed"])
-    }).pipe(Effect.provide(SandboxLayer.memory({ faults: alwaysSlowly }))))
+    }).pipe(Effect.provide(partsSlowly)))
 
   it.scoped("pauses and resumes all files if no id is given, including files that have not started", () =>
     Effect.gen(function*() {
@@ -278,19 +354,23 @@ describe("UploadQueue", () => {
 
   it.scoped("sends nothing of a paused file, however long it is paused", () =>
     Effect.gen(function*() {
-      const queue = yield* UploadQueue.scoped(quiet)
-      queue.add([file("a", 10)])
+      const queue = yield* UploadQueue.scoped(inParts)
+      queue.add([file("a", 4 * MiB)])
       yield* until(queue, (snapshot) => states(snapshot)[0] === "uploading")
       queue.pause()
       for (let minutes = 0; minutes < 5; minutes++) yield* Effect.zipRight(TestClock.adjust("1 minute"), turns(2))
       assert.deepStrictEqual(states(queue.getSnapshot()), ["paused"])
       const puts = Effect.map(Sandbox.report, ({ requests }) =>
-        requests.filter(({ operation }) => operation === "put").map(({ outcome }) => outcome))
+        requests.filter(({ operation }) => operation === "putPart").map(({ outcome }) => outcome))
       assert.deepStrictEqual(yield* puts, ["aborted"])
       queue.resume()
       yield* until(queue, isDone)
-      assert.deepStrictEqual(yield* puts, ["aborted", "answered"])
-    }).pipe(Effect.provide(SandboxLayer.memory({ faults: slowly }))))
+      assert.deepStrictEqual(yield* puts, [
+        "aborted",
+        ...Array.from({ length: 4 }, () =>
+          "answered")
+      ])
+    }).pipe(Effect.provide(partsSlowly)))
 
   it.scoped("pauses, resumes and cancels nothing that has ended or needs a file, and takes no file for what is completed", () =>
     Effect.gen(function*() {
@@ -334,7 +414,7 @@ describe("UploadQueue", () => {
     Effect.gen(function*() {
       const queue = yield* UploadQueue.scoped(quiet)
       const { ids: [a = ""] } = queue.add([file("a", 10), file("bb", 20)])
-      yield* until(queue, (snapshot) => states(snapshot)[0] === "uploading")
+      yield* until(queue, (snapshot) => states(snapshot)[0] === "finishing")
       queue.cancel(a)
       assert.deepStrictEqual(states(queue.getSnapshot())[0], "cancelled")
       assert.strictEqual(queue.getSnapshot().totals.size, 20)
@@ -880,6 +960,9 @@ describe("UploadQueue", () => {
       assert.deepStrictEqual(states(queue.getSnapshot()), ["paused"])
       refuse()
       yield* turns(5)
+      // it is read once more
+      yield* TestClock.adjust("1 second")
+      yield* turns(5)
       assert.deepStrictEqual(states(queue.getSnapshot()), ["failed"])
     }).pipe(Effect.provide(SandboxLayer.memory())))
 
@@ -1026,7 +1109,7 @@ describe("UploadQueue", () => {
         const given = { file: file("a", 10), handle: handle(soon) }
         const queue = yield* UploadQueue.scoped(quiet)
         queue.add([given])
-        yield* until(queue, (snapshot) => states(snapshot).includes("uploading"))
+        yield* until(queue, (snapshot) => states(snapshot).includes("finishing"))
         act(queue, given)
         yield* until(queue, isDone)
         assert.strictEqual(states(queue.getSnapshot()).at(-1), "completed", JSON.stringify(queue.getSnapshot().items))
@@ -1048,7 +1131,7 @@ describe("UploadQueue", () => {
       layer: SandboxLayer.memory({ faults: FaultScript.on("put").always().stall("connect") })
     })
     const begun = new Promise<void>((resolve) => {
-      queue.subscribe(() => states(queue.getSnapshot())[0] === "uploading" && resolve())
+      queue.subscribe(() => states(queue.getSnapshot())[0] === "finishing" && resolve())
     })
     queue.add([file("a", 10), file("bb", 10)])
     await begun

@@ -3,6 +3,7 @@ import { UploadQueue } from "@stevedore/browser"
 import { UploadLedger, Uploads } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
 import { Effect, FastCheck, Layer, TestClock } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 
 const MiB = 1024 * 1024
 
@@ -138,6 +139,6 @@ describe("UploadQueue after any sequence of actions", () => {
         for (const at of ticks) assert.isAtMost(ticks.filter((tick) => tick >= at && tick < at + 1000).length, 5)
         assert.deepStrictEqual((yield* Sandbox.report).breaches, [])
       }).pipe(Effect.scoped, Effect.provide(world)),
-    { fastCheck: { numRuns: 20 }, timeout: 120_000 }
+    { fastCheck: { numRuns: runs(20) }, timeout: 120_000 }
   )
 })

@@ -57,6 +57,15 @@ describe.each(all.map((words) => ({ words, language: words.language })))(
       assert.include(languages, language)
     })
 
+    it.each(["resume", "retry", "choose", "open", "copy"] as const)(
+      "call the button %s by what is written on it, for who speaks to the page",
+      (button) => {
+        const written = Words.say(words, `${button}Short`)
+        const called = Words.say(words, button === "copy" ? "copyLink" : button, { name: "a.txt" })
+        assert.include(called.toLowerCase(), written.toLowerCase())
+      }
+    )
+
     it.each(tags)("has words for %s, in which nobody needs to be a developer", (tag) => {
       const text = Words.failure(words, tag)
       assert.isAbove(text.length, 5)

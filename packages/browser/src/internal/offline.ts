@@ -4,16 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as PageSignals from "./pageSignals.js"
 
-const untilOnline: Effect.Effect<void> = Effect.async<void>((resume) => {
-  const look = () => {
-    if (!navigator.onLine) return
-    stop()
-    resume(Effect.void)
-  }
-  const stop = PageSignals.listen(look)
-  look()
-  return Effect.sync(stop)
-})
+const untilOnline = PageSignals.until(({ online }) => online)
 
 // A service worker that has no connection often responds by itself, with a 503
 const isFromServiceWorker = (error: unknown): boolean =>

@@ -1,5 +1,12 @@
+import * as Effect from "effect/Effect"
+
+interface State {
+  readonly online: boolean
+  readonly visible: boolean
+}
+
 /** The current state that the browser reports. */
-export const read = (): { readonly online: boolean; readonly visible: boolean } => ({
+export const read = (): State => ({
   online: navigator.onLine,
   visible: typeof document === "undefined" || document.visibilityState === "visible"
 })
@@ -25,3 +32,16 @@ export const listen = (onChange: () => void): () => void => {
   each((target, event) => target.addEventListener(event, onChange))
   return () => each((target, event) => target.removeEventListener(event, onChange))
 }
+
+/** Waits until something holds of the state that the browser reports. */
+export const until = (holds: (state: State) => boolean): Effect.Effect<void> =>
+  Effect.async<void>((resume) => {
+    const look = () => {
+      if (!holds(read())) return
+      stop()
+      resume(Effect.void)
+    }
+    const stop = listen(look)
+    look()
+    return Effect.sync(stop)
+  })

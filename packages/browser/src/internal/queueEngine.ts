@@ -69,6 +69,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
         error: undefined,
         result: exit.value
       })
+      Listeners.call(() => options.onCompleted?.(entry.item))
     } else if (!Cause.isInterruptedOnly(exit.cause)) {
       const error = Entries.failureOf(exit.cause)
       // the file given is not the one that is needed
@@ -102,7 +103,11 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       yield* inTurn(Effect.sync(() => claim(entry, ledgerId)))
       const { handle } = addition
       if (handle !== undefined) yield* Entries.ofHandles((handles) => handles.keep(source, handle))
-      const upload = yield* Uploads.start(source, { ...options.upload, unfinished: entry.unfinished })
+      const upload = yield* Uploads.start(source, {
+        ...options.upload,
+        ...(addition.metadata && { metadata: addition.metadata }),
+        unfinished: entry.unfinished
+      })
       if (entry.waits) yield* upload.pause
       entry.handle = upload
       const uploaded = yield* Effect.tapError(upload.await, () => Entries.dropEnded(entry))
@@ -115,7 +120,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
     entry.waits = false
     entry.item = View.settled(entry.item, { state: "preparing", error: undefined })
     // not before the entry knows its fiber
-    const begun = Effect.zipRight(Effect.yieldNow(), provided(program(entry, addition)))
+    const begun = Effect.zipRight(Effect.yieldNow(), provided(Entries.readingAgain(program(entry, addition))))
     const fiber: Fiber.RuntimeFiber<void> = fork(
       Effect.flatMap(Effect.exit(begun), (exit) =>
         Effect.sync(() => {
@@ -289,7 +294,7 @@ export const make = <E>({ fork, provided }: Ground<E>, options: Options): Engine
       for (const addition of Array.from(files ?? [], Entries.additionOf)) {
         const refusal = Limits.refusalOf(addition, present, limits)
         if (refusal === undefined) {
-          const item = View.added(nextId(), addition)
+          const item = View.added(nextId(), { metadata: options.upload?.metadata, ...addition })
           enter(item, addition, undefined)
           ids.push(item.id)
           present.add(addition)

@@ -106,6 +106,19 @@ export const dropEnded = (entry: Entry): Effect.Effect<void> =>
     if (Option.isNone(Option.flatten(found))) entry.unfinished = undefined
   })
 
+/**
+ * Uploads a file once more that could not be read. In WebKit, a page that was left and returned to cannot read its files
+ * at first, and one that is being left cannot either: only what fails again needs its file to be chosen again.
+ */
+export const readingAgain = <A, E extends { readonly _tag: string }, R>(
+  upload: Effect.Effect<A, E | SourceUnreadable, R>
+): Effect.Effect<A, E | SourceUnreadable, R> =>
+  Effect.catchIf(
+    upload,
+    (error) => error instanceof SourceUnreadable && (error.reason === "NotFound" || error.reason === "Failed"),
+    () => Effect.delay(upload, "1 second")
+  )
+
 /** The file that is kept for an upload in the ledger, if the user allows it. */
 export const keptFile = (ledgerId: string, name: string): Effect.Effect<Addition, SourceError, ServiceApi> =>
   Effect.gen(function*() {

@@ -17,6 +17,15 @@ const report = (error: unknown): void => {
   }
 }
 
+/** Calls a function of the page. An exception reaches the page's own handlers. */
+export const call = (listener: () => void): void => {
+  try {
+    listener()
+  } catch (error) {
+    report(error)
+  }
+}
+
 export const make = (): Listeners => {
   const listeners = new Set<() => void>()
   return {
@@ -26,14 +35,6 @@ export const make = (): Listeners => {
       listeners.add(own)
       return () => listeners.delete(own)
     },
-    tell: () => {
-      for (const listener of Array.from(listeners)) {
-        try {
-          listener()
-        } catch (error) {
-          report(error)
-        }
-      }
-    }
+    tell: () => Array.from(listeners).forEach(call)
   }
 }

@@ -9,8 +9,9 @@ const still = { speed: undefined, secondsLeft: undefined, stalled: false }
 
 const untouched = { ...still, confirmed: 0, kept: false, error: undefined, result: undefined }
 
-export const added = (id: string, { file, name }: NamedAddition): Item => ({
+export const added = (id: string, { file, metadata, name }: NamedAddition): Item => ({
   ...untouched,
+  metadata,
   id,
   name,
   size: file.size,
@@ -28,7 +29,8 @@ export const leftOver = (id: string, upload: UnfinishedUpload, kept: boolean): I
   state: "needs-file",
   sent: upload.confirmed,
   confirmed: upload.confirmed,
-  kept
+  kept,
+  metadata: upload.metadata
 })
 
 /** Returns the same item if nothing changes, for consumers that compare references. */
@@ -60,19 +62,18 @@ const shownState = (item: Item, state: ItemState, waits: boolean): ItemState => 
 export const progressed = (item: Item, progress: UploadProgress, waits: boolean): Item => {
   const state = states[progress.phase]
   if (state === undefined) return item
-  const shown = shownState(item, state, waits)
+  // once all is handed over, only answers are awaited: storage's, then the service's
+  const awaited = state === "uploading" && progress.sent === progress.size
+  const shown = shownState(item, awaited && !waits ? "finishing" : state, waits)
   const uploading = shown === "uploading"
-  const handedOver = uploading && progress.sent === progress.size
-  const stalled = uploading && !handedOver && Option.isSome(progress.stalledSince)
-  const moving = uploading && !handedOver && !stalled
+  const stalled = uploading && Option.isSome(progress.stalledSince)
+  const moving = uploading && !stalled
   return changed(item, {
     state: shown,
     sent: Math.max(item.sent, progress.sent),
     confirmed: progress.confirmed,
     speed: moving ? Option.getOrUndefined(Option.map(progress.speed, Math.round)) : undefined,
-    secondsLeft: handedOver
-      ? 0
-      : moving
+    secondsLeft: moving
       ? Option.getOrUndefined(
         Option.filter(Option.map(progress.timeLeft, (left) => Math.ceil(Duration.toSeconds(left))), Number.isFinite)
       )

@@ -43,7 +43,7 @@ describe("queueEngine", () => {
           provided: (effect) => Effect.provide(effect, runtime)
         }, quiet)
         const { ids: [id = ""] } = queue.add([fileOf(10)])
-        yield* until(queue, ({ items: [item] }) => item?.state === "uploading")
+        yield* until(queue, ({ items: [item] }) => item?.state === "finishing")
         if (wish === "remove") queue.remove(id)
         else queue.cancel(id)
         if (wish === "retry") queue.retry(id)
@@ -68,7 +68,7 @@ describe("queueEngine", () => {
     Effect.gen(function*() {
       const queue = yield* Effect.uninterruptible(UploadQueue.scoped(quiet))
       queue.add([fileOf(10)])
-      yield* until(queue, ({ items: [item] }) => item?.state === "uploading")
+      yield* until(queue, ({ items: [item] }) => item?.state === "finishing")
       queue.cancel()
       for (let seconds = 0; seconds < 15; seconds++) yield* Effect.zipRight(TestClock.adjust("1 second"), turn)
       const { requests } = yield* Sandbox.report

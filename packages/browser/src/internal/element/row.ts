@@ -1,7 +1,9 @@
 // One file of the list. Its elements are created once and only their text changes, so that focus stays where it is.
 import type { Item, Limits, UploadQueue } from "../../UploadQueueModel.js"
 import * as Words from "../../words.js"
+import { makeBar, unbroken } from "./bar.js"
 import { button, icon, make as element } from "./dom.js"
+import { pictureOf } from "./picture.js"
 
 export interface Row {
   readonly element: HTMLLIElement
@@ -46,67 +48,6 @@ const iconButton = (act: () => void) => {
   }
 }
 
-export const makeBar = (label: string): HTMLDivElement =>
-  element(
-    "div",
-    {
-      class: "bar",
-      part: "bar",
-      role: "progressbar",
-      "aria-label": label,
-      "aria-valuemin": "0",
-      "aria-valuemax": "100"
-    },
-    element("i", { class: "sent", part: "sent" }),
-    element("i", { class: "confirmed", part: "confirmed" })
-  )
-
-/** What was sent and what is confirmed, in two tones. */
-export const showBar = (
-  bar: HTMLElement,
-  now: Pick<Item, "sent" | "confirmed" | "size">,
-  words: string
-): void => {
-  bar.ariaValueNow = `${Words.percent(now)}`
-  bar.ariaValueText = words
-  const tones = bar.getElementsByTagName("i")
-  const shares = [now.sent, now.confirmed]
-  shares.forEach((bytes, index) => {
-    const tone = tones.item(index)
-    if (tone !== null) tone.style.transform = `scaleX(${now.size === 0 ? 0 : Math.min(1, bytes / now.size)})`
-  })
-}
-
-/** Its lines break only between what the dots separate, and within what has no number. */
-export const unbroken = (words: string): string =>
-  words.split(" · ").map((part) => /\p{Nd}/u.test(part) ? part.replaceAll(" ", "\u00a0") : part).join("\u00a0· ")
-
-const largestPicture = 40_000_000
-
-const paint = async (picture: HTMLElement, file: Blob): Promise<void> => {
-  try {
-    const bitmap = await createImageBitmap(file, { resizeWidth: 96, resizeQuality: "medium" })
-    const canvas = element("canvas", { width: `${bitmap.width}`, height: `${bitmap.height}` })
-    canvas.getContext("2d")?.drawImage(bitmap, 0, 0)
-    bitmap.close()
-    picture.replaceChildren(canvas)
-  } catch {
-    // not every browser can read every image: the row keeps the type's name
-  }
-}
-
-const pictureOf = (item: Item, file: Blob | undefined): HTMLElement => {
-  const [, extension] = /\.([^./\\]{1,4})$/.exec(item.name) ?? []
-  const picture = element(
-    "div",
-    { class: "picture", part: "picture", "aria-hidden": "true" },
-    extension ?? item.mediaType.split("/")[0] ?? ""
-  )
-  const isImage = file !== undefined && item.mediaType.startsWith("image/") && item.mediaType !== "image/svg+xml"
-  if (isImage && item.size <= largestPicture) void paint(picture, file)
-  return picture
-}
-
 const isOver = ({ state }: Item): boolean => state === "completed" || state === "cancelled" || state === "failed"
 
 /** Whether a retry of a failed item needs its file again. */
@@ -122,8 +63,7 @@ export const make = (first: Item, rows: Rows): Row => {
   const state = element("p", { class: "state", part: "state" })
   const error = element("p", { class: "error", part: "error", role: "alert" })
   const link = element("p", { class: "link" })
-  const share = element("span", { class: "share", "aria-hidden": "true" })
-  const bar = makeBar("")
+  const bar = makeBar()
   const go = iconButton(() => {
     switch (current?.state) {
       case "paused":
@@ -146,9 +86,15 @@ export const make = (first: Item, rows: Rows): Row => {
     { part: "row" },
     pictureOf(first, rows.fileOf(first)),
     element("div", { class: "words" }, name, state, error, link),
-    element("div", { class: "actions" }, share, go.element, end.element),
-    bar
+    element("div", { class: "actions" }, go.element, end.element),
+    bar.element
   )
+
+  const hideGo = (): void => {
+    // a button that is hidden loses the focus
+    if (go.element.matches(":focus")) end.element.focus()
+    go.element.hidden = true
+  }
 
   const showGo = (item: Item, called: string): void => {
     switch (item.state) {
@@ -166,10 +112,7 @@ export const make = (first: Item, rows: Rows): Row => {
           : go.show("choose", say("choose", called), say("chooseShort"))
       case "finishing":
       case "completed":
-        // a button that is hidden loses the focus
-        if (go.element.matches(":focus")) end.element.focus()
-        go.element.hidden = true
-        return
+        return hideGo()
       default:
         return go.show("pause", say("pause", called))
     }
@@ -178,11 +121,19 @@ export const make = (first: Item, rows: Rows): Row => {
   const showLink = (item: Item, called: string): void => {
     const href = item.state === "completed" ? rows.linkOf(item) : undefined
     if (href === undefined) return link.replaceChildren()
+    const copy = button({ "aria-label": say("copyLink", called) }, () => {
+      const told = () => {
+        copy.textContent = say("copied")
+        copy.ariaLabel = `${say("copied")} ${called}`
+        rows.announce(say("copied"))
+      }
+      // who may not copy can still open it
+      void navigator.clipboard.writeText(href).then(told, () => undefined)
+    }, say("copyShort"))
     link.replaceChildren(
       element("a", { href, target: "_blank", rel: "noopener", "aria-label": say("open", called) }, say("openShort")),
-      button({ "aria-label": say("copyLink", called) }, () => {
-        void navigator.clipboard.writeText(href).then(() => rows.announce(say("copied")))
-      }, say("copyShort"))
+      // a page that came without TLS has no clipboard
+      ...isSecureContext ? [copy] : []
     )
   }
 
@@ -193,17 +144,17 @@ export const make = (first: Item, rows: Rows): Row => {
       const before = current
       current = item
       const called = Words.nameOf(words, item.name)
-      row.dataset["state"] = Words.isFinishing(item) ? "finishing" : item.state
+      row.dataset["state"] = item.state
       name.textContent = called
       name.title = item.name
       state.textContent = unbroken(Words.state(words, item))
-      share.textContent = item.state === "uploading" || item.state === "paused" ? Words.percentage(words, item) : ""
       const told = Words.failureOf(words, item, rows.limits)
       // announced once, not with every change
       if (error.textContent !== told) error.textContent = told
       error.hidden = told === ""
-      bar.ariaLabel = called
-      showBar(bar, item, Words.progress(words, item))
+      bar.element.hidden = item.state === "failed" && item.sent === 0
+      bar.call(called)
+      bar.show(item, Words.percentage(words, item), Words.progress(words, item))
       showGo(item, called)
       end.show(
         "cancel",

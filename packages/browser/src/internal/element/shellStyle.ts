@@ -17,6 +17,7 @@ export const shell = `
 :host([hidden]), [hidden] { display: none !important; }
 * { box-sizing: border-box; }
 #all { color: var(--text); display: grid; gap: 1rem; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 p, ul, h2 { margin: 0; padding: 0; }
 button {
   font: inherit; font-weight: 550; color: var(--text); background: var(--card);

@@ -1,6 +1,5 @@
 /** Everything that is there once there are files. */
 export const style = `
-.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 h2 { font-size: 1.05rem; }
 .compact #drop { display: flex; flex-wrap: wrap; align-items: center; justify-content: center; gap: 0.4rem 1rem; padding: 0.7rem 1rem; }
 .compact #drop > svg, .compact .hint, .compact .touch { display: none; }
@@ -12,36 +11,47 @@ h2 { font-size: 1.05rem; }
 #refused > div { flex: 1; align-self: center; }
 #refused button { margin: -0.4rem; margin-inline-end: -0.7rem; color: inherit; }
 #offline { position: sticky; bottom: 1rem; background: var(--tint); border: 1px solid var(--accent); }
-#queue, #unfinished { background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; }
+#queue, #unfinished { background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); }
 #unfinished h2 { padding: 1rem 1.15rem 0; }
-#unfinished > p { padding: 0 1.15rem 0.25rem; color: var(--soft); font-size: 0.92rem; }
-.summary { display: grid; grid-template-columns: auto 1fr auto; gap: 0.4rem 1rem; align-items: baseline; padding: 1rem 1.15rem; }
-.summary h2 { white-space: nowrap; }
-.numbers { color: var(--soft); font-size: 0.92rem; font-variant-numeric: tabular-nums; text-align: end; grid-column: 2 / -1; }
-.summary .bar { grid-column: 1 / -1; margin-bottom: 0.35rem; }
-.summary .actions { display: flex; flex-wrap: wrap; gap: 0.5rem; grid-column: 1 / 3; }
-.summary button { padding: 0.3rem 0.65rem; min-height: 2.25rem; font-size: 0.92rem; }
-.summary #clear { grid-column: 3; }
-#done { display: flex; align-items: center; gap: 0.6rem; padding: 1rem 1.15rem 0; color: var(--good); font-size: 1.15rem; font-weight: 650; }
-#done svg { width: 1.9rem; padding: 0.3rem; border-radius: 50%; background: color-mix(in srgb, var(--good) 15%, var(--card)); stroke-width: 3; }
+#unfinished > p { padding: 0 1.15rem 0.7rem; color: var(--soft); font-size: 0.92rem; }
+.summary { display: grid; grid-template-columns: auto 1fr auto; gap: 0.35rem 1rem; align-items: center; padding: 0.9rem 1.15rem 1rem; }
+.summary > .actions { grid-column: 2 / -1; justify-self: end; position: relative; display: flex; flex-wrap: wrap; gap: 0.5rem; min-height: 2.5rem; }
+.summary button { padding: 0.3rem 0.75rem; min-height: 2.5rem; font-size: 0.92rem; }
+#menu { display: flex; flex-wrap: wrap; gap: 0.5rem; }
+#more { display: none; border-color: var(--edge); stroke-width: 4; }
+.summary > .progress { grid-column: 1 / -1; }
+.summary .bar { height: 0.6rem; }
+.numbers, .legend { color: var(--soft); font-size: 0.92rem; font-variant-numeric: tabular-nums; }
+.numbers { grid-column: 1 / 3; }
+.legend { grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 0 1rem; font-size: 0.85rem; }
+.legend i { display: inline-block; width: 0.75em; height: 0.75em; margin-inline-end: 0.4em; border-radius: 0.2em; background: var(--tone, var(--accent)); }
+#done { display: flex; align-items: center; gap: 0.7rem; color: var(--good); font-size: 1.25rem; font-weight: 650; grid-column: 1 / -1; }
+#done:not([hidden]) + .actions { grid-column: 3; grid-row: 2; }
+#done svg { width: 2.5rem; padding: 0.45rem; border-radius: 50%; color: var(--card); background: var(--good); stroke-width: 3; animation: pop 300ms ease-out; flex: none; }
+@keyframes pop { from { transform: scale(0.4); } 70% { transform: scale(1.1); } }
 ul { list-style: none; }
 li {
   display: grid; grid-template-columns: 2.75rem minmax(0, 1fr) auto; gap: 0.1rem 0.85rem; align-items: center;
   padding: 0.7rem 1.15rem; border-top: 1px solid var(--line);
 }
 .picture {
-  width: 2.75rem; height: 2.75rem; border-radius: calc(var(--radius) * 0.5); overflow: hidden; display: grid; place-items: center; grid-row: span 2;
-  align-self: start; background: color-mix(in srgb, var(--soft) 14%, var(--card)); color: var(--soft);
+  width: 2.75rem; height: 2.75rem; border-radius: calc(var(--radius) * 0.5); overflow: hidden; display: grid; place-items: center; align-self: start;
+  background: color-mix(in srgb, var(--soft) 14%, var(--card)); color: var(--soft);
   font-size: 0.68rem; font-weight: 700; letter-spacing: 0.02em; text-transform: uppercase;
 }
+.hued { background: light-dark(hsl(var(--hue) 75% 93%), hsl(var(--hue) 35% 23%)); color: light-dark(hsl(var(--hue) 75% 29%), hsl(var(--hue) 80% 82%)); }
+.picture svg { width: 55%; stroke-width: 1.5; }
 .picture canvas { width: 100%; height: 100%; object-fit: cover; }
 .words { min-width: 0; }
 .name { font-weight: 550; overflow-wrap: anywhere; }
 .state { color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .error { color: var(--bad); font-size: 0.92rem; padding-top: 0.15rem; overflow-wrap: anywhere; }
+.alike .error { display: none; }
+#queue > .error { padding: 0.7rem 1.15rem; border-top: 1px solid var(--line); }
 li .actions { display: flex; align-items: center; gap: 0.15rem; margin-inline-end: -0.75rem; }
-.share { min-width: 3.2em; text-align: end; color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-li .bar { grid-column: 2 / -1; margin-top: 0.35rem; }
+.progress { display: flex; align-items: center; gap: 0.75rem; }
+li .progress { grid-column: 2 / -1; }
+.share { min-width: 3em; text-align: end; color: var(--soft); font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 button.icon {
   display: flex; align-items: center; justify-content: center; gap: 0.4rem; min-width: 2.75rem; padding: 0 0.6rem;
   border-color: transparent; background: none; color: var(--soft); font-size: 0.92rem;
@@ -53,42 +63,68 @@ button.icon span:empty { display: none; }
 .link { display: flex; flex-wrap: wrap; gap: 0.35rem 1rem; font-size: 0.92rem; }
 .link a { color: var(--accent); }
 .link button { padding: 0; min-height: 1.5rem; border: 0; background: none; color: var(--accent); text-decoration: underline; font-weight: inherit; }
-.bar { position: relative; height: 0.4rem; border-radius: 1rem; background: var(--line); overflow: hidden; }
+.bar { position: relative; flex: 1; height: 0.4rem; border-radius: 1rem; background: var(--line); overflow: hidden; }
 .bar i { position: absolute; inset: 0; background: var(--tone, var(--accent)); transform-origin: left; transform: scaleX(0); }
 [dir="rtl"] .bar i { transform-origin: right; }
-.bar .sent { opacity: 0.45; }
-[data-state="uploading"] > .bar i { transition: transform 200ms linear; }
+.sent { opacity: 0.45; }
+[data-state="uploading"] > .progress i { transition: transform 200ms linear; }
 [data-state="paused"], [data-state="needs-file"] { --tone: light-dark(#a8720a, #d9a63f); }
 [data-state="failed"] { --tone: var(--bad); }
 [data-state="completed"] { --tone: var(--good); }
-li[data-state="uploading"], li[data-state="finishing"], li[data-state="queued"], li[data-state="preparing"] { --tone: var(--accent); }
-li:is([data-state="completed"], [data-state="cancelled"], [data-state="queued"], [data-state="preparing"]) .bar { visibility: hidden; }
-li:is([data-state="completed"], [data-state="cancelled"]) .bar { display: none; }
+/* a row keeps its height until it moves */
+li[data-state="completed"] .progress { visibility: hidden; }
+details .progress, li[data-state="cancelled"] .progress { display: none; }
 li[data-state="completed"] .state { color: var(--good); }
 li[data-state="paused"] .state { color: light-dark(#8a5a00, #f0c060); }
 li[data-state="cancelled"] .name { color: var(--soft); text-decoration: line-through; }
 summary { padding: 0.8rem 1.15rem; border-top: 1px solid var(--line); color: var(--good); font-weight: 550; cursor: pointer; }
 summary:focus-visible { outline-offset: -3px; }
 @container (max-width: 32rem) {
-  li { column-gap: 0.7rem; padding-inline: 0.9rem; }
-  .words { grid-column: 2 / -1; }
-  li .actions { grid-column: 2 / -1; justify-content: end; margin-block: -0.2rem; }
-  .share { margin-inline-end: auto; text-align: start; }
-  /* what has ended has one button, and room for it beside the words */
-  li[data-state="completed"] .words { grid-column: 2; }
-  li[data-state="completed"] .actions { grid-area: 1 / 3; }
+  /* the name and the error have the whole width */
+  li { grid-template-columns: 1.75rem minmax(0, 1fr) auto; column-gap: 0.5rem; padding: 0.5rem 0.6rem; }
+  #queue > .error { padding-inline: 0.6rem; }
+  .words { display: contents; }
+  .picture { width: 1.75rem; height: 1.75rem; font-size: 0.52rem; letter-spacing: 0; }
+  .name { grid-column: 2 / -1; }
+  .state { grid-column: 1 / 3; min-height: 3em; align-content: center; }
+  details .state { min-height: 0; }
+  .error, .link { grid-column: 1 / -1; }
+  li .actions { grid-area: 2 / 3; }
+  li .progress { grid-column: 1 / -1; }
+  li .share { font-size: 0.8rem; line-height: 1; }
   .compact .invitation { display: none; }
-  .compact .ways button { padding-inline: 0.6rem; font-size: 0.92rem; }
-  li .bar { grid-column: 1 / -1; }
-  .numbers { grid-column: 1 / -1; text-align: start; }
-  .summary { padding-inline: 0.9rem; }
-  .summary .actions { grid-column: 1 / -1; }
-  .summary #clear { grid-column: 1 / -1; justify-self: start; }
+  .compact #drop { padding: 0.5rem; }
+  .compact .ways { flex: 1; gap: 0.5rem; }
+  .compact .ways button { flex: 1; padding-inline: 0.25rem; font-size: 0.92rem; }
+  .summary { padding-inline: 0.6rem; }
+  .legend span:has(.sent) { display: none; }
+  .numbers { grid-column: 1 / -1; min-height: 3em; }
+  #done:not([hidden]) ~ .numbers { min-height: 0; grid-column: 1 / 3; }
   button { padding-inline: 0.75rem; }
+  .folded #more { display: flex; }
+  .folded #menu {
+    position: absolute; z-index: 1; inset-block-start: calc(100% + 0.25rem); inset-inline-end: 0; flex-direction: column; gap: 0; width: max-content; padding: 0.3rem;
+    background: var(--card); border: 1px solid var(--edge); border-radius: calc(var(--radius) * 0.6); box-shadow: 0 0.5rem 1.5rem rgb(0 0 0 / 0.25);
+  }
+  .folded #more:not([aria-expanded="true"]) + #menu, #more[hidden] + #menu { display: none; }
+  .folded #menu button { border-color: transparent; background: none; text-align: start; min-height: 2.75rem; }
+  .folded #menu button:hover { background: var(--tint); }
+}
+@container (max-width: 20rem) {
+  .state, .numbers { font-size: 0.8rem; }
+}
+@container (max-width: 17rem) {
+  .state, .summary .numbers { min-height: 4.5em; }
+}
+@container (max-width: 15rem) {
+  .state, li .actions { grid-area: auto / 1 / auto / -1; }
+  .summary { display: flex; flex-direction: column; align-items: stretch; }
+  .numbers { overflow-wrap: anywhere; }
 }
 @media (forced-colors: active) {
   .bar { border: 1px solid CanvasText; }
-  .bar i { forced-color-adjust: none; background: Highlight !important; }
+  .bar i, .legend i { forced-color-adjust: none; background: Highlight !important; }
+  #done svg { forced-color-adjust: none; background: CanvasText; color: Canvas; }
   li .actions { margin-inline-end: 0; }
 }
 `

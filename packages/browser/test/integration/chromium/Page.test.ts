@@ -1,44 +1,19 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { FaultScript, type SandboxOptions } from "@stevedore/testing"
-import axe from "axe-core"
+import * as Words from "@stevedore/browser/words"
+import { english } from "@stevedore/browser/words/english"
+import { FaultScript } from "@stevedore/testing"
 import { Effect, Layer } from "effect"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 import type { FileChooser, Page } from "playwright-core"
-import * as Words from "../../../../examples/browser/page/words.js"
-import * as BrowserDemo from "../../../../examples/browser/server/BrowserDemo.js"
-import { Chromium, ChromiumLive } from "../support/chromium.js"
+import { unbroken } from "../../../src/internal/element/bar.js"
+import { ChromiumLive } from "../support/chromium.js"
+import { choose, opened, text, violations } from "../support/chromiumPage.js"
 import { ExamplePage } from "../support/examplePage.js"
 
 const MiB = 1024 * 1024
-
-const text = (name: string, size = 1000) => ({ name, mimeType: "text/plain", buffer: Buffer.alloc(size, "a") })
-
-const opened = (behaviour: Omit<SandboxOptions.Options, "apiOrigin" | "storageOrigin"> = {}) =>
-  Effect.gen(function*() {
-    const browser = yield* Chromium
-    const demo = yield* BrowserDemo.start({ files: yield* ExamplePage }, behaviour)
-    const context = yield* Effect.acquireRelease(
-      Effect.promise(() => browser.newContext({ reducedMotion: "reduce" })),
-      (context) => Effect.promise(() => context.close())
-    )
-    const page = yield* Effect.promise(() => context.newPage())
-    yield* Effect.promise(() => page.goto(demo.origin))
-    return { ...demo, page }
-  }).pipe(Effect.provide(NodeContext.layer))
-
-/** What axe finds in the current state of the page. */
-const violations = (page: Page) =>
-  Effect.promise(async () => {
-    await page.evaluate(axe.source)
-    const found = await page.evaluate(() => Reflect.get(window, "axe").run())
-    return (found.violations as Array<axe.Result>).map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`)
-  })
-
-const choose = (page: Page, files: Parameters<Page["setInputFiles"]>[1], input = "#files") =>
-  Effect.promise(() => page.setInputFiles(input, files))
 
 const shows = (page: Page, words: string) => Effect.promise(() => page.getByText(words).first().waitFor())
 
@@ -81,19 +56,24 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       assert.deepStrictEqual(yield* violations(page), [])
       yield* click(page, "Dismiss")
       assert.isTrue(yield* Effect.promise(() => page.locator("#refused").isHidden()))
-      assert.strictEqual(yield* Effect.promise(() => page.evaluate(() => document.activeElement?.id)), "choose-files")
+      assert.strictEqual(
+        yield* Effect.promise(() => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.id)),
+        "choose-files"
+      )
       assert.deepStrictEqual((yield* sandbox.files).map(({ name }) => name).sort(), ["a.txt", "b.txt"])
       assert.deepStrictEqual((yield* sandbox.report).breaches, [])
     }))
 
   it.scoped("lets users choose, pause, resume, cancel and remove by keyboard alone, and keeps the focus", () =>
     Effect.gen(function*() {
-      const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("20 seconds") })
+      const { page } = yield* opened({ faults: FaultScript.on("initiate").times(3).delay("20 seconds") })
       const press = (...keys: ReadonlyArray<string>) =>
         Effect.promise(async () => {
           for (const key of keys) await page.keyboard.press(key)
         })
-      const focused = () => document.activeElement?.ariaLabel ?? document.activeElement?.textContent ?? ""
+      const focused = () =>
+        document.activeElement?.shadowRoot?.activeElement?.ariaLabel ??
+          document.activeElement?.shadowRoot?.activeElement?.textContent ?? ""
       const focusIs = (name: string) =>
         Effect.promise(() => page.waitForFunction(`(${focused})() === ${JSON.stringify(name)}`))
       const tabTo = (name: string) =>
@@ -121,6 +101,11 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       yield* focusIs("Remove a.txt")
       yield* press("Enter")
       yield* focusIs("Pause b.txt")
+      yield* press("Enter")
+      yield* focusIs("Resume b.txt")
+      yield* press("Enter")
+      yield* shows(page, "1 file uploaded.")
+      yield* focusIs("Remove b.txt")
     }))
 
   it.scoped("offers an unfinished upload after a reload, rejects another file with a message, and resumes", () =>
@@ -139,7 +124,13 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
         })
       const [path, other] = yield* Effect.all([sparse("large.bin"), sparse("other.bin")])
       yield* choose(page, path)
-      yield* Effect.promise(() => page.waitForFunction(() => /[1-9]\d?\sMB\sof/.test(document.body.innerText)))
+      yield* Effect.promise(() =>
+        page.waitForFunction(() =>
+          /[1-9]\d?\sMB\sof/.test(
+            document.querySelector("stevedore-upload")?.shadowRoot?.querySelector<HTMLElement>("#all")?.innerText ?? ""
+          )
+        )
+      )
       yield* Effect.sleep("500 millis")
       const asked: Array<string> = []
       page.on("dialog", (dialog) => {
@@ -164,7 +155,7 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       yield* shows(page, "1 file uploaded.")
       // the focus went along from one list to the other
       assert.strictEqual(
-        yield* Effect.promise(() => page.evaluate(() => document.activeElement?.ariaLabel)),
+        yield* Effect.promise(() => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.ariaLabel)),
         "Remove large.bin"
       )
       const { requests } = yield* sandbox.report
@@ -254,12 +245,18 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       const shown = yield* Effect.promise(() =>
         page.locator("li .name, #refused strong").evaluateAll((elements) =>
           elements.map((element) => ({
+            begins: element.textContent?.trim().slice(0, 5),
             cut: element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1,
             direction: getComputedStyle(element).direction
           }))
         )
       )
-      assert.deepStrictEqual(shown.map(({ direction }) => direction), ["rtl", "ltr", "rtl"])
+      // the uploaded ones stand in the order in which they came to their end
+      assert.deepStrictEqual(Object.fromEntries(shown.map(({ begins, direction }) => [begins, direction])), {
+        "Inter": "ltr",
+        "مقابل": "rtl",
+        "مسودة": "rtl"
+      })
       assert.deepStrictEqual(shown.slice(1).map(({ cut }) => cut), [false, false])
       const shares = yield* Effect.promise(() =>
         page.locator("#queue li").evaluateAll((rows) =>
@@ -269,25 +266,39 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       for (const share of shares) assert.isAbove(share, 0.8)
     }))
 
-  it.scoped("keeps each row as high as it was while its file is uploaded, so that no button moves under the pointer", () =>
+  it.scoped("keeps each row as high and where it was until its file is uploaded, so that no button moves under the pointer", () =>
     Effect.gen(function*() {
-      const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("1 second") })
-      const heights = Effect.promise(() =>
-        page.locator("#queue li").evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
+      const slow = FaultScript.on("put").times(3).delay("1 second").and(
+        FaultScript.on("put").always().delay("1 minute")
       )
       for (const width of [360, 1280]) {
-        yield* Effect.promise(() => page.setViewportSize({ width, height: 800 }))
-        yield* choose(page, ["a", "b", "c", "d"].map((name) => text(`${name} ${width}.txt`)))
-        const before = yield* heights
-        yield* shows(page, "4 files uploaded.")
-        assert.deepStrictEqual(yield* heights, before)
-        yield* click(page, "Clear finished")
+        const { page } = yield* opened({ faults: slow })
+        const places = Effect.promise(() =>
+          page.locator("#queue ul:not(details ul) > li").evaluateAll((rows) =>
+            rows.map((row) => {
+              const { height, top } = row.getBoundingClientRect()
+              return { height, top }
+            })
+          )
+        )
+        yield* Effect.promise(() => page.setViewportSize({ width, height: 1000 }))
+        yield* choose(page, ["a", "b", "c", "d"].map((name) => text(`${name}.txt`)))
+        yield* Effect.promise(() => page.getByRole("button", { name: "Cancel d.txt" }).hover())
+        const before = yield* places
+        assert.lengthOf(before, 4)
+        yield* Effect.promise(() =>
+          page.locator("#queue .numbers", { hasText: "3\u00a0of\u00a04\u00a0files" }).waitFor()
+        )
+        assert.deepStrictEqual(yield* places, before)
+        yield* Effect.promise(() => page.mouse.move(1, 1))
+        yield* shows(page, "3 files uploaded")
+        assert.deepStrictEqual((yield* places).map(({ height }) => height), [before[3]?.height])
       }
     }))
 
   it.scoped("keeps each row as high whatever its speed and the time left are, on narrow screens too", () =>
     Effect.gen(function*() {
-      const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("20 seconds") })
+      const { page } = yield* opened({ faults: FaultScript.on("initiate").always().delay("20 seconds") })
       yield* choose(page, [text("a.txt")])
       yield* hasButton(page, "Pause a.txt")
       const moving = {
@@ -309,7 +320,7 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
         { speed: 130_000_000, secondsLeft: 35 },
         { speed: 130_000_000, secondsLeft: 590 },
         { speed: undefined, secondsLeft: undefined, stalled: true }
-      ].map((more) => Words.unbroken(Words.state({ ...moving, ...more })))
+      ].map((more) => unbroken(Words.state(english, { ...moving, ...more })))
       for (const width of [320, 360, 1280]) {
         yield* Effect.promise(() => page.setViewportSize({ width, height: 800 }))
         const heights = yield* Effect.promise(() =>
@@ -325,7 +336,7 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
 
   it.scoped("shows each icon in the middle of its button", () =>
     Effect.gen(function*() {
-      const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("20 seconds") })
+      const { page } = yield* opened({ faults: FaultScript.on("initiate").always().delay("20 seconds") })
       yield* choose(page, [text("a.txt")])
       yield* hasButton(page, "Pause a.txt")
       const offCentre = yield* Effect.promise(() =>
@@ -361,12 +372,12 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
 
   it.scoped("keeps the focus in the row when its button disappears because the file is uploaded", () =>
     Effect.gen(function*() {
-      const { page } = yield* opened({ faults: FaultScript.on("put").delay("2 seconds") })
+      const { page } = yield* opened({ faults: FaultScript.on("initiate").delay("2 seconds") })
       yield* choose(page, [text("a.txt")])
       yield* Effect.promise(() => page.getByRole("button", { name: "Pause a.txt" }).focus())
       yield* shows(page, "1 file uploaded.")
       assert.strictEqual(
-        yield* Effect.promise(() => page.evaluate(() => document.activeElement?.ariaLabel)),
+        yield* Effect.promise(() => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.ariaLabel)),
         "Remove a.txt"
       )
     }))
@@ -392,7 +403,13 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
           dispatchEvent(new DragEvent("drop", { dataTransfer: transfer }))
         }, 80 * MiB)
       )
-      yield* Effect.promise(() => page.waitForFunction(() => /[1-9]\d?\sMB\sof/.test(document.body.innerText)))
+      yield* Effect.promise(() =>
+        page.waitForFunction(() =>
+          /[1-9]\d?\sMB\sof/.test(
+            document.querySelector("stevedore-upload")?.shadowRoot?.querySelector<HTMLElement>("#all")?.innerText ?? ""
+          )
+        )
+      )
       yield* Effect.sleep("500 millis")
       yield* Effect.promise(() => page.reload())
       yield* click(page, "Resume large.bin")
@@ -418,16 +435,22 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
             ])
           )
         ),
-        [...Array.from({ length: 3 }, () => ["1.0 kB · finishing", "100 %, finishing"]), [
+        [...Array.from({ length: 3 }, () => ["1.0 kB · finishing", "100%, finishing"]), [
           "1.0 kB · waiting",
-          "0 %, queued"
+          "0%, waiting"
         ]]
       )
       yield* click(page, "Pause all")
-      yield* each("paused")
-      assert.strictEqual(yield* Effect.promise(() => page.evaluate(() => document.activeElement?.id)), "resume-all")
-      yield* click(page, "Resume all")
+      yield* each("paused", 1)
+      // for those that await a response, there is nothing to pause
       yield* each("finishing", 3)
+      assert.isFalse(yield* Effect.promise(() => page.locator("#pause-all").isVisible()))
+      assert.strictEqual(
+        yield* Effect.promise(() => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.id)),
+        "resume-all"
+      )
+      yield* click(page, "Resume all")
+      yield* each("queued", 1)
       yield* click(page, "Cancel all")
       yield* each("cancelled")
       assert.isTrue(yield* Effect.promise(() => page.locator("#queue .bar").first().isHidden()))
@@ -442,8 +465,10 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       yield* Effect.promise(() =>
         page.evaluate(() => {
           const said: Array<string> = []
-          const regions = document.querySelectorAll("[role=status], [aria-live], output")
-          Object.assign(window, { said, regions: regions.length })
+          const regions = document.querySelector("stevedore-upload")?.shadowRoot?.querySelectorAll(
+            "[role=status], [aria-live], output"
+          ) ?? []
+          Object.assign(window, { said, regions: Array.from(regions).length })
           for (const region of regions) {
             new MutationObserver(() => said.push(region.textContent ?? "")).observe(region, { childList: true })
           }
@@ -451,7 +476,7 @@ layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
       )
       assert.strictEqual(yield* Effect.promise(() => page.evaluate(() => Reflect.get(window, "regions"))), 1)
       yield* choose(page, [text("a.txt")])
-      yield* Effect.promise(() => page.getByRole("alert").getByText("storage refused").waitFor())
+      yield* Effect.promise(() => page.getByRole("alert").getByText("Something on this site does not work").waitFor())
       assert.deepStrictEqual(yield* said, ["Uploading 1 file.", "0 of 1 file uploaded, 1 failed."])
       const away = (isAway: boolean) => Effect.promise(() => page.context().setOffline(isAway))
       yield* away(true)

@@ -15,6 +15,9 @@ const tabOf = (page: Page): Tab => {
     evaluate: (run, argument) => page.evaluate(`(${run})(${JSON.stringify(argument)})`),
     choose: (path) => page.setInputFiles("input", path),
     reload: async () => void await page.reload(),
+    goTo: async (url) => void await page.goto(url),
+    // a page that was kept commits, and never loads
+    goBack: async () => void await page.goBack({ waitUntil: "commit" }),
     errors: () => errors,
     close: () => page.close()
   }
@@ -46,6 +49,8 @@ const launched = Effect.acquireRelease(
   Effect.promise(() =>
     chromium.launch({
       executablePath: chromiumPath ?? "chromium",
+      // as it is for visitors
+      ignoreDefaultArgs: ["--disable-back-forward-cache"],
       args: ["--no-sandbox", "--disable-dev-shm-usage", "--js-flags=--expose-gc"]
     })
   ),

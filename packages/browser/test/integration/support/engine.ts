@@ -12,10 +12,36 @@ export interface Tab {
   /** Chooses a file for the first input of the page. */
   readonly choose: (path: string) => Promise<void>
   readonly reload: () => Promise<void>
+  readonly goTo: (url: string) => Promise<void>
+  /** Back to where it came from: a page that the browser has kept does not load again. */
+  readonly goBack: () => Promise<void>
   /** What the console showed as errors. Absent if no tool can read this browser's console. */
   readonly errors?: () => ReadonlyArray<string>
   readonly close: () => Promise<void>
 }
+
+export const inPage = <Argument, Result>(
+  page: Tab,
+  run: (argument: Argument) => Result | Promise<Result>,
+  argument: Argument
+): Effect.Effect<Result> => Effect.promise(() => page.evaluate(run, argument))
+
+/** What is read once something holds of it, or it is clear that it never will. */
+export const untilHolds = <A>(read: Effect.Effect<A>, holds: (read: A) => boolean): Effect.Effect<A> =>
+  Effect.gen(function*() {
+    let now = yield* read
+    yield* Effect.whileLoop({
+      while: () => !holds(now),
+      body: () => Effect.delay(read, "50 millis"),
+      step: (next) => {
+        now = next
+      }
+    }).pipe(
+      Effect.timeoutFail({ duration: "30 seconds", onTimeout: () => new Error(`never: ${JSON.stringify(now)}`) }),
+      Effect.orDie
+    )
+    return now
+  })
 
 /** Tabs with cookies and storage of their own. */
 export interface Session {

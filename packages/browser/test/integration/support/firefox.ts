@@ -12,10 +12,12 @@ const tabOf = (page: Page): Tab => {
     evaluate: <A>(run: unknown, argument: unknown) =>
       page.evaluate(`(${run})(${JSON.stringify(argument)})`) as Promise<A>,
     choose: async (path) => {
-      const input = await page.$("input[type=file]")
+      const input = await page.$("input[type=file], >>> input[type=file]")
       await input?.uploadFile(path)
     },
     reload: async () => void await page.reload(),
+    goTo: async (url) => void await page.goto(url),
+    goBack: async () => void await page.evaluate(() => history.back()),
     errors: () => errors,
     close: () => page.close()
   }

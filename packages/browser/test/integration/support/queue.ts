@@ -1,14 +1,8 @@
 /** A queue in a page. */
 import type { UploadQueue } from "@stevedore/browser"
 import { Effect } from "effect"
-import type { Tab } from "./engine.js"
+import { inPage, type Tab, untilHolds } from "./engine.js"
 import type { QueuePageApi } from "./queuePage.js"
-
-const inPage = <Argument, Result>(
-  page: Tab,
-  run: (argument: Argument) => Result | Promise<Result>,
-  argument: Argument
-): Effect.Effect<Result> => Effect.promise(() => page.evaluate(run, argument))
 
 export const start = (page: Tab, options: Parameters<QueuePageApi["start"]>[0]): Effect.Effect<void> =>
   inPage(page, (options) => window.queue.start(options), options)
@@ -43,21 +37,7 @@ export const asks = (page: Tab): Effect.Effect<boolean> => inPage(page, () => wi
 export const until = (
   page: Tab,
   holds: (snapshot: UploadQueue.Snapshot) => boolean
-): Effect.Effect<UploadQueue.Snapshot> =>
-  Effect.gen(function*() {
-    let now = yield* snapshot(page)
-    yield* Effect.whileLoop({
-      while: () => !holds(now),
-      body: () => Effect.delay(snapshot(page), "50 millis"),
-      step: (next) => {
-        now = next
-      }
-    }).pipe(
-      Effect.timeoutFail({ duration: "30 seconds", onTimeout: () => new Error(`never: ${JSON.stringify(now)}`) }),
-      Effect.orDie
-    )
-    return now
-  })
+): Effect.Effect<UploadQueue.Snapshot> => untilHolds(snapshot(page), holds)
 
 /** Until all items, and at least so many, are in this state. */
 export const untilAll = (

@@ -105,8 +105,16 @@ const tabsOf = (driver: WebDriver) => {
           if (failure !== undefined) throw new Error(failure)
           return value as A
         }),
-      choose: (path) => inTurn(() => driver.findElement(By.css("input[type=file]")).sendKeys(path)),
+      choose: (path) =>
+        inTurn(async () => {
+          const [element] = await driver.findElements(By.css("stevedore-upload"))
+          const root = element === undefined ? driver : await element.getShadowRoot()
+          const input = await root.findElement(By.css("input[type=file]"))
+          await input.sendKeys(path)
+        }),
       reload: () => inTurn(() => driver.navigate().refresh()),
+      goTo: (url) => inTurn(() => driver.navigate().to(url)),
+      goBack: () => inTurn(() => driver.navigate().back()),
       close: () => inTurn(() => driver.close())
     }
   }

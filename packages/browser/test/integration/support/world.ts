@@ -13,7 +13,7 @@ import {
 import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { open } from "node:fs/promises"
 import { createServer } from "node:http"
-import { Engine, type Session, type Tab } from "./engine.js"
+import { Engine, inPage, type Session, type Tab } from "./engine.js"
 import type { Outcome, PageApi, Point, Wishes } from "./page.js"
 
 const listening = Effect.gen(function*() {
@@ -106,14 +106,14 @@ export const make = (
 
 /** A file of so many bytes on disk, with holes where nothing is written. */
 export const sparseFile = (
-  world: World,
+  { directory }: Pick<World, "directory">,
   name: string,
   size: number,
   marks: ReadonlyArray<readonly [offset: number, text: string]> = []
 ): Effect.Effect<string> =>
   Effect.gen(function*() {
     const { join } = yield* Path.Path
-    const path = join(world.directory, name)
+    const path = join(directory, name)
     yield* Effect.promise(async () => {
       const file = await open(path, "w")
       await file.truncate(size)
@@ -122,12 +122,6 @@ export const sparseFile = (
     })
     return path
   }).pipe(Effect.provide(NodeContext.layer))
-
-const inPage = <Argument, Result>(
-  page: Tab,
-  run: (argument: Argument) => Result | Promise<Result>,
-  argument: Argument
-): Effect.Effect<Result> => Effect.promise(() => page.evaluate(run, argument))
 
 /** From now on, each request of the page passes through a service worker. */
 export const throughServiceWorker = (page: Tab): Effect.Effect<void> =>

@@ -1,0 +1,103 @@
+import type { Item, Snapshot } from "../../UploadQueueModel.js"
+import * as Words from "../../words.js"
+import { make } from "./dom.js"
+import * as Row from "./row.js"
+
+/** So many finished files are shown without being folded. */
+const mostUnfolded = 3
+
+export interface Lists {
+  /** What an earlier visit left. */
+  readonly unfinished: HTMLElement
+  /** The others: failed ones first, finished ones last. */
+  readonly elements: ReadonlyArray<HTMLElement>
+  /** `isHeld`: no row may move to another list. */
+  readonly show: (snapshot: Snapshot, isHeld: boolean) => void
+}
+
+export const makeLists = (shared: Row.Rows, focusElsewhere: () => void): Lists => {
+  const { words } = shared
+  const list = () => make("ul")
+  const [failed, moving, finished, unfinished] = [list(), list(), list(), list()]
+  const unfinishedTitle = Words.say(words, "unfinished")
+  const left = make(
+    "section",
+    { id: "unfinished", part: "unfinished", "aria-label": unfinishedTitle, hidden: "" },
+    make("h2", {}, unfinishedTitle),
+    make("p", {}, Words.say(words, "unfinishedHint")),
+    unfinished
+  )
+  const foldTitle = make("summary")
+  const fold = make("details", { part: "finished", hidden: "" }, foldTitle, finished)
+  let isFoldedByUser = false
+  foldTitle.addEventListener("click", () => {
+    isFoldedByUser = true
+  })
+  const rows = new Map<string, Row.Row>()
+  // what all failed files have in common is said once, above them
+  const common = make("p", { class: "error", part: "error", role: "alert", hidden: "" })
+
+  const showCommon = (items: ReadonlyArray<Item>): void => {
+    const told = items.filter(({ state }) => state === "failed")
+      .map((item) => Words.failureOf(words, item, shared.limits))
+    const [first = ""] = told
+    const isCommon = told.length > 1 && told.every((one) => one === first)
+    if (common.textContent !== first) common.textContent = first
+    common.hidden = !isCommon
+    failed.classList.toggle("alike", isCommon)
+  }
+
+  const listOf = ({ state }: Item): HTMLUListElement => {
+    if (state === "needs-file") return unfinished
+    return state === "failed" ? failed : state === "completed" ? finished : moving
+  }
+
+  const removeOthers = (kept: ReadonlySet<string>): void => {
+    for (const [id, row] of rows) {
+      if (kept.has(id)) continue
+      // keyboard users stay in the list
+      const next = row.element.nextElementSibling ?? row.element.previousElementSibling
+      const hadFocus = row.element.matches(":focus-within")
+      row.element.remove()
+      rows.delete(id)
+      if (!hadFocus) continue
+      const nearest = Array.from(rows.values()).find(({ element }) => element === next)
+      if (nearest === undefined) focusElsewhere()
+      else nearest.focus()
+    }
+  }
+
+  const place = (row: Row.Row, list: HTMLUListElement): void => {
+    if (row.element.parentElement === list) return
+    const hadFocus = row.element.matches(":focus-within")
+    list.append(row.element)
+    if (!hadFocus) return
+    // the focus goes along, as far as it can be seen
+    if (list === finished && !fold.open) foldTitle.focus()
+    else row.focus()
+  }
+
+  return {
+    unfinished: left,
+    elements: [common, failed, moving, fold],
+    show: (snapshot, isHeld) => {
+      const all = [...snapshot.items, ...snapshot.unfinished]
+      const { completed } = snapshot.totals
+      // nothing in what is hidden can be focused
+      fold.hidden = completed === 0
+      if (snapshot.unfinished.length > 0) left.hidden = false
+      if (!isFoldedByUser && !fold.matches(":focus-within")) fold.open = completed <= mostUnfolded
+      foldTitle.textContent = Words.say(words, "finished", { count: completed })
+      removeOthers(new Set(all.map(({ id }) => id)))
+      for (const item of all) {
+        const row = rows.get(item.id) ?? Row.make(item, shared)
+        rows.set(item.id, row)
+        row.update(item)
+        if (!isHeld || row.element.parentElement === null) place(row, listOf(item))
+      }
+      showCommon(snapshot.items)
+      fold.hidden = finished.childElementCount === 0
+      left.hidden = unfinished.childElementCount === 0
+    }
+  }
+}

@@ -1,0 +1,316 @@
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { FaultScript } from "@stevedore/testing"
+import { Effect, Layer } from "effect"
+import { dirname, join } from "node:path"
+import type { Page } from "playwright-core"
+import { element } from "../laws/element.js"
+import { ChromiumLive } from "../support/chromium.js"
+import { choose, opened, text, violations } from "../support/chromiumPage.js"
+import { ExamplePage } from "../support/examplePage.js"
+import { scenes } from "../support/scenes.js"
+
+/** A folder for pictures of every state, for whoever wants to look at them. */
+const pictures = process.env.STEVEDORE_SCREENSHOTS
+
+/** What the element has told by its events. */
+const listening = (page: Page) =>
+  Effect.promise(() =>
+    page.evaluate(() => {
+      const upload = document.querySelector("stevedore-upload")
+      const told: Array<string> = []
+      Object.assign(window, { told })
+      for (const type of ["added", "refused", "completed", "failed", "idle"]) {
+        document.addEventListener(type, (event) => {
+          if (!(event instanceof CustomEvent) || event.target !== upload) return
+          const { item, items, refused, totals } = event.detail
+          const names = (items ?? refused ?? []).map(({ name }: { name: string }) => name).join()
+          told.push(
+            `${type} ${item === undefined ? names : `${item.name} ${item.result?.name ?? item.error.tag}`}`
+              + `${totals?.state ?? ""}`
+          )
+        })
+      }
+    })
+  )
+
+/** A folder `photos` on disk with these files. */
+const folder = (files: Readonly<Record<string, string>>) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const directory = join(yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-" }), "photos")
+    for (const [name, content] of Object.entries(files)) {
+      yield* fs.makeDirectory(dirname(join(directory, name)), { recursive: true })
+      yield* fs.writeFileString(join(directory, name), content)
+    }
+    return { directory }
+  }).pipe(Effect.provide(NodeContext.layer), Effect.orDie)
+
+const told = (page: Page) => Effect.promise(() => page.evaluate(() => Reflect.get(window, "told") as Array<string>))
+
+const isSaid = (page: Page, words: string) =>
+  Effect.promise(() => page.locator("#announcements", { hasText: words }).waitFor())
+
+element(ChromiumLive, "Chromium")
+
+layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("the element in Chromium, by its tools", (it) => {
+  it.scoped("tells the page by events what was added, refused, completed and failed, and when nothing proceeds", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("put").times(1).answer(403, "AccessDenied") })
+      yield* listening(page)
+      yield* choose(page, [text("a.txt"), text("empty.txt", 0)])
+      yield* isSaid(page, "0 of 1 file uploaded, 1 failed.")
+      assert.sameMembers(yield* told(page), [
+        "added a.txt",
+        "refused empty.txt",
+        "failed a.txt StorageForbidden",
+        "idle failed"
+      ])
+      yield* Effect.promise(() => page.getByRole("button", { name: "Retry a.txt" }).click())
+      yield* isSaid(page, "1 file uploaded.")
+      assert.deepStrictEqual((yield* told(page)).slice(4), ["completed a.txt a.txt", "idle completed"])
+    }))
+
+  it.scoped("accepts what its attributes say, or else its limits, and tells visitors why not", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({})
+      const refusals = (attributes: Readonly<Record<string, string>>, limits: object | undefined) =>
+        Effect.promise(() =>
+          page.evaluate(async ([attributes, limits]) => {
+            const upload = document.createElement("stevedore-upload")
+            for (const [name, value] of Object.entries(attributes)) upload.setAttribute(name, value)
+            if (limits !== undefined) Object.assign(upload, { limits })
+            const refused: Array<string> = []
+            upload.addEventListener("refused", ({ detail }) => {
+              for (const { message, name } of detail.refused) refused.push(`${name}: ${message}`)
+            })
+            document.body.append(upload)
+            const file = (name: string, size: number) => new File([new Uint8Array(size)], name)
+            await upload.add([
+              file("a.txt", 10),
+              file("b.txt", 200),
+              file("c.exe", 10),
+              file("d.txt", 10),
+              file("e.txt", 10)
+            ])
+            await upload.queue?.dispose()
+            upload.remove()
+            return refused
+          }, [attributes, limits] as const)
+        )
+      const told = [
+        "b.txt: It has 200 bytes; at most 100 bytes are accepted.",
+        "c.exe: Only .txt are accepted.",
+        "e.txt: At most 2 files are accepted at once."
+      ]
+      const attributes = { "max-size": "100", "max-files": "2", accept: ".txt" }
+      assert.deepStrictEqual(yield* refusals(attributes, undefined), told)
+      assert.deepStrictEqual(yield* refusals({}, { size: 100, files: 2, accept: [".txt"] }), told)
+      assert.deepStrictEqual(
+        yield* refusals({ ...attributes, "max-total": "25" }, { size: 1000, files: 9, accept: undefined, total: 40 }),
+        ["b.txt: At most 40 bytes are accepted at once."]
+      )
+    }))
+
+  it.scoped("gives each file the metadata of its property, or else of its attribute, as it is by then", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened()
+      const given = yield* Effect.promise(() =>
+        page.evaluate(async () => {
+          const upload = document.createElement("stevedore-upload")
+          upload.setAttribute("metadata", "{\"album\":\"7\"}")
+          const given: Array<unknown> = []
+          upload.addEventListener("added", ({ detail }) => given.push(detail.items[0]?.metadata))
+          document.body.append(upload)
+          await upload.add([new File(["a"], "a.txt")])
+          upload.metadata = { album: "8" }
+          await upload.add([new File(["b"], "b.txt")])
+          upload.metadata = undefined
+          upload.setAttribute("metadata", "album 7")
+          given.push(await upload.add([new File(["c"], "c.txt")]).catch(String))
+          await upload.queue?.dispose()
+          return given
+        })
+      )
+      assert.deepStrictEqual(given.slice(0, 2), [{ album: "7" }, { album: "8" }])
+      assert.match(`${given[2]}`, /JSON/)
+    }))
+
+  it.scoped("offers no pause while a file waits for its last answer", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("put").always().delay("1 minute") })
+      yield* choose(page, [text("a.txt")])
+      yield* Effect.promise(() => page.locator("li[data-state=finishing] .bar").waitFor())
+      const buttons = yield* Effect.promise(() =>
+        page.locator("#queue button:visible").evaluateAll((all) =>
+          all.map(({ ariaLabel, textContent }) => ariaLabel ?? textContent)
+        )
+      )
+      assert.deepStrictEqual(buttons, ["Cancel all", "Cancel a.txt"])
+    }))
+
+  it.scoped("shows no empty bar of a file that failed before a byte was sent", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("initiate").times(1).answer(422) })
+      yield* choose(page, [text("a.txt")])
+      yield* isSaid(page, "0 of 1 file uploaded, 1 failed.")
+      assert.isFalse(yield* Effect.promise(() => page.locator("li .bar").isVisible()))
+      yield* Effect.promise(() => page.getByRole("button", { name: "Retry a.txt" }).click())
+      yield* isSaid(page, "1 file uploaded.")
+    }))
+
+  it.scoped("takes a folder that was chosen, with all that is within it, under its paths", () =>
+    Effect.gen(function*() {
+      const { page, sandbox } = yield* opened()
+      const { directory } = yield* folder({
+        "a.txt": "a",
+        "deep/er/b.txt": "b",
+        "deep/a.txt": "another",
+        "none.txt": ""
+      })
+      // by the button and its file chooser, as a visitor does
+      const chooser = page.waitForEvent("filechooser")
+      yield* Effect.promise(() => page.getByRole("button", { name: "Choose folder" }).click())
+      yield* Effect.promise(async () => (await chooser).setFiles(directory))
+      yield* isSaid(page, "3 files uploaded.")
+      const files = yield* sandbox.files
+      assert.sameMembers(files.map(({ name, status }) => `${name} ${status}`), [
+        "photos/a.txt completed",
+        "photos/deep/a.txt completed",
+        "photos/deep/er/b.txt completed"
+      ])
+      yield* Effect.promise(() => page.getByText("photos/none.txt was not added. It is empty.").waitFor())
+    }))
+
+  it.scoped("has slots for its texts, and parts and custom properties for its look", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({})
+      yield* Effect.promise(() =>
+        page.evaluate(() => {
+          const upload = document.querySelector("stevedore-upload")
+          if (upload === null) return
+          const slotted = (slot: string, text: string) => {
+            const span = document.createElement("span")
+            span.slot = slot
+            span.textContent = text
+            upload.append(span)
+          }
+          slotted("invitation", "Drop your photos")
+          slotted("done", "See your album")
+          upload.linkOf = ({ name }) => `https://files.example/${name}`
+        })
+      )
+      yield* Effect.promise(() =>
+        page.addStyleTag({
+          content:
+            "stevedore-upload { --stevedore-good: rgb(1, 2, 3) } stevedore-upload::part(name) { color: rgb(4, 5, 6) }"
+        })
+      )
+      yield* Effect.promise(() => page.getByText("Drop your photos").waitFor())
+      yield* choose(page, [text("a.txt")])
+      yield* Effect.promise(() => page.getByText("See your album").waitFor())
+      const colour = (selector: string) =>
+        Effect.promise(() => page.locator(selector).evaluate((element) => getComputedStyle(element).color))
+      assert.strictEqual(yield* colour("#done"), "rgb(1, 2, 3)")
+      assert.strictEqual(yield* colour("li .name"), "rgb(4, 5, 6)")
+      const link = page.getByRole("link", { name: "Open a.txt" })
+      assert.strictEqual(yield* Effect.promise(() => link.getAttribute("href")), "https://files.example/a.txt")
+      yield* Effect.promise(() => page.context().grantPermissions(["clipboard-read", "clipboard-write"]))
+      yield* Effect.promise(() => page.getByRole("button", { name: "Copy link to a.txt" }).click())
+      yield* isSaid(page, "Link copied.")
+      const copied = yield* Effect.promise(() => page.evaluate(() => navigator.clipboard.readText()))
+      assert.strictEqual(copied, "https://files.example/a.txt")
+    }))
+
+  it.scoped("shows an image as it is, and folds more than three uploaded files", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({})
+      yield* Effect.promise(() => scenes["done"]?.reach(page) ?? Promise.reject())
+      yield* Effect.promise(() => page.locator("li canvas").waitFor())
+      assert.isTrue(yield* Effect.promise(() => page.locator("li canvas").isVisible()))
+      yield* choose(page, [text("fourth.txt")])
+      yield* isSaid(page, "4 files uploaded.")
+      assert.isFalse(yield* Effect.promise(() => page.locator("li canvas").isVisible()))
+      yield* Effect.promise(() => page.locator("details > summary").click())
+      assert.isTrue(yield* Effect.promise(() => page.locator("li canvas").isVisible()))
+    }))
+
+  it.scoped("puts what can be done with all files into a menu where it is narrow, for the keyboard too", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened({ faults: FaultScript.on("initiate").always().delay("1 minute") })
+      yield* Effect.promise(() => page.setViewportSize({ width: 360, height: 800 }))
+      yield* choose(page, [text("a.txt"), text("b.txt")])
+      const [more, cancel] = [page.locator("#more"), page.locator("#cancel-all")]
+      const focused = Effect.promise(() => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.id))
+      yield* Effect.promise(() => more.waitFor())
+      assert.isFalse(yield* Effect.promise(() => cancel.isVisible()))
+      yield* Effect.promise(() => more.focus())
+      yield* Effect.promise(() => page.keyboard.press("Enter"))
+      assert.strictEqual(yield* Effect.promise(() => more.getAttribute("aria-expanded")), "true")
+      yield* Effect.promise(() => page.keyboard.press("Tab"))
+      assert.strictEqual(yield* focused, "cancel-all")
+      yield* Effect.promise(() => page.keyboard.press("Escape"))
+      assert.strictEqual(yield* focused, "more")
+      assert.isFalse(yield* Effect.promise(() => cancel.isVisible()))
+      yield* Effect.promise(async () => {
+        for (const key of ["Enter", "Tab", "Enter"]) await page.keyboard.press(key)
+        await page.locator("li[data-state=cancelled]").nth(1).waitFor()
+      })
+      // one button that is left needs no menu, and has the focus
+      assert.strictEqual(yield* focused, "clear")
+      yield* Effect.promise(() => page.setViewportSize({ width: 1280, height: 800 }))
+      assert.isFalse(yield* Effect.promise(() => more.isVisible()))
+    }))
+
+  it.scoped("keeps its bars visible in forced colours, and does not move where motion is not wanted", () =>
+    Effect.gen(function*() {
+      const { page } = yield* opened()
+      const styleOf = (selector: string, property: string) =>
+        Effect.promise(() =>
+          page.locator(selector).first().evaluate(
+            (element, property) => getComputedStyle(element).getPropertyValue(property),
+            property
+          )
+        )
+      yield* choose(page, [text("a.txt")])
+      yield* isSaid(page, "1 file uploaded.")
+      yield* Effect.promise(() => page.emulateMedia({ reducedMotion: "no-preference" }))
+      assert.strictEqual(yield* styleOf("#done svg", "animation-name"), "pop")
+      yield* Effect.promise(() => page.emulateMedia({ reducedMotion: "reduce", forcedColors: "active" }))
+      assert.strictEqual(yield* styleOf("#done svg", "animation-name"), "none")
+      const [bar, card] = yield* Effect.all([
+        styleOf(".bar .confirmed", "background-color"),
+        styleOf("#queue", "background-color")
+      ])
+      assert.notStrictEqual(bar, card)
+      assert.strictEqual(yield* styleOf(".bar", "border-top-style"), "solid")
+      assert.deepStrictEqual(yield* violations(page), [])
+    }))
+
+  for (const [name, scene] of Object.entries(scenes)) {
+    it.scoped(`has no violation that axe finds and is never wider than its place: ${name}`, () =>
+      Effect.gen(function*() {
+        const { page } = yield* opened(scene)
+        yield* Effect.promise(() => scene.reach(page))
+        for (const width of [360, 768, 1280]) {
+          yield* Effect.promise(() => page.setViewportSize({ width, height: 800 }))
+          const overflow = yield* Effect.promise(() =>
+            page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+          )
+          assert.isAtMost(overflow, 0, `${width}`)
+          for (const colorScheme of ["light", "dark"] as const) {
+            yield* Effect.promise(() => page.emulateMedia({ colorScheme }))
+            // the wide layouts have the colours of the narrow one
+            if (width === 360) assert.deepStrictEqual(yield* violations(page), [], colorScheme)
+            if (pictures === undefined) continue
+            const path = join(pictures, `${name}-${width}-${colorScheme}.png`)
+            yield* Effect.promise(() => page.screenshot({ path, fullPage: true }))
+          }
+        }
+      }))
+  }
+})

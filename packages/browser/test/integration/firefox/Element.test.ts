@@ -1,0 +1,4 @@
+import { element } from "../laws/element.js"
+import { FirefoxLive } from "../support/firefox.js"
+
+element(FirefoxLive, "Firefox")

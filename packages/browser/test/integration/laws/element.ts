@@ -1,0 +1,240 @@
+import { assert, layer } from "@effect/vitest"
+import { FaultScript } from "@stevedore/testing"
+import { Effect, Layer, Schedule } from "effect"
+import * as Page from "../support/elementPage.js"
+import { type Engine, inPage, type Tab } from "../support/engine.js"
+import { ExamplePage } from "../support/examplePage.js"
+
+const MiB = 1024 * 1024
+
+/** So that an upload lasts long enough to be announced. */
+const slow = FaultScript.on("put").always().delay("500 millis")
+
+const completed = ({ sandbox }: Effect.Effect.Success<ReturnType<typeof Page.opened>>) =>
+  Effect.map(
+    sandbox.files,
+    (files) => files.filter(({ status }) => status === "completed").map(({ name }) => name).sort()
+  )
+
+/** Drops or pastes what a browser would hand over: files, and folders as it lists them. */
+const bring = (page: Tab, event: "drop" | "paste", names: ReadonlyArray<string>) =>
+  inPage(page, ({ event, names }) => {
+    const fileOf = (name: string) => new File(["hello"], name)
+    const entryOf = (path: string): object => ({
+      isFile: true,
+      isDirectory: false,
+      fullPath: `/${path}`,
+      file: (give: FileCallback) => give(fileOf(path.slice(path.lastIndexOf("/") + 1)))
+    })
+    const folderOf = (path: string, inside: ReadonlyArray<string>): object => {
+      const entries = inside.map((name) => entryOf(`${path}/${name}`))
+      return {
+        isFile: false,
+        isDirectory: true,
+        fullPath: `/${path}`,
+        createReader: () => ({ readEntries: (give: (found: Array<object>) => void) => give(entries.splice(0)) })
+      }
+    }
+    const items = names.map((name) => ({
+      kind: "file",
+      webkitGetAsEntry: () => name.endsWith("/") ? folderOf(name.slice(0, -1), ["x.txt", "y.txt"]) : entryOf(name),
+      getAsFile: () => fileOf(name)
+    }))
+    const brought = event === "drop"
+      ? new DragEvent("drop", { bubbles: true, composed: true, cancelable: true })
+      : new ClipboardEvent("paste", { bubbles: true, composed: true, cancelable: true })
+    Object.defineProperty(brought, event === "drop" ? "dataTransfer" : "clipboardData", {
+      value: { items, types: ["Files"] }
+    })
+    document.querySelector("stevedore-upload")?.dispatchEvent(brought)
+  }, { event, names })
+
+/** The element as visitors have it, in any browser. What only Chromium's tools can do is tested there. */
+export const element = (engine: Layer.Layer<Engine>, browser: string) =>
+  layer(Layer.merge(engine, ExamplePage.Live), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })(`the element in ${browser}`, (it) => {
+    it.scoped("uploads chosen, dropped and pasted files and a folder, and says so in order", () =>
+      Effect.gen(function*() {
+        const world = yield* Page.opened({ faults: slow })
+        const { page, sandbox } = world
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+        const { said } = yield* Page.listen(page)
+        const before = yield* Page.shown(page)
+        yield* Page.choose(page, yield* Page.onDisk("chosen.txt", 1000))
+        const after = yield* Page.isAnnounced(page, "1 file uploaded.")
+        assert.deepInclude(after, { done: "Done", folded: "1 file uploaded" })
+        // the place to drop has made room
+        assert.isBelow(after.drop, before.drop / 2)
+        yield* bring(page, "drop", ["dropped.txt", "folder/"])
+        yield* Page.isAnnounced(page, "4 files uploaded.")
+        yield* bring(page, "paste", ["pasted.txt"])
+        const last = yield* Page.isAnnounced(page, "5 files uploaded.")
+        // more than three are folded
+        assert.deepInclude(last, { folded: "5 files uploaded", rows: [] })
+        assert.deepStrictEqual(yield* completed(world), [
+          "chosen.txt",
+          "dropped.txt",
+          "folder/x.txt",
+          "folder/y.txt",
+          "pasted.txt"
+        ])
+        const quarters = /^\d+% uploaded\.$/
+        assert.deepStrictEqual((yield* said).filter((words) => !quarters.test(words)), [
+          "Uploading 1 file.",
+          "1 file uploaded.",
+          "Uploading 4 files.",
+          "4 files uploaded.",
+          "Uploading 5 files.",
+          "5 files uploaded."
+        ])
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+        assert.deepStrictEqual((yield* sandbox.report).breaches, [])
+        assert.deepStrictEqual(page.errors?.() ?? [], [])
+      }))
+
+    it.scoped("says of each refused file why, and adds the others", () =>
+      Effect.gen(function*() {
+        const world = yield* Page.opened()
+        const { page } = world
+        yield* inPage(page, () => {
+          const upload = document.querySelector("stevedore-upload")
+          if (upload !== null) upload.limits = { size: 100_000, accept: [".txt"] }
+        }, null)
+        yield* Page.add(page, ["a.txt", 1000], ["large.txt", 240_000], ["setup.exe", 1000], ["empty.txt", 0])
+        const { refused } = yield* Page.isAnnounced(page, "1 file uploaded.")
+        assert.deepStrictEqual(refused.split(/\n+/), [
+          "large.txt was not added. It has 240 kB; at most 100 kB are accepted.",
+          "setup.exe was not added. Only .txt are accepted.",
+          "empty.txt was not added. It is empty."
+        ])
+        assert.deepStrictEqual(yield* completed(world), ["a.txt"])
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+        yield* Page.click(page, "Dismiss")
+        yield* Page.until(page, ({ refused }) => refused === "")
+      }))
+
+    it.scoped("pauses, resumes, cancels and removes a file, and has no violation in any of these states", () =>
+      Effect.gen(function*() {
+        const { page } = yield* Page.opened({ faults: FaultScript.on("initiate").always().delay("1 minute") })
+        yield* Page.add(page, ["a.txt", 1000], ["b.txt", 1000])
+        const { said } = yield* Page.listen(page)
+        const state = (name: string, wanted: string) =>
+          Page.until(page, ({ rows }) => rows.some((row) => row.name === name && row.state === wanted))
+        yield* Page.hasButton(page, "Pause a.txt")
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+        yield* Page.click(page, "Pause a.txt")
+        yield* state("a.txt", "paused")
+        yield* Page.click(page, "Pause b.txt")
+        yield* Page.isAnnounced(page, "All uploads are paused.")
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+        yield* Page.click(page, "Resume a.txt")
+        yield* Page.hasButton(page, "Pause a.txt")
+        yield* Page.click(page, "Cancel a.txt")
+        const { rows } = yield* state("a.txt", "cancelled")
+        assert.deepStrictEqual(rows.find(({ name }) => name === "a.txt")?.buttons, [
+          "Upload a.txt after all",
+          "Remove a.txt"
+        ])
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+        yield* Page.click(page, "Remove a.txt")
+        yield* Page.until(page, ({ rows }) => rows.length === 1)
+        assert.deepStrictEqual(yield* said, [
+          "All uploads are paused.",
+          "Uploading 2 files.",
+          "All uploads are paused."
+        ])
+      }))
+
+    it.scoped("shows failed files first, with what is wrong in words, and uploads them when they are retried", () =>
+      Effect.gen(function*() {
+        const world = yield* Page.opened({
+          faults: FaultScript.on("put").times(2).answer(403, "AccessDenied").and(slow)
+        })
+        const { page } = world
+        yield* inPage(page, () => {
+          const upload = document.querySelector("stevedore-upload")
+          if (upload !== null) upload.linkOf = ({ name }) => `https://files.example/${name}`
+        }, null)
+        const { said } = yield* Page.listen(page)
+        const fault = "Something on this site does not work. Try again, or contact its owner."
+        yield* Page.add(page, ["first.txt", 1000])
+        const one = yield* Page.isAnnounced(page, "0 of 1 file uploaded, 1 failed.")
+        assert.deepStrictEqual(one.rows.map(({ error }) => error), [fault])
+        yield* Page.add(page, ["second.txt", 1000], ["third.txt", 1000])
+        const { alerts, done, rows } = yield* Page.isAnnounced(page, "1 of 3 files uploaded, 2 failed.")
+        assert.strictEqual(done, "")
+        // what they have in common is said once
+        assert.deepStrictEqual(alerts, [fault])
+        // of the two that were added together, either may have come first
+        assert.deepStrictEqual(rows.map(({ state }) => state), ["failed", "failed", "completed"])
+        assert.strictEqual(rows[0]?.name, "first.txt")
+        assert.sameMembers(rows.map(({ name }) => name), ["first.txt", "second.txt", "third.txt"])
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+        yield* Page.click(page, "Retry failed")
+        const last = yield* Page.isAnnounced(page, "3 files uploaded.")
+        assert.deepInclude(last, { done: "Done", alerts: [] })
+        assert.deepStrictEqual(
+          last.rows.map(({ buttons, name, state }) => [name, state, ...buttons]).sort(),
+          ["first.txt", "second.txt", "third.txt"].map((name) => [
+            name,
+            "completed",
+            `Copy link to ${name}`,
+            `Remove ${name}`
+          ])
+        )
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+        assert.deepStrictEqual(yield* completed(world), ["first.txt", "second.txt", "third.txt"])
+        // of a retry that is over at once, only the end is said
+        const sentences = (yield* said).filter((words) => !words.includes("%"))
+        assert.strictEqual(sentences.shift(), "Uploading 1 file.")
+        assert.deepStrictEqual(sentences.filter((words) => words !== "Uploading 3 files."), [
+          "0 of 1 file uploaded, 1 failed.",
+          "1 of 3 files uploaded, 2 failed.",
+          "3 files uploaded."
+        ])
+        assert.strictEqual(sentences[1], "Uploading 3 files.")
+      }))
+
+    it.scoped("offers an unfinished upload after a reload, and resumes it when its file is chosen again", () =>
+      Effect.gen(function*() {
+        const { page, sandbox } = yield* Page.opened({
+          faults: FaultScript.on("putPart").part(2).stall("connect")
+        })
+        const path = yield* Page.onDisk("large.bin", 80 * MiB)
+        yield* Page.choose(page, path)
+        const confirmed = Effect.map(sandbox.report, ({ requests }) =>
+          requests.some(({ operation, status }) => operation === "putPart" && status === 200))
+        yield* Effect.repeat(confirmed, {
+          schedule: Schedule.spaced("50 millis"),
+          until: (is) =>
+            is
+        })
+        yield* Page.until(page, ({ rows }) => /[1-9].* of/.test(rows[0]?.told ?? ""))
+        yield* Effect.sleep("500 millis")
+        yield* Effect.promise(() => page.reload())
+        const left = yield* Page.hasButton(page, "Choose large.bin again")
+        assert.strictEqual(left.unfinished, "Unfinished uploads")
+        assert.deepInclude(left.rows[0], { name: "large.bin", state: "needs-file" })
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+        yield* Page.choose(page, path)
+        yield* Page.isAnnounced(page, "1 file uploaded.")
+        const { requests } = yield* sandbox.report
+        assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
+      }))
+
+    it.scoped("is laid out from right to left, in words of its language", () =>
+      Effect.gen(function*() {
+        const { page } = yield* Page.opened({}, "ar")
+        yield* Page.add(page, ["a.txt", 1000])
+        yield* Page.until(page, ({ done }) => done === "تم")
+        const [picture = 0, end = 0] = yield* inPage(page, () => {
+          const row = document.querySelector("stevedore-upload")?.shadowRoot?.querySelector("li")
+          return Array.from(row?.querySelectorAll(".picture, button:not([hidden])") ?? [])
+            .map((element) => element.getBoundingClientRect().left)
+        }, null)
+        assert.isAbove(picture, end)
+        assert.deepStrictEqual(yield* Page.violations(page), [])
+      }))
+  })
