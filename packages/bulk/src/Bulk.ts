@@ -258,7 +258,6 @@ const jobOf = (rows: JobRows.JobRows, { chunks, id, name }: JobRows.JobRow): Job
       if (job.state !== "done" && job.state !== "cancelled") {
         return yield* new JobNotFinished({ job: name, state: job.state })
       }
-      yield* rows.clear(id)
       yield* rows.forget(id)
     })
   }
@@ -266,6 +265,9 @@ const jobOf = (rows: JobRows.JobRows, { chunks, id, name }: JobRows.JobRow): Job
 
 /** Few enough statements for a million files, and little memory for each. */
 const loadedAtOnce = 5000
+
+/** The next rows are read and written as JSON while the database takes those before. */
+const loadingAtOnce = 2
 
 const usualChunk = 100
 
@@ -279,19 +281,14 @@ const load = <E, R>(
     let total = 0
     let bytes = 0
     // what an earlier loading has left
-    yield* rows.clear(id)
+    yield* rows.clear(id, epoch)
     const isWhole = yield* entries.pipe(
       Stream.grouped(loadedAtOnce),
-      Stream.mapEffect((group) =>
-        rows.load(
-          id,
-          epoch,
-          Chunk.toReadonlyArray(group).map(({ mediaType, path, size }) => {
-            bytes += size
-            return { seq: total++, path, size, media_type: mediaType ?? null }
-          })
-        )
-      ),
+      Stream.map(Chunk.map(({ mediaType, path, size }) => {
+        bytes += size
+        return { seq: total++, path, size, media_type: mediaType ?? null }
+      })),
+      Stream.mapEffect((group) => rows.load(id, epoch, Chunk.toReadonlyArray(group)), { concurrency: loadingAtOnce }),
       Stream.takeUntil((held) => !held),
       Stream.runFold(true, (all, held) => all && held)
     )

@@ -9,6 +9,8 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { createHash } from "node:crypto"
 import { isPostgres, now } from "./internal/dialect.js"
 import { patient } from "./internal/patient.js"
 
@@ -19,7 +21,10 @@ import { patient } from "./internal/patient.js"
  * @category models
  */
 export interface Options {
-  /** The name of the token in the database; never the token itself. Processes with the same name share the limit. */
+  /**
+   * The name of the token in the database, such as {@link tokenName}; never the token itself. Processes with the same
+   * name share the limit.
+   */
   readonly token: string
   /** How many calls all processes together may make in a window, at least 1. */
   readonly limit: number
@@ -30,6 +35,22 @@ export interface Options {
    */
   readonly slice?: number | undefined
 }
+
+/**
+ * The name of a token in the database, for who has no other: a hash of it and of the service, from which neither can be
+ * told. Each token of a service then has a limit of its own, as the service counts it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const tokenName = (service: {
+  readonly baseUrl: URL | string
+  readonly token: Redacted.Redacted
+}): string =>
+  createHash("sha256")
+    .update(JSON.stringify([new URL(service.baseUrl).href, Redacted.value(service.token)]))
+    .digest("hex")
+    .slice(0, 32)
 
 /** The service's window begins with the first call that reaches it, and so a little later than the row says. */
 const margin = Duration.millis(250)

@@ -9,6 +9,7 @@ import { quoted } from "@stevedore/core/Json"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
 import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import * as Uploads from "@stevedore/core/Uploads"
+import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as Cache from "effect/Cache"
 import * as Cause from "effect/Cause"
 import * as Chunks from "effect/Chunk"
@@ -39,12 +40,18 @@ import * as Turnstile from "./internal/turnstile.js"
  * @category models
  */
 export interface Options {
-  /** How many files at once, over all jobs of this process, at least 1. Defaults to 16. */
+  /** How many files at once, over all jobs of this process, a file of each in turn, at least 1. Defaults to 16. */
   readonly files?: number | undefined
   /** The options of each upload. */
   readonly upload?: Omit<UploadOptions, "resume" | "unfinished"> | undefined
   /** How often a chunk shows that its runner is alive. Defaults to 3 seconds. */
   readonly heartbeat?: Duration.DurationInput | undefined
+  /**
+   * Whether the database has the pre-signed URLs of a file in parts while it is uploaded. Each is the right to send one
+   * part, for as long as the service says (three hours by its contract). Without them, nobody who reads the tables can
+   * send anything, and a file in parts that was interrupted starts over. Defaults to true.
+   */
+  readonly keepUrls?: boolean | undefined
   /** The name of this process in the rows of its chunks, for people who look there. Defaults to a random one. */
   readonly name?: string | undefined
 }
@@ -145,6 +152,19 @@ const failedWith = (seq: number, kept: 0 | 1, error: FileError): Outcome => ({
   tag: error._tag
 })
 
+const isSame = Schema.equivalence(UploadLedger.UploadRecord.fields.fingerprint)
+
+/** A file whose type the manifest does not say keeps the one it was begun with: two machines may be told two. */
+const asBegun = ({ mediaType, record }: FileRow, source: UploadSource): UploadSource =>
+  mediaType !== null ? source : Option.fromNullable(record).pipe(
+    Option.flatMap(FencedLedger.decodeRecord),
+    Option.filter(({ fingerprint }) => isSame(fingerprint, source.fingerprint)),
+    Option.match({
+      onNone: () => source,
+      onSome: ({ mediaType }) => ({ ...source, mediaType })
+    })
+  )
+
 const uploaded = (
   { options }: State,
   claim: Claim,
@@ -156,7 +176,7 @@ const uploaded = (
     const { mediaType, path, seq, size } = file
     const { location, name: job, queue } = claim
     return yield* sources.open({ job, queue, location, path, mediaType: mediaType ?? undefined }).pipe(
-      Effect.flatMap((source) => Uploads.upload(source, { ...options.upload, resume: true })),
+      Effect.flatMap((source) => Uploads.upload(asBegun(file, source), { ...options.upload, resume: true })),
       Effect.provideService(UploadLedger.UploadLedger, ledger.service),
       // one file's defect is its own failure
       Effect.catchAllDefect((defect) =>
@@ -204,7 +224,7 @@ const outcomeOf = (
     state.isDraining() || job !== "running"
       ? Effect.succeedNone
       : Effect.asSome((isCareful ? alone : uploaded)(state, claim, file, ledger.of(file.seq)))).pipe(
-      isCareful ? state.turnstile.alone : state.turnstile.one
+      (isCareful ? state.turnstile.alone : state.turnstile.one)(claim.job)
     )
 
 const counted = (job: string) => ({ size, tag }: Outcome): Effect.Effect<void> =>
@@ -228,7 +248,12 @@ const work = (state: State, claim: Claim, lost: Deferred.Deferred<void>) =>
       Effect.schedule(Schedule.spaced(state.options.heartbeat ?? "3 seconds")),
       Effect.forkScoped
     )
-    const ledger = yield* FencedLedger.make(rows, claim, lost)
+    const ledger = yield* FencedLedger.make({
+      rows,
+      fence: claim,
+      lost,
+      keepUrls: state.options.keepUrls ?? true
+    })
     const settle = (outcomes: ReadonlyArray<Outcome>) =>
       patient("take outcomes", rows.settle(claim, outcomes.map(({ row }) => row))).pipe(
         Effect.tap(() => Effect.forEach(outcomes, counted(claim.name), { discard: true })),
@@ -274,6 +299,13 @@ const linked = ({ name, trace }: Claim) =>
     })
   )
 
+/** A chunk that is not begun waits for another delivery, if this one is the one that counts. */
+const refused = (rows: ChunkRows.ChunkRows, { job, n, pass }: Chunk): Effect.Effect<ChunkEnd> =>
+  Effect.as(
+    pass === undefined ? Effect.void : rows.refuse({ job, n, pass }),
+    "refused"
+  )
+
 const runChunk = (
   state: State,
   runner: string
@@ -290,8 +322,7 @@ const runChunk = (
         () => Metric.incrementBy(chunks, -1)
       )
     }
-    if (pass !== undefined) yield* patient("take chunks back", state.rows.refuse({ job, n, pass }))
-    return "refused"
+    return yield* refused(state.rows, { job, n, pass })
   }).pipe(Effect.withSpan("Bulk.runChunk", { captureStackTrace: false, attributes: { job, n } }))
 
 const mostFiles = 16
@@ -329,13 +360,14 @@ export const make = (
     return {
       runChunk: (chunk) =>
         Effect.suspend(() => {
-          if (draining) return Effect.succeed<ChunkEnd>("refused")
+          if (draining) return refused(rows, chunk)
           running += 1
           return Effect.ensuring(run(chunk), Effect.sync(() => running -= 1))
         }).pipe(Effect.provide(context)),
       drain: Effect.suspend(() => {
         draining = true
-        return Effect.repeat(Effect.sleep("20 millis"), { until: () => running === 0 })
+        // also within a finalizer, where a time limit could not end it otherwise
+        return Effect.interruptible(Effect.repeat(Effect.sleep("20 millis"), { until: () => running === 0 }))
       }).pipe(Effect.asVoid),
       isDraining: Effect.sync(() => draining)
     }

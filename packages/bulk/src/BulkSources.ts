@@ -3,20 +3,24 @@
  *
  * @since 0.1.0
  */
+import * as HttpClient from "@effect/platform/HttpClient"
 import type { SourceError } from "@stevedore/core/SourceError"
 import { InvalidSource, SourceUnreadable } from "@stevedore/core/SourceError"
 import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as FileSource from "@stevedore/node/FileSource"
+import * as HttpSource from "@stevedore/node/HttpSource"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { createReadStream } from "node:fs"
 import { realpath } from "node:fs/promises"
 import { join, resolve } from "node:path"
+import { hostQueue } from "./internal/hostQueue.js"
 
 /**
  * A file of a manifest.
@@ -109,9 +113,23 @@ export interface Options {
   readonly host?: string | undefined
 }
 
+/**
+ * What a machine has, and which web servers it may read from.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface HttpOptions extends Options {
+  /**
+   * By origin, such as `https://archive.example.org`, the headers that are sent there, such as `Authorization`. They are
+   * never in the database.
+   */
+  readonly origins: Readonly<Record<string, Redacted.Redacted<Readonly<Record<string, string>>>>>
+}
+
 const directories = "directory"
 const mountQueue = (mount: string): string => `mount:${mount}`
-const hostQueue = (host: string): string => `host:${host}`
+const originQueue = (origin: string): string => `http:${origin}`
 const heldQueue = (job: string): string => `process:${job}`
 
 /** The file's identity is that of the job and its path: another machine, mount or copy continues the same session. */
@@ -135,35 +153,74 @@ const inRoot = (root: string, file: BulkFile): Effect.Effect<UploadSource, Sourc
       )
     )
 
+const refusals: Readonly<Record<number, SourceUnreadable["reason"]>> = {
+  401: "PermissionDenied",
+  403: "PermissionDenied",
+  404: "NotFound",
+  410: "NotFound"
+}
+
+// No segment can be taken for a way out of the base, and none begins a query
+const urlOf = ({ location, path }: BulkFile): string =>
+  `${location}${path.split("/").map(encodeURIComponent).join("/")}`
+
+const fromOrigin = (headers: HttpSource.WebFile["headers"]) =>
+(
+  file: BulkFile
+): Effect.Effect<UploadSource, SourceError, HttpClient.HttpClient> =>
+  outside(file.path)
+    ? new InvalidSource({ fileName: file.path, field: "name", expected: "a path within the base of its job" })
+    : HttpSource.make({ url: Redacted.make(urlOf(file)), headers }, {
+      name: file.path,
+      mediaType: file.mediaType,
+      identity: identityOf(file)
+    }).pipe(
+      Effect.mapError(({ status }) =>
+        new SourceUnreadable({
+          fileName: file.path,
+          reason: refusals[status ?? 0] ?? "Failed",
+          code: status === undefined ? undefined : `HTTP ${status}`
+        })
+      ),
+      Effect.filterOrFail(
+        // whoever takes over has to read it again, and must not mix two versions
+        ({ _tag }) => _tag === "RepeatableSource",
+        () => new SourceUnreadable({ fileName: file.path, reason: "ReadOnce" })
+      )
+    )
+
+type Open = Service["open"]
+
+const makeWith = (options: Options, others: ReadonlyMap<string, Open>): Effect.Effect<Service> =>
+  Effect.sync(() => {
+    const held = new Map<string, ReadonlyMap<string, UploadSource>>()
+    const inMemory: Open = (file) => {
+      const source = held.get(file.job)?.get(file.path)
+      return source === undefined
+        ? new SourceUnreadable({ fileName: file.path, reason: "NotFound" })
+        : Effect.succeed({ ...source, fingerprint: { ...source.fingerprint, identity: identityOf(file) } })
+    }
+    const rooted = (queue: string, root: string): readonly [string, Open] => [queue, (file) => inRoot(root, file)]
+    const opens = new Map<string, Open>([
+      ...(options.directories === true ? [rooted(directories, "/")] : []),
+      ...(options.host === undefined ? [] : [rooted(hostQueue(options.host), "/")]),
+      ...Object.entries(options.mounts ?? {}).map(([mount, root]) => rooted(mountQueue(mount), resolve(root))),
+      ...others
+    ])
+    return {
+      queues: Effect.sync(() => [...opens.keys(), ...Array.from(held.keys(), heldQueue)]),
+      open: (file) => (opens.get(file.queue) ?? inMemory)(file),
+      hold: (job, sources) => Effect.sync(() => void held.set(job, sources))
+    }
+  })
+
 /**
  * What a machine with these options can read, besides what it holds in memory.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: Options): Effect.Effect<Service> =>
-  Effect.sync(() => {
-    const held = new Map<string, ReadonlyMap<string, UploadSource>>()
-    const roots = new Map<string, string>([
-      ...(options.directories === true ? [[directories, "/"] as const] : []),
-      ...(options.host === undefined ? [] : [[hostQueue(options.host), "/"] as const]),
-      ...Object.entries(options.mounts ?? {}).map(([mount, root]) => [mountQueue(mount), resolve(root)] as const)
-    ])
-    const inMemory = (file: BulkFile): Effect.Effect<UploadSource, SourceError> => {
-      const source = held.get(file.job)?.get(file.path)
-      return source === undefined
-        ? new SourceUnreadable({ fileName: file.path, reason: "NotFound" })
-        : Effect.succeed({ ...source, fingerprint: { ...source.fingerprint, identity: identityOf(file) } })
-    }
-    return {
-      queues: Effect.sync(() => [...roots.keys(), ...Array.from(held.keys(), heldQueue)]),
-      open: (file) => {
-        const root = roots.get(file.queue)
-        return root === undefined ? inMemory(file) : inRoot(root, file)
-      },
-      hold: (job, sources) => Effect.sync(() => void held.set(job, sources))
-    }
-  })
+export const make = (options: Options): Effect.Effect<Service> => makeWith(options, new Map())
 
 /**
  * For one machine, or several with the same directories: it reads directories by their absolute paths.
@@ -206,6 +263,45 @@ export const layerLocal = (options: { readonly host: string }): Layer.Layer<Bulk
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<BulkSources> => Layer.effect(BulkSources, make(options))
+
+/**
+ * For the files of web servers and object storage, which are read by ranges, by the `HttpClient` in force: see
+ * {@link ranges}. Fails with `InvalidSource` if one of the origins is not one.
+ *
+ * @example
+ * import { FetchHttpClient } from "@effect/platform"
+ * import { BulkSources } from "@stevedore/bulk"
+ * import { Layer, Redacted } from "effect"
+ *
+ * const sources = BulkSources.layerHttp({
+ *   origins: { "https://archive.example.org": Redacted.make({ authorization: "Bearer ..." }) }
+ * }).pipe(Layer.provide(FetchHttpClient.layer))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerHttp = (
+  { origins, ...options }: HttpOptions
+): Layer.Layer<BulkSources, InvalidSource, HttpClient.HttpClient> =>
+  Layer.effect(
+    BulkSources,
+    Effect.gen(function*() {
+      const client = yield* HttpClient.HttpClient
+      const opens = yield* Effect.forEach(Object.entries(origins), ([origin, headers]) =>
+        URL.canParse(origin) && new URL(origin).origin === origin
+          ? Effect.succeed<readonly [string, Open]>([
+            originQueue(origin),
+            (file) =>
+              Effect.provideService(fromOrigin(headers)(file), HttpClient.HttpClient, client)
+          ])
+          : new InvalidSource({
+            fileName: origin,
+            field: "name",
+            expected: "an origin, such as https://archive.example.org"
+          }))
+      return yield* makeWith(options, new Map(opens))
+    })
+  )
 
 /**
  * Who can read the files of a directory or of a manifest. By default, whoever has the same directories.
@@ -288,6 +384,52 @@ export const manifest = (path: string, root: string, place: Place = {}): Manifes
     )
   )
 })
+
+const isBase = (text: string): boolean => {
+  if (!URL.canParse(text)) return false
+  const { hash, password, protocol, search, username } = new URL(text)
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === ""
+}
+
+/**
+ * Files of a web server or of object storage, below a base such as `https://archive.example.org/2026/`. A runner with
+ * {@link layerHttp} for this origin reads them by ranges, with no byte on disk. A file is identified by its URL and its
+ * etag: each range asks for that etag with `If-Match`, so that one that changes meanwhile fails with `SourceChanged`, and
+ * the bytes of two versions are never mixed. Another machine goes on with its parts while the etag is the same, whatever
+ * its server says of date and type, and starts over when it is not. A server without ranges or without strong etags fails
+ * with `SourceUnreadable`.
+ *
+ * The base has no query, because the database would keep it: what opens the files is in the headers of the runners.
+ *
+ * @example
+ * import { Bulk, BulkSources } from "@stevedore/bulk"
+ * import { Stream } from "effect"
+ *
+ * const program = Bulk.submit(
+ *   "archive-2026",
+ *   BulkSources.ranges("https://archive.example.org/2026/", Stream.make({ path: "a/interview.wav", size: 4096 }))
+ * )
+ *
+ * @since 0.1.0
+ * @category manifests
+ */
+export const ranges = <E, R>(
+  base: string,
+  entries: Stream.Stream<typeof Entry.Encoded, E, R>
+): Manifest<E | InvalidSource, R> => {
+  const url = isBase(base) ? new URL(base) : undefined
+  return {
+    queue: () => originQueue(url?.origin ?? ""),
+    location: url === undefined ? "" : url.href.endsWith("/") ? url.href : `${url.href}/`,
+    entries: Stream.map(entries, (entry) => ({ ...entry, size: entry.size ?? 0 })),
+    prepare: () =>
+      url !== undefined ? Effect.void : new InvalidSource({
+        fileName: base,
+        field: "name",
+        expected: "a URL without user, query and fragment, such as https://archive.example.org/2026/"
+      })
+  }
+}
 
 const decodeLine = Schema.decode(Schema.parseJson(Entry))
 

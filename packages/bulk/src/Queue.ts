@@ -21,8 +21,10 @@ import * as Bulk from "./Bulk.js"
 import * as BulkRunner from "./BulkRunner.js"
 import { BulkSources } from "./BulkSources.js"
 import { isPostgres } from "./internal/dialect.js"
+import * as Feeder from "./internal/feeder.js"
 import * as JobRows from "./internal/jobRows.js"
-import { queueTable } from "./internal/queueTable.js"
+import { patient } from "./internal/patient.js"
+import { queueOf, queueTable } from "./internal/queueTable.js"
 
 /**
  * How this process takes part.
@@ -55,6 +57,15 @@ const maxAttempts = 1_000_000
 
 const usualLease = Duration.seconds(10)
 
+/** Three signs of life fit into a lease. */
+const heartbeatOf = (lease: Duration.Duration): Duration.Duration => Duration.times(lease, 0.3)
+
+/**
+ * How many chunks of silent runners a process takes at once, beside its own. The queue gives them to a taker that is
+ * free, and of a process that is busy none is until the end of a chunk.
+ */
+const takenOverAtOnce = 2
+
 /** How many leases a chunk may be silent before it is fed again, in case the queue has lost it. */
 const silentLeases = 10
 
@@ -63,14 +74,9 @@ const storeOf = (sql: SqlClient.SqlClient, lease: Duration.Duration) =>
     ? SqlPersistedQueue.layerStore({
       tableName: queueTable,
       pollInterval: "300 millis",
-      lockRefreshInterval: Duration.times(lease, 0.3),
       lockExpiration: lease
     })
     : PersistedQueue.layerStoreMemory
-
-/** Tells once what goes wrong, and tries again. */
-const steady = <E, R>(what: string, effect: Effect.Effect<void, E, R>): Effect.Effect<void, never, R> =>
-  Effect.catchAllCause(effect, (cause) => Effect.logWarning(`The queue of chunks cannot ${what}: trying again`, cause))
 
 const running = (options: Options) =>
   Effect.gen(function*() {
@@ -80,51 +86,83 @@ const running = (options: Options) =>
     const runner = yield* BulkRunner.BulkRunner
     const sources = yield* BulkSources
     const lease = Duration.decode(options.lease ?? usualLease)
-    const queueOf = (name: string) => factory.make({ name, schema: Element })
+    const queueFor = (job: number) => factory.make({ name: queueOf(job), schema: Element })
 
     // SQLite is for one process: whatever was fed, nobody works on it any more
     if (!isPostgres(sql)) yield* rows.feedAllAgain
 
     const takers = yield* FiberMap.make<string>()
+    const busy = new Set<string>()
 
-    const take = (name: string) =>
+    /**
+     * A chunk may take longer than the lease, and `SqlPersistedQueue` never renews the lock of what it has given to
+     * somebody: without this, whoever is slow would be taken for dead, and its files for what has killed it.
+     */
+    const work = (chunk: BulkRunner.Chunk, id: string) =>
+      (isPostgres(sql)
+        ? patient("renew leases", rows.renew(id)).pipe(
+          Effect.schedule(Schedule.spaced(heartbeatOf(lease))),
+          Effect.forkScoped
+        )
+        : Effect.void).pipe(
+          Effect.zipRight(runner.runChunk(chunk)),
+          Effect.scoped
+        )
+
+    const take = (job: number, key: string) =>
       Effect.gen(function*() {
-        const queue = yield* queueOf(name)
-        yield* queue.take((chunk) =>
+        const queue = yield* queueFor(job)
+        yield* queue.take((chunk, { id }) =>
           Effect.flatMap(runner.isDraining, (isDraining) =>
             // not begun, and so not done: the queue gives it to another one
-            isDraining ? Effect.never : Effect.flatMap(runner.runChunk(chunk), (end) =>
+            isDraining ? Effect.never : Effect.acquireUseRelease(
+              Effect.sync(() => busy.add(key)),
+              () => work(chunk, id),
+              () => Effect.sync(() => busy.delete(key))
+            ).pipe(
               // nobody else may have it: it is delivered again, when whoever has claimed it had time to end
-              end === "lost" ? Effect.delay(new ChunkLost(), lease) : Effect.void)), { maxAttempts })
+              Effect.flatMap((end) => end === "lost" ? Effect.delay(new ChunkLost(), lease) : Effect.void)
+            )), { maxAttempts })
       }).pipe(
         Effect.catchTag("ChunkLost", () => Effect.void),
-        (one) => Effect.forever(Effect.tap(steady("take chunks", one), () => Effect.yieldNow()))
+        (one) => Effect.forever(Effect.tap(Feeder.steady("take chunks", one), () => Effect.yieldNow()))
       )
 
-    const feed = Effect.gen(function*() {
-      const queues = yield* sources.queues
-      yield* Effect.forEach(queues, (name) =>
-        Effect.forEach(
-          Array.from({ length: chunksAtOnce(sql) }, (_, slot) => `${slot}/${name}`),
-          (key) => FiberMap.run(takers, key, take(name), { onlyIfMissing: true }),
-          { discard: true }
-        ), { discard: true })
-      yield* rows.finish(queues)
-      const window = options.window ?? 16
-      for (const job of yield* rows.running(queues)) {
-        yield* rows.feedAgain(job.id, silentLeases * Duration.toMillis(lease))
-        if (job.fed >= window) continue
-        const queue = yield* queueOf(job.queue)
-        yield* Effect.forEach(yield* rows.toFeed(job.id, window - job.fed), (chunk) => {
-          const { n, pass } = chunk
-          // the name makes an offer repeatable: a process that dies between the two leaves nothing undone
-          const offer = queue.offer({ job: job.id, n, pass }, { id: `${job.id}/${n}/${pass}` })
-          return Effect.zipRight(offer, rows.fed(job.id, chunk))
-        }, { discard: true })
-      }
-    })
+    /** Waits for chunks of these jobs, each of which has its own queue, and no more for those of any other. */
+    const takeFrom = (jobs: ReadonlyArray<JobRows.RunningRow>) => {
+      const wanted = new Map<string, number>(
+        jobs.flatMap(({ id }) => Array.from({ length: chunksAtOnce(sql) }, (_, slot) => [`${id}/${slot}`, id] as const))
+      )
+      const idle = Array.from(takers, ([key]) => key).filter((key) => !wanted.has(key) && !busy.has(key))
+      return Effect.zipRight(
+        Effect.forEach(idle, (key) => FiberMap.remove(takers, key), { discard: true }),
+        Effect.forEach(wanted, ([key, job]) => FiberMap.run(takers, key, take(job, key), { onlyIfMissing: true }), {
+          discard: true
+        })
+      )
+    }
 
-    yield* Effect.forkScoped(Effect.repeat(steady("feed chunks", feed), Schedule.spaced("300 millis")))
+    const takeOver = Effect.gen(function*() {
+      const silentMillis = Duration.toMillis(lease)
+      const chunk = yield* patient("give chunks", rows.takeSilent(yield* sources.queues, silentMillis))
+      if (chunk !== undefined) yield* runner.runChunk(chunk)
+    }).pipe(
+      (one) => Feeder.steady("take chunks over", one),
+      Effect.repeat(Schedule.spaced("500 millis"))
+    )
+    if (isPostgres(sql)) yield* Effect.replicateEffect(Effect.forkScoped(takeOver), takenOverAtOnce)
+
+    yield* Effect.forkScoped(Feeder.feeding({
+      rows,
+      sources,
+      window: options.window,
+      silence: Duration.times(lease, silentLeases),
+      serve: takeFrom,
+      // the name makes an offer repeatable: a process that dies before it is written down leaves nothing undone
+      offer: (job, chunk) =>
+        Effect.flatMap(queueFor(job.id), (queue) =>
+          queue.offer({ job: job.id, ...chunk }, { id: Feeder.deliveryOf(job, chunk) }))
+    }))
     // before the fibers end: what is under way may still finish
     yield* Effect.addFinalizer(() =>
       runner.drain.pipe(
@@ -135,9 +173,10 @@ const running = (options: Options) =>
   })
 
 /**
- * A runner that takes the chunks of all jobs whose files this process can read, and the jobs themselves. It ends with its
- * scope: it begins no further file, lets those under way finish, and gives its chunks back. Killed, it loses nothing:
- * another one takes over after the lease, or this one goes on when it is started again.
+ * A runner that takes the chunks of all jobs whose files this process can read, and the jobs themselves. Jobs that run at
+ * the same time take turns, file by file, however large each is and whichever was submitted first; of more than 16 jobs,
+ * the oldest 16. It ends with its scope: it begins no further file, lets those under way finish, and gives its chunks
+ * back. Killed, it loses nothing: another one takes over after the lease, or this one goes on when it is started again.
  *
  * The ledger of `NodeStevedore` is not used: switch it off with `ledger: false`.
  *
@@ -175,7 +214,7 @@ export const layer = (
     const lease = Duration.decode(options.lease ?? usualLease)
     return Layer.scopedDiscard(running(options)).pipe(
       Layer.provide(Layer.provide(PersistedQueue.layer, storeOf(sql, lease))),
-      Layer.provideMerge(BulkRunner.layer({ ...options, heartbeat: Duration.times(lease, 0.3) })),
+      Layer.provideMerge(BulkRunner.layer({ ...options, heartbeat: heartbeatOf(lease) })),
       Layer.provideMerge(Bulk.layerClient)
     )
   }))

@@ -1,79 +1,79 @@
 import { assert, describe, it } from "@effect/vitest"
-import type * as Libsql from "@libsql/client"
-import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
-import type { UploadSource } from "@stevedore/core"
-import { Effect, Fiber, Layer, Random } from "effect"
-import { database, Life, reached, sources, sql } from "./support/lives.js"
-import { proof } from "./support/proof.js"
+import { Bulk, BulkSources } from "@stevedore/bulk"
+import { VirtualTime } from "@stevedore/testing"
+import type { Duration } from "effect"
+import { Clock, Effect, Queue } from "effect"
+import { atOnce, oneAfterAnother, proven, runner } from "./support/histories.js"
+import { database, Life, sources } from "./support/lives.js"
 import { service } from "./support/service.js"
 
-/** A file in one PUT, or in parts. */
-const ways = { single: { strategy: "single" }, parts: { strategy: "multipart", parts: 2, concurrency: 2 } } as const
+// For a longer run: STEVEDORE_BULK_HISTORIES=10000
+const histories = Number(process.env["STEVEDORE_BULK_HISTORIES"] ?? 60)
 
-type Way = keyof typeof ways
+/** The five moments of a file at which a process can be gone, or its answer lost. */
+const moments = ["initiate", "PUT", "record", "Complete", "outcome"].flatMap((what) => [what, `answer to ${what}`])
 
-const runner = (client: Libsql.Client, life: Life, way: Way) =>
-  Layer.merge(BulkRunner.layer({ files: 3, upload: ways[way], heartbeat: "1 hour", name: "test" }), Bulk.layerClient)
-    .pipe(
-      Layer.provideMerge(BulkSources.layer({})),
-      Layer.provide(reached(life)),
-      Layer.provide(sql(client, life))
-    )
-
-/** One process: it submits the job, or finds it, and works on its chunks in order. */
-const live = (client: Libsql.Client, life: Life, way: Way, files: ReadonlyArray<UploadSource>) =>
-  Effect.gen(function*() {
-    const job = yield* Bulk.submit("job", BulkSources.fromIterable(files), { chunkSize: 1 })
-    for (let n = 0; n < job.chunks; n++) yield* Bulk.runChunk(job.id, n)
-  }).pipe(Effect.provide(runner(client, life, way)))
-
-/** The same until it ends or dies; what is left of it then reaches nobody. */
-const lived = (client: Libsql.Client, life: Life, way: Way, files: ReadonlyArray<UploadSource>) =>
-  Effect.gen(function*() {
-    const fiber = yield* Effect.forkDaemon(live(client, life, way, files))
-    const isOver = Effect.map(Fiber.poll(fiber), (exit) => exit._tag === "Some" || life.isOver)
-    yield* Effect.repeat(Effect.zipRight(Effect.sleep("1 millis"), isOver), { until: (over) => over })
-    if (life.isOver) yield* Fiber.interruptFork(fiber)
-    else yield* Fiber.join(fiber)
-  })
-
-/** The same files, uploaded by lives that end after so many events, and one that ends by itself. */
-const history = (way: Way, ends: ReadonlyArray<number>, files = sources(2)) =>
-  Effect.gen(function*() {
-    const client = yield* database
-    for (const end of ends) yield* lived(client, new Life(end), way, files)
-    const last = new Life()
-    yield* lived(client, last, way, files)
-    yield* Effect.provide(proof(files), sql(client))
-    return last.events
-  }).pipe(Effect.scoped, Effect.provide(service()))
-
-describe("a process that dies", () => {
+describe("a process", () => {
   for (const way of ["single", "parts"] as const) {
-    it.live(
-      `anywhere between the manifest and the last outcome leaves each file to be finished once (${way})`,
-      () =>
-        Effect.gen(function*() {
-          const events = yield* history(way, [], sources(1))
-          assert.isAbove(events, 25)
-          yield* Effect.forEach(
-            Array.from({ length: events }, (_, event) => event),
-            (event) => history(way, [event], sources(1)),
-            { concurrency: 4, discard: true }
-          )
-        }),
-      180_000
-    )
-
-    it.live(
-      `again and again, at random, too (${way})`,
-      () =>
-        Effect.forEach(Array.from({ length: 6 }, (_, seed) => seed), (seed) =>
+    for (const end of ["over", "frozen"] as const) {
+      it.live(
+        `that is ${end} at any event between the manifest and the last outcome leaves each file to be finished once (${way})`,
+        () =>
           Effect.gen(function*() {
-            const ends = yield* Effect.replicateEffect(Random.nextIntBetween(10, 60), 1 + seed % 3)
-            yield* history(way, Array.from(ends))
-          }).pipe(Effect.withRandom(Random.make(seed))), { concurrency: 4, discard: true }),
-      180_000
-    )
+            const client = yield* database
+            const events = yield* oneAfterAnother(client, way, [], sources(1))
+            assert.isAbove(events, 25)
+            const ended = yield* Effect.forEach(Array.from({ length: events }, (_, event) => event), (event) => {
+              const life = new Life(event, end)
+              return Effect.as(oneAfterAnother(client, way, [life], sources(1)), life)
+            })
+            const met = new Set(ended.map(({ endedAt }) => endedAt))
+            assert.deepStrictEqual(moments.filter((moment) => !met.has(moment)), [])
+          }).pipe(Effect.scoped),
+        180_000
+      )
+    }
   }
+})
+
+describe("several processes that get the same chunks", () => {
+  it.live(
+    "die, stand still, are slow, and have clocks that are an hour wrong: each file is there once, whatever the seed",
+    () =>
+      Effect.gen(function*() {
+        const client = yield* database
+        for (let seed = 0; seed < histories; seed++) {
+          yield* Effect.tapErrorCause(atOnce(client, seed), () => Effect.logError(`seed ${seed}`))
+        }
+      }).pipe(Effect.scoped),
+    60_000 + 2000 * histories
+  )
+})
+
+describe("a process whose machine is ten times slower", () => {
+  it.live("holds up the job for one chunk at most", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const job = { name: "slow", files: sources(30), chunkSize: 3 }
+      const chunks = yield* Queue.unbounded<number>()
+      yield* Queue.offerAll(chunks, Array.from({ length: 10 }, (_, n) => n))
+      const working = (slow: Duration.DurationInput) =>
+        Effect.gen(function*() {
+          const { id } = yield* Bulk.submit(job.name, BulkSources.fromIterable(job.files), job)
+          let done = 0
+          for (let next = yield* Queue.poll(chunks); next._tag === "Some"; next = yield* Queue.poll(chunks)) {
+            assert.strictEqual(yield* Bulk.runChunk(id, next.value), "done")
+            done += 1
+          }
+          return { done, at: yield* Clock.currentTimeMillis }
+        }).pipe(Effect.provide(runner(client, { way: "single", life: new Life(), slow })))
+      yield* Effect.gen(function*() {
+        const [fast, slow] = yield* Effect.all([working("1 second"), working("10 seconds")], { concurrency: 2 })
+        assert.isAbove(fast.done, slow.done)
+        assert.strictEqual(fast.done + slow.done, 10)
+        // its three files at once, and what their calls take
+        assert.isAtMost(slow.at - fast.at, 11_000)
+        yield* proven(client, job, false)
+      }).pipe(VirtualTime.run, Effect.provide(service()))
+    }).pipe(Effect.scoped))
 })

@@ -3,11 +3,24 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as Libsql from "@libsql/client"
 import { Bulk, BulkRateLimit, BulkRunner, BulkSources } from "@stevedore/bulk"
 import * as BulkQueue from "@stevedore/bulk/Queue"
-import type { UploadSource } from "@stevedore/core"
+import type { RateLimit, UploadSource } from "@stevedore/core"
 import { ObjectStorage } from "@stevedore/core"
 import { FaultScript, Sandbox } from "@stevedore/testing"
 import type { Tracer } from "effect"
-import { Chunk, Effect, Either, Fiber, Layer, Metric, Option, Stream } from "effect"
+import {
+  Chunk,
+  Clock,
+  Duration,
+  Effect,
+  Either,
+  Fiber,
+  Layer,
+  Metric,
+  Option,
+  Redacted,
+  Stream,
+  TestClock
+} from "effect"
 import { database, Life, sources, sql } from "./support/lives.js"
 import { proof } from "./support/proof.js"
 import { service } from "./support/service.js"
@@ -230,7 +243,40 @@ describe("a chunk", () => {
     }).pipe(Effect.scoped, Effect.provide(service())))
 })
 
+describe("a database that does not answer", () => {
+  it.effect("is told to who watches a job, after fifteen seconds", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      yield* Effect.provide(Effect.asVoid(Bulk.submit("job", BulkSources.files("/", Stream.empty))), runner(client))
+      const hanging = new Life()
+      yield* Effect.gen(function*() {
+        const job = yield* Bulk.get("job")
+        hanging.state = "over"
+        const failsInTime = <A, E extends { readonly _tag: string }, R>(asked: Effect.Effect<A, E, R>) =>
+          Effect.gen(function*() {
+            const waiting = yield* Effect.fork(Effect.flip(asked))
+            yield* TestClock.adjust("15 seconds")
+            assert.strictEqual((yield* Fiber.join(waiting))._tag, "SqlError")
+          })
+        yield* failsInTime(job.status)
+        yield* failsInTime(Bulk.get("job"))
+        yield* failsInTime(Bulk.names)
+        yield* failsInTime(job.pause)
+        yield* failsInTime(Stream.runDrain(job.failures))
+      }).pipe(Effect.provide(Layer.provide(Bulk.layerClient, sql(client, hanging))))
+    }).pipe(Effect.scoped, Effect.provide(service())))
+})
+
 describe("a rate limit in the database", () => {
+  it("has a name for each token of a service, which does not tell the token", () => {
+    const name = (baseUrl: string, token: string) => BulkRateLimit.tokenName({ baseUrl, token: Redacted.make(token) })
+    const one = name("https://api.example.com", "api.first")
+    assert.match(one, /^[0-9a-f]{32}$/)
+    assert.strictEqual(name("https://api.example.com/", "api.first"), one)
+    assert.notStrictEqual(name("https://api.example.com", "api.second"), one)
+    assert.notStrictEqual(name("https://eu.example.com", "api.first"), one)
+  })
+
   it.live("is one for several processes, and what one has taken and not used is lost for one window only", () =>
     Effect.gen(function*() {
       const client = yield* database
@@ -255,6 +301,40 @@ describe("a rate limit in the database", () => {
         const rows = yield* database<{ used: number }>`select used from bulk_rate`
         assert.strictEqual(Option.isSome(Option.fromNullable(rows[0])), true)
       }).pipe(Effect.provide(sql(client)))
+    }).pipe(Effect.scoped))
+
+  it.live("is used to 95 % by several processes, of which one dies, and a service that enforces it refuses nothing", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      const [limit, window] = [100, 400]
+      const windows: Array<number> = []
+      let endsAt = 0
+      let refused = 0
+      const answered = Effect.map(Clock.currentTimeMillis, (now) => {
+        if (now >= endsAt) {
+          endsAt = now + window
+          windows.push(0)
+        }
+        const calls = windows.pop() ?? 0
+        if (calls === limit) refused += 1
+        windows.push(Math.min(limit, calls + 1))
+      })
+      yield* Effect.gen(function*() {
+        const gate = BulkRateLimit.make({ token: "t", limit, window: Duration.millis(window) })
+        const call = ({ pass }: RateLimit.Service) => pass(() => answered, { operation: "c", attempt: 1 })
+        const runners = yield* Effect.replicateEffect(gate, 3)
+        const working = yield* Effect.fork(
+          Effect.forEach(runners, (one) => Effect.forever(call(one)), { concurrency: 3, discard: true })
+        )
+        // in each window one more, which takes a slice, uses one call of it, and is never seen again
+        const dying = yield* Effect.fork(
+          Effect.forever(Effect.zipRight(Effect.flatMap(gate, call), Effect.sleep("700 millis")))
+        )
+        yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => windows.length === 4 })
+        yield* Fiber.interruptAll([working, dying])
+      }).pipe(Effect.provide(sql(client)))
+      assert.strictEqual(refused, 0)
+      for (const calls of windows.slice(0, 3)) assert.isAtLeast(calls, 0.95 * limit)
     }).pipe(Effect.scoped))
 })
 

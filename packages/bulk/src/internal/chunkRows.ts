@@ -2,6 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { isPostgres, now, rowsOf } from "./dialect.js"
+import { patient } from "./patient.js"
 
 /** A chunk that a runner has claimed. Whoever claims it next has a higher epoch, and no write of this one counts then. */
 export interface Fence {
@@ -27,6 +28,8 @@ export interface FileRow {
   readonly size: number
   readonly mediaType: string | null
   readonly attempts: number
+  /** What the ledger has of its upload, if another runner has begun it. */
+  readonly record: string | null
 }
 
 /** How a file ended, as its row has it. */
@@ -96,14 +99,19 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
 
     /** Gives a chunk back that was not begun: its element is spent, and it is fed again under another. */
     refuse: ({ job, n, pass }: { readonly job: number; readonly n: number; readonly pass: number }) =>
-      sql`update bulk_chunk set state = ${waiting}, pass = pass + 1
-          where ${row({ job, n })} and state = ${fed} and pass = ${pass}`,
+      patient(
+        "take chunks back",
+        sql`update bulk_chunk set state = ${waiting}, pass = pass + 1
+          where ${row({ job, n })} and state = ${fed} and pass = ${pass}`
+      ),
 
     /** The files of a claimed chunk that have no outcome. */
     files: ({ chunkSize, job, n }: Claim) =>
       sql<FileRow>`
-          select seq, path, size, media_type as ${sql("mediaType")}, attempts from bulk_file
-          where job = ${job} and seq >= ${n * chunkSize} and seq < ${(n + 1) * chunkSize} and state = 0 order by seq`,
+          select f.seq, f.path, f.size, f.media_type as ${sql("mediaType")}, f.attempts, l.record
+          from bulk_file f left join bulk_ledger l on l.job = f.job and l.seq = f.seq
+          where f.job = ${job} and f.seq >= ${n * chunkSize} and f.seq < ${(n + 1) * chunkSize} and f.state = 0
+          order by f.seq`,
 
     /** Tells the others that the runner is alive. */
     see: (fence: Fence): Effect.Effect<boolean, SqlError> =>

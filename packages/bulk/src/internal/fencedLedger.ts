@@ -28,7 +28,8 @@ const ReceiptsJson = Schema.parseJson(Schema.Array(PartReceipt))
 const ReceiptJson = Schema.parseJson(PartReceipt)
 // What an upload gives is what the schemas describe, and so can be encoded
 const recordText: (record: UploadRecord) => string = Schema.encodeSync(RecordJson)
-const decodeRecord = Schema.decodeOption(RecordJson)
+/** What a row of the ledger says of an upload; none if it has nothing, or what a later version wrote. */
+export const decodeRecord = Schema.decodeOption(RecordJson)
 const receiptsText: (receipts: ReadonlyArray<PartReceipt>) => string = Schema.encodeSync(ReceiptsJson)
 const decodeReceipts = Schema.decodeOption(ReceiptsJson)
 const receiptText: (receipt: PartReceipt) => string = Schema.encodeSync(ReceiptJson)
@@ -78,7 +79,14 @@ const makeGroup = (write: (records: ReadonlyArray<LedgerRow>) => Effect.Effect<b
  * waits until the database has it, and does not return to a runner that was replaced. The record ends with the outcome,
  * not with `forget`: a process that dies in between leaves what its successor completes.
  */
-export const make = (rows: ChunkRows, fence: Fence, lost: Deferred.Deferred<void>) =>
+export const make = (
+  { fence, keepUrls, lost, rows }: {
+    readonly rows: ChunkRows
+    readonly fence: Fence
+    readonly lost: Deferred.Deferred<void>
+    readonly keepUrls: boolean
+  }
+) =>
   Effect.gen(function*() {
     const told = (held: boolean) => Effect.as(held ? Effect.void : Deferred.succeed(lost, undefined), held)
     const record = yield* makeGroup((records) =>
@@ -116,7 +124,7 @@ export const make = (rows: ChunkRows, fence: Fence, lost: Deferred.Deferred<void
       let forgotten = false
       let single: ReadonlyArray<PartReceipt> | undefined
       const service: UploadLedger.Service = {
-        keepUrls: true,
+        keepUrls,
         patience: Duration.infinity,
         lock: () => Effect.succeed(true),
         find: () =>
@@ -128,8 +136,9 @@ export const make = (rows: ChunkRows, fence: Fence, lost: Deferred.Deferred<void
             completing = false
             forgotten = false
             single = undefined
+            const kept = keepUrls ? begun : UploadLedger.withoutUrls(begun)
             return isMultipart(begun)
-              ? ifWorthwhile(rows.record(fence, [{ seq, record: recordText(begun), receipts: null }]))
+              ? ifWorthwhile(rows.record(fence, [{ seq, record: recordText(kept), receipts: null }]))
               : Effect.void
           }),
         receive: (begun, receipt) =>
@@ -142,12 +151,12 @@ export const make = (rows: ChunkRows, fence: Fence, lost: Deferred.Deferred<void
             single = [receipt]
             return Effect.void
           }),
-        completing: ({ session: { urls: _, ...session }, ...begun }) =>
+        completing: (begun) =>
           Effect.suspend(() => {
             completing = true
             return record({
               seq,
-              record: recordText({ ...begun, session, phase: "completing" }),
+              record: recordText({ ...UploadLedger.withoutUrls(begun), phase: "completing" }),
               receipts: single === undefined ? null : receiptsText(single)
             })
           }),

@@ -1,8 +1,11 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment } from "@effect/sql/Statement"
 import * as Effect from "effect/Effect"
 import { chunkStates } from "./chunkRows.js"
 import { isPostgres, now, rowsOf } from "./dialect.js"
+import { answered } from "./patient.js"
+import { queueOf, queueTable } from "./queueTable.js"
 
 export interface JobRow {
   readonly id: number
@@ -34,10 +37,26 @@ export interface EntryRow {
   readonly media_type: string | null
 }
 
+/** A job that runs. */
+export interface RunningRow {
+  readonly id: number
+  /** When it was submitted: with its number, what no other job ever has. */
+  readonly since: number
+  readonly queue: string
+  /** How many of its chunks are in the queue, or taken from it. */
+  readonly fed: number
+}
+
 export interface FedRow {
   readonly n: number
   readonly pass: number
 }
+
+export interface SilentRow extends FedRow {
+  readonly job: number
+}
+
+const overStates = ["done", "cancelled"]
 
 /** The statements about jobs. */
 export const make = Effect.map(SqlClient.SqlClient, (client) => {
@@ -47,12 +66,19 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
   const { done, fed, waiting } = chunkStates
 
   const first = <A>(rows: Effect.Effect<ReadonlyArray<A>, SqlError>): Effect.Effect<A | undefined, SqlError> =>
-    Effect.map(rows, ([row]) => row)
+    answered(Effect.map(rows, ([row]) => row))
 
   const loaded = (job: number, epoch: number) =>
     sql`exists (select 1 from bulk_job where id = ${job} and epoch = ${epoch} and state = 'loading' ${
       postgres ? sql.literal("for share") : sql.literal("")
     })`
+
+  const cleared = (job: number, condition: Fragment) =>
+    Effect.forEach(
+      ["bulk_file", "bulk_chunk", "bulk_ledger", "bulk_receipt"],
+      (table) => sql`delete from ${sql(table)} where job = ${job} and ${condition}`,
+      { discard: true }
+    )
 
   return {
     find: (name: string) =>
@@ -61,7 +87,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
             coalesce(done_at, ${clock}) - started_at as elapsed
           from bulk_job where name = ${name}`),
 
-    all: sql<{ readonly name: string }>`select name from bulk_job order by id`,
+    all: answered(sql<{ readonly name: string }>`select name from bulk_job order by id`),
 
     /** The job is made if there is none, and its loading begins, again if an earlier one did not come to its end. */
     beginLoading: (
@@ -82,23 +108,25 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
           where bulk_job.state = 'loading'
           returning id, epoch`),
 
-    clear: (job: number) =>
-      Effect.forEach(
-        ["bulk_file", "bulk_chunk", "bulk_ledger", "bulk_receipt"],
-        (table) => sql`delete from ${sql(table)} where job = ${job}`,
-        { discard: true }
-      ),
+    /** Deletes what an earlier loading has left, unless another process loads the job meanwhile, or has loaded it. */
+    clear: (job: number, epoch: number) => cleared(job, loaded(job, epoch)),
 
-    /** The files of a manifest; whether this is still the loading that counts. */
+    /**
+     * The files of a manifest; whether this is still the loading that counts. None is there already: a later loading
+     * begins when the statements of an earlier one are done, and deletes what they have written.
+     */
     load: (job: number, epoch: number, entries: ReadonlyArray<EntryRow>): Effect.Effect<boolean, SqlError> => {
       const rows = rowsOf(sql, entries, { seq: "integer", path: "text", size: "float8", media_type: "text" })
-      const insert = sql`insert into bulk_file (job, seq, path, size, media_type)
-          select ${postgres ? sql`${job}::integer` : sql`${job}`}, x.seq, x.path, x.size, x.media_type from ${rows}
-          where ${loaded(job, epoch)} on conflict (job, seq) do nothing returning 1 as held`
+      const insert = sql`insert into bulk_file (job, seq, path, size, media_type)`
+      const columns = sql.literal("x.seq, x.path, x.size, x.media_type")
       return Effect.map(
         postgres
-          ? sql<{ readonly held: number }>`with written as (${insert}) select count(*)::integer as held from written`
-          : sql<{ readonly held: number }>`${insert}`,
+          ? sql<{ readonly held: number }>`
+              with fence as (select 1 where ${loaded(job, epoch)}),
+              written as (${insert} select ${job}::integer, ${columns} from fence cross join ${rows})
+              select count(*)::integer as held from fence`
+          : sql<{ readonly held: number }>`
+              ${insert} select ${job}, ${columns} from ${rows} where ${loaded(job, epoch)} returning 1 as held`,
         (written) => written.some(({ held }) => held > 0)
       )
     },
@@ -121,7 +149,7 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
       )),
 
     sums: (job: number) =>
-      Effect.map(
+      answered(Effect.map(
         sql<SumsRow>`
             select ${
           postgres
@@ -137,21 +165,21 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
               (select min(calls / window_millis) from bulk_rate where ends_at + window_millis > ${clock}) as pace
             from bulk_chunk where job = ${job}`,
         ([row]): SumsRow => row ?? { uploaded: 0, failed: 0, bytes: 0, held: 0, pace: null }
-      ),
+      )),
 
     failures: (job: number, after: number) =>
-      sql<{ readonly seq: number; readonly path: string; readonly error: string | null }>`
+      answered(sql<{ readonly seq: number; readonly path: string; readonly error: string | null }>`
           select seq, path, error from bulk_file where job = ${job} and state = 2 and seq > ${after}
-          order by seq limit 500`,
+          order by seq limit 500`),
 
     files: (job: number, after: number) =>
-      sql<{ readonly seq: number; readonly path: string; readonly fileId: string | null }>`
+      answered(sql<{ readonly seq: number; readonly path: string; readonly fileId: string | null }>`
           select seq, path, file_id as ${sql("fileId")} from bulk_file
-          where job = ${job} and state > 0 and seq > ${after} order by seq limit 500`,
+          where job = ${job} and state > 0 and seq > ${after} order by seq limit 500`),
 
     /** A change of state, from any of those named. */
     change: (job: number, from: ReadonlyArray<JobRow["state"]>, to: JobRow["state"]) =>
-      sql`update bulk_job set state = ${to} where id = ${job} and ${sql.in("state", from)}`,
+      answered(sql`update bulk_job set state = ${to} where id = ${job} and ${sql.in("state", from)}`),
 
     /** Failed files wait again, with their chunks: one statement, of which SQLite's trigger does the rest. */
     retry: (job: number): Effect.Effect<void, SqlError> =>
@@ -174,43 +202,82 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
               where job = ${job} and failed > 0`
       ),
 
-    /** Deletes a job that has ended. */
-    forget: (job: number) => sql`delete from bulk_job where id = ${job} and state in ('done', 'cancelled')`,
+    /** Deletes a job that has ended, with what is left of it in the queue. */
+    forget: (job: number) => {
+      const over = sql`exists (select 1 from bulk_job where id = ${job} and ${sql.in("state", overStates)})`
+      return Effect.all([
+        postgres
+          ? sql`delete from ${sql(queueTable)} where queue_name = ${queueOf(job)} and ${over}`
+          : Effect.void,
+        cleared(job, over),
+        sql`delete from bulk_job where id = ${job} and ${sql.in("state", overStates)}`
+      ], { discard: true })
+    },
 
-    /** The jobs that run, of queues that this process can serve. */
-    running: (queues: ReadonlyArray<string>) =>
+    /** The jobs that run, of queues that this process can serve: so many of them, the oldest first. */
+    running: (queues: ReadonlyArray<string>, most: number): Effect.Effect<ReadonlyArray<RunningRow>, SqlError> =>
       queues.length === 0
-        ? Effect.succeed<ReadonlyArray<{ readonly id: number; readonly queue: string; readonly fed: number }>>([])
-        : sql<{ readonly id: number; readonly queue: string; readonly fed: number }>`
-            select id, queue, ${
+        ? Effect.succeed([])
+        : answered(sql<RunningRow>`
+            select id, created_at as since, queue, ${
           postgres ? sql.literal("(select count(*)::integer") : sql.literal("(select count(*)")
         } from bulk_chunk where job = bulk_job.id and state = ${fed}) as fed
-            from bulk_job where state = 'running' and ${sql.in("queue", queues)} order by id`,
+            from bulk_job where state = 'running' and ${sql.in("queue", queues)} order by id limit ${most}`),
+
+    /** What a runner must have to find the files of a job; undefined if there is no such job. */
+    queueOf: (job: number) =>
+      Effect.map(
+        sql<{ readonly queue: string }>`select queue from bulk_job where id = ${job}`,
+        ([found]) => found?.queue
+      ),
 
     /** A job whose chunks are all done is done. */
     finish: (queues: ReadonlyArray<string>) =>
       queues.length === 0
         ? Effect.void
-        : sql`update bulk_job set state = 'done', done_at = ${clock}
+        : answered(sql`update bulk_job set state = 'done', done_at = ${clock}
             where state = 'running' and ${sql.in("queue", queues)}
-              and not exists (select 1 from bulk_chunk where job = bulk_job.id and state < ${done})`,
+              and not exists (select 1 from bulk_chunk where job = bulk_job.id and state < ${done})`),
 
     /** Chunks that wait, in order. */
     toFeed: (job: number, most: number) =>
-      sql<FedRow>`select n, pass from bulk_chunk where job = ${job} and state = ${waiting} order by n limit ${most}`,
+      answered(
+        sql<FedRow>`select n, pass from bulk_chunk where job = ${job} and state = ${waiting} order by n limit ${most}`
+      ),
 
     /** Marks a chunk as fed. */
     fed: (job: number, { n, pass }: FedRow) =>
-      sql`update bulk_chunk set state = ${fed}, seen_at = ${clock}
-          where job = ${job} and n = ${n} and state = ${waiting} and pass = ${pass}`,
+      answered(sql`update bulk_chunk set state = ${fed}, seen_at = ${clock}
+          where job = ${job} and n = ${n} and state = ${waiting} and pass = ${pass}`),
+
+    /** The lease of an element that this process works on begins again. */
+    renew: (element: string) =>
+      sql`update ${sql(queueTable)} set acquired_at = now() where id = ${element} and not completed`,
 
     /** All that was fed waits again under another pass. */
     feedAllAgain: sql`update bulk_chunk set state = ${waiting}, pass = pass + 1, runner = null where state = ${fed}`,
 
+    /**
+     * A chunk whose runner has been silent for this long, if there is one, under another pass: what the queue delivers of
+     * it does nothing any more, and nobody else is given it here until this one is as silent.
+     */
+    takeSilent: (queues: ReadonlyArray<string>, silentMillis: number): Effect.Effect<SilentRow | undefined, SqlError> =>
+      queues.length === 0
+        ? Effect.succeed(undefined)
+        : first(sql<SilentRow>`
+            update bulk_chunk set pass = pass + 1, seen_at = ${clock}
+            where (job, n) = (
+              select c.job, c.n from bulk_chunk c join bulk_job j on j.id = c.job
+              where j.state = 'running' and ${sql.in("j.queue", queues)} and c.state = ${fed}
+                and c.runner is not null and c.seen_at < ${clock} - ${silentMillis}
+              order by c.seen_at limit 1 for update of c skip locked
+            )
+            returning job, n, pass`),
+
     /** Chunks that were fed, and that no runner has shown for this long, wait again under another pass. */
     feedAgain: (job: number, silentMillis: number) =>
-      sql`update bulk_chunk set state = ${waiting}, pass = pass + 1
-          where job = ${job} and state = ${fed} and seen_at < ${clock} - ${silentMillis}`
+      answered(sql`update bulk_chunk set state = ${waiting}, pass = pass + 1
+          where job = ${job} and state = ${fed} and seen_at < ${clock} - ${silentMillis}`)
   }
 })
 

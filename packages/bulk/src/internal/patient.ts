@@ -1,10 +1,17 @@
-import type { SqlError } from "@effect/sql/SqlError"
+import { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 
+/** A short statement, whose connection is given up if it has gone without a word for fifteen seconds. */
+export const answered = <A, R>(statement: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
+  Effect.timeoutFail(statement, {
+    duration: "15 seconds",
+    onTimeout: () => new SqlError({ message: "The database has not answered for 15 seconds" })
+  })
+
 /**
- * A statement that may be repeated, until the database answers. A connection that has gone without a word is given up
- * after fifteen seconds. What is behind it is told once an outage, not once a try.
+ * A statement that may be repeated, until the database answers. What is behind it is told once an outage, not once a
+ * try.
  */
 export const patient = <A, R>(
   what: string,
@@ -12,8 +19,7 @@ export const patient = <A, R>(
 ): Effect.Effect<A, never, R> =>
   Effect.suspend(() => {
     let told = false
-    return statement.pipe(
-      Effect.timeoutFail({ duration: "15 seconds", onTimeout: () => "no answer for 15 seconds" }),
+    return answered(statement).pipe(
       Effect.tapError((error) =>
         Effect.suspend(() => {
           if (told) return Effect.void

@@ -1,3 +1,4 @@
+import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Bulk, BulkRunner, BulkSources } from "@stevedore/bulk"
 import * as BulkQueue from "@stevedore/bulk/Queue"
@@ -91,6 +92,24 @@ describe("a job in PostgreSQL", () => {
       assert.strictEqual(yield* Fiber.join(first), "lost")
       yield* Effect.provide(proof(files), database.layer)
     }).pipe(Effect.scoped, Effect.provide(service())), 120_000)
+
+  it.live("keeps a chunk that takes longer than the lease with the runner that has it", () =>
+    Effect.gen(function*() {
+      const database = yield* postgres
+      const files = sources(2)
+      yield* Effect.gen(function*() {
+        const job = yield* Bulk.submit("job", BulkSources.fromIterable(files))
+        assert.deepInclude(yield* job.await, { uploaded: 2 })
+      }).pipe(Effect.provide(runner(database, files)))
+      const { requests } = yield* Sandbox.report
+      assert.strictEqual(requests.filter(({ operation }) => operation === "initiate").length, 2)
+      const claims = Effect.flatMap(SqlClient, (sql) => sql<{ readonly epoch: number }>`select epoch from bulk_chunk`)
+      assert.deepStrictEqual(yield* Effect.provide(claims, database.layer), [{ epoch: 1 }])
+      yield* Effect.provide(proof(files), database.layer)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(service({ faults: FaultScript.on("put").always().delay("9 seconds") }))
+    ), 120_000)
 
   it.live(
     "loads a manifest in statements of thousands of files, and pages through what came of them",

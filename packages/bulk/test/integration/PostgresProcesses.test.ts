@@ -1,7 +1,9 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, layer } from "@effect/vitest"
+import type { SandboxOptions } from "@stevedore/testing"
 import { FaultScript } from "@stevedore/testing"
 import { Context, Deferred, Duration, Effect, Fiber, Layer, Random, Schedule } from "effect"
+import { linked } from "../support/link.js"
 import { type Postgres, postgres } from "../support/postgres.js"
 import { prepared, script } from "../support/processes.js"
 
@@ -25,8 +27,11 @@ layer(Layer.scoped(Prepared, Effect.all({ postgres, runner: script("runner") }))
   excludeTestServices: true,
   timeout: 120_000
 })("runners that are processes", (it) => {
-  const job = (name: string, count: number, chunkSize = 10) =>
-    Effect.flatMap(Prepared, ({ postgres, runner }) => prepared(postgres, runner, name, { count, chunkSize }, slow))
+  const job = (name: string, count: number, options: SandboxOptions.Options = slow, chunkSize = 10) =>
+    Effect.flatMap(
+      Prepared,
+      ({ postgres, runner }) => prepared(postgres, runner, name, { count, chunkSize }, options)
+    )
 
   for (let seed = 0; seed < seeds; seed++) {
     it.scoped(`are killed at random moments: seed ${seed}`, () =>
@@ -46,6 +51,21 @@ layer(Layer.scoped(Prepared, Effect.all({ postgres, runner: script("runner") }))
       }).pipe(Effect.withRandom(Random.make(seed))), 120_000)
   }
 
+  it.scoped("take over what was killed beside the chunks that keep them busy", () =>
+    Effect.gen(function*() {
+      const { heldBy, proof, runner, sql } = yield* job("busy", 24, {
+        faults: FaultScript.on("put").always().delay("2 seconds")
+      }, 6)
+      const [first, second] = [yield* runner(), yield* runner()]
+      yield* until(Effect.zipWith(heldBy(first), heldBy(second), (one, other) => one === 2 && other === 2))
+      yield* first.signal("SIGKILL")
+      yield* until(Effect.map(heldBy(first), (held) => held === 0))
+      const ended = Effect.flatMap(SqlClient, (client) => client`select n from bulk_chunk where state = 2`)
+      assert.deepStrictEqual(yield* sql(ended), [])
+      assert.strictEqual(yield* heldBy(second), 4)
+      yield* proof
+    }), 120_000)
+
   it.scoped(
     "lose their chunks when they are frozen past the lease, and may wake up afterwards",
     () =>
@@ -60,6 +80,57 @@ layer(Layer.scoped(Prepared, Effect.all({ postgres, runner: script("runner") }))
         yield* until(Effect.map(heldBy(first), (still) => still < held))
         yield* first.signal("SIGCONT")
         yield* proofAfterFreezing
+      }),
+    120_000
+  )
+
+  for (const cut of ["both", "answers"] as const) {
+    it.scoped(
+      `lose their chunks when they are cut off from the database past the lease, and may be back afterwards (${cut})`,
+      () =>
+        Effect.gen(function*() {
+          const { database, heldBy, proofAfterFreezing, reached, runner } = yield* job(`cut_${cut}`, 60)
+          const line = yield* linked(database.url)
+          const first = yield* runner(line.url)
+          yield* reached(4)
+          yield* line.cut(cut)
+          const held = yield* heldBy(first)
+          assert.isAbove(held, 0)
+          yield* runner()
+          yield* until(Effect.map(heldBy(first), (still) => still < held))
+          // what the first one has sent in vain arrives when others have its chunks
+          yield* line.heal
+          yield* proofAfterFreezing
+        }),
+      120_000
+    )
+  }
+
+  it.scoped("keep within one rate limit, also when one of them dies with a slice of it", () =>
+    Effect.gen(function*() {
+      const limit = 30
+      const { database, proof, reached, runner, sandbox } = yield* job("limited", 60, {
+        rateLimit: { limit, window: "2 seconds" }
+      })
+      const limited = runner(database.url, { CALLS: `${limit}` })
+      const first = yield* limited
+      yield* limited
+      yield* reached(8)
+      yield* first.signal("SIGKILL")
+      yield* proof
+      const { requests } = yield* sandbox.report
+      const calls = requests.filter(({ server }) => server === "api")
+      assert.isAtLeast(calls.length, 120)
+      assert.deepStrictEqual(calls.filter(({ status }) => status === 429), [])
+    }), 120_000)
+
+  it.scoped(
+    "end with an error when their database is not there at their start, so that they can be started again",
+    () =>
+      Effect.gen(function*() {
+        const { runner } = yield* job("absent", 1)
+        const { ended } = yield* runner("postgres://bulk@127.0.0.1:9/absent")
+        assert.strictEqual(yield* ended, 1)
       }),
     120_000
   )
@@ -100,20 +171,71 @@ layer(Layer.scoped(Prepared, Effect.all({ postgres, runner: script("runner") }))
       yield* proofAfterFreezing
     }), 120_000)
 
-  it.scoped("drain when they are asked to end, and nothing is done again", () =>
-    Effect.gen(function*() {
-      const { heldBy, proof, reached, runner, sandbox } = yield* job("drained", 60)
-      const first = yield* runner()
-      yield* reached(7)
-      yield* first.signal("SIGTERM")
-      yield* first.ended
-      assert.strictEqual(yield* heldBy(first), 0)
-      yield* runner()
-      yield* proof
-      const { requests } = yield* sandbox.report
-      const of = (name: string) => requests.filter(({ operation }) => operation === name).length
-      assert.strictEqual(of("initiate") + of("initiateLarge"), 60)
-    }), 120_000)
+  // of a file in one PUT, and of one in parts
+  for (
+    const [order, operation] of [["before", "/upload/complete"], ["after", "/large-upload/complete"]] as const
+  ) {
+    it.scoped(
+      `may be frozen between their record and the answer to Complete, ${order} the service has it`,
+      () =>
+        Effect.gen(function*() {
+          const { heldBy, onCall, proofAfterFreezing, runner, sandbox, sql } = yield* job(`complete_${order}`, 40)
+          const first = yield* runner()
+          const isFrozen = yield* Deferred.make<string>()
+          const mayPass = yield* Deferred.make<void>()
+          yield* onCall(operation, (path) =>
+            first.signal("SIGSTOP").pipe(
+              Effect.zipRight(Deferred.succeed(isFrozen, path)),
+              Effect.zipRight(order === "before" ? Deferred.await(mayPass) : Effect.void)
+            ))
+          const completed = yield* Deferred.await(isFrozen)
+          assert.isAbove(yield* heldBy(first), 0)
+          const recorded = Effect.flatMap(
+            SqlClient,
+            (client) => client<{ readonly phase: string }>`select record::json ->> 'phase' as phase from bulk_ledger`
+          )
+          assert.include((yield* sql(recorded)).map(({ phase }) => phase), "completing")
+          const second = yield* runner()
+          yield* proofAfterFreezing
+          // what the first one had sent before it stood still arrives when the second one has finished everything
+          yield* Deferred.succeed(mayPass, undefined)
+          yield* first.signal("SIGCONT")
+          const answers = Effect.map(
+            sandbox.report,
+            ({ requests }) => requests.filter(({ path }) => path === completed).map(({ status }) => status)
+          )
+          yield* until(
+            Effect.map(answers, (answers) => answers.length >= 2 && answers.every((status) => status !== undefined))
+          )
+          assert.deepStrictEqual(new Set(yield* answers), new Set([200]))
+          yield* Effect.forEach([first, second], ({ ended, signal }) => Effect.zipRight(signal("SIGTERM"), ended))
+          yield* proofAfterFreezing
+        }),
+      120_000
+    )
+  }
+
+  for (const order of ["before", "after"] as const) {
+    it.scoped(
+      `drain when they are asked to end, and nothing is done again: the next one starts ${order}`,
+      () =>
+        Effect.gen(function*() {
+          const { heldBy, proof, reached, runner, sandbox } = yield* job(`drained_${order}`, 60)
+          const first = yield* runner()
+          yield* reached(7)
+          if (order === "before") yield* runner()
+          yield* first.signal("SIGTERM")
+          yield* first.ended
+          assert.strictEqual(yield* heldBy(first), 0)
+          if (order === "after") yield* runner()
+          yield* proof
+          const { requests } = yield* sandbox.report
+          const of = (name: string) => requests.filter(({ operation }) => operation === name).length
+          assert.strictEqual(of("initiate") + of("initiateLarge"), 60)
+        }),
+      120_000
+    )
+  }
 
   it.scoped("wait for a database that crashes and stays away", () =>
     Effect.gen(function*() {

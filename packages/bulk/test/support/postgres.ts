@@ -17,7 +17,8 @@ const user = (): { uid?: number; gid?: number } => {
   return { uid: id("-u"), gid: id("-g") }
 }
 
-const freePort = Effect.async<number>((resume) => {
+/** A port of loopback that nobody listens on. */
+export const freePort = Effect.async<number>((resume) => {
   const server = createServer()
   server.listen(0, "127.0.0.1", () => {
     const address = server.address()

@@ -1,3 +1,4 @@
+import { HttpServerRequest } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert } from "@effect/vitest"
@@ -41,7 +42,9 @@ export const script = (name: string) =>
         target: "node20",
         external: ["pg-native"],
         logLevel: "error",
-        banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" }
+        banner: {
+          js: "import { createRequire as requiring } from 'node:module'; const require = requiring(import.meta.url);"
+        }
       })
       return join(outdir, `${name}.mjs`)
     }))
@@ -66,15 +69,27 @@ const served = (options: SandboxOptions.Options) =>
       storageOrigin: storage.origin
     }).pipe(Effect.provide(ObjectStoreMemory.layer({ minimumPartSize: 5 })))
     const apps = SandboxHttp.apps(sandbox)
-    yield* api.server.serve(apps.api)
+    let awaited: { readonly end: string; readonly act: (path: string) => Effect.Effect<void> } | undefined
+    const watched = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => {
+      if (awaited === undefined || !url.endsWith(awaited.end)) return Effect.void
+      const { act } = awaited
+      awaited = undefined
+      return act(url)
+    })
+    yield* api.server.serve(Effect.zipRight(watched, apps.api))
     yield* storage.server.serve(apps.storage)
-    return sandbox
+    return {
+      sandbox,
+      /** The next call whose path ends so reaches the service when this has been done about it. */
+      onCall: (end: string, act: (path: string) => Effect.Effect<void>) =>
+        Effect.sync(() => void (awaited = { end, act }))
+    }
   })
 
-/** A process that can be seen and ended from here. */
 /** What a test waited for did not happen. */
 class Missed extends Data.TaggedError("Missed")<{ readonly what: string }> {}
 
+/** A process that can be seen and ended from here. */
 export interface Process {
   readonly pid: number
   readonly name: string
@@ -117,7 +132,7 @@ export const prepared = (
     for (const [index, file] of names.entries()) {
       writeFileSync(join(root, file), bytes(index % 3 === 2 ? 50 : 16 + index % 9))
     }
-    const sandbox = yield* served(options)
+    const { onCall, sandbox } = yield* served(options)
     const client = Layer.provide(Bulk.layerClient, database.layer)
     const context = yield* Layer.build(Layer.merge(client, database.layer))
     const job = yield* Bulk.submit("job", BulkSources.directory(root, { mount: "files" }), {
@@ -151,6 +166,7 @@ export const prepared = (
     return {
       database,
       sandbox,
+      onCall,
       there,
       sql,
       /** Once so many files are there. */
@@ -168,15 +184,17 @@ export const prepared = (
             sql<{ readonly n: number }>`select n from bulk_chunk where runner = ${name}`,
             (rows) => rows.length
           ))),
-      runner: () =>
+      /** A runner that reaches the database at this URL. */
+      runner: (url = database.url, env: Readonly<Record<string, string>> = {}) =>
         started([runner], {
-          DATABASE_URL: database.url,
+          ...env,
+          DATABASE_URL: url,
           FILES_ROOT: root,
           STEVEDORE_BASE_URL: sandbox.baseUrl,
           STEVEDORE_TOKEN: Redacted.value(sandbox.token)
         }),
       proof: proven([]),
       /** What was frozen within a PUT sends the rest of the same bytes once it goes on, and nobody can stop it. */
-      proofAfterFreezing: proven(["PutAfterFinalized", "OverlappingAttempts"])
+      proofAfterFreezing: proven(["PutAfterFinalized", "OverlappingAttempts", "WrongEtag"])
     }
   })

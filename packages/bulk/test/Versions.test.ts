@@ -1,0 +1,70 @@
+import { SqlClient } from "@effect/sql/SqlClient"
+import { assert, describe, it } from "@effect/vitest"
+import type * as Libsql from "@libsql/client"
+import { Bulk, BulkMigrations } from "@stevedore/bulk"
+import { Sandbox } from "@stevedore/testing"
+import { Effect } from "effect"
+import { lived, proven } from "./support/histories.js"
+import type { Job } from "./support/histories.js"
+import { database, Life, sources, sql } from "./support/lives.js"
+import { service } from "./support/service.js"
+
+const job: Job = { name: "job", files: sources(4), chunkSize: 2 }
+
+const tables = ["bulk_job", "bulk_chunk", "bulk_file", "bulk_ledger", "bulk_receipt"]
+
+const statements = (client: Libsql.Client, texts: ReadonlyArray<string>) =>
+  Effect.forEach(texts, (text) => Effect.promise(() => client.execute(text)), { discard: true })
+
+/** A process that ends when the record of a file is there, and its Complete is not sent. */
+const first = (client: Libsql.Client) => lived(client, job, { way: "parts", life: new Life("Complete") })
+
+const last = (client: Libsql.Client) =>
+  Effect.zipRight(lived(client, job, { way: "parts", life: new Life() }), proven(client, job, false))
+
+describe("a rolling deploy", () => {
+  it.live("of a later version, whose tables and records have more, lets runners of this one go on", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      yield* first(client)
+      yield* statements(client, [
+        "insert into bulk_migrations (migration_id, name) values (9999, 'later')",
+        ...tables.map((table) => `alter table ${table} add column later text default 'kept'`),
+        // what a later version writes into a record, and this one does not know
+        "update bulk_ledger set record = json_set(record, '$.later', json('{\"a\":1}'), '$.session.later', true)"
+      ])
+      const records = Effect.flatMap(SqlClient, (sql) => sql<{ record: string }>`select record from bulk_ledger`)
+      const found = yield* Effect.provide(records, sql(client))
+      assert.isAbove(found.length, 0)
+      assert.isTrue(found.every(({ record }) => record.includes("later")))
+      yield* Effect.provide(Bulk.migrate, sql(client))
+      const kept = Effect.flatMap(
+        SqlClient,
+        (sql) =>
+          sql<{ later: string }>`select later from bulk_file union all select later from bulk_chunk
+            union all select later from bulk_job`
+      )
+      yield* lived(client, job, { way: "parts", life: new Life() })
+      assert.isTrue((yield* Effect.provide(kept, sql(client))).every(({ later }) => later === "kept"))
+      yield* proven(client, job, false)
+      // the sessions that were there went on
+      const { requests } = yield* Sandbox.report
+      assert.strictEqual(
+        requests.filter(({ operation }) => operation === "initiateLarge").length,
+        job.files.length
+      )
+    }).pipe(Effect.scoped, Effect.provide(service())))
+
+  it.live("of this version finds the tables of the first one, in the middle of a job", () =>
+    Effect.gen(function*() {
+      const client = yield* database
+      yield* first(client)
+      yield* statements(client, [
+        "drop trigger bulk_chunk_retried",
+        "alter table bulk_job drop column trace",
+        "delete from bulk_migrations where migration_id > 1"
+      ])
+      yield* Effect.provide(BulkMigrations.migrate, sql(client))
+      yield* last(client)
+    }).pipe(Effect.scoped, Effect.provide(service())))
+})
