@@ -4,6 +4,7 @@
 import { build } from "esbuild"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { beside } from "./beside.mjs"
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url))
 const outdir = path("../dist/bundle")
@@ -19,8 +20,7 @@ const { metafile } = await build({
   target: "node20",
   metafile: true,
   logLevel: "warning",
-  // what a user may have beside this package, and only where it is asked for
-  external: ["@stevedore/bulk", "@stevedore/server/NodeServe", "@effect/sql", "@effect/sql-libsql", "@effect/sql-pg"],
+  external: beside,
   define: { "import.meta.url": "urlOfThis" },
   // a directive counts at the very top only
   banner: { js: "\"use strict\"; const urlOfThis = require('node:url').pathToFileURL(__filename).href;" }

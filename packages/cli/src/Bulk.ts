@@ -16,6 +16,7 @@ import type { DatabaseFailed, JobFailed, Options, Place } from "./BulkModel.js"
 import { CommandWords } from "./CommandWords.js"
 import { type ActionName, actions, isAction, isForAnother, jobOf } from "./internal/bulkActions.js"
 import * as BulkInstalled from "./internal/bulkInstalled.js"
+import * as Installed from "./internal/installed.js"
 import { question } from "./internal/nearest.js"
 import { InvalidInput } from "./InvalidInput.js"
 import type { Output, OutputFailed } from "./Output.js"
@@ -83,10 +84,7 @@ export const place = (
 
 /** This package has none of it, so that nobody installs a database's driver to upload a file. */
 const checkInstalled = ({ _tag }: Place): Effect.Effect<void, InvalidInput> =>
-  Effect.suspend(() => {
-    const problem = BulkInstalled.problem(createRequire(import.meta.url), _tag)
-    return problem === undefined ? Effect.void : invalid("bulk", problem)
-  })
+  Effect.suspend(() => Installed.check("bulk", BulkInstalled.problem(createRequire(import.meta.url), _tag)))
 
 const checkWords = (
   { action, job, path }: Options,

@@ -26,6 +26,7 @@ import { summaries } from "./internal/commands.js"
 import { InvalidInput } from "./InvalidInput.js"
 import type * as ListItems from "./ListItems.js"
 import { Output } from "./Output.js"
+import { bucket, token } from "./ServiceCommands.js"
 import * as Settings from "./Settings.js"
 import { download, limit, upload, uploaded, uploads } from "./TransferCommands.js"
 import * as Version from "./Version.js"
@@ -193,6 +194,16 @@ const sandbox = Command.make(
 const serve = Command.make(
   "serve",
   {
+    host: Options.text("host").pipe(
+      Options.withPseudoName("ADDRESS"),
+      Options.withDescription("Address to listen on; 0.0.0.0 for all. Default: 127.0.0.1, for this machine alone"),
+      Options.withDefault("127.0.0.1")
+    ),
+    basePath: Options.text("base-path").pipe(
+      Options.withPseudoName("PREFIX"),
+      Options.withDescription("What stands before every path of the service, such as /api. Default: nothing"),
+      Options.optional
+    ),
     port: Arguments.wholeNumber("port", { from: 0, to: 65_535 }).pipe(
       Options.withDescription("Port of the service; 0 for any free port. Default: 4700"),
       Options.withDefault(4700)
@@ -213,9 +224,11 @@ const serve = Command.make(
   },
   runs(() => import("./Serve.js").then(({ run }) => run))
 ).pipe(Command.withDescription(describe(
-  "Run a service on this machine that keeps its files in a directory",
+  "Run a service that keeps its files in a directory; or, where STEVEDORE_SERVE_DATABASE_URL and STEVEDORE_SERVE_BUCKET " +
+    "name a PostgreSQL and a bucket, one of any number of instances of it",
   "stevedore serve",
-  "stevedore serve --directory /srv/files --port 8080 --public-url https://files.example"
+  "stevedore serve --directory /srv/files --port 8080 --public-url https://files.example",
+  "stevedore serve --host 0.0.0.0 --base-path /api"
 )))
 
 const showHelp = (command: Option.Option<string>): Effect.Effect<void, InvalidInput, Output> =>
@@ -269,6 +282,8 @@ const root = Command.make("stevedore").pipe(
     config,
     help,
     serve,
+    token,
+    bucket,
     sandbox
   ])
 )

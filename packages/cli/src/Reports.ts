@@ -201,10 +201,10 @@ export const Serving = Schema.Struct({
   type: Schema.Literal("listening"),
   /** The base URL of the service. */
   api: Schema.String,
-  /** A token that may do everything there. */
-  token: Schema.String,
-  /** The path of the profile of the service. */
-  profile: Schema.String
+  /** A token that may do everything there, of a service that keeps its files in a directory. */
+  token: Schema.optional(Schema.String),
+  /** The path of the profile of the service; of one with a bucket, the profile itself. */
+  profile: Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 }).annotations({ identifier: "Serving" })
 
 /**

@@ -5,10 +5,14 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
+import * as ServiceProfile from "@stevedore/core/ServiceProfile"
+import * as ServeSettings from "@stevedore/server/ServeSettings"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { createRequire } from "node:module"
+import * as Installed from "./internal/installed.js"
 import * as ServeInstalled from "./internal/serveInstalled.js"
 import { InvalidInput } from "./InvalidInput.js"
 import { Output, type OutputFailed } from "./Output.js"
@@ -21,8 +25,12 @@ import type { Serving } from "./Reports.js"
  * @category models
  */
 export interface Options {
+  /** Which addresses of this machine it listens on. */
+  readonly host: string
   /** 0 for any free one. */
   readonly port: number
+  /** What stands before every path of the interface. */
+  readonly basePath: Option.Option<string>
   /** Where the files and their rows are kept. */
   readonly directory: string
   /** The origin by which clients reach the service; if none, where it listens. */
@@ -35,8 +43,13 @@ const checkOrigin = (text: string) =>
     ? Effect.succeed(text)
     : new InvalidInput({ input: "--public-url", problem: "expected an origin, such as https://files.example" })
 
-const instructions = ({ api, profile, token }: typeof Serving.Type): ReadonlyArray<string> => [
-  `The service is running at ${api}, for this machine alone.`,
+const checkPath = (text: string) =>
+  /^\/(?:[\w.~-]+\/?)+$/.test(text)
+    ? Effect.succeed(text)
+    : new InvalidInput({ input: "--base-path", problem: "expected a path such as /api" })
+
+const ofDirectory = (api: string, token: string, profile: string): ReadonlyArray<string> => [
+  `The service is running at ${api}.`,
   "In another terminal:",
   "",
   `  export STEVEDORE_BASE_URL=${api}`,
@@ -47,8 +60,76 @@ const instructions = ({ api, profile, token }: typeof Serving.Type): ReadonlyArr
   "Press Ctrl-C to stop it. It keeps what it stores."
 ]
 
+const ofBucket = (api: string, profile: string): ReadonlyArray<string> => [
+  `An instance of the service is running at ${api}.`,
+  "Make a token with: stevedore token create --tenant TENANT --owner NAME",
+  "Its clients need this profile:",
+  "",
+  profile
+]
+
 /**
- * Serves until interrupted. Then it takes no more requests, lets those under way end, and ends.
+ * A setting that is wrong, as the command says it.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const settingInvalid = (error: ServeSettings.SettingInvalid): InvalidInput =>
+  new InvalidInput({ input: error.variable, problem: error.problem })
+
+const failed = ({ option, problem }: { readonly option: string; readonly problem: string }): InvalidInput =>
+  new InvalidInput({ input: option.startsWith("STEVEDORE_") ? option : `--${option}`, problem })
+
+const inDirectory = (options: Options, basePath: string | undefined) =>
+  Effect.gen(function*() {
+    yield* Installed.check("serve", ServeInstalled.problem(createRequire(import.meta.url)))
+    const publicUrl = yield* Effect.transposeMapOption(options.publicUrl, checkOrigin)
+    const quota = yield* Effect.mapError(ServeSettings.quota, settingInvalid)
+    const origins = yield* Effect.mapError(ServeSettings.origins, settingInvalid)
+    const NodeServe = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))
+    const serving = yield* Effect.mapError(
+      NodeServe.serve({
+        host: options.host,
+        port: options.port,
+        basePath,
+        directory: options.directory,
+        quota,
+        origins,
+        publicUrl: Option.getOrUndefined(publicUrl)
+      }),
+      failed
+    )
+    const token = Redacted.value(serving.token)
+    const report: typeof Serving.Type = { type: "listening", api: serving.baseUrl, token, profile: serving.profile }
+    return { report, lines: ofDirectory(serving.baseUrl, token, serving.profile) }
+  })
+
+const inBucket = (options: Options, basePath: string | undefined, settings: ServeSettings.Settings) =>
+  Effect.gen(function*() {
+    yield* Installed.check("serve", ServeInstalled.productionProblem(createRequire(import.meta.url)))
+    if (Option.isSome(options.publicUrl)) {
+      return yield* new InvalidInput({
+        input: "--public-url",
+        problem:
+          "leave it out: with a bucket, clients are sent to the store, and STEVEDORE_SERVE_S3_PUBLIC_ENDPOINT says where"
+      })
+    }
+    const NodeProduction = yield* Effect.promise(() => import("@stevedore/server/NodeProduction"))
+    const serving = yield* Effect.mapError(
+      NodeProduction.serve({ settings, host: options.host, port: options.port, basePath }),
+      failed
+    )
+    const profile = yield* Effect.mapError(
+      Schema.encode(ServiceProfile.ServiceProfile)(serving.profile),
+      ({ message }) => new InvalidInput({ input: "serve", problem: `its profile cannot be written: ${message}` })
+    )
+    const report: typeof Serving.Type = { type: "listening", api: serving.baseUrl, profile }
+    return { report, lines: ofBucket(serving.baseUrl, JSON.stringify(profile, undefined, 2)) }
+  })
+
+/**
+ * Serves until interrupted. Then it takes no more requests, lets those under way end, and ends. Where the environment names a
+ * database and a bucket, files are kept there, and there may be any number of instances.
  *
  * @since 0.1.0
  * @category programs
@@ -58,16 +139,11 @@ export const run = (
 ): Effect.Effect<never, InvalidInput | OutputFailed, Output | FileSystem.FileSystem | Path.Path> =>
   Effect.scoped(Effect.gen(function*() {
     const output = yield* Output
-    const problem = ServeInstalled.problem(createRequire(import.meta.url))
-    if (problem !== undefined) return yield* new InvalidInput({ input: "serve", problem })
-    const publicUrl = yield* Effect.transposeMapOption(options.publicUrl, checkOrigin)
-    const NodeServe = yield* Effect.promise(() => import("@stevedore/server/NodeServe"))
-    const { baseUrl, profile, token } = yield* NodeServe.serve({
-      port: options.port,
-      directory: options.directory,
-      publicUrl: Option.getOrUndefined(publicUrl)
-    }).pipe(Effect.mapError(({ option, problem }) => new InvalidInput({ input: `--${option}`, problem })))
-    const serving: typeof Serving.Type = { type: "listening", api: baseUrl, token: Redacted.value(token), profile }
-    yield* options.json ? output.json([serving]) : output.lines(instructions(serving))
+    const settings = yield* Effect.mapError(ServeSettings.settings, settingInvalid)
+    const basePath = Option.getOrUndefined(yield* Effect.transposeMapOption(options.basePath, checkPath))
+    const { lines, report } = Option.isSome(settings)
+      ? yield* inBucket(options, basePath, settings.value)
+      : yield* inDirectory(options, basePath)
+    yield* options.json ? output.json([report]) : output.lines(lines)
     return yield* Effect.never
   }))

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { execFileSync } from "node:child_process"
+import { runs } from "../../testing/test/support/runs.js"
 import { typed } from "../src/CommandWords.js"
 
 /** As a program on Windows takes its command line apart: backslashes mean something before a quote alone. */
@@ -46,5 +47,5 @@ describe("CommandWords", () => {
     const shell = `stevedore() { printf '%s\\0' "$@"; }; ${typed(["-", ...words], "linux")}`
     const read = execFileSync("/bin/sh", ["-c", shell], { encoding: "utf8" }).split("\0")
     assert.deepStrictEqual(read, ["-", ...words, ""])
-  }, { fastCheck: { numRuns: 25 } })
+  }, { fastCheck: { numRuns: runs(25) } })
 })

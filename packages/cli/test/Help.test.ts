@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck, Option } from "effect"
 import { stripVTControlCharacters } from "node:util"
+import { runs } from "../../testing/test/support/runs.js"
 import * as CommandLine from "../src/CommandLine.js"
 import * as Help from "../src/Help.js"
 import * as HelpPage from "../src/HelpPage.js"
@@ -35,6 +36,8 @@ describe("HelpPage", () => {
       "stevedore config [OPTIONS]",
       "stevedore help [COMMAND]",
       "stevedore serve [OPTIONS]",
+      "stevedore token [OPTIONS] ACTION [ID]",
+      "stevedore bucket [OPTIONS] ACTION",
       "stevedore sandbox [OPTIONS]"
     ])
   })
@@ -79,7 +82,7 @@ describe("Help", () => {
       const words = (text: string) => text.split(/[\s\\]+/).filter((word) => word !== "")
       assert.deepStrictEqual(words(help), words(printed(100)[index] ?? ""))
     }
-  }, { fastCheck: { numRuns: 10 } })
+  }, { fastCheck: { numRuns: runs(10) } })
 
   it("fits into 40, 80 and 200 columns, and uses at most 100", () => {
     const widest = (columns: number) =>

@@ -153,9 +153,9 @@ const sources = ({ host, mount, path, root }: Options) =>
 const rateLimit = (options: Options) =>
   Effect.map(
     Configuration.resolve(options),
-    ({ baseUrl, profile: { rateLimit } }) =>
+    ({ baseUrl, profile: { rateLimit }, token }) =>
       rateLimit === undefined ? Layer.empty : BulkRateLimit.layer({
-        token: String(baseUrl),
+        token: BulkRateLimit.tokenName({ baseUrl, token }),
         limit: rateLimit.requests,
         window: Duration.seconds(rateLimit.windowSeconds)
       })

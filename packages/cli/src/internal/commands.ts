@@ -17,6 +17,8 @@ export const summaries = {
   doctor: "check every step of an upload, and how to fix what fails",
   config: "show the settings in force, and where they come from",
   help: "show this help, or that of a command",
-  serve: "run a service that keeps its files in a directory",
+  serve: "run a service that keeps its files in a directory or a bucket",
+  token: "make, list and revoke tokens of your service",
+  bucket: "set up or check the bucket of your service",
   sandbox: "run a local service and storage to try things out"
 } as const

@@ -172,24 +172,27 @@ const remedies: ReadonlyMap<string, string> = new Map([
   ["StorageUnavailable", laterRemedy]
 ])
 
-/** The headers of a response, whatever its status. No token is sent. */
-export const headersOf = (request: HttpClientRequest.HttpClientRequest) =>
+/** The response to a request, whose connection goes back with the scope. No span shows its URL. */
+export const executed = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(
     HttpClient.HttpClient,
-    (client) =>
-      client.pipe(HttpClient.withTracerDisabledWhen(() => true)).execute(request).pipe(
-        Effect.flatMap((response) =>
-          Effect.as(Effect.ignore(response.text), { status: response.status, headers: response.headers })
-        ),
-        Effect.scoped,
-        Effect.mapError((error) => {
-          const code = ConnectionError.systemCode(error)
-          return problem(
-            `no answer from ${new URL(request.url).host}${code === undefined ? "" : ` (${code})`}`,
-            lineRemedy
-          )
-        })
+    (client) => client.pipe(HttpClient.withTracerDisabledWhen(() => true), HttpClient.withScope).execute(request)
+  )
+
+/** The headers of a response, whatever its status. No token is sent. */
+export const headersOf = (request: HttpClientRequest.HttpClientRequest) =>
+  executed(request).pipe(
+    Effect.flatMap((response) =>
+      Effect.as(Effect.ignore(response.text), { status: response.status, headers: response.headers })
+    ),
+    Effect.scoped,
+    Effect.mapError((error) => {
+      const code = ConnectionError.systemCode(error)
+      return problem(
+        `no answer from ${new URL(request.url).host}${code === undefined ? "" : ` (${code})`}`,
+        lineRemedy
       )
+    })
   )
 
 /** A range of bytes as a section to upload. */

@@ -1,7 +1,7 @@
 import type { ListError } from "@stevedore/core/ListError"
 import type { UploadError } from "@stevedore/core/UploadError"
+import type { UrlRefused } from "@stevedore/node/HttpSource"
 import type { SpoolUnwritable } from "@stevedore/node/SpoolError"
-import type { UrlRefused } from "../UrlSource.js"
 
 /**
  * Why a file was not uploaded.

@@ -1,3 +1,6 @@
+import * as Effect from "effect/Effect"
+import { InvalidInput } from "../InvalidInput.js"
+
 const nameOf = (wanted: string): string => wanted.replace(/@[\d.]+$/, "")
 
 /** @internal */
@@ -23,3 +26,11 @@ export const problem = (from: NodeJS.Require, wanted: ReadonlyArray<string>): st
   const missing = wanted.map(nameOf).filter((name) => manifest(from, name) === undefined)
   return missing.length === 0 ? undefined : `needs ${missing.join(", ")} beside this package. ${line(wanted)}`
 }
+
+/**
+ * Fails with what is missing for a command, if anything is.
+ *
+ * @internal
+ */
+export const check = (command: string, problem: string | undefined): Effect.Effect<void, InvalidInput> =>
+  problem === undefined ? Effect.void : new InvalidInput({ input: command, problem })

@@ -26,7 +26,8 @@ export const flags: ReadonlySet<string> = new Set([
   "--skip-invalid",
   "--recursive",
   "--submit-only",
-  "--watch"
+  "--watch",
+  "--print"
 ])
 
 /** The library's own options that stand for themselves, and take no value either. */

@@ -1,7 +1,6 @@
 /**
  * Single calls to a service about which nothing is taken for granted, and what can be read out of their answers.
  */
-import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { ServiceWithToken } from "@stevedore/core/ServiceConfig"
 import * as Effect from "effect/Effect"
@@ -47,8 +46,7 @@ const parsed = (text: string): unknown => Either.getOrUndefined(Either.try((): u
 
 const answered = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.gen(function*() {
-    const client = yield* HttpClient.HttpClient
-    const response = yield* client.pipe(HttpClient.withTracerDisabledWhen(() => true)).execute(request)
+    const response = yield* Trial.executed(request)
     const raw = new Uint8Array(yield* response.arrayBuffer)
     const bytes = decoded(raw, response.headers["content-encoding"])
     const text = new TextDecoder().decode(bytes)

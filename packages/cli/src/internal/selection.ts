@@ -1,6 +1,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import { isThisMachine } from "@stevedore/core/ServiceConfig"
+import * as HttpSource from "@stevedore/node/HttpSource"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -42,7 +43,7 @@ const checkUrls = (rows: ReadonlyArray<FilesFrom.Row>): Effect.Effect<void, Inva
     ? Effect.void
     : Effect.fail(
       new InvalidInput({
-        input: UrlSource.shown(withUser.href),
+        input: HttpSource.shown(withUser.href),
         problem: "has a user in it: give a header Authorization in the file of --source-headers instead"
       })
     )
@@ -57,7 +58,7 @@ export const sourceHeaders = (
   file: Option.Option<string>,
   files: ReadonlyArray<UploadPaths.FileToUpload>,
   allowInsecureHttp: boolean
-): Effect.Effect<UrlSource.WebFile["headers"], InvalidInput, FileSystem.FileSystem> =>
+): Effect.Effect<HttpSource.WebFile["headers"], InvalidInput, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     if (Option.isNone(file)) return Redacted.make({})
     const invalid = (problem: string) => new InvalidInput({ input: "--source-headers", problem })
@@ -102,7 +103,7 @@ export const select = (
     const url = paths.find(UrlSource.isUrl)
     if (url !== undefined) {
       return yield* new InvalidInput({
-        input: UrlSource.shown(url),
+        input: HttpSource.shown(url),
         problem:
           "a URL is not an argument, because the process list shows arguments: write it into a row of --files-from"
       })
@@ -112,7 +113,7 @@ export const select = (
     const found = yield* UploadPaths.expand([...paths, ...local.map(({ what }) => what)], {
       followLinks,
       rows: new Map(local.map((row) => [row.what, row])),
-      web: web.map((row) => UploadPaths.onTheWeb(row, UrlSource.shown(row.what)))
+      web: web.map((row) => UploadPaths.onTheWeb(row, HttpSource.shown(row.what)))
     })
     const chosen = yield* Choosing.choose(found, given)
     if (isAlone || Option.isNone(retryFailed)) return chosen

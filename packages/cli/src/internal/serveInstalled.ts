@@ -7,3 +7,11 @@ import * as Installed from "./installed.js"
  */
 export const problem = (from: NodeJS.Require): string | undefined =>
   Installed.problem(from, ["@effect/sql@0.52", "@effect/experimental@0.61", "@effect/sql-libsql@0.42"])
+
+/**
+ * The same for a service over PostgreSQL and a bucket.
+ *
+ * @internal
+ */
+export const productionProblem = (from: NodeJS.Require): string | undefined =>
+  Installed.problem(from, ["@effect/sql@0.52", "@effect/experimental@0.61", "@effect/sql-pg@0.53"])

@@ -8,6 +8,7 @@ import type { UploadOptions } from "@stevedore/core/UploadOptions"
 import * as Uploads from "@stevedore/core/Uploads"
 import type { UploadSource } from "@stevedore/core/UploadSource"
 import * as FileSource from "@stevedore/node/FileSource"
+import type * as HttpSource from "@stevedore/node/HttpSource"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -51,7 +52,7 @@ export interface Run {
   /** The project of which each finished file becomes an entry. */
   readonly into: Option.Option<string>
   /** What is sent with the rows that are URLs. */
-  readonly sourceHeaders: UrlSource.WebFile["headers"]
+  readonly sourceHeaders: HttpSource.WebFile["headers"]
   /** As many as files may be uploaded concurrently. */
   readonly slots: Effect.Semaphore
   /** By the identity of a file: under two names it is uploaded twice, one after the other. */

@@ -87,6 +87,19 @@ describe("the stevedore process", () => {
 layer(Layer.merge(sandbox("--projects", "3000"), NodeContext.layer), { excludeTestServices: true })(
   "the stevedore process with a sandbox",
   (it) => {
+    it.scoped("doctor ends once it has said everything, and keeps no connection open", () =>
+      Effect.gen(function*() {
+        const { env } = yield* Sandbox
+        const doctor = yield* start(["doctor"], { env })
+        yield* Stream.runHead(Stream.filter(doctor.lines, (line) => /^\d+ passed/.test(line)))
+        // the sandbox would close an idle connection after a minute
+        const { code } = yield* doctor.ended.pipe(
+          Effect.timeoutFail({ duration: "20 seconds", onTimeout: () => new Error("it is still running") }),
+          Effect.orDie
+        )
+        assert.strictEqual(code, 0)
+      }))
+
     it.scoped("a list exits with 0 and prints no error when the reader closes the pipe", () =>
       Effect.gen(function*() {
         const { env } = yield* Sandbox

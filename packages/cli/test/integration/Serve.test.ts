@@ -16,12 +16,34 @@ describe("stevedore serve", () => {
         const running = yield* start(["serve", "--port", "0", "--directory", "data", "--json"], { cwd: folder })
         const first = yield* Effect.flatten(Stream.runHead(running.lines))
         const { api, profile, token } = yield* Schema.decode(Schema.parseJson(Reports.Serving))(first)
-        const env = { STEVEDORE_BASE_URL: api, STEVEDORE_TOKEN: token, STEVEDORE_PROFILE: profile }
+        assert.isTrue(typeof profile === "string" && token !== undefined)
+        const env = { STEVEDORE_BASE_URL: api, STEVEDORE_TOKEN: token ?? "", STEVEDORE_PROFILE: String(profile) }
         const { code, stderr } = yield* invoke(["whoami"], env)
         assert.strictEqual(code, 0, stderr)
         running.child.kill("SIGTERM")
         yield* running.ended
         assert.isFalse(yield* fs.exists(`${folder}/data/lock`))
+      }).pipe(Effect.provide(NodeContext.layer)),
+    300_000
+  )
+
+  it.scopedLive(
+    "passes its own doctor, with nothing skipped, also for a page",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const origin = "https://app.example"
+        const running = yield* start(["serve", "--port", "0", "--base-path", "/api", "--json"], {
+          cwd: yield* fs.makeTempDirectoryScoped(),
+          env: { STEVEDORE_SERVE_ORIGINS: origin }
+        })
+        const first = yield* Effect.flatten(Stream.runHead(running.lines))
+        const { api, profile, token } = yield* Schema.decode(Schema.parseJson(Reports.Serving))(first)
+        const env = { STEVEDORE_BASE_URL: api, STEVEDORE_TOKEN: token ?? "", STEVEDORE_PROFILE: String(profile) }
+        const doctor = yield* invoke(["doctor", "--origin", origin], env)
+        assert.strictEqual(doctor.code, 0, doctor.stdout)
+        assert.match(doctor.stdout, /^1[3-9] passed/m)
+        assert.notMatch(doctor.stdout, /failed|skipped/)
       }).pipe(Effect.provide(NodeContext.layer)),
     300_000
   )

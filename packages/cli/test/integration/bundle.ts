@@ -2,6 +2,7 @@ import type * as Esbuild from "esbuild"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { beside } from "../../scripts/beside.mjs"
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
@@ -25,8 +26,7 @@ export const command = async (directory: string): Promise<ReadonlyArray<string>>
     format: "esm",
     target: "node20",
     logLevel: "error",
-    // as in the script that is built
-    external: ["@stevedore/bulk", "@stevedore/server/NodeServe", "@effect/sql", "@effect/sql-libsql", "@effect/sql-pg"],
+    external: beside,
     // what is CommonJS in it asks for it
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" }
   })

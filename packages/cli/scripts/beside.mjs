@@ -1,0 +1,9 @@
+/** What a user may have beside the command line, and what is loaded only where it is asked for: it is not in the script. */
+export const beside = [
+  "@stevedore/bulk",
+  "@stevedore/server/NodeServe",
+  "@stevedore/server/NodeProduction",
+  "@effect/sql",
+  "@effect/sql-libsql",
+  "@effect/sql-pg"
+]

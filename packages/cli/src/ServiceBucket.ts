@@ -1,0 +1,96 @@
+/**
+ * `stevedore bucket`: the bucket of one's own service.
+ *
+ * @since 0.1.0
+ */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as S3Bucket from "@stevedore/server/S3Bucket"
+import * as ServeSettings from "@stevedore/server/ServeSettings"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.js"
+import { InvalidInput } from "./InvalidInput.js"
+import { Output, type OutputFailed } from "./Output.js"
+import { settingInvalid } from "./Serve.js"
+
+/**
+ * The options of the command.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly action: string
+  readonly origins: Option.Option<string>
+  readonly print: boolean
+  readonly json: boolean
+}
+
+const wrong = (input: string, problem: string) => new InvalidInput({ input, problem })
+
+const originsOf = (given: Option.Option<string>) =>
+  Option.match(given, {
+    onNone: () => Effect.mapError(ServeSettings.origins, settingInvalid),
+    onSome: (text) => Effect.mapError(ServeSettings.readOrigins(text), (problem) => wrong("--origins", problem))
+  })
+
+/**
+ * A check of the bucket has failed.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class BucketFailed extends Schema.TaggedError<BucketFailed>("@stevedore/cli/BucketFailed")("BucketFailed", {
+  problem: Schema.String
+}) {
+  /**
+   * @since 0.1.0
+   */
+  get exitCode(): number {
+    return ExitCode.failed
+  }
+  override get message(): string {
+    return this.problem
+  }
+}
+
+const marks = { ok: "ok", warning: "note", failed: "FAILED" } as const
+
+const shown = (documents: ReadonlyArray<S3Bucket.Document>) =>
+  documents.flatMap(({ subresource, xml }) => [`${subresource}:`, xml])
+
+/**
+ * Sets the bucket up, or checks it. After setting up, it is checked as well.
+ *
+ * @since 0.1.0
+ * @category programs
+ */
+export const run = (
+  options: Options
+): Effect.Effect<void, InvalidInput | BucketFailed | OutputFailed, Output | FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    if (options.action !== "setup" && options.action !== "check") {
+      return yield* wrong("ACTION", `expected setup or check, and not ${options.action}`)
+    }
+    const origins = yield* originsOf(options.origins)
+    if (options.print) {
+      const documents = S3Bucket.documents(origins)
+      return yield* options.json ? output.json(documents) : output.lines(shown(documents))
+    }
+    const store = yield* Effect.mapError(ServeSettings.store, settingInvalid)
+    if (options.action === "setup") yield* S3Bucket.setup(store, origins)
+    const findings = yield* S3Bucket.check(store, origins)
+    yield* options.json
+      ? output.json(findings)
+      : output.lines(findings.map(({ message, outcome, subject }) => `${marks[outcome]}  ${subject}: ${message}`))
+    const failed = findings.filter(({ outcome }) => outcome === "failed")
+    if (failed.length > 0) {
+      return yield* new BucketFailed({ problem: `${failed.length} of ${findings.length} checks of the bucket failed` })
+    }
+  }).pipe(
+    Effect.catchTag("StorageRefused", ({ message }) => new BucketFailed({ problem: `The bucket: ${message}` })),
+    Effect.provide(FetchHttpClient.layer)
+  )
