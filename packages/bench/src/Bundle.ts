@@ -31,6 +31,8 @@ export const scripts = (entryPoints: ReadonlyArray<string>, outdir: string, outb
       platform: "node",
       format: "esm",
       target: "node20",
+      // the driver of PostgreSQL asks for the first, and goes on without it; that of SQLite has a binary
+      external: ["pg-native", "@libsql/client"],
       logLevel: "error",
       // what is CommonJS in it asks for it
       banner: {

@@ -9,25 +9,64 @@ import { rollup } from "rollup"
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
-const root = path("../../..")
+const root = path("../../..").replace(/\/$/, "")
 
 const entryOf = (module: string) => path(`./bundles/${module}.ts`)
 
 const gzipped = (code: string | Uint8Array): number => gzipSync(code, { level: 9 }).byteLength
 
+const forPages = {
+  tsconfig: `${root}/tsconfig.json`,
+  bundle: true,
+  minify: true,
+  platform: "browser",
+  format: "esm",
+  target: "es2022",
+  write: false,
+  logLevel: "silent"
+} as const
+
 export const byEsbuild = async (module: string): Promise<number> => {
-  const { outputFiles } = await build({
-    entryPoints: [entryOf(module)],
-    tsconfig: `${root}/tsconfig.json`,
-    bundle: true,
-    minify: true,
-    platform: "browser",
-    format: "esm",
-    target: "es2022",
-    write: false,
-    logLevel: "silent"
-  })
+  const { outputFiles } = await build({ ...forPages, entryPoints: [entryOf(module)] })
   return outputFiles.reduce((bytes, { contents }) => bytes + gzipped(contents), 0)
+}
+
+/** What is loaded at once, and what in all once it is needed: of several languages, one. */
+export interface Weight {
+  readonly first: number
+  readonly all: number
+}
+
+const isOtherLanguage = (entryPoint: string | undefined): boolean => /\/words\/(?!english)/.test(entryPoint ?? "")
+
+/** The same in pieces, as a page loads them: each gzipped by itself. */
+export const inPieces = async (module: string): Promise<Weight> => {
+  const { metafile, outputFiles } = await build({
+    ...forPages,
+    entryPoints: [entryOf(module)],
+    absWorkingDir: root,
+    outdir: `${root}/.cache/pieces`,
+    splitting: true,
+    metafile: true
+  })
+  const bytes = new Map(outputFiles.map(({ contents, path }) => [path, gzipped(contents)]))
+  const loaded = (from: string, kinds: ReadonlyArray<string>, seen = new Set<string>()): ReadonlySet<string> => {
+    if (seen.has(from)) return seen
+    seen.add(from)
+    for (const { kind, path } of metafile.outputs[from]?.imports ?? []) {
+      if (kinds.includes(kind) && !isOtherLanguage(metafile.outputs[path]?.entryPoint)) loaded(path, kinds, seen)
+    }
+    return seen
+  }
+  const weighed = (paths: ReadonlySet<string>) =>
+    Array.from(paths).reduce((sum, path) => sum + (bytes.get(`${root}/${path}`) ?? NaN), 0)
+  const [entry = ""] = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) =>
+    entryPoint?.endsWith(`bundles/${module}.ts`) === true ? [path] : []
+  )
+  return {
+    first: weighed(loaded(entry, ["import-statement"])),
+    all: weighed(loaded(entry, ["import-statement", "dynamic-import"]))
+  }
 }
 
 // Our packages are read from their sources, as they are published to be: module by module

@@ -66,13 +66,22 @@ export const certificate = (folder: string): Effect.Effect<Certificate> =>
     return { key, cert }
   })
 
+/** How the sink is reached, and how long it takes over each PUT to storage. */
+export interface SinkOptions {
+  readonly certificate?: Certificate | undefined
+  readonly putTakes?: Duration.Duration | undefined
+}
+
 /** The sink in a process of its own, until the scope ends. */
 export const sink = (
   programs: string,
-  certificate?: Certificate
+  { certificate, putTakes = Duration.zero }: SinkOptions = {}
 ): Effect.Effect<Sink, ContenderFailed, Scope.Scope> =>
   Effect.map(
-    helper(join(programs, "sink/main.mjs"), certificate === undefined ? [] : [certificate.key, certificate.cert]),
+    helper(join(programs, "sink/main.mjs"), [
+      Duration.toMillis(putTakes),
+      ...(certificate === undefined ? [] : [certificate.key, certificate.cert])
+    ]),
     ({ child, port }) => ({
       port,
       origin: `${certificate === undefined ? "http" : "https"}://127.0.0.1:${port}`,
@@ -126,7 +135,7 @@ export interface Measured {
   readonly output: string
 }
 
-// The kernel adds a process to its parent's children when it has ended; there is one at a time.
+// The kernel adds a process to its parent's children when it has ended; nothing else may end meanwhile.
 const childrenCpu = (): number => {
   const fields = readFileSync("/proc/self/stat", "latin1").split(") ")[1]?.split(" ") ?? []
   const ticksASecond = 100
@@ -160,20 +169,25 @@ const longestRun = Duration.minutes(15)
 // Node reads all of them as it starts, which takes it longer than the rest of its start
 const withoutCertificates = { NODE_EXTRA_CA_CERTS: undefined }
 
-/** Runs a command to its end, which has to be a good one. Nothing else may be run meanwhile. */
-export const measure = (command: Command): Effect.Effect<Measured, ContenderFailed> =>
+/** A command in a process of its own, until the scope ends. */
+export const started = (command: Command) =>
+  Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn(command.program, command.words.map(String), {
+        env: { ...process.env, ...withoutCertificates, ...command.env },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+    ),
+    (child) => Effect.sync(() => child.kill("SIGKILL"))
+  )
+
+/** One of the processes that are measured together. */
+export type Ran = Omit<Measured, "cpu">
+
+const run = (command: Command): Effect.Effect<Ran, ContenderFailed> =>
   Effect.scoped(Effect.gen(function*() {
-    const cpuBefore = childrenCpu()
     const before = yield* Clock.currentTimeNanos
-    const child = yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        spawn(command.program, command.words.map(String), {
-          env: { ...process.env, ...withoutCertificates, ...command.env },
-          stdio: ["ignore", "pipe", "pipe"]
-        })
-      ),
-      (child) => Effect.sync(() => child.kill("SIGKILL"))
-    )
+    const child = yield* started(command)
     let memory = 0
     const output: Array<string> = []
     child.stdout.on("data", (chunk) => output.push(String(chunk)))
@@ -195,5 +209,26 @@ export const measure = (command: Command): Effect.Effect<Measured, ContenderFail
       const words = [command.program, ...command.words].join(" ")
       return yield* new ContenderFailed({ message: `${words} ended with ${code}: ${output.join("").slice(-2000)}` })
     }
-    return { wall: (after - Number(before)) / 1e9, cpu: childrenCpu() - cpuBefore, memory, output: output.join("") }
+    return { wall: (after - Number(before)) / 1e9, memory, output: output.join("") }
   }))
+
+/**
+ * Runs commands at once, each to its end, which has to be a good one: each of them, and the seconds of user and system
+ * time of all together. Nothing else may be run meanwhile.
+ */
+export const measureTogether = (
+  commands: ReadonlyArray<Command>
+): Effect.Effect<{ readonly cpu: number; readonly ran: ReadonlyArray<Ran> }, ContenderFailed> =>
+  Effect.gen(function*() {
+    const before = childrenCpu()
+    const ran = yield* Effect.forEach(commands, run, { concurrency: "unbounded" })
+    return { ran, cpu: childrenCpu() - before }
+  })
+
+/** Runs a command to its end, which has to be a good one. Nothing else may be run meanwhile. */
+export const measure = (command: Command): Effect.Effect<Measured, ContenderFailed> =>
+  Effect.gen(function*() {
+    const before = childrenCpu()
+    const ran = yield* run(command)
+    return { ...ran, cpu: childrenCpu() - before }
+  })

@@ -1,17 +1,19 @@
 /**
  * The sink: takes uploads, counts and drops them; gives downloads of bytes without meaning. Its own process, on loopback.
- * `sink.mjs [key.pem cert.pem]`. Asked over IPC, it tells what it counted and begins anew.
+ * `sink.mjs <milliseconds that a PUT to storage takes> [key.pem cert.pem]`. Asked over IPC, it tells what it counted and
+ * begins anew.
  */
 import { readFileSync } from "node:fs"
 import type { Socket } from "node:net"
 import { createServer } from "node:net"
+import { setTimeout } from "node:timers/promises"
 import { createServer as createTlsServer } from "node:tls"
 import type { Told } from "../Told.js"
 import type { Answer } from "./Answer.js"
 import { answer } from "./Answer.js"
 import { RequestReader } from "./RequestReader.js"
 
-const [key, cert] = process.argv.slice(2)
+const [putTakes = "0", key, cert] = process.argv.slice(2)
 
 const zero = { bytes: 0, sent: 0, requests: 0, connections: 0 }
 
@@ -74,7 +76,10 @@ const serve = (scheme: "http" | "https") => (socket: Socket) => {
     },
     onRequest: (request) => {
       counted.requests++
-      before = before.then(() => send(socket, answer(request, scheme)))
+      const due = request.target.startsWith("/storage/") && Number(putTakes) > 0
+        ? setTimeout(Number(putTakes))
+        : Promise.resolve()
+      before = before.then(() => due).then(() => send(socket, answer(request, scheme)))
     }
   })
   socket.on("data", (chunk) => reader.read(chunk))

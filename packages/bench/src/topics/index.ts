@@ -1,14 +1,17 @@
 import type { Topic } from "../Topic.js"
 import { bandwidth } from "./bandwidth.js"
+import { bulk } from "./bulk.js"
 import { bundle } from "./bundle.js"
 import { download } from "./download.js"
 import { latency } from "./latency.js"
 import { lists } from "./lists.js"
 import { memory } from "./memory.js"
 import { scaling } from "./scaling.js"
+import { server } from "./server.js"
 import { smallFiles } from "./smallFiles.js"
 import { startup } from "./startup.js"
 import { uploadHttp, uploadTls } from "./upload.js"
+import { weights } from "./weights.js"
 import { xhr } from "./xhr.js"
 
 /** All topics, in the order in which they run. */
@@ -20,9 +23,12 @@ export const topics: ReadonlyArray<Topic> = [
   latency,
   smallFiles,
   lists,
+  server,
   startup,
   memory,
   bundle,
+  weights,
   xhr,
-  scaling
+  scaling,
+  bulk
 ]

@@ -43,7 +43,7 @@ const run = (protocol: Protocol) => (setting: Setting) =>
     const size = setting.size ?? (setting.full ? protocol.size.full : protocol.size.usual)
     const file = yield* Files.make(setting.folder, size)
     const certificate = protocol.isTls ? yield* Processes.certificate(setting.folder) : undefined
-    const sink = yield* Processes.sink(setting.programs, certificate)
+    const sink = yield* Processes.sink(setting.programs, { certificate })
     const env: Readonly<Record<string, string>> = certificate === undefined
       ? {}
       : { NODE_EXTRA_CA_CERTS: certificate.cert }

@@ -1,0 +1,2 @@
+/** The element by itself. */
+import "@stevedore/browser/element"
