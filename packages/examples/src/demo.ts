@@ -1,10 +1,10 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import * as Measure from "@stevedore/cli/Measure"
-import * as SandboxServer from "@stevedore/cli/SandboxServer"
-import { Lists, UploadLedger, Uploads } from "@stevedore/core"
+import { Lists, ServiceProfile, UploadLedger, Uploads, UploadSources } from "@stevedore/core"
 import { FileSource, NodeDownloads, NodeStevedore } from "@stevedore/node"
-import { Cause, Chunk, Console, Data, Duration, Effect, Layer, Option, Stream } from "effect"
+import * as NodeServe from "@stevedore/server/NodeServe"
+import { Cause, Chunk, Console, Data, Duration, Effect, Layer, Option, Schema, Stream } from "effect"
 import * as SampleFiles from "./SampleFiles.js"
 
 const samples = [
@@ -12,7 +12,9 @@ const samples = [
   { name: "interview.bin", size: 200_000_000 }
 ]
 
-const projects = 250
+const notes = 12
+
+const pageSize = 5
 
 class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly message: string }> {}
 
@@ -62,48 +64,60 @@ const download = (fileId: string, original: string, copy: string) =>
     )
   })
 
+const uploadNotes = Effect.gen(function*() {
+  const sources = Array.from(
+    { length: notes },
+    (_, index) =>
+      UploadSources.fromBytes(`note-${index + 1}.txt`, new TextEncoder().encode(`Note ${index + 1}`), {
+        mediaType: "text/plain"
+      })
+  )
+  const [took] = yield* Effect.timed(Effect.forEach(sources, (source) => Uploads.upload(source), { concurrency: 6 }))
+  yield* row("uploaded", `${notes} notes`, "", seconds(took))
+})
+
+const files = Lists.make({ path: "/v1/files", item: Schema.Struct({ id: Schema.String, name: Schema.String }) })
+
 const walk = Effect.gen(function*() {
-  const [took, pages] = yield* Effect.timed(Stream.runCollect(Lists.projects.pages()))
-  const items = Chunk.reduce(pages, 0, (sum, page) => sum + page.items.length)
-  if (items !== projects) {
-    return yield* new DemoFailed({ message: `The list has ${projects} projects, but ${items} arrived` })
+  const [took, pages] = yield* Effect.timed(Stream.runCollect(files.pages({ pageSize })))
+  const ids = new Set(Chunk.toReadonlyArray(pages).flatMap(({ items }) => items.map(({ id }) => id)))
+  const all = samples.length + notes
+  if (ids.size !== all) {
+    return yield* new DemoFailed({ message: `The service has ${all} files, but ${ids.size} arrived` })
   }
-  yield* row("listed", "projects", `${items}`, seconds(took), `${pages.length} pages`)
+  yield* row("listed", "files", `${ids.size}`, seconds(took), `${pages.length} pages`)
 })
 
 const demo = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const directory = yield* fs.makeTempDirectoryScoped({ prefix: "stevedore-demo-" })
-  const sandbox = yield* SandboxServer.start({
-    port: 0,
-    storagePort: 0,
-    directory: Option.none(),
-    token: Option.none(),
-    projects
-  })
-  yield* Console.log("Stevedore against a sandbox of the service. Nothing leaves this machine.\n")
-  yield* Console.log(`  the service at ${sandbox.apiOrigin}, its storage at ${sandbox.storageOrigin}\n`)
+  const { baseUrl, profile, token } = yield* NodeServe.serve({ directory: path.join(directory, "service") })
+  yield* Console.log("Stevedore against the service of `stevedore serve`. Nothing leaves this machine.\n")
+  yield* Console.log(`  the service at ${baseUrl}: its rows in SQLite, its files in a temporary folder\n`)
 
-  const files = samples.map((sample) => ({ ...sample, path: path.join(directory, sample.name) }))
-  yield* Effect.forEach(files, (file) =>
+  const originals = samples.map((sample) => ({ ...sample, path: path.join(directory, sample.name) }))
+  yield* Effect.forEach(originals, (file) =>
     Effect.zipRight(
       SampleFiles.write(file.path, { seed: file.name, size: file.size }),
       row("created", file.name, Measure.bytes(file.size))
     ))
   const program = Effect.gen(function*() {
-    const ids = yield* Effect.forEach(files, (file) => Effect.map(upload(file.path), (id) => [id, file] as const))
+    const ids = yield* Effect.forEach(originals, (file) => Effect.map(upload(file.path), (id) => [id, file] as const))
     yield* Effect.forEach(ids, ([id, file]) => download(id, file.path, `${file.path}.back`))
+    yield* uploadNotes
     yield* walk
   })
-  const stevedore = NodeStevedore.layer({ baseUrl: sandbox.baseUrl, token: sandbox.token })
+  const stevedore = NodeStevedore.layer({
+    baseUrl,
+    token,
+    profile: yield* Effect.flatMap(
+      fs.readFileString(profile),
+      Schema.decode(Schema.parseJson(ServiceProfile.ServiceProfile))
+    )
+  })
   // these uploads are deleted at the end, so nothing is recorded in a ledger
   yield* Effect.provide(program, Layer.merge(stevedore, UploadLedger.none))
-
-  const { breaches } = yield* sandbox.report
-  if (breaches.length > 0) {
-    return yield* new DemoFailed({ message: `The sandbox detected a breach of the contract: ${breaches[0]?.message}` })
-  }
 })
 
 const describe = (cause: Cause.Cause<{ readonly message: string }>): string =>

@@ -22,3 +22,35 @@ describe("the page about frameworks", () => {
       })
   )
 })
+
+describe("the page about the element", () => {
+  it.effect.each(["ReactElement.tsx", "VueElement.ts", "SvelteElement.svelte", "SolidElement.ts"])(
+    "shows %s as it is compiled and run",
+    (name) =>
+      Effect.gen(function*() {
+        const recipe = yield* read(`../src/${name}`)
+        const page = yield* read("../../docs/guide/element.md")
+        const language = name.split(".").at(-1) ?? ""
+        const title = language === "svelte" ? `<!-- ${name} -->` : `// ${name}`
+        assert.include(page, `\`\`\`${language}\n${title}\n${recipe}\`\`\`\n`)
+      })
+  )
+
+  it.effect("lists every part, slot and custom property of the element", () =>
+    Effect.gen(function*() {
+      const page = yield* read("../../docs/guide/element.md")
+      const fs = yield* FileSystem.FileSystem
+      const folder = fileURLToPath(new URL("../../browser/src/internal/element", import.meta.url))
+      const sources = yield* Effect.forEach(
+        yield* fs.readDirectory(folder),
+        (name) => fs.readFileString(`${folder}/${name}`)
+      )
+      const source = [yield* read("../../browser/src/element.ts"), ...sources].join("\n")
+      const found = (pattern: RegExp) => Array.from(source.matchAll(pattern), ([, name = ""]) => name)
+      const parts = found(/\bpart: "([a-z]+)"/g)
+      const properties = found(/var\((--stevedore-[a-z-]+)/g)
+      assert.isAbove(parts.length, 15)
+      assert.isAbove(properties.length, 8)
+      for (const name of [...parts, ...properties]) assert.include(page, `\`${name}\``)
+    }).pipe(Effect.provide(NodeContext.layer)))
+})

@@ -2,7 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { DownloadError, ErrorKind, ListError, Recovery, ServiceProfile, UploadError, UploadPlan } from "@stevedore/core"
-import { DownloadTargetError, SpoolError } from "@stevedore/node"
+import { DownloadTargetError, HttpSource, SpoolError } from "@stevedore/node"
 import { Effect, Predicate, type Schema } from "effect"
 import { fileURLToPath } from "node:url"
 
@@ -39,6 +39,7 @@ const failures = [
   DownloadError.DownloadError,
   DownloadTargetError.DownloadTargetError,
   SpoolError.SpoolUnwritable,
+  HttpSource.UrlRefused,
   ListError.ListError
 ].flatMap(failuresOf)
 

@@ -15,10 +15,15 @@ export interface View {
 /** What an application creates once for its queue, and then as many views of it as needed. */
 export type Recipe = (queue: UploadQueue.UploadQueue) => () => View
 
-export const notes = (): File => new File(["hello"], "notes.txt", { type: "text/plain" })
+const MiB = 1_048_576
+
+/** Enough for two parts, so that the second is still to be sent while the first waits for its answer. */
+export const notes = (): File => new File([new Uint8Array(2 * MiB)], "notes.txt", { type: "text/plain" })
+
+const inParts = { strategy: "multipart", parts: 2, concurrency: 1 } as const
 
 /** A queue that counts its listeners. */
-export const listenedTo = Effect.map(UploadQueue.scoped({ during: Effect.void }), (queue) => {
+export const listenedTo = Effect.map(UploadQueue.scoped({ during: Effect.void, upload: inParts }), (queue) => {
   const listeners = new Set<symbol>()
   return {
     listeners,
@@ -55,7 +60,10 @@ const shownUntil = (state: string, queue: UploadQueue.UploadQueue, view: View) =
     return shown
   })
 
-const slowly = SandboxLayer.memory({ faults: FaultScript.on("put").always().delay("10 seconds") })
+const slowly = SandboxLayer.memory({
+  minimumPartSize: MiB,
+  faults: FaultScript.on("putPart").always().delay("10 seconds")
+})
 
 /** The laws for a view of a queue, whatever the framework. */
 export const queueLaws = (recipe: Recipe): void => {
@@ -66,7 +74,7 @@ export const queueLaws = (recipe: Recipe): void => {
       assert.strictEqual(stateOf(view), "")
       queue.add([notes()])
       const shown = yield* shownUntil("completed", queue, view)
-      assert.includeMembers(shown, ["uploading", "completed"])
+      assert.includeMembers(shown, ["uploading", "finishing", "completed"])
     }).pipe(Effect.provide(slowly)))
 
   it.scoped("does what is asked of the queue, and shows it without waiting for the network", () =>
@@ -93,7 +101,7 @@ export const queueLaws = (recipe: Recipe): void => {
     Effect.gen(function*() {
       const { queue } = yield* listenedTo
       const view = recipe(queue)()
-      queue.add([notes(), new File(["more"], "more.txt")])
+      queue.add([notes(), new File([new Uint8Array(2 * MiB)], "more.txt")])
       yield* shownUntil("completed,completed", queue, view)
       assert.isAbove(view.renders.length, 3)
       for (const [one, other] of view.renders) assert.strictEqual(one, other)

@@ -10,6 +10,7 @@ import {
   VirtualTime
 } from "@stevedore/testing"
 import { Duration, Effect, Either, Layer, Stream } from "effect"
+import { runs } from "../../testing/test/support/runs.js"
 import { Recordings } from "./Recordings.js"
 
 // Everything that can go wrong for a while, and what must hold regardless.
@@ -126,7 +127,7 @@ describe("whatever happens", () => {
           assert.deepStrictEqual(yield* rows, [], outcome.left.message)
         }
       }).pipe(Effect.provide(failing(faults, { backOff: true }))),
-    { fastCheck: { numRuns: 20 } }
+    { fastCheck: { numRuns: runs(20) } }
   )
 
   it.effect("no token and no signed URL is in a log, a span or an error", () =>

@@ -23,7 +23,8 @@ export const built = Effect.promise(async () => {
   return new Map(outputs.map((file) => [`/${file.fileName}`, file.type === "asset" ? file.source : file.code]))
 })
 
-type Files = Effect.Effect.Success<typeof built>
+/** What {@link built} gives. */
+export type Files = Effect.Effect.Success<typeof built>
 
 // A cookie identifies each visitor of the page. A page of your own has a sign-in there.
 const session = "session=visitor; Path=/; HttpOnly; SameSite=Strict"

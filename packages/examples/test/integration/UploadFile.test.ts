@@ -4,10 +4,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { FaultScript, type Sandbox } from "@stevedore/testing"
 import { Effect, Redacted, Stream } from "effect"
 import { fileURLToPath } from "node:url"
-import * as SampleFiles from "../src/SampleFiles.js"
-import * as Servers from "./Servers.js"
+import * as SampleFiles from "../../src/SampleFiles.js"
+import * as Servers from "../Servers.js"
 
-const fromRoot = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
+const fromRoot = (path: string) => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
 
 const text = <E>(stream: Stream.Stream<Uint8Array, E>) => Stream.mkString(Stream.decodeText(stream))
 
