@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { type DefaultTheme, defineConfig } from "vitepress"
 import { chart } from "./chart.js"
+import { inlineCode } from "./inlineCode.js"
 import { writePlainText } from "./plainText.js"
+import { tables } from "./tables.js"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
@@ -27,6 +29,8 @@ export default defineConfig({
   markdown: {
     theme: { light: "github-light", dark: "github-dark" },
     config: (markdown) => {
+      tables(markdown)
+      inlineCode(markdown)
       const { fence } = markdown.renderer.rules
       markdown.renderer.rules.fence = (tokens, index, options, environment, renderer) => {
         const token = tokens[index]
@@ -87,7 +91,9 @@ export default defineConfig({
             { text: "Folders and many files", link: "/guide/many-files" },
             { text: "Jobs over several machines", link: "/guide/bulk" },
             { text: "Upload from an HTTP request", link: "/guide/http-requests" },
+            { text: "The upload element", link: "/guide/element" },
             { text: "A queue in a page", link: "/guide/frameworks" },
+            { text: "When an upload is done", link: "/guide/hooks" },
             { text: "Next.js, SvelteKit and Vite", link: "/guide/next-sveltekit" },
             { text: "Resume after a crash", link: "/guide/resume" },
             { text: "Retry and limits", link: "/guide/retry-and-limits" },

@@ -14,6 +14,34 @@ const read = (page: string): string => readFileSync(`${root}packages/docs/${page
 const named = (text: string, pattern: RegExp): ReadonlyArray<string> =>
   [...text.matchAll(pattern)].map(([, name]) => name ?? "")
 
+describe("the README", () => {
+  it("has at most 10 kB", () => {
+    assert.isAtMost(readFileSync(`${root}README.md`).byteLength, 10_000)
+  })
+})
+
+describe("pages that say how to make the packages in a clone", () => {
+  const manifestOf = (directory: string): { readonly dependencies?: Readonly<Record<string, string>> } =>
+    JSON.parse(readFileSync(`${root}packages/${directory}/package.json`, "utf8"))
+
+  // npm would look for the others in the registry
+  it("have each package packed that another one needs", () => {
+    const packing = pages.flatMap((page) =>
+      blocksOf(page).map(({ code }) => code).filter((code) => /npm pack /.test(code))
+    )
+    assert.isAtLeast(packing.length, 2)
+    for (const code of packing) {
+      const packed = named(code, /-w packages\/(\w+)/g)
+      const needed = packed.flatMap((directory) =>
+        Object.keys(manifestOf(directory).dependencies ?? {}).flatMap((name) =>
+          /^@stevedore\/(.+)/.exec(name)?.[1] ?? []
+        )
+      )
+      assert.deepStrictEqual(needed.filter((name) => !packed.includes(name)), [])
+    }
+  })
+})
+
 describe("the page about faults", () => {
   const page = read("guide/faults.md")
 
