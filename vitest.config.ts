@@ -4,8 +4,8 @@ import { projects } from "./vitest.workspace.js"
 
 export default defineConfig({
   test: {
-    projects,
-    setupFiles: [`${root}/.ci/assertions.mjs`],
+    projects: [...projects],
+    setupFiles: [`${root}/.ci/assertions.mjs`, `${root}/packages/testing/test/support/runs.ts`],
     pool: "forks",
     // no test writes into the home of whoever runs it
     env: { XDG_STATE_HOME: `${root}/.cache/state`, XDG_CACHE_HOME: `${root}/.cache/compiled` },

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs"
+import type { Alias } from "vite"
 import type { TestProjectInlineConfiguration } from "vitest/config"
 import { missingSuites } from "./.ci/optional-suites.mjs"
 import { packages, root } from "./.ci/packages.mjs"
@@ -6,48 +7,51 @@ import { packages, root } from "./.ci/packages.mjs"
 // TEST_DIST=1 runs the same tests against what `npm run build` made: packages then resolve through their own `exports`
 const againstDist = process.env.TEST_DIST === "1"
 
-const alias = (path: string) =>
-  againstDist
-    // what is not published is not built: its own modules stay as they are, over the built ones of the others
-    ? existsSync(`${path}/tsconfig.build.json`)
-      ? [{ find: /^(?:\.\.\/)+src\/(.*)\.js$/, replacement: `${path}/dist/$1.js` }]
-      : []
-    : [
-      { find: /^@stevedore\/([^/]+)$/, replacement: `${root}/packages/$1/src/index.ts` },
-      { find: /^@stevedore\/([^/]+)\/(.+)$/, replacement: `${root}/packages/$1/src/$2.ts` }
-    ]
+// a test may use the support of another package's tests: what that calls `../../src/` is the other package's own
+const built = (name: string, importer: string | undefined) => {
+  const home = packages.find(({ path }) => importer?.startsWith(`${path}/`))
+  // what is not published is not built: its own modules stay as they are, over the built ones of the others
+  return home !== undefined && existsSync(`${home.path}/tsconfig.build.json`) ? `${home.path}/dist/${name}.js` : null
+}
+
+const alias: ReadonlyArray<Alias> = againstDist
+  ? [{ find: /^(?:\.\.\/)+src\/(.*)\.js$/, replacement: "$1", customResolver: built }]
+  : [
+    { find: /^@stevedore\/([^/]+)$/, replacement: `${root}/packages/$1/src/index.ts` },
+    { find: /^@stevedore\/([^/]+)\/(.+)$/, replacement: `${root}/packages/$1/src/$2.ts` }
+  ]
 
 const exclude = ["**/node_modules/**", ...missingSuites.map((suite) => `${root}/${suite.files}`)]
 
-export const projects: Array<TestProjectInlineConfiguration> = packages.flatMap(({ directory, path }) => [
-  ...(existsSync(`${path}/test`)
-    ? [{
-      extends: true as const,
-      resolve: { alias: alias(path) },
-      test: {
-        name: directory,
-        root: path,
-        include: ["test/**/*.test.ts", "testing/**/*.test.ts", "archive/**/*.test.ts"],
-        exclude: [...exclude, "test/integration/**"],
-        // a property or a process may take long on a busy machine
-        testTimeout: 60_000
-      }
-    }]
-    : []),
-  ...(existsSync(`${path}/test/integration`)
-    ? [{
-      extends: true as const,
-      resolve: { alias: alias(path) },
-      test: {
-        name: `${directory}/integration`,
-        root: path,
-        include: ["test/integration/**/*.test.ts"],
-        exclude,
-        testTimeout: 60_000,
-        hookTimeout: 60_000
-      }
-    }]
-    : [])
-])
+// one project for all packages, so that a process loads Effect and the packages once for all their files
+const unit: TestProjectInlineConfiguration = {
+  extends: true,
+  resolve: { alias: [...alias] },
+  test: {
+    name: "unit",
+    root,
+    include: ["packages/*/{test,testing,archive}/**/*.test.ts"],
+    exclude: [...exclude, "packages/*/test/integration/**"],
+    // a property or a process may take long on a busy machine
+    testTimeout: 60_000
+  }
+}
+
+const integration = packages
+  .filter(({ path }) => existsSync(`${path}/test/integration`))
+  .map(({ directory, path }): TestProjectInlineConfiguration => ({
+    extends: true,
+    resolve: { alias: [...alias] },
+    test: {
+      name: `${directory}/integration`,
+      root: path,
+      include: ["test/integration/**/*.test.ts"],
+      exclude,
+      testTimeout: 60_000,
+      hookTimeout: 60_000
+    }
+  }))
+
+export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [unit, ...integration]
 
 export default projects

@@ -1,12 +1,15 @@
-// Makes the API reference of the documentation's site from what docgen writes: a page a module, an index a package, and the
-// sidebar, in packages/docs/api, which nobody edits and git does not keep.
+// Makes the API reference of the documentation's site from what docgen writes: a page a module that is for users, an index a
+// package, and the sidebar, in packages/docs/api, which nobody edits and git does not keep.
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { doors } from "./doors.mjs"
 import { packages, root } from "./packages.mjs"
 
 const target = `${root}/packages/docs/api`
 const docgen = `${root}/.cache/reference`
+const order = Object.keys(doors)
 const published = packages.filter((one) => one.published)
+  .sort((a, b) => order.indexOf(a.directory) - order.indexOf(b.directory))
 
 const { status } = spawnSync(process.execPath, [`${root}/.ci/check-docs.mjs`, "--pages-only"], { stdio: "inherit" })
 if (status !== 0) process.exit(1)
@@ -79,11 +82,18 @@ const groups = published.map(({ directory, name, path }) => {
   mkdirSync(`${target}/${directory}`, { recursive: true })
   const { description } = JSON.parse(readFileSync(`${path}/package.json`, "utf8"))
   const folder = `${docgen}/pages/packages/${directory}/src`
-  const modules = readdirSync(folder)
+  const known = readdirSync(folder)
     .flatMap((file) => /^(\w+)\.ts\.md$/.exec(file)?.[1] ?? [])
     .filter((module) => module !== "index" && existsSync(`${path}/src/${module}.ts`))
-    .sort()
-  const rows = modules.map((module) => {
+  const { groups = {}, hides = false } = doors[directory] ?? {}
+  const modules = Object.values(groups).flat()
+  const lost = [
+    ...known.filter((module) => !hides && !modules.includes(module)).map((module) => `${module} is in no group`),
+    ...modules.filter((module) => !known.includes(module)).map((module) => `${module} does not exist`)
+  ]
+  if (lost.length > 0) throw new Error(`.ci/doors.mjs, ${name}: ${lost.join(", ")}`)
+  /** @param {string} module */
+  const rowOf = (module) => {
     const { about, body, since } = read(readFileSync(`${folder}/${module}.ts.md`, "utf8"))
     write(`${directory}/${module}.md`, [
       "---",
@@ -99,15 +109,26 @@ const groups = published.map(({ directory, name, path }) => {
       ...body
     ])
     return `| [\`${module}\`](./${module}) | ${firstSentence(about)} |`
-  })
-  write(`${directory}/index.md`, [`# ${name}`, "", `${description}.`, "", "| | |", "|---|---|", ...rows])
-  return { directory, name, description, modules }
+  }
+  const tables = Object.entries(groups).flatMap(([title, modules]) => [
+    `## ${title}`,
+    "",
+    "| | |",
+    "|---|---|",
+    ...modules.map(rowOf),
+    ""
+  ])
+  write(`${directory}/index.md`, [`# ${name}`, "", `${description}.`, "", ...tables])
+  return { directory, name, description, groups, modules }
 })
 
 write("index.md", [
   "# Reference",
   "",
-  "Every public module, from the comments in its source. Each has a path of its own: `@stevedore/core/Uploads`.",
+  "What applications use, from the comments in its source. Each module has a path of its own: `@stevedore/core/Uploads`.",
+  "",
+  "**Start here** has what most programs call. **Ports** are interfaces that you may implement, and **adapters** what",
+  "implements them.",
   "",
   "| | |",
   "|---|---|",
@@ -115,11 +136,14 @@ write("index.md", [
 ])
 writeFileSync(
   `${target}/sidebar.json`,
-  JSON.stringify(groups.map(({ directory, modules, name }) => ({
+  JSON.stringify(groups.map(({ directory, groups, name }) => ({
     text: name,
     link: `/api/${directory}/`,
     collapsed: true,
-    items: modules.map((module) => ({ text: module, link: `/api/${directory}/${module}` }))
+    items: Object.entries(groups).map(([text, modules]) => ({
+      text,
+      items: modules.map((module) => ({ text: module, link: `/api/${directory}/${module}` }))
+    }))
   })))
 )
 console.log(

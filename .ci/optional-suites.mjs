@@ -64,6 +64,11 @@ export const postgresPath = [
   ...(existsSync(clusters) ? readdirSync(clusters) : []).map((version) => `${clusters}/${version}/bin`)
 ].find((path) => path !== "" && existsSync(`${path}/initdb`))
 
+// within a namespace of its own, which ends with it
+const hasNamespaces = process.getuid?.() === 0 &&
+  spawnSync("unshare", ["--net", "ip", "link", "add", "name", "one", "type", "veth", "peer", "name", "two"]).status ===
+    0
+
 /** @type {ReadonlyArray<OptionalSuite>} */
 export const optionalSuites = [
   ...["bulk", "cli", "examples", "server"].map((name) => ({
@@ -72,6 +77,18 @@ export const optionalSuites = [
     install: "On Debian: apt-get install postgresql. POSTGRES_PATH names the directory of its programs elsewhere.",
     probe: () => postgresPath !== undefined
   })),
+  ...["cli", "server"].map((name) => ({
+    files: `packages/${name}/test/integration/PostgresStorage*.test.ts`,
+    needs: "PostgreSQL and a running object store",
+    install: `On Debian: apt-get install postgresql, and ${objectStore} run npm run test:all.`,
+    probe: () => postgresPath !== undefined && storeRuns
+  })),
+  {
+    files: "packages/server/test/integration/PostgresStoragePartition.test.ts",
+    needs: "network namespaces",
+    install: "On Debian: apt-get install iproute2, and run as root where namespaces are allowed.",
+    probe: () => hasNamespaces
+  },
   {
     files: "packages/browser/test/integration/chromium/**",
     needs: "a Chromium",
@@ -90,7 +107,10 @@ export const optionalSuites = [
     install: "On Debian: apt-get install webkit2gtk-driver xvfb.",
     probe: () => webkitPaths !== undefined
   },
-  { files: "packages/testing/test/integration/RealStorage*.test.ts", ...store },
+  ...["testing", "server"].map((name) => ({
+    files: `packages/${name}/test/integration/RealStorage*.test.ts`,
+    ...store
+  })),
   {
     ...store,
     files: "packages/browser/test/integration/*/RealStorage.test.ts",

@@ -15,6 +15,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { chromiumPath } from "./optional-suites.mjs"
 import { packages, root } from "./packages.mjs"
 
 /** The lowest version that is promised, and the newest of each line that is supported. */
@@ -203,7 +204,7 @@ const modules = published.filter(({ directory }) => directory !== "cli").flatMap
     .filter((file) => file.endsWith(".js") && file !== "index.js")
     .map((file) => ({ directory, name: `${name}/${file.slice(0, -3)}` }))
     // needs peers that are optional
-    .filter(({ name }) => !["@stevedore/server/NodeServe", "@stevedore/testing/S3ObjectStore"].includes(name))
+    .filter(({ name }) => !["@stevedore/server/NodeServe", "@stevedore/server/NodeProduction"].includes(name))
 )
 if (application !== "") {
   writeFileSync(
@@ -245,6 +246,28 @@ attempt("Vite", () => {
   if (foreign !== undefined) throw new Error(`The page needs ${foreign}, which no browser has`)
   const size = scripts.reduce((sum, file) => sum + statSync(join(assets, file)).size, 0)
   return `a page of ${Math.round(size / 1024)} KiB`
+})
+
+attempt("React", () => {
+  const project = install(
+    "react",
+    ["core", "node", "browser", "server", "testing"],
+    versionsOf([
+      ...effect,
+      "react",
+      "react-dom",
+      "@types/react",
+      "@types/react-dom",
+      "typescript",
+      "vite",
+      "playwright-core"
+    ])
+  )
+  cpSync(`${root}/.ci/trials/react`, project, { recursive: true })
+  run(project, process.execPath, ["node_modules/typescript/bin/tsc", "-p", "."], seconds(240))
+  run(project, process.execPath, ["node_modules/vite/bin/vite.js", "build", "--logLevel", "warn"])
+  if (chromiumPath === undefined) return "its types, and a page; there is no Chromium to upload from"
+  return run(project, process.execPath, ["upload.mjs", chromiumPath])
 })
 
 const version = json(`${root}/packages/cli/package.json`).version

@@ -1,0 +1,141 @@
+// What the reference shows of each package, in the order in which a reader needs it. `.ci/api-pages.mjs` makes a page of each,
+// and fails if a module has no place here.
+
+/**
+ * @typedef {object} Doors
+ * @property {Readonly<Record<string, ReadonlyArray<string>>>} groups modules by title
+ * @property {boolean} [hides] whether the other modules are the package's own affair
+ */
+
+const start = "Start here"
+const ports = "Ports"
+const adapters = "Adapters"
+const settings = "Settings"
+const records = "Records and errors"
+const tools = "Tools"
+
+/** @type {Readonly<Record<string, Doors>>} */
+export const doors = {
+  core: {
+    groups: {
+      [start]: ["Uploads", "UploadSources", "Downloads", "Lists", "Files", "Imports"],
+      [ports]: ["UploadSource", "ObjectStorage", "UploadLedger", "ServiceApi", "TransferGate", "RateLimit"],
+      [adapters]: ["HttpObjectStorage", "Transport"],
+      [settings]: [
+        "UploadOptions",
+        "ServiceConfig",
+        "ServiceProfile",
+        "RetryPolicy",
+        "Timeouts",
+        "Checksum",
+        "BandwidthLimit"
+      ],
+      [records]: [
+        "UploadProgress",
+        "UploadEvent",
+        "UploadPlan",
+        "UploadSession",
+        "PresignedUrl",
+        "FileRecord",
+        "ListRecords",
+        "Metadata",
+        "Json",
+        "Checkpoints",
+        "Metrics",
+        "ErrorKind",
+        "Recovery",
+        "UploadError",
+        "DownloadError",
+        "ListError",
+        "ServiceError",
+        "StorageError",
+        "SourceError",
+        "ConnectionError"
+      ]
+    }
+  },
+  node: {
+    groups: {
+      [start]: ["NodeStevedore", "FileSource", "NodeDownloads", "StevedoreHttpApp"],
+      [adapters]: ["NodeObjectStorage", "DiskLedger", "NodeChecksum", "HttpSource", "HttpProxy", "UploadOutbox"],
+      [records]: ["SafeName", "DownloadTargetError", "SpoolError"]
+    }
+  },
+  browser: {
+    groups: {
+      [start]: ["element", "UploadQueue", "BrowserStevedore", "BlobSource", "words"],
+      [adapters]: ["XhrObjectStorage", "BrowserLedger", "FileHandles", "IndexedDbKeyValueStore"],
+      [tools]: ["UploadQueueStream", "Connectivity", "UnloadWarning", "ScreenWakeLock"],
+      [records]: ["ElementModel", "UploadQueueModel", "WordsModel"]
+    }
+  },
+  server: {
+    groups: {
+      [start]: ["NodeServe", "NodeProduction", "Hooks", "ServerApp", "S3Bucket", "ServeSettings"],
+      [ports]: [
+        "FileTable",
+        "FileStore",
+        "ObjectStore",
+        "BlobStore",
+        "ListSource",
+        "Tokens",
+        "Authorize",
+        "RateLimit",
+        "Observer"
+      ],
+      [adapters]: [
+        "FileTableMemory",
+        "SqlFileTable",
+        "SqlTokens",
+        "SqlRateLimit",
+        "S3FileStore",
+        "ObjectStoreDirectory",
+        "ObjectStoreMemory",
+        "ListSourceMemory",
+        "StorageApp"
+      ],
+      [tools]: [
+        "Uploads",
+        "Sweeper",
+        "OperationsApp",
+        "ServerApi",
+        "ServerMetrics",
+        "RateWindow",
+        "UrlSigner",
+        "UrlVerifier"
+      ],
+      [records]: [
+        "Files",
+        "Identifiers",
+        "ListResources",
+        "ListQuery",
+        "ApiRequest",
+        "ObjectAnswer",
+        "StorageRequest",
+        "StorageCors",
+        "ServiceRefused",
+        "StorageRefused"
+      ]
+    }
+  },
+  testing: {
+    groups: {
+      [start]: ["SandboxLayer", "Sandbox", "FaultScript", "SandboxOptions", "SandboxReport", "VirtualTime"],
+      [adapters]: ["SandboxHttp", "S3ObjectStore", "InProcess"],
+      [tools]: ["Arbitraries", "Recorder", "Expectation", "ServiceVariation"],
+      [records]: ["Fault", "FaultRule", "FaultSentence", "Connection", "Exchange"]
+    },
+    hides: true
+  },
+  bulk: {
+    groups: {
+      [start]: ["Bulk", "Queue", "BulkSources"],
+      [adapters]: ["Cluster", "BulkRunner", "BulkRateLimit", "BulkMigrations"],
+      [records]: ["BulkError"]
+    }
+  },
+  cli: {
+    groups: { [start]: ["SandboxServer"], [tools]: ["Measure", "ProgressBar"], [records]: ["ExitCode"] },
+    hides: true
+  }
+}
