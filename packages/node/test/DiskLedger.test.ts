@@ -990,7 +990,10 @@ describe("the lock of an upload", () => {
       }
       yield* TestClock.setTime(Date.now())
       const directory = yield* fresh
-      const locks = Effect.flatMap(PrivateDirectory.make(fs, directory), (place) => FileLock.make(withoutProc, place))
+      const locks = Effect.flatMap(
+        PrivateDirectory.make(fs, directory),
+        (place) => FileLock.make(withoutProc, place, { secondsUp: () => 86_400 })
+      )
       const taken = Effect.scoped(Effect.flatMap(locks, (lock) => lock("a")))
       const holding = yield* Scope.make()
       assert.isTrue(yield* Scope.extend(Effect.flatMap(locks, (lock) => lock("a")), holding))

@@ -64,6 +64,8 @@ export interface Options {
   readonly what?: string | undefined
   /** Runs when the lock of an id was taken from a dead process. */
   readonly takenOver?: ((id: string) => Effect.Effect<void>) | undefined
+  /** For how long the machine has been running, in seconds. Defaults to what the system says. */
+  readonly secondsUp?: (() => number) | undefined
 }
 
 const pathIn = (directory: Pick<Place, "pathOf">) => (id: string): string => directory.pathOf(`${folder}/${nameOf(id)}`)
@@ -120,9 +122,9 @@ export const look = (
 export const make = (
   fs: FileSystem.FileSystem,
   directory: Place,
-  { takenOver = () => Effect.void, what = "Uploads" }: Options = {}
+  { secondsUp, takenOver = () => Effect.void, what = "Uploads" }: Options = {}
 ): Effect.Effect<Lock> =>
-  Effect.map(ProcessIdentity.make(fs), ({ isAlive, isRecognizable, own }) => {
+  Effect.map(ProcessIdentity.make(fs, secondsUp), ({ isAlive, isRecognizable, own }) => {
     const pathOf = pathIn(directory)
     const read = readWith(fs)
     const isHeld = isHeldBy(isAlive)
