@@ -116,10 +116,11 @@ describe("withoutSecrets", () => {
   })
 
   it("takes a time that grows with the text, not with its square", () => {
-    const began = performance.now()
+    const before = process.cpuUsage()
     for (const text of ["?", "%3f", "%25", "A", "a-", "sig", "&amp;", "\\", "&#", "signature: ", "api.5ecre"]) {
       withoutSecrets(text.repeat(30_000 / text.length), { token: Redacted.make("api.5ecre770ken") }, 100_000)
     }
-    assert.isBelow(performance.now() - began, 5000)
+    // of this process, in microseconds: whatever else the machine does
+    assert.isBelow(process.cpuUsage(before).user, 5_000_000)
   })
 })
