@@ -47,8 +47,9 @@ const integration = packages
       root: path,
       include: ["test/integration/**/*.test.ts"],
       exclude,
-      testTimeout: 60_000,
-      hookTimeout: 60_000
+      testTimeout: 120_000,
+      // three browsers may start at once, each with a page that is bundled first
+      hookTimeout: 180_000
     }
   }))
 
