@@ -27,7 +27,7 @@ export default defineConfig({
   // a link that leads nowhere fails the build
   ignoreDeadLinks: false,
   markdown: {
-    theme: { light: "github-light", dark: "github-dark" },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (markdown) => {
       tables(markdown)
       inlineCode(markdown)
