@@ -5,6 +5,9 @@ import { fileURLToPath } from "node:url"
 import { emit } from "./emit.js"
 import { withheld } from "./withheld.js"
 
+/** The packages on the line. */
+const packages = ["core"]
+
 const here = dirname(dirname(fileURLToPath(import.meta.url)))
 const root = dirname(dirname(here))
 const line = `${root}/.cache/effect4`
@@ -36,9 +39,9 @@ const node = major > 22 || (major === 22 && minor >= 12) || !existsSync(nodeOfLi
 
 install()
 const { files, notEmitted, unlisted } = emit(root, line, `${here}/seams`, {
-  sources: ["packages/core/src"],
-  tests: ["packages/core/test"],
-  packages: ["@stevedore/core"],
+  sources: packages.map((name) => `packages/${name}/src`),
+  tests: packages.map((name) => `packages/${name}/test`),
+  packages: packages.map((name) => `@stevedore/${name}`),
   withheld
 })
 // a test compares it with the table of meanings
