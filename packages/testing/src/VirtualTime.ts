@@ -8,6 +8,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import type { Activity } from "./internal/activity.js"
+import { makeActivity } from "./internal/activity.js"
 import type { SandboxService } from "./Sandbox.js"
 import { Sandbox } from "./Sandbox.js"
 
@@ -82,15 +84,20 @@ const turn = Effect.async<void>((resume) => {
   }
 })
 
-// after a few turns of the event loop, everything that does not wait for the clock has run, including bodies of
-// responses
-const settle = Effect.repeatN(turn, 4)
+// the platform, such as the body of a response, may take a few turns of the event loop to go on with a fiber
+const STILL_TURNS = 4
+
+// how many turns the fibers take to come to rest depends on how much they have to do
+const settled = (activity: Activity) =>
+  Effect.gen(function*() {
+    for (let still = 0; still < STILL_TURNS; still = activity.hasMoved() ? 0 : still + 1) yield* turn
+  })
 
 const MOST_IDLE_TURNS = 2000
 
 /**
- * Runs an effect to its end with its own clock, which jumps from one sleep to the next whenever nothing else is left to
- * do. Timeouts, back-offs, delays, storms and stalls then take no time. It is for programs that stay within the
+ * Runs an effect to its end with its own clock, which jumps from one sleep to the next whenever no fiber of the effect
+ * moves. Timeouts, back-offs, delays, storms and stalls then take no time. It is for programs that stay within the
  * process, such as one over `SandboxLayer.memory`: the clock does not see what waits for a socket or a file. The clock
  * starts at `start`, in milliseconds of the Unix epoch; it defaults to the time of the clock in force, or to the end of
  * the last run on the same sandbox if that is later.
@@ -117,11 +124,12 @@ export const run = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.gen(function*() {
     const { clock, goOn } = yield* clockFrom(options?.start)
-    const fiber = yield* Effect.fork(Effect.withClock(effect, clock))
+    const activity = makeActivity()
+    const fiber = yield* Effect.fork(activity.watch(Effect.withClock(effect, clock)))
     const passTime = Effect.gen(function*() {
       let idle = 0
       while (Option.isNone(yield* Fiber.poll(fiber))) {
-        yield* settle
+        yield* settled(activity)
         idle = goOn() ? 0 : idle + 1
         if (idle > MOST_IDLE_TURNS) {
           return yield* Effect.dieMessage(

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RetryPolicy, Uploads, UploadSources } from "@stevedore/core"
-import { Clock, Duration, Effect, Exit, FastCheck, Fiber, TestClock } from "effect"
+import { Clock, Duration, Effect, Exit, FastCheck, Fiber, Option, TestClock } from "effect"
 import { FaultScript, Sandbox, SandboxLayer, VirtualTime } from "../src/index.js"
 import { runs } from "./support/runs.js"
 
@@ -50,6 +50,13 @@ describe("VirtualTime", () => {
         Effect.zipRight(Clock.currentTimeMillis)
       )
       assert.strictEqual(yield* VirtualTime.run(program, { start: 0 }), 1000)
+    }))
+
+  it.effect("does not move on while a fiber still has something to do, however many turns that takes", () =>
+    Effect.gen(function*() {
+      const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      const program = Effect.timeoutOption(Effect.as(Effect.repeatN(turn, 50), "done"), "1 second")
+      assert.deepStrictEqual(yield* VirtualTime.run(program), Option.some("done"))
     }))
 
   it.live("lets time pass also for what the program does when it is interrupted", () =>
