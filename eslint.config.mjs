@@ -2,6 +2,7 @@ import * as effect from "@effect/eslint-plugin"
 import sortDestructureKeys from "eslint-plugin-sort-destructure-keys"
 import tseslint from "typescript-eslint"
 import { docstring } from "./.ci/docstring-rule.mjs"
+import { style } from "./.ci/style.mjs"
 
 const pushWithSpread = {
   selector: "CallExpression[callee.property.name='push'] > SpreadElement.arguments",
@@ -54,22 +55,8 @@ const imports = {
   }]
 }
 
-/**
- * Effect's own style, from the configuration of its repository.
- *
- * @param {number} lineWidth
- */
-const styleOf = (lineWidth) => ["error", {
-  config: {
-    indentWidth: 2,
-    lineWidth,
-    semiColons: "asi",
-    quoteStyle: "alwaysDouble",
-    trailingCommas: "never",
-    operatorPosition: "maintain",
-    "arrowFunction.useParentheses": "force"
-  }
-}]
+/** @param {number} lineWidth */
+const styleOf = (lineWidth) => ["error", { config: { ...style, lineWidth } }]
 
 export default tseslint.config(
   { ignores: ["**/dist/", "**/node_modules/", "**/.cache/", "**/coverage/"] },

@@ -25,7 +25,7 @@ const ErrorTag =
  *
  * const toJson = Schema.encode(Schema.parseJson(UploadEvent.UploadEvent))
  *
- * const lines = (upload: Uploads.UploadHandle) => Stream.mapEffect(upload.events, toJson)
+ * const lines = (upload: Uploads.UploadHandle) => Stream.mapEffect(upload.events, (event) => toJson(event))
  *
  * @since 0.1.0
  * @category models

@@ -84,7 +84,10 @@ export interface UploadProgress {
  * const toJson = Schema.encode(Schema.parseJson(UploadProgress.UploadProgress))
  *
  * const lines = (upload: Uploads.UploadHandle) =>
- *   upload.progress.changes.pipe(Stream.schedule(Schedule.spaced("1 second")), Stream.mapEffect(toJson))
+ *   upload.progress.changes.pipe(
+ *     Stream.schedule(Schedule.spaced("1 second")),
+ *     Stream.mapEffect((progress) => toJson(progress))
+ *   )
  *
  * @since 0.1.0
  * @category models

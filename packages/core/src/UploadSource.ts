@@ -132,7 +132,7 @@ export {
    * `length` says two.
    *
    * @example
-   * import { UploadSource } from "@stevedore/core"
+   * import * as UploadSource from "@stevedore/core/UploadSource"
    *
    * UploadSource.charactersIn("🚢.mp4") // 5
    *
@@ -146,11 +146,11 @@ export {
    * to those of the standard profile.
    *
    * @example
-   * import { UploadSource } from "@stevedore/core"
+   * import * as UploadSource from "@stevedore/core/UploadSource"
    * import { Either } from "effect"
    *
-   * UploadSource.checkDescription("interview.mp4", "video/mp4") // right
-   * Either.mapLeft(UploadSource.checkDescription("", "video/mp4"), (error) => error.field) // left("name")
+   * UploadSource.checkDescription("interview.mp4", "video/mp4") // passes
+   * Either.mapLeft(UploadSource.checkDescription("", "video/mp4"), (error) => error.field) // "name"
    *
    * @since 0.1.0
    * @category validation

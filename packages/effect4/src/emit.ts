@@ -1,6 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, resolve } from "node:path"
+import { basename, dirname, resolve } from "node:path"
 import ts from "typescript"
+import { type Example, examplesOf, placeInFile, shown, withExamples } from "./examples.js"
+import { formatted } from "./format.js"
 import { isBarrel, moduleNames, rowOfImport } from "./members.js"
 import { lastName, rendering, type Unlisted, withReplaced } from "./render.js"
 import { seamOf } from "./seams.js"
@@ -202,6 +204,10 @@ const importsOf = (file: ts.SourceFile): ReadonlyArray<string> =>
       : []
   )
 
+/** The first import of a package that is not on this line. */
+const foreignIn = (imports: ReadonlyArray<string>, packages: ReadonlyArray<string>): string | undefined =>
+  imports.find((one) => /^@stevedore\//.test(one) && !packages.some((own) => one === own || one.startsWith(`${own}/`)))
+
 /** Why a file of a test cannot be on this line, by file. What imports such a file cannot either. */
 const reasonsOf = (
   root: string,
@@ -213,9 +219,7 @@ const reasonsOf = (
   const reasons = new Map<string, string>()
   for (const [name, { imports, unlisted }] of files) {
     const path = name.slice(root.length + 1)
-    const foreign = imports.find((one) =>
-      /^@stevedore\//.test(one) && !packages.some((own) => one === own || one.startsWith(`${own}/`))
-    )
+    const foreign = foreignIn(imports, packages)
     const members = [...new Set(unlisted.map(({ member }) => member))]
     const reason = withheld[path] ??
       (foreign !== undefined
@@ -243,6 +247,27 @@ const reasonsOf = (
   return reasons
 }
 
+/** A program over files on disk, and over the examples in them. */
+const programOf = (
+  options: ts.CompilerOptions,
+  names: ReadonlyArray<string>,
+  examples: ReadonlyArray<Example>
+): ts.Program => {
+  const texts = new Map(examples.map(({ path, text }) => [path, text]))
+  const host = ts.createCompilerHost(options, true)
+  return ts.createProgram([...names, ...texts.keys()], options, {
+    ...host,
+    fileExists: (path) => texts.has(path) || host.fileExists(path),
+    readFile: (path) => texts.get(path) ?? host.readFile(path),
+    getSourceFile: (path, version, ...others) => {
+      const text = texts.get(path)
+      return text === undefined
+        ? host.getSourceFile(path, version, ...others)
+        : ts.createSourceFile(path, text, version, true)
+    }
+  })
+}
+
 /**
  * Writes folders of the repository for Effect 4. A source that uses what the table has no row for fails the whole; a test
  * that does is left out, with the reason.
@@ -263,20 +288,45 @@ export const emit = (
   const namesIn = (folders: ReadonlyArray<string>) =>
     folders.flatMap((folder) => ts.sys.readDirectory(`${root}/${folder}`, [".ts"]))
   const names = namesIn(sources)
-  const program = ts.createProgram([...names, ...namesIn(tests)], options)
-  for (const folder of [...sources, ...tests]) rmSync(`${into}/${folder}`, { recursive: true, force: true })
-  const write = (name: string, { text }: Written): void => {
+  const folders = packages.map((name) => `${root}/packages/${name.replace("@stevedore/", "")}`)
+  const folderOf = (file: string) => folders.find((one) => file.startsWith(`${one}/`)) ?? dirname(file)
+  const pages = folders.map((folder) => `${folder}/README.md`)
+  const examples = new Map(
+    [...names, ...pages].map((name) => [name, examplesOf(name, readFileSync(name, "utf8"))])
+  )
+  const program = programOf(options, [...names, ...namesIn(tests)], [...examples.values()].flat())
+  const stale = folders.map((folder) => `${folder.slice(root.length + 1)}/examples`)
+  for (const folder of [...sources, ...tests, ...stale]) rmSync(`${into}/${folder}`, { recursive: true, force: true })
+  const put = (name: string, text: string): void => {
     const path = `${into}/${name.slice(root.length + 1)}`
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
   }
+  const write = (name: string, { text }: Written): void => put(name, formatted(name, text))
   const unlisted: Array<Unlisted> = []
+  const notEmitted: Array<NotEmitted> = []
+  /** The text of a file with its examples for Effect 4; those that this line can compile are written as files too. */
+  const documented = (name: string, text: string): string => {
+    const forms = new Map<string, (lineWidth: number) => string>()
+    for (const example of examples.get(name) ?? []) {
+      const one = written(root, program, seams, example.path)
+      if (one === undefined) continue
+      for (const { member, place } of one.unlisted) unlisted.push({ member, place: placeInFile(place) })
+      const foreign = foreignIn(one.imports, packages)
+      const path = `${folderOf(name)}/examples/${basename(example.path)}`
+      if (foreign === undefined) put(path, shown(example, one.text, 120) + "\n")
+      else notEmitted.push({ file: path.slice(root.length + 1), reason: `${foreign} is not on this line yet` })
+      forms.set(example.code, (lineWidth) => shown(example, one.text, lineWidth))
+    }
+    return withExamples(name, text, (code, lineWidth) => forms.get(code)?.(lineWidth))
+  }
   for (const name of names) {
     const one = written(root, program, seams, name)
     if (one === undefined) continue
     for (const each of one.unlisted) unlisted.push(each)
-    write(name, one)
+    put(name, documented(name, formatted(name, one.text)))
   }
+  for (const page of pages) put(page, documented(page, readFileSync(page, "utf8")))
   const files = new Map<string, Written>()
   for (const name of namesIn(tests)) {
     const one = written(root, program, seams, name)
@@ -293,6 +343,9 @@ export const emit = (
   return {
     files: names.length + files.size - reasons.size,
     unlisted,
-    notEmitted: [...reasons].map(([name, reason]) => ({ file: name.slice(root.length + 1), reason }))
+    notEmitted: [
+      ...notEmitted,
+      ...Array.from(reasons, ([name, reason]) => ({ file: name.slice(root.length + 1), reason }))
+    ]
   }
 }

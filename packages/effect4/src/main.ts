@@ -52,7 +52,9 @@ say(`${files} files written for Effect 4 into .cache/effect4`)
 for (const { file, reason } of notEmitted) say(`Not emitted: ${file}: ${reason}`)
 for (const { member, place } of unlisted) say(`${place}: ${member} is not in the table of members`)
 if (unlisted.length > 0) process.exit(1)
-run(process.execPath, ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json"])
+for (const project of ["tsconfig.json", "tsconfig.examples.json"]) {
+  run(process.execPath, ["node_modules/typescript/bin/tsc", "--noEmit", "-p", project])
+}
 say("No type error")
 if (!process.argv.includes("--no-tests")) {
   run(node, ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)])

@@ -206,7 +206,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Subscribable": { rewritten: "Subscribable make" }
 }
 
-/** The same for what only tests use. */
+/** The same for what only tests and examples use. */
 const testTable: Readonly<Record<string, Module>> = {
   "@effect/platform/HttpBody": {
     module: "effect/http/HttpBody",
@@ -225,6 +225,10 @@ const testTable: Readonly<Record<string, Module>> = {
     same: "setHeader setUrl HttpClientRequest#body HttpClientRequest#urlParams"
   },
   "@effect/platform/HttpClientResponse": { module: "effect/http/HttpClientResponse", same: "fromWeb" },
+  "@effect/platform/KeyValueStore": {
+    same: "SchemaStore#get SchemaStore#has SchemaStore#remove SchemaStore#set",
+    rewritten: "KeyValueStore#forSchema"
+  },
   "@effect/vitest/index": {
     same: "Methods#live MethodsNonLive#effect MethodsNonLive#prop MethodsNonLive#scoped Tester#each Tester#prop"
   },
@@ -233,13 +237,21 @@ const testTable: Readonly<Record<string, Module>> = {
   "effect/Clock": { same: "Clock#currentTimeMillis Clock#sleep" },
   "effect/DateTime": { renamed: { unsafeMakeZoned: "makeZonedUnsafe" } },
   "effect/Chunk": { same: "make toReadonlyArray" },
+  "effect/Config": { same: "map", renamed: { redacted: "Redacted" } },
+  "effect/Console": { same: "log" },
   "effect/Context": { same: "add make" },
   "effect/Deferred": { same: "isDone" },
   "effect/Duration": { same: "hours minutes toHours", renamed: { lessThan: "isLessThan" } },
   "effect/Effect": {
     same:
-      "acquireUseRelease catchTag catchTags die flip ignore interrupt isEffect log option orDie replicateEffect retry runPromise runSync timed",
-    renamed: { "#Error": "effect/Effect.Error", "#Success": "effect/Effect.Success" },
+      `acquireUseRelease catchTag catchTags die flip ignore interrupt isEffect log logError option orDie replicateEffect retry
+      runPromise runSync timed tryPromise`,
+    renamed: {
+      Semaphore: "effect/Semaphore.Semaphore",
+      whenEffect: "when",
+      "#Error": "effect/Effect.Error",
+      "#Success": "effect/Effect.Success"
+    },
     rewritten: "fork repeatN withClock yieldNow"
   },
   "effect/Either": { module: "effect/Result", same: "flip getOrThrow" },
@@ -254,7 +266,7 @@ const testTable: Readonly<Record<string, Module>> = {
   "effect/Hash": { same: "hash" },
   "effect/Layer": {
     same: "empty fresh merge mergeAll orDie provide provideMerge",
-    renamed: { "#Success": "effect/Layer.Success" }
+    renamed: { unwrapEffect: "unwrap", "#Success": "effect/Layer.Success" }
   },
   "effect/LogLevel": { rewritten: "All Debug None" },
   "effect/Logger": {
@@ -268,14 +280,16 @@ const testTable: Readonly<Record<string, Module>> = {
   "effect/Option": { same: "toArray None#_tag", renamed: { getRight: "getSuccess" } },
   "effect/Readable": { same: "Readable#get" },
   "effect/Ref": { same: "update" },
-  "effect/Schedule": { same: "jittered recurs spaced" },
+  "effect/Schedule": { same: "jittered recurs spaced", rewritten: "intersect" },
   "effect/Schema": {
     same: "decodeOption decodeSync encodeSync encodeUnknownSync isSchema",
-    renamed: { BigIntFromSelf: "BigInt", DateFromSelf: "Date" }
+    renamed: { BigIntFromSelf: "BigInt", DateFromSelf: "Date" },
+    rewritten: "Config"
   },
   "effect/Scope": { same: "make" },
   "effect/Stream": {
-    same: "decodeText filterEffect iterate mkString never range rechunk runCount runDrain succeed take",
+    same:
+      "decodeText encodeText filterEffect iterate mkString never range rechunk runCount runDrain schedule succeed take",
     rewritten: "runCollect dieMessage"
   },
   "effect/Subscribable": { same: "Subscribable#changes" },

@@ -1,4 +1,5 @@
 import ts from "typescript"
+import { isExample } from "./examples.js"
 import { halves } from "./source.js"
 
 /** What is known while one file is written for Effect 4. */
@@ -658,6 +659,8 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   ],
   ["effect/Effect.withClock", provided(({ need }) => `${need("effect/Clock")}.Clock`)],
   ["effect/Stream.runCollect", (node, rendering) => {
+    // what is shown to users takes the array as it is
+    if (isExample(node)) return undefined
     const { need } = rendering
     const collected = `${need("effect/Stream")}.runCollect`
     const asChunk = `${need("effect/Chunk")}.fromIterable`
@@ -668,6 +671,26 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   }],
   ["@effect/platform/HttpClientError.RequestError", clientError],
   ["@effect/platform/HttpClientError.ResponseError", clientError],
+  [
+    "@effect/platform/KeyValueStore.KeyValueStore#forSchema",
+    call((args, rendering, node) =>
+      ts.isPropertyAccessExpression(node.expression)
+        ? `${rendering.need("effect/persistence/KeyValueStore")}.toSchemaStore(${
+          rendering.render(node.expression.expression)
+        }, ${all(rendering, args)})`
+        : undefined
+    )
+  ],
+  [
+    "effect/Schedule.intersect",
+    call((args, rendering) => `${rendering.need("effect/Schedule")}.max([${all(rendering, args)}])`)
+  ],
+  [
+    "effect/Schema.Config",
+    call(([name, schema], { need, render }) =>
+      name && schema && `${need("effect/Config")}.schema(${render(schema)}, ${render(name)})`
+    )
+  ],
   ["effect/Hash.cached", call(([, hash], { render }) => hash && render(hash))],
   [
     "effect/Metric.increment",
