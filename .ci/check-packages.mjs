@@ -3,7 +3,9 @@
 // users write.
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { packages, root } from "./packages.mjs"
+import { createRequire } from "node:module"
+import { pathToFileURL } from "node:url"
+import { packages, packagesForEffect4, root } from "./packages.mjs"
 import { unnameable } from "./unnameable.mjs"
 
 let failures = 0
@@ -24,6 +26,9 @@ const run = (what, command, args) => {
 
 const { engines, license } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"))
 
+/** @param {Record<string, any>} manifest */
+const isForEffect4 = ({ peerDependencies }) => peerDependencies?.effect?.startsWith("^4") === true
+
 /**
  * What a package must have, each in words that complete "must have".
  *
@@ -33,7 +38,18 @@ const obligations = [
   ["a description", ({ description }) => typeof description === "string" && description.length > 0],
   ["three keywords or more", ({ keywords }) => Array.isArray(keywords) && keywords.length >= 3],
   [`the licence ${license}`, (manifest) => manifest.license === license],
-  ["engines.node as the repository has it", (manifest) => manifest.engines?.node === engines.node],
+  [
+    "engines.node as its line of Effect has it",
+    (manifest) => manifest.engines?.node === (isForEffect4(manifest) ? ">=22.19.0" : engines.node)
+  ],
+  // one line only: nobody shall get a package that was made for the other
+  [
+    "one line of Effect as its peer, and the tag of that line",
+    ({ peerDependencies, publishConfig, version }) =>
+      peerDependencies?.effect === undefined ||
+      /^\^3\.\d+\.\d+$/.test(peerDependencies.effect) && version.startsWith("0.") && publishConfig.tag === "latest" ||
+      /^\^4\.\d+\.\d+$/.test(peerDependencies.effect) && !version.startsWith("0.") && publishConfig.tag === "effect4"
+  ],
   ["\"type\": \"module\"", ({ type }) => type === "module"],
   // a command's own files run when they are imported, and an element registers itself: nothing else does anything
   [
@@ -68,9 +84,10 @@ const obligations = [
   ]))
 ]
 
-for (const { name, path, published } of packages) {
+for (const { name: named, path, published } of [...packages, ...packagesForEffect4]) {
   if (!published) continue
   const manifest = JSON.parse(readFileSync(`${path}/package.json`, "utf8"))
+  const name = `${named} ${manifest.version}`
   const missing = obligations.filter(([, holds]) => !holds(manifest, path))
   failures += missing.length
   for (const [what] of missing) console.log(`FAIL ${name} must have ${what}`)
@@ -99,11 +116,13 @@ for (const { name, path, published } of packages) {
     ".",
     ...modules
   ])
-  const specifiers = [name, ...modules.map((module) => `${name}/${module}`)]
+  const specifiers = [named, ...modules.map((module) => `${named}/${module}`)]
+  // by its own name, as it is exported
+  const { resolve } = createRequire(`${path}/package.json`)
   /** @type {Array<string>} */
   const broken = []
   for (const specifier of specifiers) {
-    await import(specifier).catch((error) => broken.push(`${specifier}\n${error.stack}`))
+    await import(pathToFileURL(resolve(specifier)).href).catch((error) => broken.push(`${specifier}\n${error.stack}`))
   }
   failures += broken.length
   console.log(

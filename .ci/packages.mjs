@@ -12,12 +12,18 @@ export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[/\\]
  * @property {boolean} published whether it goes to the registry
  */
 
-/** @type {ReadonlyArray<WorkspacePackage>} */
-export const packages = readdirSync(`${root}/packages`)
-  .filter((directory) => existsSync(`${root}/packages/${directory}/package.json`))
-  .sort()
-  .map((directory) => {
-    const path = `${root}/packages/${directory}`
-    const manifest = JSON.parse(readFileSync(`${path}/package.json`, "utf8"))
-    return { directory, path, name: manifest.name, published: manifest.private !== true }
-  })
+/** @param {string} folder @returns {ReadonlyArray<WorkspacePackage>} */
+const packagesIn = (folder) =>
+  (existsSync(folder) ? readdirSync(folder) : [])
+    .filter((directory) => existsSync(`${folder}/${directory}/package.json`))
+    .sort()
+    .map((directory) => {
+      const path = `${folder}/${directory}`
+      const manifest = JSON.parse(readFileSync(`${path}/package.json`, "utf8"))
+      return { directory, path, name: manifest.name, published: manifest.private !== true }
+    })
+
+export const packages = packagesIn(`${root}/packages`)
+
+/** The same packages for Effect 4, those that are: written from these by `npm run build`. */
+export const packagesForEffect4 = packagesIn(`${root}/.cache/effect4/packages`)

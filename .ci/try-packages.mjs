@@ -1,7 +1,8 @@
 // Uses the packages as their users will: what `npm pack` makes of each is installed into an empty project, without install
 // scripts, and tried from TypeScript, from JavaScript on every line of Node that is promised, from Vite, and as a command.
 // Wants `npm run build` first. Everything happens in a temporary directory, and nothing listens but on the loopback.
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
 import {
   cpSync,
   existsSync,
@@ -15,11 +16,15 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createInterface } from "node:readline"
 import { chromiumPath } from "./optional-suites.mjs"
-import { packages, root } from "./packages.mjs"
+import { packages, packagesForEffect4, root } from "./packages.mjs"
 
 /** The lowest version that is promised, and the newest of each line that is supported. */
 const nodes = ["20.19.0", "20", "22", "24", "26"]
+
+/** The same for the packages for Effect 4. */
+const nodesForEffect4 = ["22.19.0", "24", "26"]
 
 /** Packages of Effect's own with an install script. All of them bring binaries too, and work without either. */
 const withScripts = ["@parcel/watcher", "msgpackr-extract"]
@@ -49,12 +54,13 @@ const environment = {
  * @param {string} command
  * @param {ReadonlyArray<string>} args
  * @param {number} [timeout] in milliseconds
+ * @param {Record<string, string>} [variables]
  */
-const run = (cwd, command, args, timeout = seconds(120)) => {
+const run = (cwd, command, args, timeout = seconds(120), variables = {}) => {
   const { error, signal, status, stderr, stdout } = spawnSync(command, args, {
     cwd,
     encoding: "utf8",
-    env: environment,
+    env: { ...environment, ...variables },
     killSignal: "SIGKILL",
     maxBuffer: 64 * 1024 * 1024,
     shell: process.platform === "win32",
@@ -94,6 +100,7 @@ const json = (file) => JSON.parse(readFileSync(file, "utf8"))
 
 const published = packages.filter((one) => one.published)
 const tarballs = /** @type {Record<string, string>} */ ({})
+const tarballsForEffect4 = /** @type {Record<string, string>} */ ({})
 
 /** The versions that this repository is tested with. @type {Record<string, string>} */
 const known = Object.assign(
@@ -110,12 +117,13 @@ const known = Object.assign(
  * @param {string} name
  * @param {ReadonlyArray<string>} own directories of packages of this repository
  * @param {Record<string, string>} others
+ * @param {Record<string, string>} [from] the packages, by directory
  */
-const install = (name, own, others) => {
+const install = (name, own, others, from = tarballs) => {
   const project = join(folder, name)
   mkdirSync(project)
   const dependencies = {
-    ...Object.fromEntries(own.map((directory) => [`@stevedore/${directory}`, `file:${tarballs[directory]}`])),
+    ...Object.fromEntries(own.map((directory) => [`@stevedore/${directory}`, `file:${from[directory]}`])),
     ...others
   }
   writeFileSync(
@@ -134,15 +142,17 @@ const install = (name, own, others) => {
 /** @param {ReadonlyArray<string>} names */
 const versionsOf = (names) => Object.fromEntries(names.map((name) => [name, known[name] ?? "*"]))
 
-must("npm pack", () => {
-  const sizes = published.map(({ directory, path }) => {
+/** @param {typeof packages} those @param {Record<string, string>} into */
+const pack = (those, into) =>
+  those.map(({ directory, path }) => {
     if (!existsSync(`${path}/dist`)) throw new Error(`${directory} is not built: run "npm run build" first`)
     const [packed] = JSON.parse(run(path, "npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder]))
-    tarballs[directory] = join(folder, packed.filename)
+    into[directory] = join(folder, packed.filename)
     return `${directory} ${Math.round(packed.size / 1024)} KiB`
-  })
-  return sizes.join(", ")
-})
+  }).join(", ")
+
+must("npm pack", () => pack(published, tarballs))
+must("npm pack, for Effect 4", () => pack(packagesForEffect4, tarballsForEffect4))
 
 const effect = ["effect", "@effect/platform", "@effect/platform-node", "@effect/sql", "@effect/experimental"]
 let application = ""
@@ -199,40 +209,57 @@ attempt("no package needs an install script", () => {
 })
 
 // every public module, as declarations: what they import has to be found too
-const modules = published.filter(({ directory }) => directory !== "cli").flatMap(({ directory, name, path }) =>
-  readdirSync(`${path}/dist`)
-    .filter((file) => file.endsWith(".js") && file !== "index.js")
-    .map((file) => ({ directory, name: `${name}/${file.slice(0, -3)}` }))
-    // needs peers that are optional
-    .filter(({ name }) => !["@stevedore/server/NodeServe", "@stevedore/server/NodeProduction"].includes(name))
-)
-if (application !== "") {
-  writeFileSync(
-    join(application, "modules.ts"),
-    `${modules.map(({ name }, index) => `export * as m${index} from "${name}"`).join("\n")}\n`
+/** @param {typeof packages} those */
+const modulesOf = (those) =>
+  those.filter(({ directory }) => directory !== "cli").flatMap(({ directory, name, path }) =>
+    readdirSync(`${path}/dist`)
+      .filter((file) => file.endsWith(".js") && file !== "index.js")
+      .map((file) => ({ directory, name: `${name}/${file.slice(0, -3)}` }))
+      // needs peers that are optional
+      .filter(({ name }) => !["@stevedore/server/NodeServe", "@stevedore/server/NodeProduction"].includes(name))
   )
+const modules = modulesOf(published)
+
+/** @param {string} project @param {ReadonlyArray<{ name: string }>} those */
+const writeModules = (project, those) =>
+  writeFileSync(
+    join(project, "modules.ts"),
+    `${those.map(({ name }, index) => `export * as m${index} from "${name}"`).join("\n")}\n`
+  )
+if (application !== "") writeModules(application, modules)
+
+const resolutions = /** @type {const} */ ([["NodeNext", "NodeNext"], ["ESNext", "Bundler"]])
+
+/**
+ * Checks the types of files of a project.
+ *
+ * @param {string} project
+ * @param {string} compiler in `node_modules`
+ * @param {string} module
+ * @param {string} moduleResolution
+ * @param {ReadonlyArray<string>} files
+ */
+const compile = (project, compiler, module, moduleResolution, files) => {
+  const config = `tsconfig.${moduleResolution}.json`
+  const compilerOptions = {
+    module,
+    moduleResolution,
+    noEmit: true,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    target: "ES2022",
+    lib: ["ES2022", "DOM", "DOM.Iterable"],
+    types: ["node"],
+    // the declarations themselves are tried
+    skipLibCheck: false
+  }
+  writeFileSync(join(project, config), JSON.stringify({ compilerOptions, files }))
+  run(project, process.execPath, [`node_modules/${compiler}/bin/tsc`, "-p", config], seconds(240))
 }
 
-for (const [module, moduleResolution] of [["NodeNext", "NodeNext"], ["ESNext", "Bundler"]]) {
+for (const [module, moduleResolution] of resolutions) {
   attempt(`TypeScript, moduleResolution ${moduleResolution}`, () => {
-    const project = `tsconfig.${moduleResolution}.json`
-    const compilerOptions = {
-      module,
-      moduleResolution,
-      noEmit: true,
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      target: "ES2022",
-      lib: ["ES2022", "DOM", "DOM.Iterable"],
-      types: ["node"],
-      // the declarations themselves are tried
-      skipLibCheck: false
-    }
-    writeFileSync(
-      join(application, project),
-      JSON.stringify({ compilerOptions, files: ["upload.ts", "modules.ts", "page/main.ts"] })
-    )
-    run(application, process.execPath, ["node_modules/typescript/bin/tsc", "-p", project], seconds(240))
+    compile(application, "typescript", module, moduleResolution, ["upload.ts", "modules.ts", "page/main.ts"])
     return `a program, a page and ${modules.length} modules have their types`
   })
 }
@@ -280,15 +307,20 @@ attempt("npx stevedore", () => {
 
 attempt("versions of Node", () => {
   const platform = process.platform === "win32" ? "win" : process.platform
-  const names = nodes.map((node) => [`node-${node}`, `npm:node-${platform}-${process.arch}@${node}`])
+  const names = [...new Set([...nodes, ...nodesForEffect4])].map((
+    node
+  ) => [`node-${node}`, `npm:node-${platform}-${process.arch}@${node}`])
   runtimes = install("runtimes", [], Object.fromEntries(names))
-  return `${nodes.length} from the registry`
+  return `${names.length} from the registry`
 })
+
+/** @param {string} project @param {string} wanted */
+const nodeIn = (project, wanted) =>
+  join(project, "node_modules", `node-${wanted}`, "bin", process.platform === "win32" ? "node.exe" : "node")
 
 if (runtimes !== "") {
   for (const wanted of nodes) {
-    const home = join(runtimes, "node_modules", `node-${wanted}`, "bin")
-    const node = join(home, process.platform === "win32" ? "node.exe" : "node")
+    const node = nodeIn(runtimes, wanted)
     let name = `Node ${wanted}`
     if (!attempt(name, () => name = `Node ${run(folder, node, ["--version"])}`)) continue
     attempt(`${name}: JavaScript`, () => run(application, node, ["upload.mjs"]))
@@ -326,6 +358,63 @@ if (runtimes !== "") {
       return `${help.split("\n").length} lines`
     })
   }
+}
+
+// --- Effect 4: what a new project gets today, and uploads with to a service of the other line
+
+let forEffect4 = ""
+
+attempt("Effect 4: installed beside the effect of the registry, and the peers that are published", () => {
+  const peers = packagesForEffect4.flatMap(({ path }) =>
+    Object.keys(json(`${path}/package.json`).peerDependencies ?? {})
+  )
+  forEffect4 = install(
+    "effect4",
+    packagesForEffect4.map(({ directory }) => directory),
+    {
+      ...Object.fromEntries(peers.map((name) => [name, "latest"])),
+      "typescript": known.typescript ?? "*",
+      "typescript7": "npm:typescript@7",
+      "@types/node": "22"
+    },
+    tarballsForEffect4
+  )
+  cpSync(`${root}/.ci/trials/effect4`, forEffect4, { recursive: true })
+  writeModules(forEffect4, modulesOf(packagesForEffect4))
+  writeFileSync(join(forEffect4, "interview.mp4"), new Uint8Array(12_000_000).map((_, index) => (index * 7) % 251))
+  const { packages: installed } = json(join(forEffect4, "package-lock.json"))
+  const copies = Object.keys(installed).filter((path) => path.endsWith("node_modules/effect"))
+  if (copies.length !== 1) throw new Error(`Copies of effect: ${copies.join(", ")}`)
+  return `effect ${installed["node_modules/effect"].version}`
+})
+
+if (forEffect4 !== "") {
+  for (const compiler of ["typescript", "typescript7"]) {
+    for (const [module, moduleResolution] of resolutions) {
+      const { version } = json(join(forEffect4, "node_modules", compiler, "package.json"))
+      attempt(`Effect 4: TypeScript ${version}, moduleResolution ${moduleResolution}`, () => {
+        compile(forEffect4, compiler, module, moduleResolution, ["upload.ts", "modules.ts"])
+        return `a program and ${modulesOf(packagesForEffect4).length} modules have their types`
+      })
+    }
+  }
+  const sandbox = spawn(
+    process.execPath,
+    ["node_modules/@stevedore/cli/bin/stevedore.cjs", "sandbox", "--port", "0", "--storage-port", "0", "--json"],
+    { cwd: command, env: environment, stdio: ["ignore", "pipe", "inherit"] }
+  )
+  process.on("exit", () => sandbox.kill())
+  const [listening] = await once(createInterface(sandbox.stdout), "line")
+  const { api, token } = JSON.parse(listening)
+  for (const wanted of runtimes === "" ? [] : nodesForEffect4) {
+    attempt(`Effect 4: an upload on Node ${wanted} to a sandbox on Effect 3`, () =>
+      // the types are stripped by Node itself
+      run(forEffect4, nodeIn(runtimes, wanted), ["upload.ts"], seconds(120), {
+        STEVEDORE_BASE_URL: api,
+        STEVEDORE_TOKEN: token
+      }))
+  }
+  sandbox.kill()
 }
 
 console.log(

@@ -6,6 +6,7 @@ import { formatted } from "./format.js"
 import { isBarrel, moduleNames, rowOfImport } from "./members.js"
 import { lastName, rendering, type Unlisted, withReplaced } from "./render.js"
 import { seamOf } from "./seams.js"
+import { versionOn4 } from "./version.js"
 
 interface Imported {
   readonly module: string
@@ -135,6 +136,9 @@ const importLines = (
         const elementIsType = isType || element.isTypeOnly
         if (isNew || !isOfEffect(module)) {
           addNamed(module, element.getText().replace(/^type /, ""), elementIsType)
+        } else if (isBarrel(module) && /^[a-z]/.test(name)) {
+          // a function such as `pipe`, and no module
+          addNamed("effect/Function", name, elementIsType)
         } else if (isBarrel(module)) {
           const from = `${module}/${name}`
           const to = moduleNames.get(from) ?? from
@@ -324,7 +328,7 @@ export const emit = (
     const one = written(root, program, seams, name)
     if (one === undefined) continue
     for (const each of one.unlisted) unlisted.push(each)
-    put(name, documented(name, formatted(name, one.text)))
+    put(name, documented(name, formatted(name, one.text)).replace(/(?<=@since )0\.\d+\.\d+/g, versionOn4))
   }
   for (const page of pages) put(page, documented(page, readFileSync(page, "utf8")))
   const files = new Map<string, Written>()

@@ -3,9 +3,10 @@ import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { emit } from "./emit.js"
+import { pack } from "./pack.js"
 import { withheld } from "./withheld.js"
 
-/** The packages on the line. */
+/** The packages on the line, each after those that it is built upon. */
 const packages = ["core"]
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -52,10 +53,19 @@ say(`${files} files written for Effect 4 into .cache/effect4`)
 for (const { file, reason } of notEmitted) say(`Not emitted: ${file}: ${reason}`)
 for (const { member, place } of unlisted) say(`${place}: ${member} is not in the table of members`)
 if (unlisted.length > 0) process.exit(1)
-for (const project of ["tsconfig.json", "tsconfig.examples.json"]) {
-  run(process.execPath, ["node_modules/typescript/bin/tsc", "--noEmit", "-p", project])
-}
-say("No type error")
-if (!process.argv.includes("--no-tests")) {
-  run(node, ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)])
+const compile = (...args: ReadonlyArray<string>): void =>
+  run(process.execPath, ["node_modules/typescript/bin/tsc", "-p", ...args])
+if (process.argv.includes("--build")) {
+  for (const name of packages) {
+    pack(root, line, name)
+    compile(`packages/${name}/tsconfig.build.json`)
+  }
+  say(`${packages.join(", ")}: built for Effect 4`)
+} else {
+  compile("tsconfig.json", "--noEmit")
+  compile("tsconfig.examples.json", "--noEmit")
+  say("No type error")
+  if (!process.argv.includes("--no-tests")) {
+    run(node, ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)])
+  }
 }

@@ -284,7 +284,7 @@ const testTable: Readonly<Record<string, Module>> = {
   "effect/Schema": {
     same: "decodeOption decodeSync encodeSync encodeUnknownSync isSchema",
     renamed: { BigIntFromSelf: "BigInt", DateFromSelf: "Date" },
-    rewritten: "Config"
+    rewritten: "#Context Config"
   },
   "effect/Scope": { same: "make" },
   "effect/Stream": {

@@ -685,6 +685,10 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
     "effect/Schedule.intersect",
     call((args, rendering) => `${rendering.need("effect/Schedule")}.max([${all(rendering, args)}])`)
   ],
+  ["effect/Schema.#Context", (node, { render }) => {
+    const type = ts.isTypeReferenceNode(node) ? node.typeArguments?.[0] : undefined
+    return type && `(${render(type)})["DecodingServices" | "EncodingServices"]`
+  }],
   [
     "effect/Schema.Config",
     call(([name, schema], { need, render }) =>
