@@ -4,6 +4,7 @@ import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { emit } from "./emit.js"
 import { pack } from "./pack.js"
+import { weights } from "./weight.js"
 import { withheld } from "./withheld.js"
 
 /** The packages on the line, each after those that it is built upon. */
@@ -65,6 +66,11 @@ if (process.argv.includes("--build")) {
   compile("tsconfig.json", "--noEmit")
   compile("tsconfig.examples.json", "--noEmit")
   say("No type error")
+  const heavy = (await weights(root, line)).filter(({ budget, bytes, program }) => {
+    say(`${program}: ${bytes} bytes in a page, of at most ${budget}`)
+    return bytes > budget
+  })
+  if (heavy.length > 0) process.exit(1)
   if (!process.argv.includes("--no-tests")) {
     run(node, ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)])
   }

@@ -1,7 +1,7 @@
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { byEsbuild, byRollup } from "../../src/BundleSize.js"
 
-const modules = ["effectAlone", "both", "stevedore", "queue", "reads"] as const
+const modules = ["effectAlone", "both", "bothCore", "core", "stevedore", "queue", "reads"] as const
 
 const sizes = new Map<string, number>()
 
@@ -26,6 +26,15 @@ describe("the size of a page's script", () => {
 
   it("an upload adds at most 52.7 KiB to an application that has Effect, Schema and HttpClient", () => {
     assert.isBelow(KiB("both") - KiB("effectAlone"), 52.7)
+  })
+
+  // `npm run effect4` weighs the same two for Effect 4
+  it("an upload with the core alone is at most 128.9 KiB", () => {
+    assert.isBelow(KiB("core"), 128.9)
+  })
+
+  it("and adds at most 49.5 KiB to such an application", () => {
+    assert.isBelow(KiB("bothCore") - KiB("effectAlone"), 49.5)
   })
 
   // Whole, not on top of an upload: what an upload does without comes back with them

@@ -1,0 +1,52 @@
+import { build, type Plugin } from "esbuild"
+import { gzipSync } from "node:zlib"
+
+/** Programs of the benchmarks that need no more than the core, and what a page loads of each at most, in bytes. */
+const budgets: Readonly<Record<string, number>> = {
+  // without the core: what an application with Effect 4 has anyway
+  effectAlone: 45_100,
+  core: 101_600,
+  bothCore: 103_500
+}
+
+/** The same programs over what was written: of `@effect/platform`, they use only what is `effect/http` on 4. */
+const onLine = (line: string): Plugin => ({
+  name: "effect4",
+  setup: ({ onResolve, resolve }) => {
+    onResolve({ filter: /^@stevedore\/core\// }, ({ path }) => ({
+      path: `${line}/packages/core/src/${path.slice("@stevedore/core/".length)}.ts`
+    }))
+    onResolve({ filter: /^(?:effect|@effect\/platform)\// }, ({ kind, path, pluginData }) =>
+      pluginData === line ? undefined : resolve(path.replace(/^@effect\/platform\//, "effect/http/"), {
+        kind,
+        pluginData: line,
+        resolveDir: line
+      }))
+  }
+})
+
+export interface Weight {
+  readonly program: string
+  /** Minified and gzipped. */
+  readonly bytes: number
+  readonly budget: number
+}
+
+/** What a page loads on Effect 4, measured as in the benchmarks. */
+export const weights = (root: string, line: string): Promise<ReadonlyArray<Weight>> =>
+  Promise.all(Object.entries(budgets).map(async ([program, budget]) => {
+    const { outputFiles } = await build({
+      entryPoints: [`${root}/packages/bench/src/bundles/${program}.ts`],
+      tsconfigRaw: {},
+      plugins: [onLine(line)],
+      bundle: true,
+      minify: true,
+      platform: "browser",
+      format: "esm",
+      target: "es2022",
+      write: false,
+      logLevel: "silent"
+    })
+    const bytes = outputFiles.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).byteLength, 0)
+    return { program, bytes, budget }
+  }))
