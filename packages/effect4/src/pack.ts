@@ -49,6 +49,8 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, unknown>>
   readonly devDependencies?: unknown
+  readonly engines?: unknown
+  readonly publishConfig?: unknown
 }
 
 const isOwn = (name: string): boolean => name.startsWith("@stevedore/")

@@ -16,12 +16,15 @@ const onLine = (line: string): Plugin => ({
     onResolve({ filter: /^@stevedore\/core\// }, ({ path }) => ({
       path: `${line}/packages/core/src/${path.slice("@stevedore/core/".length)}.ts`
     }))
-    onResolve({ filter: /^(?:effect|@effect\/platform)\// }, ({ kind, path, pluginData }) =>
-      pluginData === line ? undefined : resolve(path.replace(/^@effect\/platform\//, "effect/http/"), {
-        kind,
-        pluginData: line,
-        resolveDir: line
-      }))
+    onResolve(
+      { filter: /^(?:effect|@effect\/platform)\// },
+      ({ kind, path, pluginData }) =>
+        pluginData === line ? undefined : resolve(path.replace(/^@effect\/platform\//, "effect/http/"), {
+          kind,
+          pluginData: line,
+          resolveDir: line
+        })
+    )
   }
 })
 
@@ -34,19 +37,21 @@ export interface Weight {
 
 /** What a page loads on Effect 4, measured as in the benchmarks. */
 export const weights = (root: string, line: string): Promise<ReadonlyArray<Weight>> =>
-  Promise.all(Object.entries(budgets).map(async ([program, budget]) => {
-    const { outputFiles } = await build({
-      entryPoints: [`${root}/packages/bench/src/bundles/${program}.ts`],
-      tsconfigRaw: {},
-      plugins: [onLine(line)],
-      bundle: true,
-      minify: true,
-      platform: "browser",
-      format: "esm",
-      target: "es2022",
-      write: false,
-      logLevel: "silent"
+  Promise.all(
+    Object.entries(budgets).map(async ([program, budget]) => {
+      const { outputFiles } = await build({
+        entryPoints: [`${root}/packages/bench/src/bundles/${program}.ts`],
+        tsconfigRaw: {},
+        plugins: [onLine(line)],
+        bundle: true,
+        minify: true,
+        platform: "browser",
+        format: "esm",
+        target: "es2022",
+        write: false,
+        logLevel: "silent"
+      })
+      const bytes = outputFiles.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).byteLength, 0)
+      return { program, bytes, budget }
     })
-    const bytes = outputFiles.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).byteLength, 0)
-    return { program, bytes, budget }
-  }))
+  )

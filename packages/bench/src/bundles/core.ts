@@ -8,9 +8,10 @@ import * as Uploads from "@stevedore/core/Uploads"
 import * as UploadSources from "@stevedore/core/UploadSources"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 
 const layer = Layer.merge(ServiceApi.layer, HttpObjectStorage.layer).pipe(
-  Layer.provide(ServiceConfig.layer({ baseUrl: "/api" })),
+  Layer.provide(ServiceConfig.layer({ baseUrl: "/api", token: Redacted.make("token") })),
   Layer.merge(TransferGate.layer()),
   Layer.provide(FetchHttpClient.layer)
 )
