@@ -87,13 +87,19 @@ const turn = Effect.async<void>((resume) => {
 // the platform, such as the body of a response, may take a few turns of the event loop to go on with a fiber
 const STILL_TURNS = 4
 
+const MOST_IDLE_TURNS = 2000
+
+// a fiber that asks again and again, without a sleep, never rests: it may wait for the very time to pass
+const MOST_BUSY_TURNS = 10_000
+
 // how many turns the fibers take to come to rest depends on how much they have to do
 const settled = (activity: Activity) =>
   Effect.gen(function*() {
-    for (let still = 0; still < STILL_TURNS; still = activity.hasMoved() ? 0 : still + 1) yield* turn
+    for (let turns = 0, still = 0; still < STILL_TURNS && turns < MOST_BUSY_TURNS; turns++) {
+      yield* turn
+      still = activity.hasMoved() ? 0 : still + 1
+    }
   })
-
-const MOST_IDLE_TURNS = 2000
 
 /**
  * Runs an effect to its end with its own clock, which jumps from one sleep to the next whenever no fiber of the effect

@@ -59,6 +59,18 @@ describe("VirtualTime", () => {
       assert.deepStrictEqual(yield* VirtualTime.run(program), Option.some("done"))
     }))
 
+  it.effect("moves on beside a fiber that never rests", () =>
+    Effect.gen(function*() {
+      const asking = Effect.repeat(Effect.zipRight(Effect.yieldNow(), Clock.currentTimeMillis), {
+        until: (now) => now >= 1000
+      })
+      const program = Effect.zipRight(
+        Effect.race(asking, Effect.as(Effect.sleep("1 second"), 1000)),
+        Clock.currentTimeMillis
+      )
+      assert.strictEqual(yield* VirtualTime.run(program, { start: 0 }), 1000)
+    }))
+
   it.live("lets time pass also for what the program does when it is interrupted", () =>
     Effect.gen(function*() {
       let ended = 0
