@@ -401,7 +401,7 @@ if (forEffect4 !== "") {
   const sandbox = spawn(
     process.execPath,
     ["node_modules/@stevedore/cli/bin/stevedore.cjs", "sandbox", "--port", "0", "--storage-port", "0", "--json"],
-    { cwd: command, env: environment, stdio: ["ignore", "pipe", "inherit"] }
+    { cwd: command, env: environment, stdio: ["ignore", "pipe", "ignore"] }
   )
   process.on("exit", () => sandbox.kill())
   const [listening] = await once(createInterface(sandbox.stdout), "line")
