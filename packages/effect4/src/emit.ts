@@ -212,6 +212,23 @@ const importsOf = (file: ts.SourceFile): ReadonlyArray<string> =>
 const foreignIn = (imports: ReadonlyArray<string>, packages: ReadonlyArray<string>): string | undefined =>
   imports.find((one) => /^@stevedore\//.test(one) && !packages.some((own) => one === own || one.startsWith(`${own}/`)))
 
+/** What files import of the repository, and what that imports, with themselves. */
+const reachedFrom = (root: string, program: ts.Program, names: ReadonlyArray<string>): ReadonlySet<string> => {
+  const reached = new Set<string>()
+  const left = [...names]
+  for (let name = left.pop(); name !== undefined; name = left.pop()) {
+    const file = program.getSourceFile(name)
+    if (file === undefined || reached.has(name)) continue
+    reached.add(name)
+    for (const one of importsOf(file)) {
+      const [, own, path = "index"] = /^@stevedore\/([^/]+)(?:\/(.+))?$/.exec(one) ?? []
+      if (own !== undefined) left.push(`${root}/packages/${own}/src/${path}.ts`)
+      else if (one.startsWith(".")) left.push(resolve(dirname(name), one).replace(/\.js$/, ".ts"))
+    }
+  }
+  return reached
+}
+
 /** Why a file of a test cannot be on this line, by file. What imports such a file cannot either. */
 const reasonsOf = (
   root: string,
@@ -280,27 +297,41 @@ export const emit = (
   root: string,
   into: string,
   seams: string,
-  { packages, sources, tests, withheld }: {
+  { documented: ofUsers, packages, partial, sources, tests, withheld }: {
     readonly sources: ReadonlyArray<string>
+    /** Of these sources only what the others import is written. */
+    readonly partial: ReadonlyArray<string>
     readonly tests: ReadonlyArray<string>
     readonly withheld: Readonly<Record<string, string>>
     readonly packages: ReadonlyArray<string>
+    /** Of these, the pages and examples are written too. */
+    readonly documented: ReadonlyArray<string>
   }
 ): Emission => {
   const config = ts.readConfigFile(`${root}/tsconfig.json`, (path) => readFileSync(path, "utf8"))
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
   const namesIn = (folders: ReadonlyArray<string>) =>
     folders.flatMap((folder) => ts.sys.readDirectory(`${root}/${folder}`, [".ts"]))
-  const names = namesIn(sources)
-  const folders = packages.map((name) => `${root}/packages/${name.replace("@stevedore/", "")}`)
+  const whole = namesIn(sources)
+  const folders = ofUsers.map((name) => `${root}/packages/${name}`)
   const folderOf = (file: string) => folders.find((one) => file.startsWith(`${one}/`)) ?? dirname(file)
   const pages = folders.map((folder) => `${folder}/README.md`)
   const examples = new Map(
-    [...names, ...pages].map((name) => [name, examplesOf(name, readFileSync(name, "utf8"))])
+    [...whole.filter((name) => folders.some((one) => name.startsWith(`${one}/`))), ...pages].map((
+      name
+    ) => [name, examplesOf(name, readFileSync(name, "utf8"))])
   )
-  const program = programOf(options, [...names, ...namesIn(tests)], [...examples.values()].flat())
+  const program = programOf(
+    options,
+    [...whole, ...namesIn(partial), ...namesIn(tests)],
+    [...examples.values()].flat()
+  )
+  const reached = reachedFrom(root, program, whole)
+  const names = [...whole, ...namesIn(partial).filter((name) => reached.has(name))]
   const stale = folders.map((folder) => `${folder.slice(root.length + 1)}/examples`)
-  for (const folder of [...sources, ...tests, ...stale]) rmSync(`${into}/${folder}`, { recursive: true, force: true })
+  for (const folder of [...sources, ...partial, ...tests, ...stale]) {
+    rmSync(`${into}/${folder}`, { recursive: true, force: true })
+  }
   const put = (name: string, text: string): void => {
     const path = `${into}/${name.slice(root.length + 1)}`
     mkdirSync(dirname(path), { recursive: true })

@@ -10,6 +10,12 @@ import { withheld } from "./withheld.js"
 /** The packages on the line, each after those that it is built upon. */
 const packages = ["core"]
 
+/** Those that are on the line for its tests, and are not published for Effect 4 yet. */
+const unpublished = ["testing"]
+
+/** Those of which only what the others import is on the line. */
+const partial = ["server"]
+
 const here = dirname(dirname(fileURLToPath(import.meta.url)))
 const root = dirname(dirname(here))
 const line = `${root}/.cache/effect4`
@@ -40,10 +46,13 @@ const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 const node = major > 22 || (major === 22 && minor >= 12) || !existsSync(nodeOfLine) ? process.execPath : nodeOfLine
 
 install()
+const all = [...packages, ...unpublished]
 const { files, notEmitted, unlisted } = emit(root, line, `${here}/seams`, {
-  sources: packages.map((name) => `packages/${name}/src`),
-  tests: packages.map((name) => `packages/${name}/test`),
-  packages: packages.map((name) => `@stevedore/${name}`),
+  sources: all.map((name) => `packages/${name}/src`),
+  partial: partial.map((name) => `packages/${name}/src`),
+  tests: all.map((name) => `packages/${name}/test`),
+  packages: [...all, ...partial].map((name) => `@stevedore/${name}`),
+  documented: packages,
   withheld
 })
 // a test compares it with the table of meanings

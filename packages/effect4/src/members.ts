@@ -17,7 +17,22 @@ interface Module {
  * makes of it first.
  */
 const table: Readonly<Record<string, Module>> = {
-  "@effect/platform/HttpBody": { module: "effect/http/HttpBody", same: "HttpBody", rewritten: "raw stream" },
+  "@effect/platform/Cookies": { module: "effect/http/Cookies", same: "Cookies" },
+  "@effect/platform/FetchHttpClient": { module: "effect/http/FetchHttpClient", same: "layer" },
+  "@effect/platform/FileSystem": {
+    module: "effect/FileSystem",
+    same: `File FileSystem File#sync File#writeAll FileSystem#makeDirectory FileSystem#makeTempDirectoryScoped
+      FileSystem#open FileSystem#readDirectory FileSystem#readFileString FileSystem#remove FileSystem#rename
+      FileSystem#stream`,
+    renamed: { MiB: "effect/ByteSize.mebibytes" }
+  },
+  "@effect/platform/Headers": { module: "effect/http/Headers", same: "Headers merge set setAll", rewritten: "remove" },
+  "@effect/platform/HttpApp": { module: "effect/http/HttpEffect", rewritten: "Default" },
+  "@effect/platform/HttpBody": {
+    module: "effect/http/HttpBody",
+    same: "HttpBody empty text uint8Array #Proto Proto#_tag Proto#contentType Uint8Array#contentLength",
+    rewritten: "raw stream"
+  },
   "@effect/platform/HttpClient": {
     module: "effect/http/HttpClient",
     same: "HttpClient mapRequestEffect withScope With#execute",
@@ -27,7 +42,7 @@ const table: Readonly<Record<string, Module>> = {
   "@effect/platform/HttpClientRequest": {
     module: "effect/http/HttpClientRequest",
     same:
-      "HttpClientRequest bearerToken bodyText get post prependUrl put setHeaders HttpClientRequest#headers HttpClientRequest#method HttpClientRequest#url",
+      "HttpClientRequest bearerToken bodyText get make post prependUrl put setHeaders HttpClientRequest#headers HttpClientRequest#method HttpClientRequest#url",
     rewritten: "setBody",
     renamed: { bodyUnsafeJson: "bodyJsonUnsafe" }
   },
@@ -37,9 +52,30 @@ const table: Readonly<Record<string, Module>> = {
   },
   "@effect/platform/HttpIncomingMessage": {
     module: "effect/http/HttpIncomingMessage",
-    same: "HttpIncomingMessage#headers HttpIncomingMessage#stream"
+    same: "HttpIncomingMessage#headers HttpIncomingMessage#stream HttpIncomingMessage#text",
+    rewritten: "withMaxBodySize"
+  },
+  "@effect/platform/HttpMethod": { module: "effect/http/HttpMethod", same: "HttpMethod" },
+  "@effect/platform/HttpMiddleware": { module: "effect/http/HttpMiddleware", same: "cors" },
+  "@effect/platform/HttpRouter": { module: "effect/http/HttpRouter", same: "PathInput" },
+  "@effect/platform/HttpServer": {
+    module: "effect/http/HttpServer",
+    same: "HttpServer HttpServer#address HttpServer#serve"
+  },
+  "@effect/platform/HttpServerError": { module: "effect/http/HttpServerError" },
+  "@effect/platform/HttpServerRequest": {
+    module: "effect/http/HttpServerRequest",
+    same: `HttpServerRequest fromWeb HttpServerRequest#method HttpServerRequest#originalUrl HttpServerRequest#source
+      HttpServerRequest#url`
+  },
+  "@effect/platform/HttpServerResponse": {
+    module: "effect/http/HttpServerResponse",
+    same: `HttpServerResponse empty redirect setBody setHeader setHeaders setStatus stream text HttpServerResponse#body
+      HttpServerResponse#cookies HttpServerResponse#headers HttpServerResponse#status`,
+    renamed: { unsafeJson: "jsonUnsafe" }
   },
   "@effect/platform/HttpTraceContext": { module: "effect/http/HttpTraceContext", same: "toHeaders" },
+  "@effect/platform/Path": { module: "effect/Path", same: "Path Path#join" },
   "@effect/platform/KeyValueStore": {
     module: "effect/persistence/KeyValueStore",
     same: "KeyValueStore layerMemory KeyValueStore#remove KeyValueStore#set",
@@ -47,17 +83,23 @@ const table: Readonly<Record<string, Module>> = {
   },
   "effect/Array": {
     same:
-      "NonEmptyReadonlyArray dedupe empty ensure filter findFirst flatMap get getSomes makeBy map range replicate zip",
+      `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes makeBy map range
+      replicate reverse sort zip`,
     renamed: { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty" },
     rewritten: "filterMap partition"
   },
   "effect/Cause": {
-    same: "Cause map",
-    renamed: { failureOption: "findErrorOption", isInterruptedOnly: "hasInterruptsOnly" },
+    same: "Cause isCause map",
+    renamed: {
+      failureOption: "findErrorOption",
+      isInterrupted: "hasInterrupts",
+      isInterruptedOnly: "hasInterruptsOnly"
+    },
     rewritten: "failureOrCause keepDefects"
   },
+  "effect/Chunk": { same: "Chunk append appendAll drop empty fromIterable map of range reduce take Chunk#length" },
   "effect/Clock": {
-    same: "Clock currentTimeMillis",
+    same: "Clock currentTimeMillis Clock#currentTimeNanos",
     renamed: {
       "Clock#unsafeCurrentTimeMillis": "currentTimeMillisUnsafe",
       // what is measured by nanoseconds is how long something took: on 4, `currentTimeNanosUnsafe` follows the wall clock
@@ -66,7 +108,9 @@ const table: Readonly<Record<string, Module>> = {
   },
   "effect/Config": { same: "Config all succeed", renamed: { nonEmptyString: "NonEmptyString", string: "String" } },
   "effect/ConfigError": { module: "effect/Config", same: "ConfigError" },
+  "effect/Console": { same: "Console consoleWith", rewritten: "setConsole" },
   "effect/Context": { same: "Context get", rewritten: "Tag Reference" },
+  "effect/Data": { same: "TaggedEnum TaggedError taggedEnum #_tag" },
   "effect/DateTime": {
     same: "DateTime Equivalence formatIso isDateTime make",
     renamed: { unsafeFromDate: "fromDateUnsafe", unsafeMake: "makeUnsafe" }
@@ -81,15 +125,16 @@ const table: Readonly<Record<string, Module>> = {
     renamed: { DurationInput: "Input", decode: "fromInputUnsafe", lessThanOrEqualTo: "isLessThanOrEqualTo" }
   },
   "effect/Effect": {
-    same: `Effect acquireRelease addFinalizer all annotateCurrentSpan as asSome asVoid clockWith currentSpan delay
-      ensuring exit fail failCause flatMap flatten forEach forever gen interruptible logDebug logInfo logWarning
-      map mapBoth mapError match matchCauseEffect matchEffect never onError onExit onInterrupt orElseSucceed promise provide
-      provideService raceFirst repeat scoped scopedWith sleep succeed succeedNone succeedSome suspend sync tap tapError
-      timeoutOption try uninterruptible uninterruptibleMask void zip zipWith scope
+    same: `Effect acquireRelease addFinalizer all annotateCurrentSpan as asSome asVoid clockWith context currentSpan
+      delay ensuring exit fail failCause failSync filterOrFail firstSuccessOf flatMap flatten forEach forever gen interruptible isSuccess logDebug logError logInfo
+      logWarning map mapBoth mapError match matchCauseEffect matchEffect never onError onExit onInterrupt orElseSucceed promise provide
+      provideService raceFirst reduce repeat scoped scopedWith serviceOption sleep succeed succeedNone succeedSome suspend
+      sync tap tapError tapErrorTag timeout timeoutOption tracer try uninterruptible uninterruptibleMask void zip zipWith scope
       Latch#await Latch#close Latch#open Semaphore#withPermits`,
     renamed: {
       async: "callback",
       catchAll: "catch",
+      catchAllCause: "catchCause",
       catchAllDefect: "catchDefect",
       clock: "effect/Clock.Clock",
       contextWithEffect: "contextWith",
@@ -98,10 +143,11 @@ const table: Readonly<Record<string, Module>> = {
       makeSemaphore: "effect/Semaphore.make",
       metricLabels: "effect/Metric.CurrentMetricAttributes",
       tapErrorCause: "tapCause",
+      unsafeMakeSemaphore: "effect/Semaphore.makeUnsafe",
       "Latch#unsafeOpen": "openUnsafe"
     },
     rewritten:
-      "catchIf Semaphore#release Semaphore#take dieMessage forkDaemon forkIn forkScoped transposeMapOption withSpan zipLeft zipRight"
+      "catchIf Semaphore#release Semaphore#take dieMessage disconnect forkDaemon forkIn forkScoped ignoreLogged timeoutFail transposeMapOption withScheduler withSpan zipLeft zipRight"
   },
   "effect/Either": {
     module: "effect/Result",
@@ -120,6 +166,14 @@ const table: Readonly<Record<string, Module>> = {
     },
     rewritten: "match zipWith"
   },
+  "effect/Encoding": {
+    renamed: {
+      decodeBase64UrlString: "effect/encoding/Base64Url.decodeString",
+      encodeBase64: "effect/encoding/Base64.encode",
+      encodeBase64Url: "effect/encoding/Base64Url.encode",
+      encodeHex: "effect/encoding/Hex.encode"
+    }
+  },
   "effect/Equal": { same: "Equal equals symbol" },
   "effect/Exit": {
     same: "Exit fail failCause isFailure isSuccess match succeed void Failure#cause Success#_tag Success#value"
@@ -129,48 +183,65 @@ const table: Readonly<Record<string, Module>> = {
     renamed: { RuntimeFiber: "Fiber" },
     rewritten: "RuntimeFiber#unsafePoll RuntimeFiber#unsafeInterruptAsFork interruptFork"
   },
+  "effect/FiberSet": { same: "awaitEmpty make", rewritten: "run" },
   "effect/Function": { same: "LazyArg constVoid constant dual flow identity" },
   "effect/Hash": { same: "string symbol", rewritten: "cached" },
   "effect/HashMap": { same: "HashMap empty has modifyAt reduce" },
-  "effect/Inspectable": { same: "NodeInspectSymbol" },
-  "effect/Layer": { same: "Layer effect succeed sync", renamed: { scoped: "effect" } },
+  "effect/Inspectable": { same: "Class NodeInspectSymbol", renamed: { format: "effect/Formatter.format" } },
+  "effect/Layer": {
+    same: "Layer build effect effectContext succeed sync",
+    renamed: { scoped: "effect", unwrapEffect: "unwrap" },
+    rewritten: "setRandom setTracer"
+  },
   "effect/List": {
     module: "effect/Chunk",
     same: "appendAll empty fromIterable prepend prependAll reduce",
     renamed: { List: "Chunk" }
   },
   "effect/Metric": {
-    same: "counter gauge update",
+    same: "counter gauge snapshot update",
     renamed: { "Metric#unsafeUpdate": "updateUnsafe" },
     rewritten: "increment incrementBy tagged histogram timerWithBoundaries"
   },
-  "effect/MetricBoundaries": { rewritten: "exponential MetricBoundaries#values" },
+  "effect/LogLevel": { rewritten: "All#label" },
+  "effect/Logger": {
+    same: "Logger Logger#log Options#logLevel",
+    renamed: { logfmtLogger: "formatLogFmt", structuredLogger: "formatStructured" },
+    rewritten: "minimumLogLevel"
+  },
+  "effect/MetricBoundaries": {
+    renamed: { fromIterable: "effect/Metric.boundariesFromIterable" },
+    rewritten: "exponential MetricBoundaries#values"
+  },
   "effect/Option": {
-    same: `Option contains exists filter flatMap flatten getOrElse getOrThrow getOrUndefined isNone isSome liftPredicate
+    same:
+      `Option all contains exists filter flatMap flatten getOrElse getOrThrow getOrUndefined isNone isSome liftPredicate
       liftThrowable map match none orElse some zipWith Some#value`,
     renamed: { flatMapNullable: "flatMapNullishOr", fromNullable: "fromNullishOr" }
   },
+  "effect/Order": { same: "combine mapInput", renamed: { number: "Number", reverse: "flip", string: "String" } },
   "effect/Pipeable": { same: "Pipeable#pipe" },
   "effect/Predicate": {
     same: "hasProperty isFunction isNumber isString isTagged",
-    renamed: { isReadonlyRecord: "isReadonlyObject", isRecord: "isObject" }
+    renamed: { isObject: "isObjectKeyword", isReadonlyRecord: "isReadonlyObject", isRecord: "isObject" }
   },
   "effect/Queue": { same: "bounded offer shutdown take unbounded" },
   // on 4, `nextIntBetween` can give its upper limit
   "effect/Random": { same: "next", rewritten: "nextIntBetween" },
   // tags have other names on 4: the type-check refuses a comparison with one of 3
   "effect/ParseResult": {
-    same: "#issue Type#_tag",
+    same: "#issue ArrayFormatterIssue#message ArrayFormatterIssue#path Type#_tag",
     renamed: { ParseError: "effect/Schema.SchemaError", ParseIssue: "effect/SchemaIssue.Issue" },
     rewritten: "fail succeed"
   },
   "effect/Record": { same: "filter map toEntries", rewritten: "filterMap" },
-  "effect/Redacted": { same: "Redacted make value" },
+  "effect/Redacted": { same: "Redacted isRedacted make value" },
   "effect/Ref": { same: "Ref get make set" },
+  "effect/Schedule": { same: "exponential forever" },
   "effect/Schema": {
-    same: `Array Boolean DurationFromMillis Int NonEmptyArray NonEmptyString Null NullOr Number NumberFromString
-      OptionFromNullOr String Struct TaggedError TaggedStruct UndefinedOr Unknown decodeUnknownOption
-      decodeUnknownSync is make optional #_tag #Fields Schema#Type Schema#ast Struct#fields Struct#make Union#members transformOrFail#to`,
+    same: `Array Boolean Class DurationFromMillis Int NonEmptyArray NonEmptyString Null NullOr Number NumberFromString
+      OptionFromNullOr String Struct TaggedClass TaggedError TaggedStruct UndefinedOr Unknown decodeUnknownOption
+      decodeUnknownSync is make optional #_tag #Fields Schema#Type Literal#literals Schema#ast Struct#fields Struct#make Union#members transformOrFail#to`,
     renamed: {
       // on 4, `Schema.Date` is the Schema of a Date
       Date: "DateFromString",
@@ -180,6 +251,7 @@ const table: Readonly<Record<string, Module>> = {
       JsonNumber: "Finite",
       decode: "decodeEffect",
       decodeEither: "decodeResult",
+      decodeUnknown: "decodeUnknownEffect",
       decodeUnknownEither: "decodeUnknownResult",
       encode: "encodeEffect",
       encodeEither: "encodeResult",
@@ -187,7 +259,8 @@ const table: Readonly<Record<string, Module>> = {
       parseJson: "fromJsonString"
     },
     rewritten:
-      `TaggedErrorClass#_tag List Literal NonNegativeInt Record Schema Union between declare filter instanceOf nonNegative optionalWith pattern
+      `TaggedErrorClass#_tag List Literal NonNegativeInt Record Schema Union Defect between declare filter finite instanceOf maxItems
+      maxLength minItems nonNegative optionalWith pattern
       positive propertySignature startsWith transform transformOrFail BooleanFromString withConstructorDefault Annotable#annotations
       Struct#annotations transform#annotations`
   },
@@ -197,13 +270,15 @@ const table: Readonly<Record<string, Module>> = {
     rewritten: "fork"
   },
   "effect/Stream": {
-    same: `Stream concat empty fail filter flatMap fromAsyncIterable fromEffect fromIterable make map mapEffect mapError
-      runForEach runForEachWhile runHead suspend tap unwrap`,
-    renamed: { catchAll: "catch", tapErrorCause: "tapCause", unwrapScoped: "unwrap" },
-    rewritten: "runFold"
+    same:
+      `Stream concat drain empty fail filter flatMap flatten fromAsyncIterable fromEffect fromIterable make map mapEffect mapError
+      runForEach runForEachWhile runHead suspend tap tapError unwrap`,
+    renamed: { catchAll: "catch", fromChunk: "fromIterable", tapErrorCause: "tapCause", unwrapScoped: "unwrap" },
+    rewritten: "fromReadableStream runFold runFoldEffect"
   },
   "effect/Struct": { renamed: { entries: "effect/Record.toEntries" } },
-  "effect/Subscribable": { rewritten: "Subscribable make" }
+  "effect/Subscribable": { rewritten: "Subscribable make" },
+  "effect/Tracer": { same: "Span Tracer" }
 }
 
 /** The same for what only tests and examples use. */
@@ -233,7 +308,7 @@ const testTable: Readonly<Record<string, Module>> = {
     same: "Methods#live MethodsNonLive#effect MethodsNonLive#prop MethodsNonLive#scoped Tester#each Tester#prop"
   },
   "effect/Array": { same: "dedupeAdjacent" },
-  "effect/Cause": { same: "die fail pretty squash", rewritten: "dieOption" },
+  "effect/Cause": { same: "die fail squash", rewritten: "dieOption pretty" },
   "effect/Clock": { same: "Clock#currentTimeMillis Clock#sleep" },
   "effect/DateTime": { renamed: { unsafeMakeZoned: "makeZonedUnsafe" } },
   "effect/Chunk": { same: "make toReadonlyArray" },
@@ -259,7 +334,7 @@ const testTable: Readonly<Record<string, Module>> = {
   "effect/FastCheck": {
     module: "fast-check",
     same: `Arbitrary anything array assert bigInt boolean constant constantFrom date dictionary double infiniteStream
-      integer json jsonValue maxSafeNat nat oneof option pre property record shuffledSubarray string stringMatching
+      integer json jsonValue maxSafeNat nat oneof option pre property record sample shuffledSubarray string stringMatching
       subarray tuple uint8Array uniqueArray webUrl`
   },
   "effect/Fiber": { same: "Fiber await awaitAll interruptAll joinAll", rewritten: "poll" },

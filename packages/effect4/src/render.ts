@@ -1,7 +1,7 @@
 import ts from "typescript"
 import { importOf, members, moduleNames } from "./members.js"
 import type { Rendering } from "./rewrites.js"
-import { referenceOf, rewrites } from "./rewrites.js"
+import { referenceOf, rewrites, shapeOf } from "./rewrites.js"
 import { halves, isEither, memberOf, namespaceOf, placeOf, propertyOf, typeName } from "./source.js"
 
 /** What a name of a module is in a file of the new line: `Result` for `effect/Result`. */
@@ -79,6 +79,11 @@ const generatorOf = (checker: ts.TypeChecker, node: ts.Node): string | undefined
   return ts.isCallExpression(at.parent) ? memberOf(checker, at.parent.expression) : undefined
 }
 
+/** Whether a type is what a tag stands for: `Uploads["Type"]`. */
+const isShapeOfTag = (checker: ts.TypeChecker, { indexType, objectType }: ts.IndexedAccessTypeNode): boolean =>
+  ts.isLiteralTypeNode(indexType) && ts.isStringLiteral(indexType.literal) && indexType.literal.text === "Type" &&
+  propertyOf(checker.getTypeAtLocation(objectType).getProperty("Type"))?.startsWith("effect/Context.") === true
+
 /** The two words that a tag of Either is compared with. */
 const tags: Readonly<Record<string, string>> = { Left: "Failure", Right: "Success" }
 
@@ -145,8 +150,9 @@ export const rendering = (
   }
 
   const ruled = (node: ts.Node): string | undefined => {
-    const reference = referenceOf(node, self)
+    const reference = referenceOf(node, self) ?? shapeOf(node, self)
     if (reference !== undefined) return reference
+    if (ts.isIndexedAccessTypeNode(node) && isShapeOfTag(checker, node)) return `${render(node.objectType)}["Service"]`
     const subject = ts.isCallExpression(node) || ts.isNewExpression(node)
       ? node.expression
       : ts.isTypeReferenceNode(node)

@@ -1,6 +1,6 @@
 import ts from "typescript"
 import { isExample } from "./examples.js"
-import { halves } from "./source.js"
+import { halves, typeName } from "./source.js"
 
 /** What is known while one file is written for Effect 4. */
 export interface Rendering {
@@ -136,6 +136,25 @@ const provided = (service: (rendering: Rendering) => string): Rewrite =>
       })`
   })
 
+/** A layer of what is a service on 4 as any other. */
+const layerOf = (module: string, service: string): Rewrite =>
+  call((args, rendering) =>
+    `${rendering.need("effect/Layer")}.succeed(${rendering.need(module)}.${service}, ${all(rendering, args)})`
+  )
+
+/** A fold of a stream, whose start is made when it runs. */
+const folded = (member: string): Rewrite =>
+  call((args, rendering) => {
+    const start = args.at(-2)
+    const step = args.at(-1)
+    return start && step &&
+      `${rendering.need("effect/Stream")}.${member}(${
+        [...args.slice(0, -2).map(rendering.render), `() => (${rendering.render(start)})`, rendering.render(step)].join(
+          ", "
+        )
+      })`
+  })
+
 /** A method of a semaphore is a function of its module on 4. */
 const ofSemaphore = (member: string): Rewrite => (node, rendering) =>
   ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)
@@ -160,6 +179,32 @@ export const referenceOf = (node: ts.Node, rendering: Rendering): string | undef
   return `${exported}const ${node.name.text}${
     type === undefined ? "" : `: ${context}.Reference${shown}`
   } = ${context}.Reference${shown}(${all(rendering, made.arguments)})`
+}
+
+/** What an object is made of on 4, by the type that is wanted; by property: other names, or none for what is left out. */
+const shapes: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<string>>>>> = {
+  "effect/Clock.Clock": {
+    "[Clock.ClockTypeId]": [],
+    unsafeCurrentTimeMillis: ["currentTimeMillisUnsafe"],
+    unsafeCurrentTimeNanos: ["currentTimeNanosUnsafe", "monotonicTimeNanosUnsafe"],
+    currentTimeNanos: ["currentTimeNanos", "monotonicTimeNanos"]
+  }
+}
+
+/** An object that is written out for a type of Effect that has other properties on 4. */
+export const shapeOf = (node: ts.Node, rendering: Rendering): string | undefined => {
+  if (!ts.isObjectLiteralExpression(node)) return undefined
+  const wanted = rendering.checker.getContextualType(node)
+  const shape = shapes[(wanted && typeName(wanted)) ?? ""]
+  if (shape === undefined) return undefined
+  const properties = node.properties.flatMap((one) => {
+    const names = shape[one.name?.getText() ?? ""]
+    if (names === undefined) return [rendering.render(one)]
+    return names.map((to) =>
+      ts.isPropertyAssignment(one) ? `${to}: ${rendering.render(one.initializer)}` : `${to}: ${one.name?.getText()}`
+    )
+  })
+  return `{ ${properties.join(", ")} }`
 }
 
 /** A function that is given a value and more: on 4 only the value. */
@@ -315,15 +360,19 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   ],
   [
     "effect/Schema.optionalWith",
-    call(([schema, options], rendering) => {
+    call(([schema, options], rendering, node) => {
       if (schema === undefined) return undefined
       const own = rendering.need("effect/Schema")
       const byDefault = property(rendering, options, "default")
+      // what follows may be the default of its constructor
+      const steps = ts.isPropertyAccessExpression(node.parent)
+        ? ["withDecodingDefaultType"]
+        : ["withDecodingDefaultType", "withConstructorDefault"]
       return byDefault === undefined
         ? `${own}.optionalKey(${rendering.render(schema)})`
-        : `${rendering.render(schema)}.pipe(${own}.withDecodingDefaultType(${
-          rendering.need("effect/Effect")
-        }.sync(${byDefault})))`
+        : `${rendering.render(schema)}.pipe(${
+          steps.map((one) => `${own}.${one}(${rendering.need("effect/Effect")}.sync(${byDefault}))`).join(", ")
+        })`
     })
   ],
   [
@@ -419,26 +468,18 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   ],
   [
     "effect/Fiber.interruptFork",
-    (node, { need }) =>
-      halves(node) === undefined ? undefined : `(fiber) => ${need("effect/Effect")}.sync(() => fiber.interruptUnsafe())`
+    (node, rendering) => {
+      const effect = rendering.need("effect/Effect")
+      if (ts.isCallExpression(node)) {
+        return `${effect}.sync(() => ${all(rendering, node.arguments)}.interruptUnsafe())`
+      }
+      return halves(node) === undefined ? undefined : `(fiber) => ${effect}.sync(() => fiber.interruptUnsafe())`
+    }
   ],
   ["effect/Scope.fork", shortened("effect/Scope", "fork", 1)],
   ["effect/Effect.Semaphore#take", ofSemaphore("take")],
   ["effect/Effect.Semaphore#release", ofSemaphore("release")],
-  [
-    "effect/Stream.runFold",
-    call((args, rendering) => {
-      const stream = rendering.need("effect/Stream")
-      const start = args.at(-2)
-      const step = args.at(-1)
-      return start && step &&
-        `${stream}.runFold(${
-          [...args.slice(0, -2).map(rendering.render), `() => ${rendering.render(start)}`, rendering.render(step)].join(
-            ", "
-          )
-        })`
-    })
-  ],
+  ["effect/Stream.runFold", folded("runFold")],
   [
     "effect/Either.zipWith",
     call(([one, other, combine], { need, render }) => {
@@ -645,6 +686,96 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
     ts.isCallExpression(node)
       ? calling("effect/Effect", "forkChild", started)(node, rendering)
       : name(({ need }) => `${need("effect/Effect")}.forkChild(${started})`)(node, rendering)],
+  [
+    "@effect/platform/HttpApp.Default",
+    (node, rendering) => {
+      if (!ts.isTypeReferenceNode(node)) return undefined
+      const { need, render } = rendering
+      const [error, services] = node.typeArguments ?? []
+      const request = `${need("effect/http/HttpServerRequest")}.HttpServerRequest`
+      return `${need("effect/Effect")}.Effect<${need("effect/http/HttpServerResponse")}.HttpServerResponse, ${
+        error === undefined ? "never" : render(error)
+      }, ${services === undefined ? request : `${request} | ${render(services)}`}>`
+    }
+  ],
+  [
+    "@effect/platform/HttpIncomingMessage.withMaxBodySize",
+    call(([size], { need, render }) => {
+      const [bytes] = size !== undefined && ts.isCallExpression(size) ? size.arguments : []
+      return bytes &&
+        `${need("effect/Effect")}.provideService(${need("effect/http/HttpIncomingMessage")}.MaxBodySize, ${
+          render(bytes)
+        })`
+    })
+  ],
+  // who is interrupted waits for the end of what it runs, unless that is a fiber that it only joins
+  [
+    "effect/Effect.disconnect",
+    call(([disconnected], { need, render }) => {
+      const effect = need("effect/Effect")
+      const joined = `${effect}.onInterrupt(restore(${
+        need("effect/Fiber")
+      }.join(fiber)), () => ${effect}.sync(() => fiber.interruptUnsafe()))`
+      return disconnected &&
+        `(<A, E, R>(effect: ${effect}.Effect<A, E, R>) => ${effect}.uninterruptibleMask((restore) => ${effect}.flatMap(${effect}.forkDetach(restore(effect), ${started}), (fiber) => ${joined})))(${
+          render(disconnected)
+        })`
+    })
+  ],
+  ["effect/Effect.ignoreLogged", (node, rendering) => {
+    const ignore = `${rendering.need("effect/Effect")}.ignoreCause`
+    if (ts.isCallExpression(node)) return `${ignore}(${all(rendering, node.arguments)}, { log: "Debug" })`
+    return halves(node) === undefined ? undefined : `${ignore}({ log: "Debug" })`
+  }],
+  [
+    "effect/Effect.timeoutFail",
+    call((args, rendering) => {
+      const options = args.at(-1)
+      const duration = property(rendering, options, "duration")
+      const onTimeout = property(rendering, options, "onTimeout")
+      const effect = rendering.need("effect/Effect")
+      return duration && onTimeout &&
+        `${effect}.timeoutOrElse(${
+          [
+            ...args.slice(0, -1).map(rendering.render),
+            `{ duration: ${duration}, orElse: () => ${effect}.failSync(${onTimeout}) }`
+          ].join(", ")
+        })`
+    })
+  ],
+  ["effect/Cause.pretty", shortened("effect/Cause", "pretty", 1)],
+  [
+    "@effect/platform/Headers.remove",
+    call((args, rendering) => {
+      const headers = rendering.need("effect/http/Headers")
+      const names = args.at(-1)
+      const isList = names !== undefined &&
+        rendering.checker.isArrayLikeType(rendering.checker.getTypeAtLocation(names))
+      return `${headers}.${isList ? "removeMany" : "remove"}(${all(rendering, args)})`
+    })
+  ],
+  ["effect/FiberSet.run", calling("effect/FiberSet", "run", started)],
+  ["effect/Layer.setRandom", layerOf("effect/Random", "Random")],
+  ["effect/Layer.setTracer", layerOf("effect/Tracer", "Tracer")],
+  ["effect/Console.setConsole", layerOf("effect/Console", "Console")],
+  ["effect/Logger.minimumLogLevel", layerOf("effect/References", "MinimumLogLevel")],
+  [
+    "effect/LogLevel.All#label",
+    (node, { render }) => ts.isPropertyAccessExpression(node) ? `${render(node.expression)}.toUpperCase()` : undefined
+  ],
+  ["effect/Schema.Defect", name(({ need }) => `${need("effect/Schema")}.Defect()`)],
+  ["effect/Schema.finite", check((_args, _rendering, schema) => `${schema}.isFinite()`)],
+  ["effect/Schema.maxItems", check((args, rendering, schema) => `${schema}.isMaxLength(${all(rendering, args)})`)],
+  ["effect/Schema.maxLength", check((args, rendering, schema) => `${schema}.isMaxLength(${all(rendering, args)})`)],
+  ["effect/Schema.minItems", check((args, rendering, schema) => `${schema}.isMinLength(${all(rendering, args)})`)],
+  [
+    "effect/Stream.fromReadableStream",
+    call(([evaluate, onError], { need, render }) =>
+      evaluate && onError &&
+      `${need("effect/Stream")}.fromReadableStream({ evaluate: ${render(evaluate)}, onError: ${render(onError)} })`
+    )
+  ],
+  ["effect/Stream.runFoldEffect", folded("runFoldEffect")],
   ["effect/Effect.yieldNow", call((_args, { need }) => `${need("effect/Effect")}.yieldNow`)],
   [
     "effect/Effect.repeatN",
@@ -657,6 +788,7 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
         })`
     })
   ],
+  ["effect/Effect.withScheduler", provided(({ need }) => `${need("effect/Scheduler")}.Scheduler`)],
   ["effect/Effect.withClock", provided(({ need }) => `${need("effect/Clock")}.Clock`)],
   ["effect/Stream.runCollect", (node, rendering) => {
     // what is shown to users takes the array as it is

@@ -63,30 +63,32 @@ export const etag: Effect.Effect<string> = Effect.map(fromAlphabet(HEX, 32), (di
 const WORD = 2 ** 32
 
 // 53 bits, as many as a number holds
-const next = Effect.sync(() => {
+const secureDouble = (): number => {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2))
   return (high * 2 ** 21 + (low >>> 11)) / (WORD * 2 ** 21)
-})
+}
 
-const nextIntBetween = (min: number, max: number) => Effect.map(next, (at) => min + Math.floor(at * (max - min)))
-
-const secure: Random.Random = {
-  [Random.RandomTypeId]: Random.RandomTypeId,
-  next,
-  nextBoolean: Effect.map(next, (at) => at < 0.5),
-  nextInt: nextIntBetween(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-  nextRange: (min, max) => Effect.map(next, (at) => min + at * (max - min)),
-  nextIntBetween,
-  shuffle: <A>(elements: Iterable<A>) =>
-    Effect.reduce(
-      Array.from(elements),
-      Chunk.empty<A>(),
-      (shuffled, element) =>
-        Effect.map(
-          nextIntBetween(0, shuffled.length + 1),
-          (at) => Chunk.appendAll(Chunk.append(Chunk.take(shuffled, at), element), Chunk.drop(shuffled, at))
-        )
-    )
+const randomOf = (nextDouble: () => number): Random.Random => {
+  const next = Effect.sync(nextDouble)
+  const nextIntBetween = (min: number, max: number) => Effect.map(next, (at) => min + Math.floor(at * (max - min)))
+  return {
+    [Random.RandomTypeId]: Random.RandomTypeId,
+    next,
+    nextBoolean: Effect.map(next, (at) => at < 0.5),
+    nextInt: nextIntBetween(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    nextRange: (min, max) => Effect.map(next, (at) => min + at * (max - min)),
+    nextIntBetween,
+    shuffle: <A>(elements: Iterable<A>) =>
+      Effect.reduce(
+        Array.from(elements),
+        Chunk.empty<A>(),
+        (shuffled, element) =>
+          Effect.map(
+            nextIntBetween(0, shuffled.length + 1),
+            (at) => Chunk.appendAll(Chunk.append(Chunk.take(shuffled, at), element), Chunk.drop(shuffled, at))
+          )
+      )
+  }
 }
 
 /**
@@ -95,4 +97,4 @@ const secure: Random.Random = {
  * @since 0.1.0
  * @category layers
  */
-export const layerSecure: Layer.Layer<never> = Layer.setRandom(secure)
+export const layerSecure: Layer.Layer<never> = Layer.setRandom(randomOf(secureDouble))

@@ -38,7 +38,7 @@ export class RateLimit extends Context.Reference<RateLimit>()("@stevedore/server
 export const layerMemory = (options: {
   readonly limit: number
   readonly window: Duration.DurationInput
-}): Layer.Layer<RateLimit> =>
+}): Layer.Layer<never> =>
   Layer.sync(RateLimit, () => {
     const windows = new Map<string, (now: number) => RateWindow.Admission>()
     const windowOf = (tenant: string) => {

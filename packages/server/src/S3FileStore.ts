@@ -17,7 +17,6 @@ import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { FileStoreService } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
@@ -95,23 +94,28 @@ const listOf = (parts: ReadonlyArray<{ readonly partNumber: number; readonly eta
     ).join("")
   }</CompleteMultipartUpload>`
 
-/** All elements of a list that comes in pages: each says with which query the next one is asked for. */
+type Query = Readonly<Record<string, string>>
+
+interface Page<A> {
+  readonly items: ReadonlyArray<A>
+  /** How the next page is asked for, if there is one. */
+  readonly next: Query | undefined
+}
+
+/** All elements of a list that comes in pages. */
 const paged = <A>(
-  first: Readonly<Record<string, string>>,
-  page: (
-    query: Readonly<Record<string, string>>
-  ) => Effect.Effect<
-    { readonly items: ReadonlyArray<A>; readonly next: Readonly<Record<string, string>> | undefined },
-    StorageRefused.StorageRefused
-  >
+  first: Query,
+  page: (query: Query) => Effect.Effect<Page<A>, StorageRefused.StorageRefused>
 ): Effect.Effect<ReadonlyArray<A>, StorageRefused.StorageRefused> =>
-  Stream.paginateChunkEffect(
-    first,
-    (query) => Effect.map(page(query), ({ items, next }) => [Chunk.fromIterable(items), Option.fromNullable(next)])
-  ).pipe(
-    Stream.runCollect,
-    Effect.map(Chunk.toReadonlyArray)
-  )
+  Effect.gen(function*() {
+    const found: Array<A> = []
+    for (let query: Query | undefined = first; query !== undefined;) {
+      const { items, next }: Page<A> = yield* page(query)
+      for (const item of items) found.push(item)
+      query = next
+    }
+    return found
+  })
 
 /** The query of the next page of a list, from the elements that name where it begins. */
 const following = (

@@ -7,8 +7,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
-import * as HttpRouter from "@effect/platform/HttpRouter"
-import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as ServiceProfile from "@stevedore/core/ServiceProfile"
 import * as Cause from "effect/Cause"
@@ -27,6 +26,7 @@ import { FileTable } from "./FileTable.js"
 import * as FileList from "./internal/fileList.js"
 import { named } from "./internal/named.js"
 import { prefixOf } from "./internal/prefix.js"
+import * as Router from "./internal/router.js"
 import * as ListQuery from "./ListQuery.js"
 import type { Resource } from "./ListResources.js"
 import type { Page } from "./ListSource.js"
@@ -132,7 +132,7 @@ const checkNames = (
 
 const isId = (text: string): boolean => /^[0-9A-Za-z]{22}$/.test(text)
 
-const routed = (path: string): HttpRouter.PathInput => `/${path.slice(1).replace("{file_id}", ":id")}`
+const routed = (path: string): Router.Route["path"] => `/${path.slice(1).replace("{file_id}", ":id")}`
 
 /**
  * The service as an app, without its storage.
@@ -304,26 +304,17 @@ export const make = (
       )
 
     const route = (
-      method: "DELETE" | "GET" | "POST",
-      path: HttpRouter.PathInput,
+      method: Router.Route["method"],
+      path: Router.Route["path"],
       scope: Scope,
       endpoint: Endpoint,
       isOfFile = false
-    ) =>
-      HttpRouter.makeRoute(
-        method,
-        path,
-        Effect.gen(function*() {
-          const request = yield* HttpServerRequest.HttpServerRequest
-          const { params: { id = "" } } = yield* HttpRouter.RouteContext
-          const known: Endpoint = isOfFile && !isId(id)
-            ? () => Effect.fail(ServiceRefused.notFound("This file"))
-            : endpoint
-          return yield* guarded(scope, known, id, request)
-        }),
-        // what has begun is carried out, whether or not its client waits for it
-        { uninterruptible: true }
-      )
+    ): Router.Route => ({
+      method,
+      path,
+      answer: (request, id) =>
+        guarded(scope, isOfFile && !isId(id) ? () => ServiceRefused.notFound("This file") : endpoint, id, request)
+    })
 
     const ownFiles = route(
       "GET",
@@ -332,7 +323,7 @@ export const make = (
       list("files", FileList.resource, (who, _, query) => FileList.page(table, who, query))
     )
 
-    const router = HttpRouter.fromIterable([
+    const routes = [
       route("POST", routed(paths.initiateUpload), "write", initiate),
       route("POST", routed(paths.initiateLargeUpload), "write", initiateLarge),
       route("POST", routed(paths.completeUpload), "write", complete, true),
@@ -351,14 +342,9 @@ export const make = (
           list(name, resource, (who, id, query) => lists.page(who, name, id, query))
         )
       )
-    ])
+    ]
 
-    const unknownPath = Effect.succeed(refusalAnswer(ServiceRefused.notFound("This path")))
-    const interfaceApp = (prefix === "" ? router : HttpRouter.prefixAll(router, prefix)).pipe(
-      HttpRouter.toHttpApp,
-      Effect.map(Effect.catchTag("RouteNotFound", () => unknownPath))
-    )
-    const app = yield* interfaceApp
+    const app = yield* Router.make(prefix, routes, refusalAnswer(ServiceRefused.notFound("This path")))
     const shared = (options.origins ?? []).length === 0 ? app : HttpMiddleware.cors({
       allowedOrigins: [...(options.origins ?? [])],
       allowedMethods: ["GET", "POST", "DELETE"],

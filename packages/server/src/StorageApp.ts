@@ -9,6 +9,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Signing } from "./FileStore.js"
 import { FileStore } from "./FileStore.js"
@@ -66,13 +67,10 @@ export const make = (
     const checkWaiting = (key: string) =>
       Effect.gen(function*() {
         const [, tenant = "", id = ""] = KEY.exec(key) ?? []
-        const row = yield* Effect.flatten(table.find(decodeURIComponent(tenant), id))
-        return row.state === "waiting"
+        const row = yield* table.find(decodeURIComponent(tenant), id)
+        return Option.isSome(row) && row.value.state === "waiting"
       }).pipe(
-        Effect.catchTags({
-          NoSuchElementException: () => Effect.succeed(false),
-          TableFailed: () => StorageRefused.make("ServiceUnavailable")
-        }),
+        Effect.catchTag("TableFailed", () => StorageRefused.make("ServiceUnavailable")),
         Effect.flatMap((isWaiting) =>
           isWaiting ? Effect.void : StorageRefused.make("AccessDenied", { reason: "The upload is over" })
         )

@@ -178,6 +178,13 @@ const Found = Data.taggedEnum<Found>()
 const usualKey = ({ tenant }: Principal, id: string): string =>
   `files/${encodeURIComponent(tenant).replaceAll(".", "%2E")}/${id}`
 
+/** What an effect finds, or a failure if that is nothing. */
+const orElseFail = <A, E, R, E2>(
+  found: Effect.Effect<Option.Option<A>, E, R>,
+  failure: () => E2
+): Effect.Effect<A, E | E2, R> =>
+  Effect.flatMap(found, Option.match({ onNone: () => Effect.fail(failure()), onSome: Effect.succeed }))
+
 const unknownFile = () => ServiceRefused.notFound("This file")
 
 const overQuota = () =>
@@ -403,7 +410,7 @@ export const make = (
         )
         if (found._tag === "Wrong") yield* Effect.ignoreLogged(store.remove(row.key))
         // the lease has ended meanwhile: somebody else settles it
-        const final = yield* Effect.mapError(settled, () => new Busy())
+        const final = yield* orElseFail(Effect.succeed(settled), () => new Busy())
         yield* came(final.state)
         return Option.some(final)
       })
@@ -475,10 +482,7 @@ export const make = (
     const claimed = (who: Principal, fileId: string, listed: ListedParts | undefined, before: FileState) =>
       Effect.gen(function*() {
         const owner = yield* Identifiers.recordId
-        const row = yield* Effect.mapError(
-          Effect.flatten(table.claim(who.tenant, fileId, owner, leaseMillis)),
-          (failure) => failure._tag === "NoSuchElementException" ? new Busy() : failure
-        )
+        const row = yield* orElseFail(table.claim(who.tenant, fileId, owner, leaseMillis), () => new Busy())
         if (before === "completing") yield* Metric.increment(ServerMetrics.takeovers)
         return yield* finish(row, owner, listed).pipe(
           // whoever asks next need not wait for the lease
@@ -488,9 +492,7 @@ export const make = (
 
     const attempt = (who: Principal, fileId: string, listed: ListedParts | undefined) =>
       Effect.gen(function*() {
-        const row = yield* Effect.flatten(table.find(who.tenant, fileId)).pipe(
-          Effect.catchTag("NoSuchElementException", unknownFile)
-        )
+        const row = yield* orElseFail(table.find(who.tenant, fileId), unknownFile)
         if (row.state === "opening" || row.state === "removing" || row.state === "removed") return yield* unknownFile()
         if ((row.kind === "multipart") !== (listed !== undefined)) {
           return yield* ServiceRefused.make(400, "InvalidOperation", { message: "The upload is of the other kind" })
@@ -525,10 +527,10 @@ export const make = (
 
     const find: UploadsService["file"] = (who, fileId) =>
       answered(table.find(who.tenant, fileId)).pipe(
-        Effect.flatMap(
+        Effect.map(
           Option.filter((row) => row.state === "finalized" || row.state === "inspecting" || row.state === "failed")
         ),
-        Effect.catchTag("NoSuchElementException", unknownFile)
+        (row) => orElseFail(row, unknownFile)
       )
 
     const inspect = (row: FileRow, owner: string) =>

@@ -89,7 +89,7 @@ export const overSockets = <R>(
       Effect.flatMap((request) => destroy(request, "reset")),
       // the server itself interrupts the handler of a closed connection
       Effect.flatMap((broken) =>
-        broken ? Effect.interruptible(Effect.never) : HttpServerResponse.empty({ status: 502 })
+        broken ? Effect.interruptible(Effect.never) : Effect.succeed(HttpServerResponse.empty({ status: 502 }))
       )
     ))
 

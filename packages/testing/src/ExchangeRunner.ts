@@ -102,7 +102,7 @@ const withAnswerBody = (
   bytes: Bytes,
   recording: SandboxRecorder.Recording
 ): HttpServerResponse.HttpServerResponse => {
-  const { contentLength, contentType } = response.body
+  const { contentLength, contentType }: HttpBody.HttpBody.Proto = response.body
   const sent = Stream.tapError(
     counted(bytes, recording.sent),
     () => Effect.sync(() => recording.finish("broken", answeredBy(response)))
@@ -119,10 +119,11 @@ const passedAnswer = (
   response: HttpServerResponse.HttpServerResponse,
   recording: SandboxRecorder.Recording
 ): HttpServerResponse.HttpServerResponse => {
-  if (response.body._tag === "Stream") {
+  const { _tag, contentLength = 0 }: HttpBody.HttpBody.Proto = response.body
+  if (_tag === "Stream") {
     return withAnswerBody(response, bytesOf(response), recording)
   }
-  recording.sent(response.body.contentLength ?? 0)
+  recording.sent(contentLength)
   return response
 }
 

@@ -90,11 +90,14 @@ const bodyOf = (body: HttpBody.HttpBody): Body => {
 
 // a client that sends more than it declares is cut off by its own HTTP implementation
 const atMost = (body: Body, declared: number | undefined): Body =>
-  declared === undefined ? body : Stream.mapAccumEffect(body, 0, (sent, chunk) => {
-    const total = sent + chunk.byteLength
-    return total > declared
-      ? Effect.fail(new BodyRefused({ problem: `The body is longer than its Content-Length of ${declared}` }))
-      : Effect.succeed([total, chunk] as const)
+  declared === undefined ? body : Stream.suspend(() => {
+    let sent = 0
+    return Stream.mapEffect(body, (chunk) => {
+      sent += chunk.byteLength
+      return sent > declared
+        ? Effect.fail(new BodyRefused({ problem: `The body is longer than its Content-Length of ${declared}` }))
+        : Effect.succeed(chunk)
+    })
   })
 
 const lengthOf = (request: HttpClientRequest.HttpClientRequest): number | undefined => {

@@ -33,6 +33,8 @@ export const apps = (sandbox: Sandbox.SandboxService): {
   storage: Connection.overSockets(sandbox.storage)
 })
 
+type Server = HttpServer.HttpServer
+
 const originOf = (address: HttpServer.Address): string | undefined => {
   if (address._tag === "UnixAddress") {
     return undefined
@@ -52,7 +54,7 @@ const originOf = (address: HttpServer.Address): string | undefined => {
  * @category constructors
  */
 export const serve = (
-  servers: { readonly api: HttpServer.HttpServer; readonly storage: HttpServer.HttpServer },
+  servers: { readonly api: Server; readonly storage: Server },
   options?: SandboxOptions.Options
 ): Effect.Effect<Sandbox.SandboxService, never, ObjectStore.ObjectStore | Scope.Scope> =>
   Effect.gen(function*() {

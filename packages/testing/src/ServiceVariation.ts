@@ -43,6 +43,8 @@ export type ServiceVariation = typeof ServiceVariation.Type
 
 const anyVariation = Arbitrary.make(ServiceVariation)
 
+const sampled = (seed: number): ServiceVariation | undefined => FastCheck.sample(anyVariation, { seed, numRuns: 1 })[0]
+
 const scrambled = (seed: number): number => Hash.string(`service ${seed}`)
 
 /**
@@ -66,8 +68,7 @@ const scrambled = (seed: number): number => Hash.string(`service ${seed}`)
  */
 export const fromSeed = (seed: number): ServiceVariation => {
   const number = scrambled(seed)
-  const [variation] = FastCheck.sample(anyVariation, { seed: number, numRuns: 1 })
-  const made = variation ?? plainVariation
+  const made = sampled(number) ?? plainVariation
   const open = Math.abs(number) % 4 === 0
     ? made.open
     // `file_id` is read beside `id`

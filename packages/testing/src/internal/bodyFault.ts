@@ -31,16 +31,15 @@ export const interruptAfter = (
   bytes: number,
   interruption: Effect.Effect<never, ConnectionBroken>
 ): Bytes =>
-  body.pipe(
-    Stream.mapAccum(0, (passed, chunk) => {
-      const total = passed + chunk.byteLength
-      return [total, { chunk: chunk.subarray(0, Math.max(0, bytes - passed)), over: total > bytes }]
-    }),
-    Stream.flatMap(({ chunk, over }) =>
+  Stream.suspend(() => {
+    let passed = 0
+    return Stream.flatMap(body, (chunk) => {
+      const left = Stream.succeed(chunk.subarray(0, Math.max(0, bytes - passed)))
+      passed += chunk.byteLength
       // even an empty chunk matters: it makes a server over sockets send the head of its response
-      over ? Stream.concat(Stream.succeed(chunk), Stream.fromEffect(interruption)) : Stream.succeed(chunk)
-    )
-  )
+      return passed > bytes ? Stream.concat(left, Stream.fromEffect(interruption)) : left
+    })
+  })
 
 /** The number of bytes of a response whose body can break; 0 if it has none. */
 export const answerLength = (

@@ -1,0 +1,1 @@
+const hasNoBody = (error: HttpClientError.HttpClientError): boolean => error.reason._tag === "EmptyBodyError"
