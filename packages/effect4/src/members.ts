@@ -333,7 +333,8 @@ const testTable: Readonly<Record<string, Module>> = {
   "effect/Exit": { same: "map", renamed: { causeOption: "getCause" } },
   "effect/FastCheck": {
     module: "fast-check",
-    same: `Arbitrary anything array assert bigInt boolean constant constantFrom date dictionary double infiniteStream
+    same:
+      `Arbitrary anything array assert bigInt boolean configureGlobal constant constantFrom date dictionary double infiniteStream
       integer json jsonValue maxSafeNat nat oneof option pre property record sample shuffledSubarray string stringMatching
       subarray tuple uint8Array uniqueArray webUrl`
   },
