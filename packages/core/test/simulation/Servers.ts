@@ -90,9 +90,8 @@ export class Servers {
     }
     const { known, stored } = grant.session
     // nothing of this session was sent before: the file is somebody else's
-    return stored.has(grant.part) || !this.world.history.exchanges.some(({ fileId, part }) =>
-      fileId === known.fileId && part !== undefined
-    )
+    return stored.has(grant.part) ||
+      !this.world.history.exchanges.some(({ fileId, part }) => fileId === known.fileId && part !== undefined)
   }
 
   /** What storage says to a PUT instead of storing it. */
