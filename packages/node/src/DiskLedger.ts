@@ -19,6 +19,7 @@ import * as DurableFile from "./internal/durableFile.js"
 import * as FileLock from "./internal/fileLock.js"
 import * as HeldFile from "./internal/heldFile.js"
 import * as JournaledStore from "./internal/journaledStore.js"
+import { keyValueStore } from "./internal/keyValueStore.js"
 import * as PrivateDirectory from "./internal/privateDirectory.js"
 import * as PrivateStore from "./internal/privateStore.js"
 import * as ReceiptLines from "./internal/receiptLines.js"
@@ -222,7 +223,7 @@ const makeWith = (
       Effect.tapError(read, (error) => Effect.sync(() => onUnreadable(error)))
     const ledger = yield* UploadLedger.make({
       ...kept,
-      store: { ...kept.store, get: (key) => noted(kept.store.get(key)) },
+      store: keyValueStore({ ...kept.store, get: (key) => noted(kept.store.get(key)) }),
       prefixes: noted(kept.prefixes),
       receipts: ReceiptLines.make(kept),
       lock: locked(yield* FileLock.make(fs, directory, { takenOver })),

@@ -107,7 +107,7 @@ class Unanswered extends Schema.TaggedError<Unanswered>("@stevedore/node/Unanswe
   problem: Schema.String,
   status: Schema.optional(Schema.Int),
   recovery: Schema.Literal("retry", "none"),
-  retryAfter: Schema.optional(Schema.Duration),
+  retryAfter: Schema.optional(Schema.DurationFromSelf),
   attempts: Schema.Int
 }) {}
 
@@ -253,10 +253,10 @@ const rangeOf = (
       })
     ),
     (bytes) => UploadSources.exactly(bytes, { name, size: length }),
-    Stream.catchSome((error) =>
+    Stream.catchAll((error) =>
       left > 0 && arrived < length && (error._tag === "SourceUnreadable" || isTooShort(error))
-        ? Option.some(rangeOf(source, { offset: offset + arrived, length: length - arrived }, left - 1))
-        : Option.none()
+        ? rangeOf(source, { offset: offset + arrived, length: length - arrived }, left - 1)
+        : Stream.fail(error)
     )
   )
 }

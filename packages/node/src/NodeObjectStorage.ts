@@ -15,7 +15,6 @@ import type { SourceBody } from "@stevedore/core/UploadSource"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -89,14 +88,11 @@ const announced = (
   connection: Connection,
   manner: ConnectionPool.Manner
 ): Effect.Effect<Option.Option<AnswerHead>, Broken> =>
-  Effect.timeoutTo(connection.invited, {
-    duration: longestWait,
-    onSuccess: (head) => ({ head, known: !Option.exists(head, isUnmet) }),
-    onTimeout: () => ({ head: Option.none<AnswerHead>(), known: false })
-  }).pipe(Effect.map(({ head, known }) => {
-    manner.announced = known
+  Effect.map(Effect.timeoutOption(connection.invited, longestWait), (said) => {
+    const head = Option.flatten(said)
+    manner.announced = Option.isSome(said) && !Option.exists(head, isUnmet)
     return head
-  }))
+  })
 
 // The whole body is read so that the connection can be reused, but no more than a document of it is kept.
 const readStart = (connection: Connection, headers: AnswerHead["headers"]): Effect.Effect<string, Broken> =>
@@ -125,8 +121,9 @@ const answerOf = (
 
 const abandon = (connection: Connection, why: Cause.Cause<Broken | SourceError>): Effect.Effect<void> =>
   Effect.sync(() => {
-    const reason = Either.merge(Cause.failureOrCause(why))
-    if (reason._tag !== "Broken") connection.abandon(reason)
+    const failure = Cause.failureOption(why)
+    if (Option.isNone(failure)) connection.abandon(why)
+    else if (failure.value._tag !== "Broken") connection.abandon(failure.value)
   })
 
 // A response wins over whatever went wrong with the body, because it says why. Sending in a forked fiber costs less
@@ -218,10 +215,8 @@ const putAsStream = (
     begin(pool, request, "PUT", putHeaders(request), { length: request.section.range.length }),
     (loan) =>
       exchange(loan, body, request).pipe(
-        Effect.tapBoth({
-          onSuccess: ({ status }) => learn(loan, status < 300),
-          onFailure: () => learn(loan, false)
-        }),
+        Effect.tap(({ status }) => learn(loan, status < 300)),
+        Effect.tapError(() => learn(loan, false)),
         Effect.catchTag(
           "Broken",
           ({ answered, cause }): Effect.Effect<never, StorageError | SourceError> =>

@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import type { PlatformError } from "@effect/platform/Error"
 import type * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { Metadata } from "@stevedore/core/Metadata"
 import * as UploadLedger from "@stevedore/core/UploadLedger"
@@ -63,10 +62,10 @@ export interface Entry<User> extends Schema.Struct.Type<typeof fields> {
  */
 export interface UploadOutbox<User> {
   /** What is known of a file's upload; none if that is nothing, or cannot be read. */
-  readonly find: (fileId: string) => Effect.Effect<Option.Option<Entry<User>>, PlatformError>
-  readonly put: (entry: Entry<User>) => Effect.Effect<void, PlatformError | ParseResult.ParseError>
+  readonly find: (fileId: string) => Effect.Effect<Option.Option<Entry<User>>, UploadLedger.StoreError>
+  readonly put: (entry: Entry<User>) => Effect.Effect<void, UploadLedger.StoreError | ParseResult.ParseError>
   /** The files whose entries are `completing`: a process that starts takes them up. */
-  readonly completing: Effect.Effect<ReadonlyArray<string>, PlatformError>
+  readonly completing: Effect.Effect<ReadonlyArray<string>, UploadLedger.StoreError>
   /** Taken while the service is asked and the hook is called. `false` if another process has it. */
   readonly lock: UploadLedger.Lock
 }

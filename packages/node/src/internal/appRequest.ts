@@ -1,4 +1,3 @@
-import type * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Json from "@stevedore/core/Json"
 import { Metadata } from "@stevedore/core/Metadata"
@@ -63,17 +62,27 @@ export const CompleteLarge = (limits: Limits) =>
 /** Enough for ten thousand parts with long etags. */
 const longestBody = 4 * 1024 * 1024
 
-// Throws on a value that it cannot format, such as a deeply nested one.
-const issuesOf = Option.liftThrowable(ParseResult.ArrayFormatter.formatErrorSync)
+interface Problem {
+  readonly message: string
+  readonly path: ReadonlyArray<PropertyKey>
+}
 
-// What was sent instead is left out: it may be as long as a whole body.
+// Throws on a value that it cannot format, such as a deeply nested one.
+const problemsOf: (error: ParseResult.ParseError) => Option.Option<ReadonlyArray<Problem>> = Option.liftThrowable(
+  ParseResult.ArrayFormatter.formatErrorSync
+)
+
+// What was sent instead follows what was expected.
+const sentInstead = /, actual [^]*$/
+
+// What was sent is left out: it may be as long as a whole body.
 const invalid = (error: ParseResult.ParseError): Refused => {
-  const [first] = Option.getOrElse(issuesOf(error), () => [])
+  const [first] = Option.getOrElse(problemsOf(error), () => [])
   return refused(
     400,
     first === undefined
       ? {}
-      : { message: first.message.replace(/, actual [^]*$/, ""), path: first.path.map(String).join(".") }
+      : { message: first.message.replace(sentInstead, ""), path: first.path.map(String).join(".") }
   )
 }
 
@@ -125,17 +134,11 @@ export const body = <A, I>(
     // a form on another site cannot send this type
     if (!/^application\/json\s*(;|$)/i.test(headers["content-type"] ?? "")) return yield* refused(415)
     if (Number(headers["content-length"] ?? 0) > longestBody) return yield* refused(413)
-    const text: Effect.Effect<string, Refused | HttpServerError.RequestError> = isRead(source)
-      ? request.text
-      : limitedText(request)
-    const decoded = text.pipe(
+    const text = isRead(source) ? Effect.mapError(request.text, () => refused(400)) : limitedText(request)
+    const read = text.pipe(
       Effect.flatMap((text) => Effect.mapError(Json.parse(text), () => refused(400, { message: "expected JSON" }))),
-      Effect.flatMap(Schema.decodeUnknown(schema))
+      Effect.flatMap((value) => Effect.mapError(Schema.decodeUnknown(schema)(value), invalid))
     )
-    const read = Effect.catchTags(decoded, {
-      ParseError: (error) => Effect.fail(invalid(error)),
-      RequestError: () => Effect.fail(refused(400))
-    })
     return yield* hasEnded(source)
       ? Effect.flatMap(
         Effect.timeoutOption(read, "1 second"),

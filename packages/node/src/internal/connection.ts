@@ -179,7 +179,7 @@ export class Connection {
   }
 
   /** The source of the body has failed, or died, or the time is up: stops waiting for a response that has not arrived. */
-  abandon(cause: SourceError | Cause.Cause<never> | "late"): void {
+  abandon(cause: SourceError | Cause.Cause<unknown> | "late"): void {
     this.#break(cause)
   }
 

@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import { untilLetGo, untilReadable } from "./heldFile.js"
+import { isReason, messageOf } from "./platformError.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
 import { nameOf } from "./privateStore.js"
 import * as ProcessIdentity from "./processIdentity.js"
@@ -28,9 +29,6 @@ type Owner = typeof Owner.Type
 
 /** @internal */
 export const folder = "locks"
-
-const isReason = (reason: "NotFound" | "AlreadyExists" | "PermissionDenied") => (error: PlatformError): boolean =>
-  error._tag === "SystemError" && error.reason === reason
 
 interface Held {
   readonly path: string
@@ -143,10 +141,10 @@ export const make = (
 
     // If the response of a network drive is lost, it is asked again, and finds the lock that it has just created.
     const orLinked = (held: Held, error: PlatformError): Effect.Effect<boolean, PlatformError> =>
-      Effect.if(Effect.orElseSucceed(isStill(held), () => false), {
-        onTrue: () => Effect.succeed(true),
-        onFalse: () => isReason("AlreadyExists")(error) ? Effect.succeed(false) : Effect.fail(error)
-      })
+      Effect.flatMap(
+        Effect.orElseSucceed(isStill(held), () => false),
+        (isLinked) => isLinked || isReason("AlreadyExists")(error) ? Effect.succeed(isLinked) : Effect.fail(error)
+      )
 
     const linkAside = (path: string): Effect.Effect<void, PlatformError> =>
       Effect.flatMap(written, (aside) =>
@@ -248,7 +246,7 @@ export const make = (
     const withoutLock = (path: string, error: PlatformError) =>
       Effect.gen(function*() {
         const isOurs = !(yield* isRefused(path, error))
-        if (isOurs) yield* warn(`${what} cannot be locked: ${error.message}. Two processes may use the same one`)
+        if (isOurs) yield* warn(`${what} cannot be locked: ${messageOf(error)}. Two processes may use the same one`)
         return { lock: Option.none<Taken>(), isOurs }
       })
 

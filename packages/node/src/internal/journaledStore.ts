@@ -8,8 +8,8 @@ import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import * as GroupedAppends from "./groupedAppends.js"
 import { untilLetGo, untilReadable } from "./heldFile.js"
+import { isMissing, messageOf } from "./platformError.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
-import { isMissing } from "./privateDirectory.js"
 import type * as PrivateStore from "./privateStore.js"
 import { nameOf } from "./privateStore.js"
 import * as WarnOnce from "./warnOnce.js"
@@ -196,7 +196,7 @@ export const make = (
         yield* invalidate
         orphans.delete(name)
       }).pipe(
-        Effect.catchAll((error) => warn(`What another process left of an upload cannot be read: ${error.message}`))
+        Effect.catchAll((error) => warn(`What another process left of an upload cannot be read: ${messageOf(error)}`))
       )
 
     const isInFiles = (name: string): Effect.Effect<boolean> =>
@@ -216,7 +216,7 @@ export const make = (
           })
         )
       }).pipe(
-        Effect.catchAll((error) => warn(`An upload that has not ended cannot be recorded: ${error.message}`)),
+        Effect.catchAll((error) => warn(`An upload that has not ended cannot be recorded: ${messageOf(error)}`)),
         Effect.ensuring(Effect.sync(() => held.delete(name)))
       )
 

@@ -256,10 +256,11 @@ const renameWithoutOverwriting = (file: PartFile): Effect.Effect<void, DownloadT
   Effect.catchAll(
     attempt(file.target, () => NodeFs.link(file.path, file.target)),
     ({ code }) =>
-      Effect.if(code === "EEXIST" ? Effect.succeed(true) : exists(file.target), {
-        onTrue: () => Effect.fail(new TargetExists({ path: file.target })),
-        onFalse: () => rename(file)
-      })
+      Effect.flatMap(
+        code === "EEXIST" ? Effect.succeed(true) : exists(file.target),
+        (isThere): Effect.Effect<void, DownloadTargetError> =>
+          isThere ? Effect.fail(new TargetExists({ path: file.target })) : rename(file)
+      )
   )
 
 // Not every system can sync a directory; the file has its name regardless.

@@ -1,5 +1,4 @@
 import type { PlatformError } from "@effect/platform/Error"
-import { SystemError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { monotonicMillis } from "@stevedore/core/Timeouts"
 import * as Clock from "effect/Clock"
@@ -11,6 +10,7 @@ import { join } from "node:path"
 import * as DurableFile from "./durableFile.js"
 import * as GroupedAppends from "./groupedAppends.js"
 import { untilLetGo, untilOpened } from "./heldFile.js"
+import { isMissing, systemError } from "./platformError.js"
 
 /**
  * A directory that only its owner can enter.
@@ -68,9 +68,6 @@ const longestWrite = Duration.toMillis("1 hour")
 const trusted = Duration.toMillis("1 second")
 
 /** @internal */
-export const isMissing = (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === "NotFound"
-
-/** @internal */
 export const problemOf = (
   info: Pick<FileSystem.File.Info, "mode" | "type" | "uid">,
   user: number | undefined
@@ -89,15 +86,9 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
 
     const inspected = Effect.flatMap(fs.stat(directory), (info) => {
       const problem = problemOf(info, user)
-      return problem === undefined ? Effect.void : Effect.fail(
-        new SystemError({
-          reason: "PermissionDenied",
-          module: "FileSystem",
-          method: "stat",
-          pathOrDescriptor: directory,
-          description: problem
-        })
-      )
+      return problem === undefined
+        ? Effect.void
+        : Effect.fail(systemError("PermissionDenied", { method: "stat", path: directory, description: problem }))
     })
     const checked = Effect.catchIf(inspected, isMissing, () => Effect.void)
     // before writing, a recent check is enough: only the owner could have opened the directory to others since; before
@@ -138,7 +129,12 @@ export const make = (fs: FileSystem.FileSystem, directory: string): Effect.Effec
       }
     })
 
-    const swept = yield* Effect.once(sweep)
+    let isSwept = false
+    const swept = Effect.suspend(() => {
+      if (isSwept) return Effect.void
+      isSwept = true
+      return sweep
+    })
     const freshPath = Effect.sync(() => join(directory, aside, randomUUID()))
 
     const writeBy = (write: (path: string) => Effect.Effect<void, PlatformError>) =>

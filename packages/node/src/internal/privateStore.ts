@@ -1,12 +1,11 @@
 import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
-import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
 import { untilLetGo, untilReadable } from "./heldFile.js"
+import { isMissing } from "./platformError.js"
 import type { PrivateDirectory } from "./privateDirectory.js"
-import { isMissing } from "./privateDirectory.js"
 import { isDevice } from "./windowsNames.js"
 
 // What else is in the directory: no key is named like it.
@@ -56,8 +55,8 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
     }
   }
 
-  const read = <A>(key: string, by: (path: string) => Effect.Effect<A, PlatformError>) =>
-    untilReadable(Effect.zipRight(directory.checked, by(placeOf(key).path))).pipe(
+  const get = (key: string): Effect.Effect<Option.Option<string>, PlatformError> =>
+    untilReadable(Effect.zipRight(directory.checked, fs.readFileString(placeOf(key).path))).pipe(
       Effect.map(Option.some),
       Effect.catchIf(isMissing, () => Effect.succeedNone)
     )
@@ -112,11 +111,6 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
   const removeLines = (key: string): Effect.Effect<void, PlatformError> =>
     Effect.zipRight(directory.checked, fs.remove(directory.pathOf(linesPath(key)), { force: true }))
 
-  const files = Effect.map(
-    Effect.catchIf(fs.readDirectory(directory.pathOf(""), { recursive: true }), isMissing, () => Effect.succeed([])),
-    (names) => names.filter((name) => name.endsWith(suffix))
-  )
-
   // Moved away first, so that it disappears in one step: a killed process does not leave half of it.
   const removeAll = (prefix: string): Effect.Effect<void, PlatformError> =>
     Effect.flatMap(
@@ -133,18 +127,8 @@ export const make = (fs: FileSystem.FileSystem, directory: PrivateDirectory) => 
   const untouchedSince = (time: number, folder = ""): Effect.Effect<ReadonlyArray<string>> =>
     Effect.map(directory.untouchedSince(folder, time), (names) => names.filter(isName))
 
-  const store = KeyValueStore.make({
-    get: (key) => read(key, fs.readFileString),
-    getUint8Array: (key) => read(key, fs.readFile),
-    set,
-    remove: (key) => Effect.zipRight(directory.checked, fs.remove(placeOf(key).path, { force: true })),
-    size: Effect.map(files, (names) => names.length),
-    clear: Effect.flatMap(
-      files,
-      Effect.forEach((name) => fs.remove(directory.pathOf(name), { force: true }), {
-        discard: true
-      })
-    )
-  })
-  return { store, replace, removeAll, prefixes, untouchedSince, append, lines, removeLines }
+  const remove = (key: string): Effect.Effect<void, PlatformError> =>
+    Effect.zipRight(directory.checked, fs.remove(placeOf(key).path, { force: true }))
+
+  return { store: { get, set, remove }, replace, removeAll, prefixes, untouchedSince, append, lines, removeLines }
 }

@@ -5,6 +5,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
+import { messageOf } from "./platformError.js"
 import type * as PrivateStore from "./privateStore.js"
 import * as WarnOnce from "./warnOnce.js"
 
@@ -40,7 +41,7 @@ export const make = (
           return Arr.sort([...last.values()].filter(({ partNumber }) => partNumber <= record.session.parts), byPart)
         }),
         Effect.catchAll((error) =>
-          Effect.as(warn(`Which parts storage has could not be read: ${error.message}. They are sent again`), [])
+          Effect.as(warn(`Which parts storage has could not be read: ${messageOf(error)}. They are sent again`), [])
         )
       ),
     remove: (record) => store.removeLines(keyOf(record))

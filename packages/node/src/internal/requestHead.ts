@@ -1,4 +1,3 @@
-import type { HttpMethod } from "@effect/platform/HttpMethod"
 import { validateHeaderName, validateHeaderValue } from "node:http"
 
 /**
@@ -21,7 +20,7 @@ export const targetOf = (href: string): string => {
  * @internal
  */
 export interface RequestHead {
-  readonly method: HttpMethod
+  readonly method: string
   readonly origin: string
   readonly target: string
   /** One line each, without what ends it. */
@@ -34,7 +33,7 @@ export interface RequestHead {
  * @internal
  */
 export const requestHead = (
-  method: HttpMethod,
+  method: string,
   href: string,
   headers: Readonly<Record<string, string>>
 ): RequestHead => {

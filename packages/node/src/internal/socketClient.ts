@@ -1,7 +1,6 @@
 import type { HttpBody } from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
-import type { ResponseError } from "@effect/platform/HttpClientError"
-import { RequestError } from "@effect/platform/HttpClientError"
+import * as HttpClientError from "@effect/platform/HttpClientError"
 import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import { Timeouts } from "@stevedore/core/Timeouts"
@@ -13,8 +12,11 @@ import type { RequestHead } from "./requestHead.js"
 import { requestHead } from "./requestHead.js"
 import { SocketResponse } from "./socketResponse.js"
 
-const refused = (request: HttpClientRequest, reason: "Encode" | "Transport", cause: unknown): RequestError =>
-  new RequestError({ request, reason, cause })
+const notEncoded = (request: HttpClientRequest, cause: unknown): HttpClientError.RequestError =>
+  new HttpClientError.RequestError({ request, reason: "Encode", cause })
+
+const notTransported = (request: HttpClientRequest, cause: unknown): HttpClientError.RequestError =>
+  new HttpClientError.RequestError({ request, reason: "Transport", cause })
 
 /** @internal */
 export const bytesOf = (body: HttpBody): Uint8Array | undefined => {
@@ -52,25 +54,26 @@ export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient
   HttpClient.make((request, url, signal) =>
     Effect.gen(function*() {
       const body = bytesOf(request.body)
-      if (body === undefined) return yield* refused(request, "Encode", "a body that is not in memory")
+      if (body === undefined) return yield* notEncoded(request, "a body that is not in memory")
       const head = yield* Effect.try({
         try: () => headOf(request, url.href, body.byteLength),
-        catch: (cause) => refused(request, "Encode", cause)
+        catch: (cause) => notEncoded(request, cause)
       })
       const { connect } = yield* Timeouts
-      const loan = yield* Effect.uninterruptible(Effect.tap(pool.lend(url.href, connect), ({ connection, rest }) => {
+      const loan = yield* Effect.uninterruptible(Effect.map(pool.lend(url.href, connect), (loan) => {
         // not by giveBack: nearly every connection is reused and needs no fiber for it
         signal.addEventListener("abort", () => {
-          if (!rest()) Effect.runFork(connection.close)
+          if (!loan.rest()) Effect.runFork(loan.connection.close)
         }, { once: true })
-      })).pipe(Effect.mapError(({ cause }) => refused(request, "Transport", cause)))
+        return loan
+      })).pipe(Effect.mapError(({ cause }) => notTransported(request, cause)))
       const { connection } = loan
       connection.request(head)
       connection.sendAll(body, constVoid)
       return yield* connection.answered.pipe(
         Effect.mapBoth({
           onSuccess: (head) => new SocketResponse(request, head, connection, signal),
-          onFailure: ({ cause }) => refused(request, "Transport", cause)
+          onFailure: ({ cause }) => notTransported(request, cause)
         }),
         Effect.tapError(() => pool.distrust(url.href)),
         Effect.onError(() => ConnectionPool.giveBack(loan))
@@ -85,5 +88,5 @@ export const make = (pool: ConnectionPool.ConnectionPool): HttpClient.HttpClient
  */
 export const pull = (
   response: HttpClientResponse
-): Effect.Effect<Uint8Array, Option.Option<ResponseError>> | undefined =>
+): Effect.Effect<Uint8Array, Option.Option<HttpClientError.ResponseError>> | undefined =>
   response instanceof SocketResponse ? response.pullMuch : undefined

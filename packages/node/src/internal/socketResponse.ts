@@ -1,18 +1,17 @@
 import * as Cookies from "@effect/platform/Cookies"
 import * as Headers from "@effect/platform/Headers"
-import { ResponseError } from "@effect/platform/HttpClientError"
+import * as HttpClientError from "@effect/platform/HttpClientError"
 import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
-import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
-import * as Inspectable from "effect/Inspectable"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { AnswerHead } from "./answerParser.js"
 import type { Connection } from "./connection.js"
+import { type Json, PlatformResponse } from "./platformResponse.js"
 
 /**
  * The most bytes of a response that is read as a whole, three times the size of ten thousand signed URLs. A response
@@ -26,6 +25,8 @@ class AnswerTooLong extends Error {
   readonly code = "ERR_ANSWER_TOO_LONG"
 }
 
+type ResponseError = HttpClientError.ResponseError
+
 type Pull = Effect.Effect<Uint8Array, Option.Option<ResponseError>>
 
 /**
@@ -33,17 +34,15 @@ type Pull = Effect.Effect<Uint8Array, Option.Option<ResponseError>>
  *
  * @internal
  */
-export class SocketResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
-  readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
-  readonly [HttpClientResponse.TypeId]: HttpClientResponse.TypeId = HttpClientResponse.TypeId
+export class SocketResponse extends PlatformResponse implements HttpClientResponse {
   readonly #head: AnswerHead
   readonly #connection: Connection
   readonly #signal: AbortSignal
   #whole: Deferred.Deferred<ArrayBuffer, ResponseError> | undefined
 
   /** `signal` aborts once the connection no longer belongs to this response. */
-  constructor(readonly request: HttpClientRequest, head: AnswerHead, connection: Connection, signal: AbortSignal) {
-    super()
+  constructor(request: HttpClientRequest, head: AnswerHead, connection: Connection, signal: AbortSignal) {
+    super(request)
     this.#head = head
     this.#connection = connection
     this.#signal = signal
@@ -59,10 +58,6 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
 
   get cookies(): Cookies.Cookies {
     return Cookies.fromSetCookie(this.#head.cookies)
-  }
-
-  get remoteAddress(): Option.Option<string> {
-    return Option.none()
   }
 
   /** The next bytes, valid until the next pull; fails with none at the end. */
@@ -98,8 +93,8 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
     return Effect.map(this.arrayBuffer, (bytes) => new TextDecoder().decode(bytes))
   }
 
-  get json(): Effect.Effect<unknown, ResponseError> {
-    return this.#decoded(this.text, (text): unknown => text === "" ? null : JSON.parse(text))
+  get json(): Effect.Effect<Json, ResponseError> {
+    return this.#decoded(this.text, (text): Json => text === "" ? null : JSON.parse(text))
   }
 
   get urlParamsBody(): Effect.Effect<UrlParams.UrlParams, ResponseError> {
@@ -123,11 +118,11 @@ export class SocketResponse extends Inspectable.Class implements HttpClientRespo
   }
 
   #decoded<A, B>(body: Effect.Effect<A, ResponseError>, decode: (body: A) => B): Effect.Effect<B, ResponseError> {
-    return Effect.tryMap(body, { try: decode, catch: (cause) => this.#error(cause) })
+    return Effect.flatMap(body, (body) => Effect.try({ try: () => decode(body), catch: (cause) => this.#error(cause) }))
   }
 
   #error(cause: unknown): ResponseError {
-    return new ResponseError({ request: this.request, response: this, reason: "Decode", cause })
+    return new HttpClientError.ResponseError({ request: this.request, response: this, reason: "Decode", cause })
   }
 }
 

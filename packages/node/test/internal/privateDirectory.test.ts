@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs/promises"
 import { join } from "node:path"
+import { isReason } from "../../src/internal/platformError.js"
 import * as PrivateDirectory from "../../src/internal/privateDirectory.js"
 import * as Temporary from "../support/temporary.js"
 
@@ -28,8 +29,7 @@ describe.skipIf(process.platform === "win32")("privateDirectory", () => {
         directory.moveAside("file")
       ]
       for (const use of uses) {
-        const error = yield* Effect.flip(use)
-        assert.strictEqual(error._tag === "SystemError" ? error.reason : error._tag, "PermissionDenied")
+        assert.isTrue(isReason("PermissionDenied")(yield* Effect.flip(use)))
       }
       assert.deepStrictEqual(yield* directory.untouchedSince(".", Infinity), [])
       assert.deepStrictEqual(yield* names(path), ["file"])

@@ -67,7 +67,7 @@ const uploading = (ledger: UploadLedger.Service, id: string, truth: Truth, dice:
       const stored = Array.from({ length: parts }, (_, index) => (index + first) % parts + 1).slice(dice.below(3))
       yield* Effect.forEach(stored, (part) => {
         truth.told.get(fileId)?.add(part)
-        return Effect.tap(ledger.receive(record, receiptOf(fileId, part)), () => confirmed.receipts.add(part))
+        return Effect.map(ledger.receive(record, receiptOf(fileId, part)), () => confirmed.receipts.add(part))
       }, { concurrency: 1 + dice.below(4), discard: true })
       if (dice.chance(0.6)) {
         yield* ledger.completing(record)
