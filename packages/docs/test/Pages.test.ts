@@ -128,26 +128,35 @@ describe("what a reader types", () => {
     Schema.Struct({ dependencies: Versions, devDependencies: Versions, peerDependencies: Versions })
   )
 
+  const versionsIn = (manifests: ReadonlyArray<string>): ReadonlyMap<string, string> =>
+    new Map(
+      manifests
+        .map((path) => Schema.decodeSync(Manifest)(readFileSync(path, "utf8")))
+        .flatMap((
+          { dependencies, devDependencies, peerDependencies }
+        ) => [dependencies, devDependencies, peerDependencies])
+        .flatMap((versions) => Object.entries(versions))
+    )
+
   // of the root come those that only tests need, of the examples those that only some applications do
-  const needed = new Map(
-    [`${root}package.json`, ...packages.map(({ path }) => `${path}/package.json`)]
-      .map((path) => Schema.decodeSync(Manifest)(readFileSync(path, "utf8")))
-      .flatMap((
-        { dependencies, devDependencies, peerDependencies }
-      ) => [dependencies, devDependencies, peerDependencies])
-      .flatMap((versions) => Object.entries(versions))
-  )
+  const needed = versionsIn([`${root}package.json`, ...packages.map(({ path }) => `${path}/package.json`)])
+
+  const neededOn4 = versionsIn([`${root}packages/effect4/line/package.json`])
 
   it("installs of Effect the line that the packages are written for: the latest is another", () => {
     const installed = lines.filter(({ line }) => /^npm (?:i|install) /.test(line)).flatMap(({ line, page }) =>
-      line.split(" ").filter((word) => /^(?:effect|@effect\/[^@]+)(?:@|$)/.test(word)).map((word) => ({ page, word }))
+      line.split(" ").filter((word) => /^(?:effect|@effect\/[^@]+)(?:@|$)/.test(word)).map((word) => ({
+        page,
+        word,
+        versions: /@effect4\b/.test(line) ? neededOn4 : needed
+      }))
     )
     assert.isAbove(installed.length, 10)
-    const isOfTheLine = (word: string): boolean => {
+    const isOfTheLine = ({ versions, word }: typeof installed[number]): boolean => {
       const [, name = "", version = ""] = /^(@?[^@]+)@(.+)$/.exec(word) ?? []
-      return needed.get(name)?.replace("^", "").startsWith(`${version}.`) === true
+      return versions.get(name)?.replace("^", "").startsWith(`${version}.`) === true
     }
-    assert.deepStrictEqual(installed.filter(({ word }) => !isOfTheLine(word)), [])
+    assert.deepStrictEqual(installed.filter((one) => !isOfTheLine(one)), [])
   })
 
   it("says what to install for each package that an example imports", () => {

@@ -17,16 +17,28 @@ interface Module {
  * makes of it first.
  */
 const table: Readonly<Record<string, Module>> = {
-  "@effect/platform/Cookies": { module: "effect/http/Cookies", same: "Cookies" },
+  "@effect/platform-node/NodeFileSystem": { same: "layer" },
+  "@effect/platform/Cookies": { module: "effect/http/Cookies", same: "Cookies fromSetCookie" },
+  "@effect/platform/Error": {
+    module: "effect/PlatformError",
+    same: "PlatformError BadArgument#message",
+    rewritten: "SystemError"
+  },
   "@effect/platform/FetchHttpClient": { module: "effect/http/FetchHttpClient", same: "layer" },
   "@effect/platform/FileSystem": {
     module: "effect/FileSystem",
     same: `File FileSystem File#sync File#writeAll FileSystem#makeDirectory FileSystem#makeTempDirectoryScoped
       FileSystem#open FileSystem#readDirectory FileSystem#readFileString FileSystem#remove FileSystem#rename
-      FileSystem#stream`,
-    renamed: { MiB: "effect/ByteSize.mebibytes" }
+      FileSystem#stream OpenFlag #Info File#stat FileSystem#link FileSystem#readFile FileSystem#stat
+      FileSystem#utimes FileSystem#writeFileString Info#mode Info#mtime Info#size Info#type Info#uid`,
+    renamed: { Size: "effect/ByteSize.bytes", MiB: "effect/ByteSize.mebibytes" }
   },
-  "@effect/platform/Headers": { module: "effect/http/Headers", same: "Headers merge set setAll", rewritten: "remove" },
+  "@effect/platform/Headers": {
+    module: "effect/http/Headers",
+    same: "Headers merge set setAll",
+    renamed: { unsafeFromRecord: "fromRecordUnsafe" },
+    rewritten: "remove"
+  },
   "@effect/platform/HttpApp": { module: "effect/http/HttpEffect", rewritten: "Default" },
   "@effect/platform/HttpBody": {
     module: "effect/http/HttpBody",
@@ -35,24 +47,28 @@ const table: Readonly<Record<string, Module>> = {
   },
   "@effect/platform/HttpClient": {
     module: "effect/http/HttpClient",
-    same: "HttpClient mapRequestEffect withScope With#execute",
+    same: "HttpClient mapRequestEffect withScope With#execute make",
     rewritten: "withTracerDisabledWhen"
   },
-  "@effect/platform/HttpClientError": { module: "effect/http/HttpClientError", same: "HttpClientError" },
+  "@effect/platform/HttpClientError": {
+    module: "effect/http/HttpClientError",
+    same: "HttpClientError",
+    rewritten: "RequestError ResponseError"
+  },
   "@effect/platform/HttpClientRequest": {
     module: "effect/http/HttpClientRequest",
-    same:
-      "HttpClientRequest bearerToken bodyText get make post prependUrl put setHeaders HttpClientRequest#headers HttpClientRequest#method HttpClientRequest#url",
-    rewritten: "setBody",
-    renamed: { bodyUnsafeJson: "bodyJsonUnsafe" }
+    same: `HttpClientRequest bearerToken bodyText get make post prependUrl put setHeaders HttpClientRequest#headers
+      HttpClientRequest#method HttpClientRequest#url toUrl`,
+    renamed: { bodyUnsafeJson: "bodyJsonUnsafe" },
+    rewritten: "setBody"
   },
   "@effect/platform/HttpClientResponse": {
     module: "effect/http/HttpClientResponse",
-    same: "HttpClientResponse HttpClientResponse#request HttpClientResponse#status"
+    same: "HttpClientResponse HttpClientResponse#request HttpClientResponse#status TypeId"
   },
   "@effect/platform/HttpIncomingMessage": {
     module: "effect/http/HttpIncomingMessage",
-    same: "HttpIncomingMessage#headers HttpIncomingMessage#stream HttpIncomingMessage#text",
+    same: "HttpIncomingMessage#headers HttpIncomingMessage#stream HttpIncomingMessage#text TypeId",
     rewritten: "withMaxBodySize"
   },
   "@effect/platform/HttpMethod": { module: "effect/http/HttpMethod", same: "HttpMethod" },
@@ -75,25 +91,25 @@ const table: Readonly<Record<string, Module>> = {
     renamed: { unsafeJson: "jsonUnsafe" }
   },
   "@effect/platform/HttpTraceContext": { module: "effect/http/HttpTraceContext", same: "toHeaders" },
-  "@effect/platform/Path": { module: "effect/Path", same: "Path Path#join" },
   "@effect/platform/KeyValueStore": {
     module: "effect/persistence/KeyValueStore",
     same: "KeyValueStore layerMemory KeyValueStore#remove KeyValueStore#set",
     rewritten: "KeyValueStore#get"
   },
+  "@effect/platform/Path": { module: "effect/Path", same: "Path Path#join" },
+  "@effect/platform/UrlParams": { module: "effect/http/UrlParams", same: "UrlParams fromInput" },
   "effect/Array": {
-    same:
-      `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes makeBy map range
-      replicate reverse sort zip`,
+    same: `NonEmptyReadonlyArray append chunksOf dedupe empty ensure filter findFirst flatMap get getSomes makeBy map
+      range replicate reverse sort zip scan`,
     renamed: { isNonEmptyReadonlyArray: "isReadonlyArrayNonEmpty" },
     rewritten: "filterMap partition"
   },
   "effect/Cause": {
-    same: "Cause isCause map",
+    same: "Cause isCause map fail squash",
     renamed: {
       failureOption: "findErrorOption",
-      isInterrupted: "hasInterrupts",
-      isInterruptedOnly: "hasInterruptsOnly"
+      isInterruptedOnly: "hasInterruptsOnly",
+      isInterrupted: "hasInterrupts"
     },
     rewritten: "failureOrCause keepDefects"
   },
@@ -116,7 +132,7 @@ const table: Readonly<Record<string, Module>> = {
     renamed: { unsafeFromDate: "fromDateUnsafe", unsafeMake: "makeUnsafe" }
   },
   "effect/Deferred": {
-    same: "Deferred await make succeed",
+    same: "Deferred await make succeed done",
     renamed: { unsafeDone: "doneUnsafe" },
     rewritten: "unsafeMake"
   },
@@ -126,11 +142,13 @@ const table: Readonly<Record<string, Module>> = {
   },
   "effect/Effect": {
     same: `Effect acquireRelease addFinalizer all annotateCurrentSpan as asSome asVoid clockWith context currentSpan
-      delay ensuring exit fail failCause failSync filterOrFail firstSuccessOf flatMap flatten forEach forever gen interruptible isSuccess logDebug logError logInfo
-      logWarning map mapBoth mapError match matchCauseEffect matchEffect never onError onExit onInterrupt orElseSucceed promise provide
-      provideService raceFirst reduce repeat scoped scopedWith serviceOption sleep succeed succeedNone succeedSome suspend
-      sync tap tapError tapErrorTag timeout timeoutOption tracer try uninterruptible uninterruptibleMask void zip zipWith scope
-      Latch#await Latch#close Latch#open Semaphore#withPermits`,
+      delay ensuring exit fail failCause failSync filterOrFail firstSuccessOf flatMap flatten forEach forever gen
+      interruptible isSuccess logDebug logError logInfo logWarning map mapBoth mapError match matchCauseEffect
+      matchEffect never onError onExit onInterrupt orElseSucceed promise provide provideService raceFirst reduce
+      repeat scoped scopedWith serviceOption sleep succeed succeedNone succeedSome suspend sync tap tapError
+      tapErrorTag timeout timeoutOption tracer try uninterruptible uninterruptibleMask void zip zipWith scope
+      Latch#await Latch#close Latch#open Semaphore#withPermits acquireUseRelease cachedInvalidateWithTTL catchTag
+      filter ignore option retry runFork schedule tryPromise`,
     renamed: {
       async: "callback",
       catchAll: "catch",
@@ -139,15 +157,18 @@ const table: Readonly<Record<string, Module>> = {
       clock: "effect/Clock.Clock",
       contextWithEffect: "contextWith",
       either: "result",
+      intoDeferred: "effect/Deferred.into",
       makeLatch: "effect/Latch.make",
       makeSemaphore: "effect/Semaphore.make",
       metricLabels: "effect/Metric.CurrentMetricAttributes",
+      Semaphore: "effect/Semaphore.Semaphore",
       tapErrorCause: "tapCause",
       unsafeMakeSemaphore: "effect/Semaphore.makeUnsafe",
+      whenEffect: "when",
       "Latch#unsafeOpen": "openUnsafe"
     },
-    rewritten:
-      "catchIf Semaphore#release Semaphore#take dieMessage disconnect forkDaemon forkIn forkScoped ignoreLogged timeoutFail transposeMapOption withScheduler withSpan zipLeft zipRight"
+    rewritten: `catchIf Semaphore#release Semaphore#take dieMessage disconnect forkDaemon forkIn forkScoped ignoreLogged
+      timeoutFail transposeMapOption withScheduler withSpan zipLeft zipRight fork tapDefect unlessEffect`
   },
   "effect/Either": {
     module: "effect/Result",
@@ -168,6 +189,7 @@ const table: Readonly<Record<string, Module>> = {
   },
   "effect/Encoding": {
     renamed: {
+      decodeBase64: "effect/encoding/Base64.decode",
       decodeBase64UrlString: "effect/encoding/Base64Url.decodeString",
       encodeBase64: "effect/encoding/Base64.encode",
       encodeBase64Url: "effect/encoding/Base64Url.encode",
@@ -188,6 +210,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Hash": { same: "string symbol", rewritten: "cached" },
   "effect/HashMap": { same: "HashMap empty has modifyAt reduce" },
   "effect/Inspectable": { same: "Class NodeInspectSymbol", renamed: { format: "effect/Formatter.format" } },
+  "effect/Iterable": { same: "head" },
   "effect/Layer": {
     same: "Layer build effect effectContext succeed sync",
     renamed: { scoped: "effect", unwrapEffect: "unwrap" },
@@ -198,50 +221,50 @@ const table: Readonly<Record<string, Module>> = {
     same: "appendAll empty fromIterable prepend prependAll reduce",
     renamed: { List: "Chunk" }
   },
-  "effect/Metric": {
-    same: "counter gauge snapshot update",
-    renamed: { "Metric#unsafeUpdate": "updateUnsafe" },
-    rewritten: "increment incrementBy tagged histogram timerWithBoundaries"
-  },
-  "effect/LogLevel": { rewritten: "All#label" },
   "effect/Logger": {
     same: "Logger Logger#log Options#logLevel",
     renamed: { logfmtLogger: "formatLogFmt", structuredLogger: "formatStructured" },
     rewritten: "minimumLogLevel"
+  },
+  "effect/LogLevel": { rewritten: "All#label" },
+  "effect/Metric": {
+    same: "counter gauge snapshot update",
+    renamed: { "Metric#unsafeUpdate": "updateUnsafe" },
+    rewritten: "increment incrementBy tagged histogram timerWithBoundaries"
   },
   "effect/MetricBoundaries": {
     renamed: { fromIterable: "effect/Metric.boundariesFromIterable" },
     rewritten: "exponential MetricBoundaries#values"
   },
   "effect/Option": {
-    same:
-      `Option all contains exists filter flatMap flatten getOrElse getOrThrow getOrUndefined isNone isSome liftPredicate
-      liftThrowable map match none orElse some zipWith Some#value`,
-    renamed: { flatMapNullable: "flatMapNullishOr", fromNullable: "fromNullishOr" }
+    same: `Option all contains exists filter flatMap flatten getOrElse getOrThrow getOrUndefined isNone isSome
+      liftPredicate liftThrowable map match none orElse some zipWith Some#value firstSomeOf`,
+    renamed: { flatMapNullable: "flatMapNullishOr", fromNullable: "fromNullishOr", getRight: "getSuccess" }
   },
   "effect/Order": { same: "combine mapInput", renamed: { number: "Number", reverse: "flip", string: "String" } },
-  "effect/Pipeable": { same: "Pipeable#pipe" },
-  "effect/Predicate": {
-    same: "hasProperty isFunction isNumber isString isTagged",
-    renamed: { isObject: "isObjectKeyword", isReadonlyRecord: "isReadonlyObject", isRecord: "isObject" }
-  },
-  "effect/Queue": { same: "bounded offer shutdown take unbounded" },
-  // on 4, `nextIntBetween` can give its upper limit
-  "effect/Random": { same: "next", rewritten: "nextIntBetween" },
   // tags have other names on 4: the type-check refuses a comparison with one of 3
   "effect/ParseResult": {
     same: "#issue ArrayFormatterIssue#message ArrayFormatterIssue#path Type#_tag",
     renamed: { ParseError: "effect/Schema.SchemaError", ParseIssue: "effect/SchemaIssue.Issue" },
     rewritten: "fail succeed"
   },
-  "effect/Record": { same: "filter map toEntries", rewritten: "filterMap" },
+  "effect/Pipeable": { same: "Pipeable#pipe" },
+  "effect/Predicate": {
+    same: "hasProperty isFunction isNumber isString isTagged",
+    renamed: { isReadonlyRecord: "isReadonlyObject", isRecord: "isObject", isObject: "isObjectKeyword" }
+  },
+  "effect/Queue": { same: "bounded offer shutdown take unbounded" },
+  // on 4, `nextIntBetween` can give its upper limit
+  "effect/Random": { same: "next", rewritten: "nextIntBetween" },
+  "effect/Record": { same: "filter map toEntries get", rewritten: "filterMap" },
   "effect/Redacted": { same: "Redacted isRedacted make value" },
   "effect/Ref": { same: "Ref get make set" },
-  "effect/Schedule": { same: "exponential forever" },
+  "effect/Schedule": { same: "exponential forever jittered spaced", rewritten: "union upTo" },
   "effect/Schema": {
     same: `Array Boolean Class DurationFromMillis Int NonEmptyArray NonEmptyString Null NullOr Number NumberFromString
       OptionFromNullOr String Struct TaggedClass TaggedError TaggedStruct UndefinedOr Unknown decodeUnknownOption
-      decodeUnknownSync is make optional #_tag #Fields Schema#Type Literal#literals Schema#ast Struct#fields Struct#make Union#members transformOrFail#to`,
+      decodeUnknownSync is make optional #_tag #Fields Schema#Type Literal#literals Schema#ast Struct#fields
+      Struct#make Union#members transformOrFail#to decodeOption #Type`,
     renamed: {
       // on 4, `Schema.Date` is the Schema of a Date
       Date: "DateFromString",
@@ -259,10 +282,10 @@ const table: Readonly<Record<string, Module>> = {
       parseJson: "fromJsonString"
     },
     rewritten:
-      `TaggedErrorClass#_tag List Literal NonNegativeInt Record Schema Union Defect between declare filter finite instanceOf maxItems
-      maxLength minItems nonNegative optionalWith pattern
-      positive propertySignature startsWith transform transformOrFail BooleanFromString withConstructorDefault Annotable#annotations
-      Struct#annotations transform#annotations`
+      `TaggedErrorClass#_tag List Literal NonNegativeInt Record Schema Union Defect between declare filter finite
+      instanceOf maxItems maxLength minItems nonNegative optionalWith pattern positive propertySignature
+      startsWith transform transformOrFail BooleanFromString withConstructorDefault Annotable#annotations
+      Struct#annotations transform#annotations Tuple minLength`
   },
   "effect/Scope": {
     same: "Scope close",
@@ -270,11 +293,10 @@ const table: Readonly<Record<string, Module>> = {
     rewritten: "fork"
   },
   "effect/Stream": {
-    same:
-      `Stream concat drain empty fail filter flatMap flatten fromAsyncIterable fromEffect fromIterable make map mapEffect mapError
-      runForEach runForEachWhile runHead suspend tap tapError unwrap`,
-    renamed: { catchAll: "catch", fromChunk: "fromIterable", tapErrorCause: "tapCause", unwrapScoped: "unwrap" },
-    rewritten: "fromReadableStream runFold runFoldEffect"
+    same: `Stream concat drain empty fail filter flatMap flatten fromAsyncIterable fromEffect fromIterable make map
+      mapEffect mapError runForEach runForEachWhile runHead suspend tap tapError unwrap toAsyncIterable`,
+    renamed: { catchAll: "catch", tapErrorCause: "tapCause", unwrapScoped: "unwrap", fromChunk: "fromIterable" },
+    rewritten: "fromReadableStream runFold runFoldEffect repeatEffectOption timeoutFail"
   },
   "effect/Struct": { renamed: { entries: "effect/Record.toEntries" } },
   "effect/Subscribable": { rewritten: "Subscribable make" },
@@ -283,93 +305,94 @@ const table: Readonly<Record<string, Module>> = {
 
 /** The same for what only tests and examples use. */
 const testTable: Readonly<Record<string, Module>> = {
-  "@effect/platform/HttpBody": {
-    module: "effect/http/HttpBody",
-    same: "Empty#_tag Proto#contentLength Raw#body Stream#stream Uint8Array#body"
-  },
-  "@effect/platform/HttpClient": {
-    module: "effect/http/HttpClient",
-    same: "make makeWith mapRequest tapRequest transform"
-  },
-  "@effect/platform/HttpClientError": {
-    module: "effect/http/HttpClientError",
-    rewritten: "RequestError ResponseError"
-  },
+  "@effect/platform/FetchHttpClient": { same: "RequestInit" },
+  "@effect/platform/HttpServer": { same: "serve" },
+  "@effect/platform-node/NodeHttpServer": { same: "layer" },
+  "@effect/platform-node/NodeKeyValueStore": { rewritten: "layerFileSystem" },
+  "@effect/platform-node/NodeRuntime": { same: "runMain" },
+  "@effect/platform-node/NodeContext": { renamed: { layer: "@effect/platform-node/NodeServices.layer" } },
+  "@effect/platform-node/NodeHttpClient": { same: "layerUndici" },
+  "@effect/platform/Cookies": { same: "Cookies#cookies" },
+  "@effect/platform/Error": { renamed: { SystemErrorReason: "SystemErrorTag" } },
+  "@effect/platform/FileSystem": { same: "FileTypeId makeNoop OpenFileOptions#flag", rewritten: "FileDescriptor" },
+  "@effect/platform/HttpBody": { same: "Empty#_tag Proto#contentLength Raw#body Stream#stream Uint8Array#body" },
+  "@effect/platform/HttpClient": { same: "makeWith mapRequest tapRequest transform get" },
   "@effect/platform/HttpClientRequest": {
-    module: "effect/http/HttpClientRequest",
-    same: "setHeader setUrl HttpClientRequest#body HttpClientRequest#urlParams"
+    same: "setHeader setUrl HttpClientRequest#body HttpClientRequest#urlParams bodyUint8Array head",
+    renamed: { del: "delete" }
   },
-  "@effect/platform/HttpClientResponse": { module: "effect/http/HttpClientResponse", same: "fromWeb" },
+  "@effect/platform/HttpClientResponse": { same: "fromWeb HttpClientResponse#cookies HttpClientResponse#formData" },
+  "@effect/platform/HttpIncomingMessage": {
+    same: "HttpIncomingMessage#arrayBuffer HttpIncomingMessage#json HttpIncomingMessage#urlParamsBody"
+  },
   "@effect/platform/KeyValueStore": {
     same: "SchemaStore#get SchemaStore#has SchemaStore#remove SchemaStore#set",
     rewritten: "KeyValueStore#forSchema"
   },
   "@effect/vitest/index": {
-    same: "Methods#live MethodsNonLive#effect MethodsNonLive#prop MethodsNonLive#scoped Tester#each Tester#prop"
+    same: `Methods#live MethodsNonLive#effect MethodsNonLive#prop MethodsNonLive#scoped Tester#each Tester#prop
+      Methods#scopedLive Tester#skipIf`
   },
   "effect/Array": { same: "dedupeAdjacent" },
-  "effect/Cause": { same: "die fail squash", rewritten: "dieOption pretty" },
+  "effect/Cause": { same: "die", rewritten: "dieOption pretty" },
+  "effect/Chunk": { same: "make toReadonlyArray size" },
   "effect/Clock": { same: "Clock#currentTimeMillis Clock#sleep" },
-  "effect/DateTime": { renamed: { unsafeMakeZoned: "makeZonedUnsafe" } },
-  "effect/Chunk": { same: "make toReadonlyArray" },
   "effect/Config": { same: "map", renamed: { redacted: "Redacted" } },
   "effect/Console": { same: "log" },
   "effect/Context": { same: "add make" },
-  "effect/Deferred": { same: "isDone" },
-  "effect/Duration": { same: "hours minutes toHours", renamed: { lessThan: "isLessThan" } },
+  "effect/DateTime": { renamed: { unsafeMakeZoned: "makeZonedUnsafe" } },
+  "effect/Deferred": { same: "isDone fail" },
+  "effect/Duration": { same: "hours minutes toHours days", renamed: { lessThan: "isLessThan" } },
   "effect/Effect": {
-    same:
-      `acquireUseRelease catchTag catchTags die flip ignore interrupt isEffect log logError option orDie replicateEffect retry
-      runPromise runSync timed tryPromise`,
+    same: `catchTags die flip interrupt isEffect log orDie replicateEffect runPromise runSync timed fiberId isFailure
+      withTracer`,
     renamed: {
-      Semaphore: "effect/Semaphore.Semaphore",
-      whenEffect: "when",
+      "#Context": "effect/Effect.Services",
       "#Error": "effect/Effect.Error",
       "#Success": "effect/Effect.Success"
     },
-    rewritten: "fork repeatN withClock yieldNow"
+    rewritten: "repeatN withClock yieldNow when"
   },
-  "effect/Either": { module: "effect/Result", same: "flip getOrThrow" },
-  "effect/Exit": { same: "map", renamed: { causeOption: "getCause" } },
+  "effect/Either": { same: "flip getOrThrow getOrNull" },
+  "effect/Exit": { same: "map die interrupt", renamed: { causeOption: "getCause" } },
   "effect/FastCheck": {
     module: "fast-check",
-    same:
-      `Arbitrary anything array assert bigInt boolean configureGlobal constant constantFrom date dictionary double infiniteStream
-      integer json jsonValue maxSafeNat nat oneof option pre property record sample shuffledSubarray string stringMatching
-      subarray tuple uint8Array uniqueArray webUrl`
+    same: `Arbitrary anything array assert bigInt boolean configureGlobal constant constantFrom date dictionary double
+      infiniteStream integer json jsonValue maxSafeNat nat oneof option pre property record sample
+      shuffledSubarray string stringMatching subarray tuple uint8Array uniqueArray webUrl`
   },
-  "effect/Fiber": { same: "Fiber await awaitAll interruptAll joinAll", rewritten: "poll" },
+  "effect/Fiber": { same: "Fiber await awaitAll interruptAll joinAll", rewritten: "poll never" },
   "effect/Hash": { same: "hash" },
   "effect/Layer": {
-    same: "empty fresh merge mergeAll orDie provide provideMerge",
-    renamed: { unwrapEffect: "unwrap", "#Success": "effect/Layer.Success" }
+    same: "empty fresh launch merge mergeAll orDie provide provideMerge",
+    renamed: { "#Success": "effect/Layer.Success" }
   },
-  "effect/LogLevel": { rewritten: "All Debug None" },
   "effect/Logger": {
     same: "defaultLogger make Options#cause Options#message",
     rewritten: "replace withMinimumLogLevel"
   },
+  "effect/LogLevel": { rewritten: "All Debug None" },
+  "effect/Match": { same: "tagsExhaustive type" },
   "effect/Metric": { same: "value" },
   "effect/MetricState": { same: "Counter#count" },
-  "effect/Tracer": { same: "Span#attributes Span#spanId Span#traceId" },
-  "effect/Match": { same: "tagsExhaustive type" },
-  "effect/Option": { same: "toArray None#_tag", renamed: { getRight: "getSuccess" } },
+  "effect/Option": { same: "toArray None#_tag" },
   "effect/Readable": { same: "Readable#get" },
   "effect/Ref": { same: "update" },
-  "effect/Schedule": { same: "jittered recurs spaced", rewritten: "intersect" },
+  "effect/Schedule": { same: "recurs", rewritten: "intersect" },
   "effect/Schema": {
-    same: "decodeOption decodeSync encodeSync encodeUnknownSync isSchema",
+    same: "decodeSync encodeSync encodeUnknownSync isSchema",
     renamed: { BigIntFromSelf: "BigInt", DateFromSelf: "Date" },
     rewritten: "#Context Config"
   },
   "effect/Scope": { same: "make" },
   "effect/Stream": {
-    same:
-      "decodeText encodeText filterEffect iterate mkString never range rechunk runCount runDrain schedule succeed take",
+    same: `decodeText encodeText filterEffect iterate mkString never range rechunk runCount runDrain schedule succeed
+      take die`,
     rewritten: "runCollect dieMessage"
   },
   "effect/Subscribable": { same: "Subscribable#changes" },
   "effect/TestClock": { module: "effect/testing/TestClock", same: "adjust setTime" },
+  "effect/Tracer": { same: "Span#attributes Span#spanId Span#traceId make" },
   "effect/Types": { same: "Equals" }
 }
 

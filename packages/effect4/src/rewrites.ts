@@ -165,6 +165,11 @@ const ofSemaphore = (member: string): Rewrite => (node, rendering) =>
 
 const started = "{ startImmediately: true }"
 
+const forking = (member: string): Rewrite => (node, rendering) =>
+  ts.isCallExpression(node)
+    ? calling("effect/Effect", member, started)(node, rendering)
+    : name(({ need }) => `${need("effect/Effect")}.${member}(${started})`)(node, rendering)
+
 /** `class X extends Context.Reference<X>()(…) {}` is a constant on 4. */
 export const referenceOf = (node: ts.Node, rendering: Rendering): string | undefined => {
   if (!ts.isClassDeclaration(node) || node.name === undefined || node.members.length > 0) return undefined
@@ -319,6 +324,14 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
         : `${rendering.need("effect/Schema")}.Record(${key}, ${value})`
     })
   ],
+  [
+    "effect/Schema.Tuple",
+    call((args, rendering) => `${rendering.need("effect/Schema")}.Tuple([${all(rendering, args)}])`)
+  ],
+  [
+    "effect/Schema.minLength",
+    check(([least], { render }, schema) => `${schema}.isMinLength(${least && render(least)})`)
+  ],
   ["effect/Schema.positive", check((_args, _rendering, schema) => `${schema}.isGreaterThan(0)`)],
   ["effect/Schema.nonNegative", check((_args, _rendering, schema) => `${schema}.isGreaterThanOrEqualTo(0)`)],
   [
@@ -436,9 +449,9 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
     (node, { render }) => ts.isPropertyAccessExpression(node) ? render(node.expression) : undefined
   ],
   // on 4 a fiber starts later, unless it is told to
-  ["effect/Effect.forkDaemon", calling("effect/Effect", "forkDetach", started)],
-  ["effect/Effect.forkIn", calling("effect/Effect", "forkIn", started)],
-  ["effect/Effect.forkScoped", calling("effect/Effect", "forkScoped", started)],
+  ["effect/Effect.forkDaemon", forking("forkDetach")],
+  ["effect/Effect.forkIn", forking("forkIn")],
+  ["effect/Effect.forkScoped", forking("forkScoped")],
   [
     "effect/Effect.withSpan",
     call((args, rendering) => {
@@ -449,6 +462,60 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
       const others = renamedProperties(rendering, options, { captureStackTrace: undefined })
       return `${effect}.withSpan(${all(rendering, args.slice(0, -1))}, ${others}, { captureStackTrace: ${stack} })`
     })
+  ],
+  [
+    "effect/Effect.unlessEffect",
+    call(([effect, condition], { need, render }) =>
+      effect && condition &&
+      `${need("effect/Effect")}.when(${render(effect)}, ${need("effect/Effect")}.map(${
+        render(condition)
+      }, (holds) => !holds))`
+    )
+  ],
+  // a defect is no cause on 4
+  [
+    "effect/Effect.tapDefect",
+    call((args, rendering) => {
+      const tap = args.at(-1)
+      return tap &&
+        `${rendering.need("effect/Effect")}.tapDefect(${
+          [
+            ...args.slice(0, -1).map(rendering.render),
+            `${rendering.need("effect/Function")}.flow(${rendering.need("effect/Cause")}.die, ${rendering.render(tap)})`
+          ].join(", ")
+        })`
+    })
+  ],
+  [
+    "effect/Stream.timeoutFail",
+    call(([failure, duration], { need, render }) => {
+      const stream = need("effect/Stream")
+      return failure && duration &&
+        `${stream}.timeoutOrElse({ duration: ${render(duration)}, orElse: () => ${stream}.fail((${
+          render(failure)
+        })()) })`
+    })
+  ],
+  [
+    "effect/Stream.repeatEffectOption",
+    call(([effect], { need, render }) =>
+      effect &&
+      `${need("effect/Stream")}.fromEffectRepeat(${need("effect/Effect")}.mapError(${render(effect)}, ${
+        need("effect/Option")
+      }.getOrElse(() => ${need("effect/Cause")}.Done())))`
+    )
+  ],
+  [
+    "effect/Schedule.union",
+    call(([other], { need, render }) =>
+      other && `(schedule) => ${need("effect/Schedule")}.min([schedule, ${render(other)}])`
+    )
+  ],
+  [
+    "effect/Schedule.upTo",
+    call(([duration], { need, render }) =>
+      duration && `${need("effect/Schedule")}.upTo({ duration: ${render(duration)} })`
+    )
   ],
   ["effect/Random.nextIntBetween", calling("effect/Random", "nextIntBetween", "{ halfOpen: true }")],
   ["effect/Deferred.unsafeMake", shortened("effect/Deferred", "makeUnsafe", 0)],
@@ -631,9 +698,9 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   [
     "effect/Fiber.poll",
     call((args, rendering) =>
-      `${rendering.need("effect/Effect")}.sync(() => ${rendering.need("effect/Option")}.fromNullishOr(${
+      `${rendering.need("effect/Effect")}.sync(() => ${rendering.need("effect/Option")}.fromNullishOr((${
         all(rendering, args)
-      }.pollUnsafe()))`
+      }).pollUnsafe()))`
     )
   ],
   [
@@ -651,6 +718,15 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   ["effect/LogLevel.All", name(() => `"All"`)],
   ["effect/LogLevel.Debug", name(() => `"Debug"`)],
   ["effect/LogLevel.None", name(() => `"None"`)],
+  ["effect/Fiber.never", name(({ need }) => `${need("effect/Effect")}.runFork(${need("effect/Effect")}.never)`)],
+  [
+    "effect/Effect.when",
+    call(([effect, condition], { need, render }) =>
+      effect && condition &&
+      `${need("effect/Effect")}.when(${render(effect)}, ${need("effect/Effect")}.sync(${render(condition)}))`
+    )
+  ],
+  ["@effect/platform/FileSystem.FileDescriptor", call((args, rendering) => all(rendering, args))],
   [
     "effect/Logger.replace",
     call(([, logger], { need, render }) => logger && `${need("effect/Logger")}.layer([${render(logger)}])`)
@@ -754,6 +830,14 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
       return `${headers}.${isList ? "removeMany" : "remove"}(${all(rendering, args)})`
     })
   ],
+  [
+    "@effect/platform-node/NodeKeyValueStore.layerFileSystem",
+    call((args, rendering) =>
+      `${rendering.need("effect/Layer")}.provide(${
+        rendering.need("effect/persistence/KeyValueStore")
+      }.layerFileSystem(${all(rendering, args)}), ${rendering.need("@effect/platform-node/NodeServices")}.layer)`
+    )
+  ],
   ["effect/FiberSet.run", calling("effect/FiberSet", "run", started)],
   ["effect/Layer.setRandom", layerOf("effect/Random", "Random")],
   ["effect/Layer.setTracer", layerOf("effect/Tracer", "Tracer")],
@@ -801,6 +885,14 @@ export const rewrites: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
     }
     return ts.isPropertyAccessExpression(node) ? `${collected}, ${need("effect/Effect")}.map(${asChunk})` : undefined
   }],
+  [
+    "@effect/platform/Error.SystemError",
+    (node, rendering) => {
+      const errors = rendering.need("effect/PlatformError")
+      if (!ts.isNewExpression(node)) return halves(node) === undefined ? undefined : `${errors}.PlatformError`
+      return `${errors}.systemError(${renamedProperties(rendering, node.arguments?.[0], { reason: "_tag" })})`
+    }
+  ],
   ["@effect/platform/HttpClientError.RequestError", clientError],
   ["@effect/platform/HttpClientError.ResponseError", clientError],
   [

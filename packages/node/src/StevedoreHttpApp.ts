@@ -353,7 +353,7 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
  * those of a sibling subdomain, unless `allowedOrigins` has it.
  *
  * @example
- * import { HttpRouter, HttpServer } from "@effect/platform"
+ * import { HttpServer } from "@effect/platform"
  * import { NodeHttpServer } from "@effect/platform-node"
  * import { NodeStevedore, StevedoreHttpApp } from "@stevedore/node"
  * import { Effect, Layer } from "effect"
@@ -362,14 +362,13 @@ const once = RetryPolicy.layer({ attempts: 1, longestRetryAfter: "10 seconds" })
  * const owners = new Map<string, string>() // in your database, so that a restart does not lose them
  *
  * const app = StevedoreHttpApp.make({
+ *   prefix: "/api",
  *   authorize: () => Effect.succeed("Ada"), // here, everybody is Ada: find your user by the request's session
  *   opened: (user, { fileId }) => Effect.sync(() => owners.set(fileId, user)),
  *   permit: (user, call) => Effect.sync(() => !("fileId" in call) || owners.get(call.fileId) === user)
  * })
  *
- * const server = HttpRouter.empty.pipe(
- *   HttpRouter.mountApp("/api", app),
- *   HttpServer.serve(),
+ * const server = HttpServer.serve(app).pipe(
  *   Layer.provide(NodeStevedore.layerConfig()),
  *   Layer.provide(NodeHttpServer.layer(() => createServer(), { port: 8080 }))
  * )

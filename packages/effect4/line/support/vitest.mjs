@@ -38,7 +38,25 @@ const effectProp = (test) => (name, arbitraries, self, timeout) =>
 
 const bound = (test) => (...args) => test.each(...args)
 
-const own = (test) => Object.assign((...args) => test(...args), test, { each: bound(test), prop: effectProp(test) })
+const own = (test) =>
+  Object.assign((...args) => test(...args), test, {
+    each: bound(test),
+    prop: effectProp(test),
+    skipIf: (...args) => test.skipIf(...args)
+  })
+
+// what has layers of its own is given the tests of this module
+const withOwn = (methods) =>
+  Object.assign((...args) => methods(...args), methods, {
+    effect: own(methods.effect),
+    scoped: own(methods.effect),
+    ...(methods.live === undefined ? {} : { live: own(methods.live), scopedLive: own(methods.live) }),
+    layer: (...args) => layered(methods.layer(...args))
+  })
+
+const layered = (suite) => (...args) => suite(...args.slice(0, -1), (methods) => args.at(-1)(withOwn(methods)))
+
+export const layer = (...args) => layered(real.layer(...args))
 
 export const effect = own(real.it.effect)
 export const scoped = effect
