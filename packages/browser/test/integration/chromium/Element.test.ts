@@ -56,7 +56,7 @@ element(ChromiumLive, "Chromium")
 
 layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
   excludeTestServices: true,
-  timeout: "60 seconds"
+  timeout: "3 minutes"
 })("the element in Chromium, by its tools", (it) => {
   it.scoped("tells the page by events what was added, refused, completed and failed, and when nothing proceeds", () =>
     Effect.gen(function*() {

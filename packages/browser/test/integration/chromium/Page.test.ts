@@ -37,7 +37,7 @@ const listening = (page: Page) =>
 
 layer(Layer.merge(ChromiumLive, ExamplePage.Live), {
   excludeTestServices: true,
-  timeout: "60 seconds"
+  timeout: "3 minutes"
 })("the example page in Chromium", (it) => {
   it.scoped("uploads chosen files and reports it, and axe finds no violation in the visited states", () =>
     Effect.gen(function*() {

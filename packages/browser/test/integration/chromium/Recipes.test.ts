@@ -50,7 +50,7 @@ const opened = Effect.gen(function*() {
   return { demo, tab }
 })
 
-layer(ChromiumLive, { excludeTestServices: true, timeout: "60 seconds" })("the recipes of the element", (it) => {
+layer(ChromiumLive, { excludeTestServices: true, timeout: "3 minutes" })("the recipes of the element", (it) => {
   it.scoped("each framework shows it, hands it properties and hears its events", () =>
     Effect.gen(function*() {
       const { demo, tab } = yield* opened

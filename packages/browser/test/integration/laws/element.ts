@@ -53,7 +53,7 @@ const bring = (page: Tab, event: "drop" | "paste", names: ReadonlyArray<string>)
 export const element = (engine: Layer.Layer<Engine>, browser: string) =>
   layer(Layer.merge(engine, ExamplePage.Live), {
     excludeTestServices: true,
-    timeout: "60 seconds"
+    timeout: "3 minutes"
   })(`the element in ${browser}`, (it) => {
     it.scoped("uploads chosen, dropped and pasted files and a folder, and says so in order", () =>
       Effect.gen(function*() {

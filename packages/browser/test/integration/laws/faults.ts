@@ -27,7 +27,7 @@ const puts = (world: World.World) =>
 
 /** What can go wrong on the way, in any browser. */
 export const faults = (engine: Layer.Layer<Engine>, browser: string) =>
-  layer(engine, { excludeTestServices: true, timeout: "60 seconds" })(`faults in ${browser}`, (it) => {
+  layer(engine, { excludeTestServices: true, timeout: "3 minutes" })(`faults in ${browser}`, (it) => {
     it.scoped("an etag that CORS does not expose fails with EtagMissing, which names the missing header", () =>
       Effect.gen(function*() {
         const world = yield* World.make({ cors: { exposeEtag: false } })
@@ -107,7 +107,7 @@ export const faults = (engine: Layer.Layer<Engine>, browser: string) =>
           .and(FaultScript.on("put").stall("body", { afterBytes: 1000 }))
           .and(FaultScript.on("put").stall("answer"))
         const world = yield* World.make({ faults })
-        const timeouts = { connect: "400 millis", stall: "400 millis", answer: "400 millis" } as const
+        const timeouts = { connect: "2 seconds", stall: "2 seconds", answer: "2 seconds" } as const
         const { id } = World.uploaded(yield* World.upload(world.page, { ...tiny, timeouts }))
         assert.strictEqual((yield* world.sandbox.stored(id)).byteLength, 10_000)
         assert.lengthOf(yield* puts(world), 4)
@@ -166,7 +166,7 @@ export const faults = (engine: Layer.Layer<Engine>, browser: string) =>
 
 /** What an upload does while the browser is offline, if its network can be taken away. */
 export const offline = (engine: Layer.Layer<Engine>, browser: string) =>
-  layer(engine, { excludeTestServices: true, timeout: "60 seconds" })(`offline in ${browser}`, (it) => {
+  layer(engine, { excludeTestServices: true, timeout: "3 minutes" })(`offline in ${browser}`, (it) => {
     it.scoped("an upload that goes offline during the body waits without using an attempt", () =>
       Effect.gen(function*() {
         const world = yield* World.make({ faults: FaultScript.on("put").stall("body", { afterBytes: 1000 }) })

@@ -47,7 +47,7 @@ export interface Kept {
 export const leave = (engine: Layer.Layer<Engine>, browser: string, kept: Kept) =>
   layer(Layer.merge(engine, ExamplePage.Live), {
     excludeTestServices: true,
-    timeout: "60 seconds"
+    timeout: "3 minutes"
   })(`a page that is left and returned to in ${browser}`, (it) => {
     it.scoped("is as it was if the browser has kept it, and takes further files", () =>
       Effect.gen(function*() {

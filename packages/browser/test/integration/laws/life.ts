@@ -44,7 +44,7 @@ const isStored = (world: World.World, outcome: Outcome, byte: number) =>
 
 /** What happens to an upload while it lives, in any browser. */
 export const life = (engine: Layer.Layer<Engine>, browser: string, eyes: Eyes) =>
-  layer(engine, { excludeTestServices: true, timeout: "60 seconds" })(`the life of an upload in ${browser}`, (it) => {
+  layer(engine, { excludeTestServices: true, timeout: "3 minutes" })(`the life of an upload in ${browser}`, (it) => {
     it.scoped("starts no part while it is paused, and resumes in the same session", () =>
       Effect.gen(function*() {
         const world = yield* World.make({ faults: World.stuck })

@@ -23,7 +23,7 @@ export const memory = (
   browser: string,
   { file, growth }: { readonly file: number; readonly growth: number }
 ) =>
-  layer(engine, { excludeTestServices: true, timeout: "60 seconds" })(`the memory of a page in ${browser}`, (it) => {
+  layer(engine, { excludeTestServices: true, timeout: "3 minutes" })(`the memory of a page in ${browser}`, (it) => {
     it.scoped(`grows by less than ${growth} MiB while a file of ${file} MiB is sent`, () =>
       Effect.gen(function*() {
         const world = yield* World.make({ store: nowhere })

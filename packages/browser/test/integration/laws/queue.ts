@@ -27,7 +27,7 @@ export interface Lacks {
 
 /** A queue of many files, in any browser. */
 export const queue = (engine: Layer.Layer<Engine>, browser: string, lacks: Lacks = {}) =>
-  layer(engine, { excludeTestServices: true, timeout: "60 seconds" })(`a queue in ${browser}`, (it) => {
+  layer(engine, { excludeTestServices: true, timeout: "3 minutes" })(`a queue in ${browser}`, (it) => {
     it.scoped("uploads each file that is added, asks before the page is left meanwhile, and reports no error", () =>
       Effect.gen(function*() {
         const world = yield* World.make({ faults: FaultScript.on("put").delay("1 second") })

@@ -30,7 +30,7 @@ const generated = (size: number): Uint8Array => {
 
 /** A page in any browser against a store that nobody here wrote: its own pre-signed URLs, its own CORS. */
 export const realStorage = (engine: Layer.Layer<Engine>, browser: string) =>
-  layer(engine, { excludeTestServices: true, timeout: "60 seconds" })(
+  layer(engine, { excludeTestServices: true, timeout: "3 minutes" })(
     `a page in ${browser} with a real store`,
     (it) => {
       it.scoped("uploads a file whose URL signs encryption headers", () =>

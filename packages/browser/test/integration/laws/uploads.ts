@@ -7,7 +7,7 @@ const MiB = 1024 * 1024
 
 /** An upload of one file, in any browser. */
 export const uploads = (engine: Layer.Layer<Engine>, browser: string) =>
-  layer(engine, { excludeTestServices: true, timeout: "60 seconds" })(`an upload in ${browser}`, (it) => {
+  layer(engine, { excludeTestServices: true, timeout: "3 minutes" })(`an upload in ${browser}`, (it) => {
     it.scoped("is stored completely at another origin, without a breach of the contract", () =>
       Effect.gen(function*() {
         const world = yield* World.make()

@@ -37,7 +37,7 @@ export const untilHolds = <A>(read: Effect.Effect<A>, holds: (read: A) => boolea
         now = next
       }
     }).pipe(
-      Effect.timeoutFail({ duration: "30 seconds", onTimeout: () => new Error(`never: ${JSON.stringify(now)}`) }),
+      Effect.timeoutFail({ duration: "60 seconds", onTimeout: () => new Error(`never: ${JSON.stringify(now)}`) }),
       Effect.orDie
     )
     return now

@@ -149,7 +149,7 @@ const attempt = (display: string) =>
     const driver = yield* Effect.tryPromise(() => driverAt(url))
     yield* Effect.tryPromise(() => driver.manage().setTimeouts({ script: 120_000 }))
     return sessionOf(driver, group)
-  }).pipe(Effect.timeout("15 seconds"))
+  }).pipe(Effect.timeout("60 seconds"))
 
 /** Ends what a failed attempt has started before the next one begins. */
 const endedOnFailure = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>): Effect.Effect<A, E, Scope.Scope> =>

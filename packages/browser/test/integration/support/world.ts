@@ -170,7 +170,7 @@ export const unfinished = (page: Tab): Effect.Effect<Awaited<ReturnType<PageApi[
 export const until = (page: Tab, holds: () => boolean): Effect.Effect<void> =>
   inPage(page, holds, null).pipe(
     Effect.repeat({ schedule: Schedule.spaced("20 millis"), until: (held) => held }),
-    Effect.timeout("20 seconds"),
+    Effect.timeout("60 seconds"),
     Effect.orDie
   )
 
