@@ -93,8 +93,9 @@ const names: Readonly<Record<string, string>> = {
   sol: "/"
 }
 
+// by the names above: what merely looks like a name may follow an ampersand that is one
 const encoded =
-  /%(?:25)*(?:u([\da-f]{4})|([\da-f]{2}))|&(?:amp;)*(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));?|\\+(?:u\{?([\da-f]{4,6})\}?|x([\da-f]{2})|([^\w\s]))/gi
+  /%(?:25)*(?:u([\da-f]{4})|([\da-f]{2}))|&(?:amp;)*(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|apos|colon|commat|dash|equals|gt|hyphen|lowbar|lt|num|percnt|period|plus|quest|quot|sol));?|\\+(?:u\{?([\da-f]{4,6})\}?|x([\da-f]{2})|([^\w\s]))/gi
 
 const character = (digits: string, base: number): string => {
   const code = Number.parseInt(digits, base)

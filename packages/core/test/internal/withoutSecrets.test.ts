@@ -100,6 +100,13 @@ describe("withoutSecrets", () => {
     assert.notInclude(text, quoted(begin))
   })
 
+  it("leaves nothing of a token whose ampersand, as an entity, is before letters", () => {
+    const token = Redacted.make("&AA!!!!!!!!!!")
+    for (const quoted of ["&amp;AA!!!!!", "&ampAA!!!!!", "&amp;amp;AA!!!!!"]) {
+      assert.notInclude(withoutSecrets(`invalid token ${quoted}...`, { token }), "AA!!!!!")
+    }
+  })
+
   it("keeps a thousand characters of a longer text", () => {
     assert.lengthOf(withoutSecrets("a ".repeat(100_000)), 1001)
   })
