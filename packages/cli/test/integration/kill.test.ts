@@ -184,10 +184,13 @@ const runKilled = (machine: Machine, sandbox: SandboxOfTest, kill: Option.Option
     return { ...result, took: performance.now() - began }
   }))
 
-const completedIn = (stdout: string): string | undefined =>
+/** A process that died once its file was in the manifest leaves nothing to send: the next one says that it is there. */
+const uploadedIn = (stdout: string): string | undefined =>
   stdout.split("\n").filter((line) => line !== "")
     .map((line) => Schema.decodeSync(Schema.parseJson(Reports.UploadReport))(line))
-    .flatMap((report) => report.type === "completed" ? [report.file.id] : [])[0]
+    .flatMap((report) =>
+      report.type === "completed" ? [report.file.id] : report.type === "skipped" ? [report.fileId] : []
+    )[0]
 
 const onlyUnfinished = (ledger: UploadLedger.Service) =>
   Effect.map(ledger.unfinished, (all) => {
@@ -249,7 +252,7 @@ const history = (machine: Machine, tally: Tally) =>
       if (signal === null) {
         assert.strictEqual(code, 0, stderr)
         if (fresh) tally.duration = Math.min(tally.duration, took)
-        fileId = completedIn(stdout)
+        fileId = uploadedIn(stdout)
         assert.isDefined(fileId)
         assert.isTrue(Option.isNone(unfinished))
         continue
@@ -368,7 +371,7 @@ layer(Layer.provideMerge(prepared, NodeContext.layer), { excludeTestServices: tr
           assert.isAbove(confirmed, 0)
           const third = yield* runKilled(here, sandbox, Option.none())
           assert.strictEqual(third.code, 0, third.stderr)
-          const fileId = completedIn(third.stdout) ?? ""
+          const fileId = uploadedIn(third.stdout) ?? ""
           assert.strictEqual(digest(yield* sandbox.stored(fileId)), here.digest)
           const requests = yield* sandbox.requests
           assert.lengthOf(requests.filter(({ operation }) => operation === "initiateLarge"), 1)
