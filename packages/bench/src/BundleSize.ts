@@ -1,6 +1,6 @@
 /** What a page has to load: programs under `bundles/`, minified and gzipped, in bytes. */
 import { nodeResolve } from "@rollup/plugin-node-resolve"
-import { build, transform } from "esbuild"
+import { build, type Plugin as EsbuildPlugin, transform } from "esbuild"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
@@ -26,8 +26,8 @@ const forPages = {
   logLevel: "silent"
 } as const
 
-export const byEsbuild = async (module: string): Promise<number> => {
-  const { outputFiles } = await build({ ...forPages, entryPoints: [entryOf(module)] })
+export const byEsbuild = async (module: string, plugins: Array<EsbuildPlugin> = []): Promise<number> => {
+  const { outputFiles } = await build({ ...forPages, plugins, entryPoints: [entryOf(module)] })
   return outputFiles.reduce((bytes, { contents }) => bytes + gzipped(contents), 0)
 }
 

@@ -75,7 +75,7 @@ if (process.argv.includes("--build")) {
   compile("tsconfig.json", "--noEmit")
   compile("tsconfig.examples.json", "--noEmit")
   say("No type error")
-  const heavy = (await weights(root, line)).filter(({ budget, bytes, program }) => {
+  const heavy = (await weights(line)).filter(({ budget, bytes, program }) => {
     say(`${program}: ${bytes} bytes in a page, of at most ${budget}`)
     return bytes > budget
   })

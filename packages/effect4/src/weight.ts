@@ -1,5 +1,5 @@
-import { build, type Plugin } from "esbuild"
-import { gzipSync } from "node:zlib"
+import type { Plugin } from "esbuild"
+import { byEsbuild } from "../../bench/src/BundleSize.js"
 
 /** Programs of the benchmarks that need no more than the core, and what a page loads of each at most, in bytes. */
 const budgets: Readonly<Record<string, number>> = {
@@ -36,22 +36,11 @@ export interface Weight {
 }
 
 /** What a page loads on Effect 4, measured as in the benchmarks. */
-export const weights = (root: string, line: string): Promise<ReadonlyArray<Weight>> =>
+export const weights = (line: string): Promise<ReadonlyArray<Weight>> =>
   Promise.all(
-    Object.entries(budgets).map(async ([program, budget]) => {
-      const { outputFiles } = await build({
-        entryPoints: [`${root}/packages/bench/src/bundles/${program}.ts`],
-        tsconfigRaw: {},
-        plugins: [onLine(line)],
-        bundle: true,
-        minify: true,
-        platform: "browser",
-        format: "esm",
-        target: "es2022",
-        write: false,
-        logLevel: "silent"
-      })
-      const bytes = outputFiles.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).byteLength, 0)
-      return { program, bytes, budget }
-    })
+    Object.entries(budgets).map(async ([program, budget]) => ({
+      program,
+      bytes: await byEsbuild(program, [onLine(line)]),
+      budget
+    }))
   )
