@@ -32,8 +32,8 @@ export const emitFile = (
     needs.set(module, local)
     return local
   }
-  const { render } = rendering(checker, root, need, unlisted)
   const seam = seamOf(seamPath)
+  const { render } = rendering(checker, root, seam, need, unlisted)
   const body: Array<{ readonly from: number; readonly to: number; readonly text: string }> = []
   const imports: Array<ts.ImportDeclaration> = []
   for (const statement of file.statements) {
@@ -41,8 +41,7 @@ export const emitFile = (
       imports.push(statement)
       continue
     }
-    const text = seam.bodyOf(statement) ?? render(statement)
-    body.push({ from: statement.getStart(), to: statement.getEnd(), text })
+    body.push({ from: statement.getStart(), to: statement.getEnd(), text: render(statement) })
   }
   seam.checkUsed(file.fileName)
   const firstAt = file.statements[0]?.getStart() ?? 0

@@ -81,8 +81,9 @@ const table: Readonly<Record<string, Module>> = {
   "@effect/platform/HttpServerError": { module: "effect/http/HttpServerError" },
   "@effect/platform/HttpServerRequest": {
     module: "effect/http/HttpServerRequest",
-    same: `HttpServerRequest fromWeb HttpServerRequest#method HttpServerRequest#originalUrl HttpServerRequest#source
-      HttpServerRequest#url`
+    same: `HttpServerRequest fromWeb HttpServerRequest#cookies HttpServerRequest#method HttpServerRequest#modify
+      HttpServerRequest#multipart HttpServerRequest#multipartStream HttpServerRequest#originalUrl HttpServerRequest#source
+      HttpServerRequest#upgrade HttpServerRequest#url`
   },
   "@effect/platform/HttpServerResponse": {
     module: "effect/http/HttpServerResponse",

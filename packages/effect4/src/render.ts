@@ -1,7 +1,9 @@
 import ts from "typescript"
 import { importOf, members, moduleNames } from "./members.js"
-import type { Rendering } from "./rewrites.js"
-import { referenceOf, rewrites, shapeOf } from "./rewrites.js"
+import { rewrites } from "./rewrites.js"
+import type { Rendering } from "./rule.js"
+import type { Seam } from "./seams.js"
+import { referenceOf, shapeOf } from "./shapes.js"
 import { halves, isEither, memberOf, namespaceOf, placeOf, propertyOf, typeName } from "./source.js"
 
 /** What a name of a module is in a file of the new line: `Result` for `effect/Result`. */
@@ -90,10 +92,11 @@ const tags: Readonly<Record<string, string>> = { Left: "Failure", Right: "Succes
 const isTagOfEither = (checker: ts.TypeChecker, node: ts.Node): boolean =>
   memberOf(checker, node)?.startsWith("effect/Either.") === true && node.getText().endsWith("._tag")
 
-/** Writes nodes of one file for Effect 4; what has no row in the table is told. */
+/** Writes nodes of one file for Effect 4: by its seam, or else by rules. What has no row in the table is told. */
 export const rendering = (
   checker: ts.TypeChecker,
   root: string,
+  { bodyOf }: Seam,
   need: (module: string) => string,
   unlisted: (one: Unlisted) => void
 ): Rendering => {
@@ -169,7 +172,7 @@ export const rendering = (
   }
 
   const render = (node: ts.Node): string => {
-    const text = ruled(node) ?? plain(node)
+    const text = bodyOf(node) ?? ruled(node) ?? plain(node)
     return becomesEffect(checker, node) ? `${need("effect/Effect")}.fromResult(${text})` : text
   }
 
