@@ -1,5 +1,5 @@
-// Closes .ci/run with what the test runner's reports count: `N passed, N failed` alone on a line. The same tests run
-// twice, the second time against what was built: whatever failed in either counts as failed.
+// Closes .ci/run with the tests that failed, and with what the test runner's reports count: `N passed, N failed` alone
+// on a line. The same tests run again against what was built, and on Effect 4: what failed in any of them has failed.
 // With --complete it fails when anything was left out: a skipped test, a missing suite, or no tests at all.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { missingSuites } from "./optional-suites.mjs"
@@ -11,7 +11,15 @@ import { root } from "./packages.mjs"
  * @property {number} numFailedTests
  * @property {number} numPendingTests
  * @property {number} numTodoTests
- * @property {ReadonlyArray<{ name: string, status: string, assertionResults: ReadonlyArray<{ fullName: string, status: string }> }>} testResults
+ * @property {ReadonlyArray<TestFile>} testResults
+ */
+
+/**
+ * @typedef {object} TestFile
+ * @property {string} name
+ * @property {string} status
+ * @property {string} [message]
+ * @property {ReadonlyArray<{ fullName: string, status: string, failureMessages: ReadonlyArray<string> }>} assertionResults
  */
 
 const cache = `${root}/.cache`
@@ -33,7 +41,7 @@ const read = (name) =>
  */
 const sum = (reports, count) => reports.reduce((total, report) => total + report[count], 0)
 
-const sources = read(/^vitest-report-(?!built-)/)
+const sources = read(/^vitest-report-(quick|rest|all)\.json$/)
 
 if (process.argv.includes("--complete")) {
   const leftOut = [
@@ -50,6 +58,15 @@ if (process.argv.includes("--complete")) {
   if (leftOut.length > 0 || tests === 0) process.exitCode = 1
   else console.log(`All ${tests} tests ran, none was skipped`)
 } else {
-  const failed = sum(sources, "numFailedTests") + sum(read(/^vitest-report-built-/), "numFailedTests")
+  const again = read(/^vitest-report-(built-|effect4)/)
+  // once more, and in short: by now it is far above
+  for (const { assertionResults, message, name, status } of [...sources, ...again].flatMap((one) => one.testResults)) {
+    const failures = assertionResults.filter((test) => test.status === "failed")
+    if (status === "failed" && failures.length === 0) console.log(`${name}: ${message}`)
+    for (const { failureMessages, fullName } of failures) {
+      console.log(`${name}: ${fullName}\n  ${failureMessages.join("\n").split("\n").slice(0, 6).join("\n  ")}`)
+    }
+  }
+  const failed = sum(sources, "numFailedTests") + sum(again, "numFailedTests")
   console.log(`${sum(sources, "numPassedTests")} passed, ${failed} failed`)
 }

