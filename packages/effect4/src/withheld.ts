@@ -14,7 +14,6 @@ export const withheld: Readonly<Record<string, string>> = {
   "packages/core/test/UploadMonitor.test.ts": drawsFromSchema,
   "packages/core/test/UploadOptions.test.ts": drawsFromSchema,
   "packages/core/test/UploadResume.test.ts": "it names the timeout of Effect, which is another error on 4",
-  "packages/core/test/UploadedFile.test.ts": drawsFromSchema,
   "packages/core/test/upload/HangingLedger.test.ts": "what it reads of an exit has another form on 4",
   "packages/node/test/integration/OpenFiles.test.ts": "it starts packages/node/test/support/fewFiles.ts",
   "packages/node/test/integration/put.test.ts":

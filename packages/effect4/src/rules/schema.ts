@@ -168,6 +168,17 @@ export const schemaRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
     "effect/Schema.Union",
     call((args, rendering) => `${rendering.need("effect/Schema")}.Union([${all(rendering, args)}])`)
   ],
+  // what 3 reads as undefined where it is absent, as JSON leaves it out, has to be said on 4
+  [
+    "effect/Schema.UndefinedOr",
+    call((args, rendering, node) => {
+      const schema = rendering.need("effect/Schema")
+      const either = `${schema}.UndefinedOr(${all(rendering, args)})`
+      return ts.isPropertyAssignment(node.parent)
+        ? `${either}.pipe(${schema}.withDecodingDefaultKey(${rendering.need("effect/Effect")}.undefined))`
+        : either
+    })
+  ],
   [
     "effect/Schema.between",
     check(([least, most], { render }, schema) =>
