@@ -86,7 +86,8 @@ export default tseslint.config(
     files: [
       "packages/examples/src/{ReactElement,ReactQueue,SolidElement,SolidQueue,SvelteQueue,VueElement,VueQueue,Minutes,ObjectSource,UploadFromRequest}.{ts,tsx}",
       "packages/examples/{archive,testing}/**/*.ts",
-      "packages/examples/test/SavingNotes.test.ts"
+      "packages/examples/test/SavingNotes.test.ts",
+      ".ci/trials/effect4/*.ts"
     ],
     rules: { "@effect/dprint": styleOf(80) }
   },

@@ -393,8 +393,8 @@ if (forEffect4 !== "") {
     for (const [module, moduleResolution] of resolutions) {
       const { version } = json(join(forEffect4, "node_modules", compiler, "package.json"))
       attempt(`Effect 4: TypeScript ${version}, moduleResolution ${moduleResolution}`, () => {
-        compile(forEffect4, compiler, module, moduleResolution, ["upload.ts", "modules.ts"])
-        return `a program and ${modulesOf(packagesForEffect4).length} modules have their types`
+        compile(forEffect4, compiler, module, moduleResolution, ["upload.ts", "files.ts", "modules.ts"])
+        return `two programs and ${modulesOf(packagesForEffect4).length} modules have their types`
       })
     }
   }
@@ -407,12 +407,21 @@ if (forEffect4 !== "") {
   const [listening] = await once(createInterface(sandbox.stdout), "line")
   const { api, token } = JSON.parse(listening)
   for (const wanted of runtimes === "" ? [] : nodesForEffect4) {
-    attempt(`Effect 4: an upload on Node ${wanted} to a sandbox on Effect 3`, () =>
-      // the types are stripped by Node itself
-      run(forEffect4, nodeIn(runtimes, wanted), ["upload.ts"], seconds(120), {
-        STEVEDORE_BASE_URL: api,
-        STEVEDORE_TOKEN: token
-      }))
+    for (const program of ["upload.ts", "files.ts"]) {
+      attempt(`Effect 4: ${program} on Node ${wanted} with a sandbox on Effect 3`, () =>
+        // the types are stripped by Node itself
+        run(forEffect4, nodeIn(runtimes, wanted), [program], seconds(120), {
+          STEVEDORE_BASE_URL: api,
+          STEVEDORE_TOKEN: token
+        }))
+    }
+    attempt(`Effect 4: what came back on Node ${wanted} is what went up`, () => {
+      const stored = join(forEffect4, "interview-as-stored.mp4")
+      const bytes = readFileSync(stored)
+      if (!bytes.equals(readFileSync(join(forEffect4, "interview.mp4")))) throw new Error("It is not")
+      rmSync(stored)
+      return `${bytes.length} bytes`
+    })
   }
   sandbox.kill()
 }

@@ -1,4 +1,11 @@
-import { HttpObjectStorage, ServiceApi, ServiceConfig, TransferGate, Uploads, UploadSources } from "@stevedore/core"
+import {
+  HttpObjectStorage,
+  ServiceApi,
+  ServiceConfig,
+  TransferGate,
+  Uploads,
+  UploadSources
+} from "@stevedore/core"
 import { Console, Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { readFile } from "node:fs/promises"
@@ -7,12 +14,17 @@ const Stevedore = Layer.merge(ServiceApi.layer, HttpObjectStorage.layer).pipe(
   Layer.provide(ServiceConfig.layerConfig()),
   Layer.merge(TransferGate.layer()),
   Layer.provide(FetchHttpClient.layer),
-  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
+  Layer.provide(
+    Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
+  )
 )
 
 const program = Effect.gen(function*() {
   const bytes = yield* Effect.promise(() => readFile("interview.mp4"))
-  const file = yield* Uploads.upload(UploadSources.fromBytes("interview.mp4", bytes, { mediaType: "video/mp4" }))
+  const source = UploadSources.fromBytes("interview.mp4", bytes, {
+    mediaType: "video/mp4"
+  })
+  const file = yield* Uploads.upload(source)
   yield* Console.log(`${file.name}, ${bytes.length} bytes, is ${file.id}`)
 })
 

@@ -8,10 +8,10 @@ import { weights } from "./weight.js"
 import { withheld } from "./withheld.js"
 
 /** The packages on the line, each after those that it is built upon. */
-const packages = ["core"]
+const packages = ["core", "node"]
 
 /** Those that are on the line for its tests, and are not published for Effect 4 yet. */
-const unpublished = ["testing", "node"]
+const unpublished = ["testing"]
 
 /** Those of which only what the others import is on the line. */
 const partial = ["server"]

@@ -19,6 +19,9 @@ const phrases: ReadonlyArray<readonly [on3: RegExp, on4: string]> = [
   [/@effect\/platform-node@0\.108/g, "@effect/platform-node@4"],
   [/\beffect@3\b/g, "effect@4"],
   [/Effect 3 \(`effect` \^3\.22, `@effect\/platform`\s\^0\.97\)/g, "Effect 4 (`effect` ^4.1)"],
+  [/\bNode 20\.19\b/g, "Node 22.19"],
+  // nothing of this line was tried there
+  [/ In Bun [^]*? nothing else\./g, ""],
   [/(?<=npm install .*)(@stevedore\/\w+\b)(?!@)/g, "$1@effect4"]
 ]
 
@@ -27,7 +30,8 @@ const readme = (name: string, text: string): string => {
     "\n",
     "\n\nThis is the line for Effect 4, under the tag `effect4`. The one for Effect 3 is version 0.x.\n"
   )
-  const left = /Effect 3(?! is version)|effect@3|\^3\.|@effect\/platform(?!-node@4)\b|\bEither\./.exec(on4)?.[0]
+  const left = /Effect 3(?! is version)|effect@3|\^3\.|@effect\/platform(?!-node)\b|platform-node@0|Node 20|\bEither\./
+    .exec(on4)?.[0]
   if (left !== undefined) {
     throw new Error(`The README of ${name} says "${left}": packages/effect4/src/pack.ts has no phrase for it`)
   }
