@@ -651,16 +651,6 @@ describe("RateLimit", () => {
         const { millis } = yield* timed(passAtOnce(gate, answerOf()))
         assert.strictEqual(millis, 2000)
       })))
-
-    it.live("an interruption takes effect within 50 milliseconds", () =>
-      Effect.gen(function*() {
-        const gate = yield* RateLimit.make()
-        yield* passAtOnce(gate, answerOf({ "retry-after": "30" }, 429))
-        const fibers = yield* Effect.replicateEffect(Effect.fork(passAtOnce(gate, answerOf())), 20)
-        yield* Effect.sleep("20 millis")
-        const [took] = yield* Effect.timed(Effect.forEach(fibers, Fiber.interrupt, { concurrency: "unbounded" }))
-        assert.isBelow(Duration.toMillis(took), 50)
-      }))
   })
 
   it.effect("a first call of a window that hangs does not block the others forever", () =>

@@ -3,7 +3,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { UploadSources } from "@stevedore/core"
 import { FaultScript, Sandbox, SandboxLayer } from "@stevedore/testing"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Fiber, Layer, Schedule } from "effect"
 import { createServer } from "node:http"
 import { Api, RecordingsLive } from "../src/UploadFromRequest.js"
 
@@ -74,15 +74,19 @@ describe("an upload from an HTTP request", () => {
 
   it.live("is stopped when the client goes away", () =>
     Effect.gen(function*() {
-      yield* call("/recordings/interview.wav", body).pipe(Effect.timeout("300 millis"), Effect.ignore)
-      yield* Sandbox.report.pipe(
-        Effect.repeat({
-          schedule: Schedule.spaced("20 millis"),
-          until: ({ requests }) =>
-            requests.some(({ operation, outcome }) => operation === "put" && outcome === "aborted")
-        }),
-        Effect.timeout("20 seconds")
-      )
+      const putIs = (wished: string) =>
+        Sandbox.report.pipe(
+          Effect.repeat({
+            schedule: Schedule.spaced("20 millis"),
+            until: ({ requests }) =>
+              requests.some(({ operation, outcome }) => operation === "put" && outcome === wished)
+          }),
+          Effect.timeout("20 seconds")
+        )
+      const client = yield* Effect.fork(call("/recordings/interview.wav", body))
+      yield* putIs("open")
+      yield* Fiber.interrupt(client)
+      yield* putIs("aborted")
       assert.deepStrictEqual(yield* Sandbox.files, [])
     }).pipe(Effect.provide(serving(FaultScript.on("put").delay("1 minute")))))
 })
