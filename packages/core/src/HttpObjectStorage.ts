@@ -35,10 +35,12 @@ const bodyOf = (body: SourceBody, contentLength: number): HttpBody.HttpBody => {
     case "BlobBody":
       return HttpBody.raw(body.blob, { contentLength })
     case "StreamBody":
-      // no media type here: only the headers from `putHeaders` are sent
       return HttpBody.stream(body.stream, "", contentLength)
   }
 }
+
+// without a media type: only the headers from `putHeaders` are sent
+const withBody = (body: SourceBody, contentLength: number) => HttpClientRequest.setBody(bodyOf(body, contentLength))
 
 // The whole body is read, so that its connection can be reused, but no more than this is kept.
 const readStart = <E>(
@@ -108,7 +110,7 @@ const put = (client: HttpClient.HttpClient): StorageTransport["put"] => (request
           }))
     )
     const answer = yield* HttpClientRequest.put(PresignedUrl.reveal(request.url)).pipe(
-      HttpClientRequest.setBody(bodyOf(body, request.section.range.length)),
+      withBody(body, request.section.range.length),
       HttpClientRequest.setHeaders({ ...StorageAttempt.uncoded, ...request.headers }),
       (bare) =>
         Effect.catchAll(client.execute(bare), (error) =>

@@ -6,6 +6,7 @@ const here = fileURLToPath(new URL(".", import.meta.url)).replace(/[/\\]$/, "")
 export default defineConfig({
   resolve: {
     alias: [
+      { find: /^line\/(.+)$/, replacement: `${here}/support/$1.mjs` },
       { find: /^@effect\/vitest$/, replacement: `${here}/support/vitest.mjs` },
       { find: /^@stevedore\/([^/]+)$/, replacement: `${here}/packages/$1/src/index.ts` },
       { find: /^@stevedore\/([^/]+)\/(.+)$/, replacement: `${here}/packages/$1/src/$2.ts` }

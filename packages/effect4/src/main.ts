@@ -50,10 +50,10 @@ const { files, notEmitted, unlisted } = emit(root, line, `${here}/seams`, {
   documented: packages,
   withheld
 })
-// a test compares it with the table of meanings
-const page = "packages/docs/how-it-works/decisions.md"
-mkdirSync(dirname(`${line}/${page}`), { recursive: true })
-cpSync(`${root}/${page}`, `${line}/${page}`)
+// tests compare them with what they are about
+for (const page of ["how-it-works/decisions.md", "guide/conformance.md"]) {
+  cpSync(`${root}/packages/docs/${page}`, `${line}/packages/docs/${page}`)
+}
 say(`${files} files written for Effect 4 into .cache/effect4`)
 for (const { file, reason } of notEmitted) say(`Not emitted: ${file}: ${reason}`)
 for (const { member, place } of unlisted) say(`${place}: ${member} is not in the table of members`)

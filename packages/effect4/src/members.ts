@@ -57,10 +57,10 @@ const table: Readonly<Record<string, Module>> = {
   },
   "@effect/platform/HttpClientRequest": {
     module: "effect/http/HttpClientRequest",
-    same: `HttpClientRequest bearerToken bodyText get make post prependUrl put setHeaders HttpClientRequest#headers
+    same:
+      `HttpClientRequest bearerToken bodyText get make post prependUrl put setBody setHeaders HttpClientRequest#headers
       HttpClientRequest#method HttpClientRequest#url toUrl`,
-    renamed: { bodyUnsafeJson: "bodyJsonUnsafe" },
-    rewritten: "setBody"
+    renamed: { bodyUnsafeJson: "bodyJsonUnsafe" }
   },
   "@effect/platform/HttpClientResponse": {
     module: "effect/http/HttpClientResponse",
@@ -87,9 +87,10 @@ const table: Readonly<Record<string, Module>> = {
   },
   "@effect/platform/HttpServerResponse": {
     module: "effect/http/HttpServerResponse",
-    same: `HttpServerResponse empty redirect setBody setHeader setHeaders setStatus stream text HttpServerResponse#body
+    same: `HttpServerResponse empty redirect setHeader setHeaders setStatus stream text HttpServerResponse#body
       HttpServerResponse#cookies HttpServerResponse#headers HttpServerResponse#status`,
-    renamed: { unsafeJson: "jsonUnsafe" }
+    renamed: { unsafeJson: "jsonUnsafe" },
+    rewritten: "setBody"
   },
   "@effect/platform/HttpTraceContext": { module: "effect/http/HttpTraceContext", same: "toHeaders" },
   "@effect/platform/KeyValueStore": {
@@ -263,7 +264,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Schedule": { same: "exponential forever jittered spaced", rewritten: "union upTo" },
   "effect/Schema": {
     same: `Array Boolean Class DurationFromMillis Int NonEmptyArray NonEmptyString Null NullOr Number NumberFromString
-      OptionFromNullOr String Struct TaggedClass TaggedError TaggedStruct Unknown decodeUnknownOption
+      OptionFromNullOr String TaggedClass TaggedError TaggedStruct Unknown decodeUnknownOption
       decodeUnknownSync is make optional #_tag #Fields Schema#Type Literal#literals Schema#ast Struct#fields
       Struct#make Union#members transformOrFail#to decodeOption #Type`,
     renamed: {
@@ -286,7 +287,7 @@ const table: Readonly<Record<string, Module>> = {
       `TaggedErrorClass#_tag List Literal NonNegativeInt Record Schema Union Defect between declare filter finite
       instanceOf maxItems maxLength minItems nonNegative optionalWith pattern positive propertySignature
       startsWith transform transformOrFail BooleanFromString withConstructorDefault Annotable#annotations
-      Struct#annotations transform#annotations Tuple minLength`
+      Struct Struct#annotations transform#annotations Tuple minLength`
   },
   "effect/Scope": {
     same: "Scope close",
@@ -307,17 +308,22 @@ const table: Readonly<Record<string, Module>> = {
 /** The same for what only tests and examples use. */
 const testTable: Readonly<Record<string, Module>> = {
   "@effect/platform/FetchHttpClient": { same: "RequestInit" },
-  "@effect/platform/HttpServer": { same: "serve" },
-  "@effect/platform-node/NodeHttpServer": { same: "layer" },
+  "@effect/platform/HttpServer": { same: "Address serve" },
+  "@effect/platform-node/NodeHttpServer": { same: "layer make makeHandler" },
   "@effect/platform-node/NodeKeyValueStore": { rewritten: "layerFileSystem" },
   "@effect/platform-node/NodeRuntime": { same: "runMain" },
   "@effect/platform-node/NodeContext": { renamed: { layer: "@effect/platform-node/NodeServices.layer" } },
   "@effect/platform-node/NodeHttpClient": { same: "layerUndici" },
-  "@effect/platform/Cookies": { same: "Cookies#cookies" },
+  "@effect/platform/Cookies": { same: "Cookies#cookies empty" },
   "@effect/platform/Error": { renamed: { SystemErrorReason: "SystemErrorTag" } },
-  "@effect/platform/FileSystem": { same: "FileTypeId makeNoop OpenFileOptions#flag", rewritten: "FileDescriptor" },
+  "@effect/platform/FileSystem": {
+    same: "FileTypeId makeNoop OpenFileOptions#flag FileSystem#makeTempFileScoped",
+    rewritten: "FileDescriptor"
+  },
+  "@effect/platform/Headers": { same: "fromInput" },
   "@effect/platform/HttpBody": { same: "Empty#_tag Proto#contentLength Raw#body Stream#stream Uint8Array#body" },
   "@effect/platform/HttpClient": { same: "makeWith mapRequest tapRequest transform get" },
+  "@effect/platform/HttpClientError": { rewritten: "#_tag #reason" },
   "@effect/platform/HttpClientRequest": {
     same: "setHeader setUrl HttpClientRequest#body HttpClientRequest#urlParams bodyUint8Array head",
     renamed: { del: "delete" }
@@ -326,6 +332,7 @@ const testTable: Readonly<Record<string, Module>> = {
   "@effect/platform/HttpIncomingMessage": {
     same: "HttpIncomingMessage#arrayBuffer HttpIncomingMessage#json HttpIncomingMessage#urlParamsBody"
   },
+  "@effect/platform/HttpServerResponse": { same: "toWeb" },
   "@effect/platform/KeyValueStore": {
     same: "SchemaStore#get SchemaStore#has SchemaStore#remove SchemaStore#set",
     rewritten: "KeyValueStore#forSchema"
@@ -334,67 +341,97 @@ const testTable: Readonly<Record<string, Module>> = {
     same: `Methods#live MethodsNonLive#effect MethodsNonLive#prop MethodsNonLive#scoped Tester#each Tester#prop
       Methods#scopedLive Tester#skipIf`
   },
+  // what has `line/` before it is in `line/support`
+  "effect/Arbitrary": { renamed: { make: "line/SchemaValues.make" } },
   "effect/Array": { same: "dedupeAdjacent" },
-  "effect/Cause": { same: "die", rewritten: "dieOption pretty" },
-  "effect/Chunk": { same: "make toReadonlyArray size" },
+  "effect/Cause": {
+    same: "die",
+    renamed: { TimeoutException: "TimeoutError" },
+    rewritten: "defects dieOption pretty"
+  },
+  "effect/Chunk": { same: "make makeBy toReadonlyArray size", renamed: { unsafeHead: "headUnsafe" } },
   "effect/Clock": { same: "Clock#currentTimeMillis Clock#sleep" },
   "effect/Config": { same: "map", renamed: { redacted: "Redacted" } },
-  "effect/Console": { same: "log" },
-  "effect/Context": { same: "add make" },
+  "effect/ConfigProvider": { rewritten: "fromMap" },
+  "effect/Console": { same: "assert count error log timeLog withTime" },
+  "effect/Context": { same: "add make Tag#of" },
   "effect/DateTime": { renamed: { unsafeMakeZoned: "makeZonedUnsafe" } },
   "effect/Deferred": { same: "isDone fail" },
-  "effect/Duration": { same: "hours minutes toHours days", renamed: { lessThan: "isLessThan" } },
+  "effect/Duration": { same: "hours minutes sum toHours days", renamed: { lessThan: "isLessThan" } },
   "effect/Effect": {
     same: `catchTags die flip interrupt isEffect log orDie replicateEffect runPromise runSync timed fiberId isFailure
-      withTracer`,
+      withTracer annotateLogs logFatal logTrace matchCause provideServiceEffect race sandbox updateService withLogSpan`,
     renamed: {
       "#Context": "effect/Effect.Services",
       "#Error": "effect/Effect.Error",
-      "#Success": "effect/Effect.Success"
+      "#Success": "effect/Effect.Success",
+      fromNullable: "fromNullishOr"
     },
-    rewritten: "repeatN withClock yieldNow when"
+    rewritten: "forkAll repeatN timeoutTo when withClock withConfigProvider withRandom withTracerEnabled yieldNow"
   },
   "effect/Either": { same: "flip getOrThrow getOrNull" },
-  "effect/Exit": { same: "map die interrupt", renamed: { causeOption: "getCause" } },
+  "effect/Exit": {
+    same: "map die interrupt",
+    renamed: { causeOption: "getCause", isInterrupted: "hasInterrupts" },
+    rewritten: "getOrElse"
+  },
   "effect/FastCheck": {
     module: "fast-check",
-    same: `Arbitrary anything array assert bigInt boolean configureGlobal constant constantFrom date dictionary double
+    same:
+      `Arbitrary anything array assert bigInt boolean check configureGlobal constant constantFrom date dictionary double
       infiniteStream integer json jsonValue maxSafeNat nat oneof option pre property record sample
-      shuffledSubarray string stringMatching subarray tuple uint8Array uniqueArray webUrl`
+      shuffledSubarray string stringMatching stringify subarray tuple uint8Array uniqueArray webUrl`
   },
-  "effect/Fiber": { same: "Fiber await awaitAll interruptAll joinAll", rewritten: "poll never" },
+  "effect/Fiber": { same: "Fiber await awaitAll interruptAll joinAll", rewritten: "Fiber#poll poll never" },
   "effect/Hash": { same: "hash" },
+  "effect/Inspectable": { same: "Inspectable#toString", renamed: { toJSON: "toJson" }, rewritten: "toStringUnknown" },
   "effect/Layer": {
     same: "empty fresh launch merge mergeAll orDie provide provideMerge",
-    renamed: { "#Success": "effect/Layer.Success" }
+    renamed: {
+      "#Success": "effect/Layer.Success",
+      setConfigProvider: "effect/ConfigProvider.layer",
+      unwrapScoped: "unwrap"
+    },
+    rewritten: "map"
   },
   "effect/Logger": {
     same: "defaultLogger make Options#cause Options#message",
     rewritten: "replace withMinimumLogLevel"
   },
-  "effect/LogLevel": { rewritten: "All Debug None" },
+  "effect/LogLevel": { rewritten: "All All#_tag Debug None" },
   "effect/Match": { same: "tagsExhaustive type" },
   "effect/Metric": { same: "value" },
   "effect/MetricState": { same: "Counter#count" },
-  "effect/Option": { same: "toArray None#_tag" },
+  "effect/Option": { same: "getOrNull toArray None#_tag" },
   "effect/Readable": { same: "Readable#get" },
-  "effect/Ref": { same: "update" },
+  "effect/ParseResult": { same: "ParseError#message" },
+  "effect/Pretty": { renamed: { make: "effect/Schema.toFormatter" } },
+  "effect/Random": { renamed: { fixed: "line/SeededRandom.fixed", make: "line/SeededRandom.make" } },
+  "effect/Ref": { same: "update updateAndGet" },
   "effect/Schedule": { same: "recurs", rewritten: "intersect" },
   "effect/Schema": {
     same: "decodeSync encodeSync encodeUnknownSync isSchema",
-    renamed: { BigIntFromSelf: "BigInt", DateFromSelf: "Date" },
+    renamed: {
+      "#AnyNoContext": "effect/Schema.Top",
+      BigIntFromSelf: "BigInt",
+      DateFromSelf: "Date",
+      Redacted: "RedactedFromValue",
+      equivalence: "toEquivalence"
+    },
     rewritten: "#Context Config"
   },
   "effect/Scope": { same: "make" },
   "effect/Stream": {
-    same: `decodeText encodeText filterEffect iterate mkString never range rechunk runCount runDrain schedule succeed
-      take die`,
-    rewritten: "runCollect dieMessage"
+    same:
+      `changesWith decodeText encodeText ensuring filterEffect iterate mkString never range rechunk runCount runDrain
+      schedule succeed take die`,
+    renamed: { repeatEffect: "fromEffectRepeat" },
+    rewritten: "acquireRelease dieMessage mapConcat repeatValue runCollect"
   },
   "effect/Subscribable": { same: "Subscribable#changes" },
   "effect/TestClock": { module: "effect/testing/TestClock", same: "adjust setTime" },
-  "effect/Tracer": { same: "Span#attributes Span#spanId Span#traceId make" },
-  "effect/Types": { same: "Equals" }
+  "effect/Tracer": { same: "Span#attributes Span#event Span#spanId Span#traceId make" },
+  "effect/Types": { same: "Equals Simplify" }
 }
 
 /** What becomes of one member. */

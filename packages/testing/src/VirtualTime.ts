@@ -35,8 +35,9 @@ const makeClock = (start: number) => {
     unsafeCurrentTimeNanos: () => BigInt(Math.round(now * 1e6)),
     currentTimeMillis: Effect.sync(() => now),
     currentTimeNanos: Effect.sync(() => BigInt(Math.round(now * 1e6))),
+    // what repeats without a pause may sleep for no time: it gives way, and never rests
     sleep: (duration) =>
-      Effect.async<void>((resume) => {
+      Duration.toMillis(duration) === 0 ? Effect.yieldNow() : Effect.async<void>((resume) => {
         const cancel = schedule(() => resume(Effect.void), duration)
         return Effect.sync(cancel)
       })

@@ -1,15 +1,20 @@
-// `@effect/vitest` for Effect 4, with the properties of the one for Effect 3: those take arbitraries of fast-check.
+// `@effect/vitest` for Effect 4, with the properties of the one for Effect 3: those take arbitraries of fast-check, and
+// Schemas, whose values they draw.
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import fc from "fast-check"
 import * as real from "../node_modules/@effect/vitest/dist/index.js"
+import * as SchemaValues from "./SchemaValues.mjs"
 
 export * from "../node_modules/@effect/vitest/dist/index.js"
 
 // several arbitraries are arguments, and named ones a record: the examples of a property have the same form
 const propertyOf = (make, arbitraries, self) =>
   Array.isArray(arbitraries)
-    ? make(...arbitraries, (...values) => self(values))
-    : make(fc.record(arbitraries), self)
+    ? make(...arbitraries.map(drawn), (...values) => self(values))
+    : make(fc.record(Object.fromEntries(Object.entries(arbitraries).map(([name, one]) => [name, drawn(one)]))), self)
+
+const drawn = (source) => Schema.isSchema(source) ? SchemaValues.make(source) : source
 
 const optionsOf = (timeout) => typeof timeout === "object" ? timeout : { timeout }
 

@@ -72,6 +72,12 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
     )
   ],
   [
+    "effect/Cause.defects",
+    call(([cause], { need, render }) =>
+      cause && `${render(cause)}.reasons.filter(${need("effect/Cause")}.isDieReason).map(({ defect }) => defect)`
+    )
+  ],
+  [
     "effect/Cause.dieOption",
     (node, rendering) => {
       const found = (cause: string) =>
@@ -97,6 +103,12 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
     })
   ],
   ["effect/Cause.pretty", shortened("effect/Cause", "pretty", 1)],
+  [
+    "effect/ConfigProvider.fromMap",
+    call(([values], { need, render }) =>
+      values && `${need("effect/ConfigProvider")}.fromEnv({ env: Object.fromEntries(${render(values)}) })`
+    )
+  ],
   ["effect/Console.setConsole", layerOf("effect/Console", "Console")],
   ["effect/Context.Tag", tag],
   ["effect/Deferred.unsafeMake", shortened("effect/Deferred", "makeUnsafe", 0)],
@@ -117,18 +129,28 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
   // who is interrupted waits for the end of what it runs, unless that is a fiber that it only joins
   [
     "effect/Effect.disconnect",
-    call(([disconnected], { need, render }) => {
+    (node, { need, render }) => {
       const effect = need("effect/Effect")
       const joined = `${effect}.onInterrupt(restore(${
         need("effect/Fiber")
       }.join(fiber)), () => ${effect}.sync(() => fiber.interruptUnsafe()))`
-      return disconnected &&
-        `(<A, E, R>(effect: ${effect}.Effect<A, E, R>) => ${effect}.uninterruptibleMask((restore) => ${effect}.flatMap(${effect}.forkDetach(restore(effect), ${started}), (fiber) => ${joined})))(${
-          render(disconnected)
-        })`
-    })
+      const disconnect =
+        `<A, E, R>(effect: ${effect}.Effect<A, E, R>) => ${effect}.uninterruptibleMask((restore) => ${effect}.flatMap(${effect}.forkDetach(restore(effect), ${started}), (fiber) => ${joined}))`
+      if (!ts.isCallExpression(node)) return halves(node) === undefined ? undefined : disconnect
+      const [disconnected] = node.arguments
+      return disconnected && `(${disconnect})(${render(disconnected)})`
+    }
   ],
   ["effect/Effect.fork", forking("forkChild")],
+  [
+    "effect/Effect.forkAll",
+    call(([effects], { need, render }) =>
+      effects &&
+      `${need("effect/Effect")}.forEach(${render(effects)}, (effect) => ${
+        need("effect/Effect")
+      }.forkChild(effect, ${started}))`
+    )
+  ],
   // on 4 a fiber starts later, unless it is told to
   ["effect/Effect.forkDaemon", forking("forkDetach")],
   ["effect/Effect.forkIn", forking("forkIn")],
@@ -181,6 +203,17 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
     })
   ],
   [
+    "effect/Effect.timeoutTo",
+    call(([options], rendering) => {
+      const effect = rendering.need("effect/Effect")
+      const duration = property(rendering, options, "duration")
+      const onSuccess = property(rendering, options, "onSuccess")
+      const onTimeout = property(rendering, options, "onTimeout")
+      return duration && onSuccess && onTimeout &&
+        `(effect) => ${effect}.timeoutOrElse(${effect}.map(effect, ${onSuccess}), { duration: ${duration}, orElse: () => ${effect}.sync(${onTimeout}) })`
+    })
+  ],
+  [
     "effect/Effect.transposeMapOption",
     call((args, rendering) => {
       const effect = rendering.need("effect/Effect")
@@ -207,6 +240,8 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
     )
   ],
   ["effect/Effect.withClock", provided(({ need }) => `${need("effect/Clock")}.Clock`)],
+  ["effect/Effect.withConfigProvider", provided(({ need }) => `${need("effect/ConfigProvider")}.ConfigProvider`)],
+  ["effect/Effect.withRandom", provided(({ need }) => `${need("effect/Random")}.Random`)],
   ["effect/Effect.withScheduler", provided(({ need }) => `${need("effect/Scheduler")}.Scheduler`)],
   [
     "effect/Effect.withSpan",
@@ -218,6 +253,17 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
       const others = renamedProperties(rendering, options, { captureStackTrace: undefined })
       return `${effect}.withSpan(${all(rendering, args.slice(0, -1))}, ${others}, { captureStackTrace: ${stack} })`
     })
+  ],
+  // on 4, a client also sends what it knows of a span that is not traced
+  [
+    "effect/Effect.withTracerEnabled",
+    call(([isEnabled, ...more], { need, render }) =>
+      isEnabled && more.length === 0
+        ? `(effect) => ${need("effect/Effect")}.provideService(${need("effect/Effect")}.provideService(effect, ${
+          need("effect/References")
+        }.TracerEnabled, ${render(isEnabled)}), ${need("effect/Tracer")}.DisablePropagation, !${render(isEnabled)})`
+        : undefined
+    )
   ],
   ["effect/Effect.yieldNow", call((_args, { need }) => `${need("effect/Effect")}.yieldNow`)],
   [
@@ -254,6 +300,21 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
     })
   ],
   [
+    "effect/Exit.getOrElse",
+    call(([otherwise], { need, render }) =>
+      otherwise && `${need("effect/Exit")}.match({ onFailure: ${render(otherwise)}, onSuccess: (value) => value })`
+    )
+  ],
+  [
+    "effect/Fiber.Fiber#poll",
+    (node, { need, render }) =>
+      ts.isPropertyAccessExpression(node)
+        ? `${need("effect/Effect")}.sync(() => ${need("effect/Option")}.fromNullishOr(${
+          render(node.expression)
+        }.pollUnsafe()))`
+        : undefined
+  ],
+  [
     "effect/Fiber.RuntimeFiber#unsafeInterruptAsFork",
     (node, { render }) =>
       ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)
@@ -280,20 +341,42 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
   ["effect/Fiber.never", name(({ need }) => `${need("effect/Effect")}.runFork(${need("effect/Effect")}.never)`)],
   [
     "effect/Fiber.poll",
-    call((args, rendering) =>
-      `${rendering.need("effect/Effect")}.sync(() => ${rendering.need("effect/Option")}.fromNullishOr((${
-        all(rendering, args)
-      }).pollUnsafe()))`
-    )
+    (node, rendering) => {
+      const poll = (fiber: string) =>
+        `${rendering.need("effect/Effect")}.sync(() => ${
+          rendering.need("effect/Option")
+        }.fromNullishOr(${fiber}.pollUnsafe()))`
+      if (ts.isCallExpression(node)) return poll(`(${all(rendering, node.arguments)})`)
+      return halves(node) === undefined ? undefined : `(fiber) => ${poll("fiber")}`
+    }
   ],
   ["effect/FiberSet.run", calling("effect/FiberSet", "run", started)],
   ["effect/Hash.cached", call(([, hash], { render }) => hash && render(hash))],
+  [
+    "effect/Inspectable.toStringUnknown",
+    call(([value], { need, render }) => value && `${need("effect/Formatter")}.format(${render(value)})`)
+  ],
+  [
+    "effect/Layer.map",
+    call(([layer, change], { need, render }) =>
+      layer && change &&
+      `${need("effect/Layer")}.effectContext(${need("effect/Effect")}.map(${need("effect/Layer")}.build(${
+        render(layer)
+      }), ${render(change)}))`
+    )
+  ],
   ["effect/Layer.setRandom", layerOf("effect/Random", "Random")],
   ["effect/Layer.setTracer", layerOf("effect/Tracer", "Tracer")],
   ["effect/LogLevel.All", name(() => `"All"`)],
   [
     "effect/LogLevel.All#label",
     (node, { render }) => ts.isPropertyAccessExpression(node) ? `${render(node.expression)}.toUpperCase()` : undefined
+  ],
+  // of all levels, one has another name
+  [
+    "effect/LogLevel.All#_tag",
+    (node, { render }) =>
+      ts.isPropertyAccessExpression(node) ? `${render(node.expression)}.replace(/^Warn$/, "Warning")` : undefined
   ],
   ["effect/LogLevel.Debug", name(() => `"Debug"`)],
   ["effect/LogLevel.None", name(() => `"None"`)],
@@ -365,6 +448,15 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
   ],
   ["effect/Scope.fork", shortened("effect/Scope", "fork", 1)],
   [
+    "effect/Stream.acquireRelease",
+    call((args, rendering) => {
+      const stream = rendering.need("effect/Stream")
+      return `${stream}.scoped(${stream}.fromEffect(${rendering.need("effect/Effect")}.acquireRelease(${
+        all(rendering, args)
+      })))`
+    })
+  ],
+  [
     "effect/Stream.dieMessage",
     call((args, rendering) => `${rendering.need("effect/Stream")}.die(new Error(${all(rendering, args)}))`)
   ],
@@ -383,6 +475,20 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
         need("effect/Option")
       }.getOrElse(() => ${need("effect/Cause")}.Done())))`
     )
+  ],
+  [
+    "effect/Stream.mapConcat",
+    call((args, rendering) => {
+      const stream = rendering.need("effect/Stream")
+      return args.length === 2 ? `${stream}.flattenIterable(${stream}.map(${all(rendering, args)}))` : undefined
+    })
+  ],
+  [
+    "effect/Stream.repeatValue",
+    call((args, rendering) => {
+      const stream = rendering.need("effect/Stream")
+      return `${stream}.forever(${stream}.succeed(${all(rendering, args)}))`
+    })
   ],
   ["effect/Stream.runCollect", (node, rendering) => {
     // what is shown to users takes the array as it is

@@ -91,14 +91,32 @@ export const platformRules: ReadonlyArray<readonly [member: string, Rewrite]> = 
         : own && `${client}.transformResponse(${render(own)}, ${untraced})`
     })
   ],
+  [
+    "@effect/platform/HttpClientError.#_tag",
+    (node, { render }) =>
+      ts.isPropertyAccessExpression(node)
+        ? `(${render(node.expression)}.response === undefined ? "RequestError" : "ResponseError")`
+        : undefined
+  ],
+  [
+    "@effect/platform/HttpClientError.#reason",
+    (node, { render }) =>
+      ts.isPropertyAccessExpression(node)
+        ? `${render(node.expression)}.reason._tag.replace(/Error$/, "")`
+        : undefined
+  ],
   ["@effect/platform/HttpClientError.RequestError", clientError],
   ["@effect/platform/HttpClientError.ResponseError", clientError],
-  // a stream without a type is sent as bytes on 4: what pre-signed headers do not name may not be sent
+  // on 4, this takes away a length that the body does not know; on 3 only an empty one has none
   [
-    "@effect/platform/HttpClientRequest.setBody",
-    call((args, rendering) => {
-      const request = rendering.need("effect/http/HttpClientRequest")
-      return `${request}.setBody(${all(rendering, args)}), ${request}.removeHeader("content-type")`
+    "@effect/platform/HttpServerResponse.setBody",
+    call(([response, body], { need, render }) => {
+      const responses = need("effect/http/HttpServerResponse")
+      return response === undefined || body === undefined || body.getText() === "HttpBody.empty"
+        ? undefined
+        : `((self) => ${responses}.setHeaders(${responses}.setBody(self, ${render(body)}), self.headers))(${
+          render(response)
+        })`
     })
   ],
   [

@@ -154,6 +154,18 @@ export const schemaRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
         ? `${rendering.need("effect/Schema")}.Codec<${all(rendering, node.typeArguments ?? [])}>`
         : undefined
   ],
+  [
+    "effect/Schema.Struct",
+    call(([fields, ...rest], rendering) => {
+      const schema = rendering.need("effect/Schema")
+      const records = rest.map((one) =>
+        `${schema}.Record(${property(rendering, one, "key")}, ${property(rendering, one, "value")})`
+      )
+      return fields === undefined || rest.length === 0
+        ? undefined
+        : `${schema}.StructWithRest(${schema}.Struct(${rendering.render(fields)}), [${records.join(", ")}])`
+    })
+  ],
   ["effect/Schema.Struct#annotations", annotations],
   [
     "effect/Schema.TaggedErrorClass#_tag",

@@ -1,3 +1,4 @@
+import type { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Lists, ServiceProfile, Uploads } from "@stevedore/core"
@@ -14,6 +15,8 @@ import { tunnels } from "../support/tunnels.js"
 const MIB = 1024 * 1024
 
 const bytes = Buffer.from(Array.from({ length: 3 * MIB + 5 }, (_, index) => index % 251))
+
+const portOf = (address: HttpServer.Address): number => address._tag === "TcpAddress" ? address.port : 0
 
 describe("a client behind a proxy", () => {
   it.scopedLive("uploads whole and in parts, downloads and lists only through the proxy", () =>
@@ -33,8 +36,7 @@ describe("a client behind a proxy", () => {
       }).pipe(
         Effect.provide(ObjectStoreMemory.layer({ minimumPartSize: MIB }))
       )
-      const endOf = ({ address }: typeof api) =>
-        new URL(`http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`)
+      const endOf = ({ address }: typeof api) => new URL(`http://127.0.0.1:${portOf(address)}`)
       const ends = new Map([["api.test:80", endOf(api)], ["storage.test:80", endOf(storage)]])
       const proxy = yield* tunnels(({ target }) => ends.get(target))
       const folder = yield* directory

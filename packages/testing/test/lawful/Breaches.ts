@@ -17,7 +17,7 @@ import {
   Uploads,
   UploadSources
 } from "@stevedore/core"
-import { Context, Duration, Effect, Layer, Predicate, Stream } from "effect"
+import { Cause, Context, Duration, Effect, Layer, Option, Predicate, Stream } from "effect"
 import { Sandbox, SandboxHttp, SandboxLayer } from "../../src/index.js"
 import type { Sentence } from "./Sentences.js"
 
@@ -355,7 +355,7 @@ export const met = (breach: Breach): Effect.Effect<{ readonly tag: string; reado
   Effect.matchCause(run(breach.program), {
     onSuccess: () => undefined,
     onFailure: (cause) => {
-      const error: unknown = cause._tag === "Fail" ? cause.error : cause
+      const error: unknown = Option.getOrElse(Cause.failureOption(cause), () => cause)
       return Predicate.isRecord(error)
         ? { tag: String(error["_tag"]), message: String(error["message"]) }
         : { tag: "defect", message: String(error) }

@@ -8,7 +8,7 @@ const routeOf = ({ answer, method, path }: Route) =>
     Effect.gen(function*() {
       const { params: { id = "" } } = yield* HttpRouter.RouteContext
       return yield* answer(yield* HttpServerRequest.HttpServerRequest, id)
-    }).pipe(Effect.uninterruptible),
+    }),
     // what has begun is carried out, whether or not its client waits for it
     { uninterruptible: true }
   )
