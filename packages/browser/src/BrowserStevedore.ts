@@ -76,6 +76,8 @@ const withOwnRequestInit = (
 // Not the location's: a sandboxed page has another origin than the server that it came from
 const isOfThisPage = (url: string): boolean => new URL(url).origin === globalThis.origin
 
+const isUnanswered = (error: HttpClientError.HttpClientError): boolean => error._tag === "RequestError"
+
 // A browser does not say why there is no response. If it was offline before the request began, the request cannot have
 // been sent. If no response from another origin has ever been readable, CORS may be the reason.
 const withFailuresExplained = (client: HttpClient.HttpClient): HttpClient.HttpClient => {
@@ -91,7 +93,7 @@ const withFailuresExplained = (client: HttpClient.HttpClient): HttpClient.HttpCl
         const wasOnline = navigator.onLine
         return Effect.mapBoth(send, {
           onFailure: (error) => {
-            const cause = error._tag === "RequestError" ? causeOf(wasOnline, request) : undefined
+            const cause = isUnanswered(error) ? causeOf(wasOnline, request) : undefined
             return cause === undefined
               ? error
               : new HttpClientError.RequestError({ request, reason: "Transport", cause })

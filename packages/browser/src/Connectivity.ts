@@ -71,7 +71,7 @@ export const pausingOffline = (
     Stream.map(({ online }) => online),
     Stream.changes,
     Stream.flatMap(
-      (online) => online ? Stream.empty : Stream.zipRight(Stream.scoped(upload.pauseScoped), Stream.never),
+      (online) => online ? Stream.empty : Stream.unwrapScoped(Effect.as(upload.pauseScoped, Stream.never)),
       { switch: true }
     ),
     Stream.runDrain,

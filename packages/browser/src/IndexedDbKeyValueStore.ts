@@ -32,7 +32,9 @@ export interface Options {
  */
 export const defaultDatabase = "stevedore"
 
-const failed = (method: string, key: string) => ({ name }: DatabaseFailure): PlatformError.PlatformError =>
+type StoreError = PlatformError.PlatformError
+
+const failed = (method: string, key: string) => ({ name }: DatabaseFailure): StoreError =>
   new PlatformError.SystemError({
     reason: name === "NotAllowedError" || name === "SecurityError" ? "PermissionDenied" : "Unknown",
     module: "KeyValueStore",
@@ -55,10 +57,9 @@ const asked = <A>(
     readonly mode: "readonly" | "readwrite"
   },
   request: (store: IDBObjectStore) => IDBRequest<A>
-): Effect.Effect<A, PlatformError.PlatformError> =>
-  Effect.mapError(database.run("values", mode, request), failed(method, key))
+): Effect.Effect<A, StoreError> => Effect.mapError(database.run("values", mode, request), failed(method, key))
 
-const read = (database: Database, method: string, key: string): Effect.Effect<unknown, PlatformError.PlatformError> =>
+const read = (database: Database, method: string, key: string): Effect.Effect<unknown, StoreError> =>
   asked(database, { method, key, mode: "readonly" }, (store): IDBRequest<unknown> => store.get(key))
 
 /**
@@ -84,7 +85,7 @@ export const over = (database: Database): KeyValueStore.KeyValueStore =>
   })
 
 /** @internal */
-export const removeAll = (database: Database, prefix: string): Effect.Effect<void, PlatformError.PlatformError> =>
+export const removeAll = (database: Database, prefix: string): Effect.Effect<void, StoreError> =>
   asked(
     database,
     { method: "removeAll", key: prefix, mode: "readwrite" },

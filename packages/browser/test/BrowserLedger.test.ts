@@ -240,7 +240,7 @@ describe("BrowserLedger", () => {
       yield* Effect.sleep("10 millis")
       assert.isTrue(Option.isNone(yield* Fiber.poll(locked)))
       yield* Scope.close(probed, Exit.void)
-      assert.isTrue(yield* locked)
+      assert.isTrue(yield* Fiber.join(locked))
       assert.isFalse(yield* Effect.scoped(one.lock("a")))
     }))
 

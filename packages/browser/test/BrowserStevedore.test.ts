@@ -46,8 +46,11 @@ const down = (): never => {
   throw new TypeError("Failed to fetch")
 }
 
+// on Effect 4, the first fetch that is used is kept
+const Fetch = Layer.succeed(FetchHttpClient.Fetch, (...args) => globalThis.fetch(...args))
+
 const layerOf = (options: Partial<BrowserStevedore.Options> = {}) =>
-  BrowserStevedore.layer({ baseUrl: "/api", ledger: false, ...options })
+  Layer.merge(BrowserStevedore.layer({ baseUrl: "/api", ledger: false, ...options }), Fetch)
 
 const file = Effect.flatMap(ServiceApi.ServiceApi, (api) => api.file("f"))
 
