@@ -9,7 +9,7 @@ import { weights } from "./weight.js"
 import { withheld } from "./withheld.js"
 
 /** The packages on the line, each after those that it is built upon. */
-const packages = ["core", "node"]
+const packages = ["core", "node", "browser"]
 
 /** Those that are on the line for its tests, and are not published for Effect 4 yet. */
 const unpublished = ["testing"]

@@ -47,7 +47,7 @@ const table: Readonly<Record<string, Module>> = {
   },
   "@effect/platform/HttpClient": {
     module: "effect/http/HttpClient",
-    same: "HttpClient mapRequestEffect withScope With#execute make",
+    same: "HttpClient mapRequestEffect withScope With#execute make transformResponse",
     rewritten: "withTracerDisabledWhen"
   },
   "@effect/platform/HttpClientError": {
@@ -149,8 +149,8 @@ const table: Readonly<Record<string, Module>> = {
       matchEffect never onError onExit onInterrupt orElseSucceed promise provide provideService raceFirst reduce
       repeat scoped scopedWith serviceOption sleep succeed succeedNone succeedSome suspend sync tap tapError
       tapErrorTag timeout timeoutOption tracer try uninterruptible uninterruptibleMask void zip zipWith scope
-      Latch#await Latch#close Latch#open Semaphore#withPermits acquireUseRelease cachedInvalidateWithTTL catchTag
-      filter ignore option retry runFork schedule tryPromise`,
+      Latch#await Latch#close Latch#open Semaphore#withPermits acquireUseRelease cached cachedInvalidateWithTTL catchTag
+      filter ignore matchCause option retry schedule tryPromise`,
     renamed: {
       async: "callback",
       catchAll: "catch",
@@ -163,6 +163,7 @@ const table: Readonly<Record<string, Module>> = {
       makeLatch: "effect/Latch.make",
       makeSemaphore: "effect/Semaphore.make",
       metricLabels: "effect/Metric.CurrentMetricAttributes",
+      runtime: "context",
       Semaphore: "effect/Semaphore.Semaphore",
       tapErrorCause: "tapCause",
       unsafeMakeSemaphore: "effect/Semaphore.makeUnsafe",
@@ -170,7 +171,7 @@ const table: Readonly<Record<string, Module>> = {
       "Latch#unsafeOpen": "openUnsafe"
     },
     rewritten: `catchIf Semaphore#release Semaphore#take dieMessage disconnect forkDaemon forkIn forkScoped ignoreLogged
-      timeoutFail transposeMapOption withScheduler withSpan zipLeft zipRight fork tapDefect unlessEffect`
+      once runFork timeoutFail transposeMapOption withScheduler withSpan zipLeft zipRight fork tapDefect unlessEffect`
   },
   "effect/Either": {
     module: "effect/Result",
@@ -214,8 +215,8 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Inspectable": { same: "Class NodeInspectSymbol", renamed: { format: "effect/Formatter.format" } },
   "effect/Iterable": { same: "head" },
   "effect/Layer": {
-    same: "Layer build effect effectContext succeed sync",
-    renamed: { scoped: "effect", unwrapEffect: "unwrap" },
+    same: "Layer build effect effectContext succeed suspend sync",
+    renamed: { scoped: "effect", toRuntime: "build", unwrapEffect: "unwrap" },
     rewritten: "setRandom setTracer"
   },
   "effect/List": {
@@ -261,6 +262,7 @@ const table: Readonly<Record<string, Module>> = {
   "effect/Record": { same: "filter map toEntries get", rewritten: "filterMap" },
   "effect/Redacted": { same: "Redacted isRedacted make value" },
   "effect/Ref": { same: "Ref get make set" },
+  "effect/Runtime": { rewritten: "runFork" },
   "effect/Schedule": { same: "exponential forever jittered spaced", rewritten: "union upTo" },
   "effect/Schema": {
     same: `Array Boolean Class DurationFromMillis Int NonEmptyArray NonEmptyString Null NullOr Number NumberFromString
@@ -295,11 +297,12 @@ const table: Readonly<Record<string, Module>> = {
     rewritten: "fork"
   },
   "effect/Stream": {
-    same: `Stream concat drain empty fail filter flatMap flatten fromAsyncIterable fromEffect fromIterable make map
+    same: `Stream changes concat drain empty fail filter flatten fromAsyncIterable fromEffect fromIterable make map
       mapEffect mapError runForEach runForEachWhile runHead suspend tap tapError unwrap toAsyncIterable`,
     renamed: { catchAll: "catch", tapErrorCause: "tapCause", unwrapScoped: "unwrap", fromChunk: "fromIterable" },
-    rewritten: "fromReadableStream runFold runFoldEffect repeatEffectOption timeoutFail"
+    rewritten: "asyncPush flatMap fromReadableStream runFold runFoldEffect repeatEffectOption timeoutFail"
   },
+  "effect/StreamEmit": { rewritten: "EmitOpsPush#single" },
   "effect/Struct": { renamed: { entries: "effect/Record.toEntries" } },
   "effect/Subscribable": { rewritten: "Subscribable make" },
   "effect/Tracer": { same: "Span Tracer" }
@@ -307,7 +310,7 @@ const table: Readonly<Record<string, Module>> = {
 
 /** The same for what only tests and examples use. */
 const testTable: Readonly<Record<string, Module>> = {
-  "@effect/platform/FetchHttpClient": { same: "RequestInit" },
+  "@effect/platform/FetchHttpClient": { same: "Fetch RequestInit" },
   "@effect/platform/HttpServer": { same: "Address serve" },
   "@effect/platform-node/NodeHttpServer": { same: "layer make makeHandler" },
   "@effect/platform-node/NodeKeyValueStore": { rewritten: "layerFileSystem" },
@@ -334,8 +337,9 @@ const testTable: Readonly<Record<string, Module>> = {
   },
   "@effect/platform/HttpServerResponse": { same: "toWeb" },
   "@effect/platform/KeyValueStore": {
-    same: "SchemaStore#get SchemaStore#has SchemaStore#remove SchemaStore#set",
-    rewritten: "KeyValueStore#forSchema"
+    same: `KeyValueStore#clear KeyValueStore#has KeyValueStore#isEmpty KeyValueStore#size SchemaStore#get
+      SchemaStore#has SchemaStore#remove SchemaStore#set`,
+    rewritten: "KeyValueStore#forSchema KeyValueStore#getUint8Array"
   },
   "@effect/vitest/index": {
     same: `Methods#live MethodsNonLive#effect MethodsNonLive#prop MethodsNonLive#scoped Tester#each Tester#prop
@@ -360,7 +364,7 @@ const testTable: Readonly<Record<string, Module>> = {
   "effect/Duration": { same: "hours minutes sum toHours days", renamed: { lessThan: "isLessThan" } },
   "effect/Effect": {
     same: `catchTags die flip interrupt isEffect log orDie replicateEffect runPromise runSync timed fiberId isFailure
-      withTracer annotateLogs logFatal logTrace matchCause provideServiceEffect race sandbox updateService withLogSpan`,
+      withTracer annotateLogs logFatal logTrace provideServiceEffect race sandbox updateService withLogSpan`,
     renamed: {
       "#Context": "effect/Effect.Services",
       "#Error": "effect/Effect.Error",
@@ -392,7 +396,7 @@ const testTable: Readonly<Record<string, Module>> = {
       setConfigProvider: "effect/ConfigProvider.layer",
       unwrapScoped: "unwrap"
     },
-    rewritten: "map"
+    rewritten: "fail map"
   },
   "effect/Logger": {
     same: "defaultLogger make Options#cause Options#message",
@@ -408,6 +412,7 @@ const testTable: Readonly<Record<string, Module>> = {
   "effect/Pretty": { renamed: { make: "effect/Schema.toFormatter" } },
   "effect/Random": { renamed: { fixed: "line/SeededRandom.fixed", make: "line/SeededRandom.make" } },
   "effect/Ref": { same: "update updateAndGet" },
+  "effect/Runtime": { renamed: { runPromise: "effect/Effect.runPromiseWith" } },
   "effect/Schedule": { same: "recurs", rewritten: "intersect" },
   "effect/Schema": {
     same: "decodeSync encodeSync encodeUnknownSync isSchema",
@@ -424,7 +429,7 @@ const testTable: Readonly<Record<string, Module>> = {
   "effect/Stream": {
     same:
       `changesWith decodeText encodeText ensuring filterEffect iterate mkString never range rechunk runCount runDrain
-      schedule succeed take die`,
+      schedule succeed take takeUntil die`,
     renamed: { repeatEffect: "fromEffectRepeat" },
     rewritten: "acquireRelease dieMessage mapConcat repeatValue runCollect"
   },

@@ -1,6 +1,17 @@
 import ts from "typescript"
 import { isExample } from "../examples.js"
-import { all, call, calling, name, property, provided, renamedProperties, type Rewrite, shortened } from "../rule.js"
+import {
+  all,
+  call,
+  calling,
+  name,
+  property,
+  provided,
+  renamedProperties,
+  type Rendering,
+  type Rewrite,
+  shortened
+} from "../rule.js"
 import { halves } from "../source.js"
 
 /** A layer of what is a service on 4 as any other. */
@@ -36,6 +47,12 @@ const forking = (member: string): Rewrite => (node, rendering) =>
   ts.isCallExpression(node)
     ? calling("effect/Effect", member, started)(node, rendering)
     : name(({ need }) => `${need("effect/Effect")}.${member}(${started})`)(node, rendering)
+
+/** A fiber that ends with a scope, if the options of its start name one. */
+const inScope = (rendering: Rendering, fiber: string, options: ts.Node | undefined): string | undefined => {
+  const scope = property(rendering, options, "scope")
+  return scope && `${rendering.need("effect/Fiber")}.runIn(${fiber}, ${scope})`
+}
 
 /** A class that extends what `Context.Tag` gives. */
 const tag: Rewrite = (node, rendering) => {
@@ -160,6 +177,18 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
     if (ts.isCallExpression(node)) return `${ignore}(${all(rendering, node.arguments)}, { log: "Debug" })`
     return halves(node) === undefined ? undefined : `${ignore}({ log: "Debug" })`
   }],
+  // who is second does not wait for the first
+  [
+    "effect/Effect.once",
+    call(([effect], { need, render }) => {
+      const own = need("effect/Effect")
+      const ref = need("effect/Ref")
+      return effect &&
+        `${own}.map(${ref}.make(true), (first) => ${own}.asVoid(${own}.when(${
+          render(effect)
+        }, ${ref}.getAndSet(first, false))))`
+    })
+  ],
   [
     "effect/Effect.repeatN",
     call((args, rendering) => {
@@ -170,6 +199,12 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
           [...args.slice(0, -1).map(rendering.render), `{ times: ${rendering.render(times)} }`].join(", ")
         })`
     })
+  ],
+  [
+    "effect/Effect.runFork",
+    call(([effect, options], rendering) =>
+      effect && inScope(rendering, `${rendering.need("effect/Effect")}.runFork(${rendering.render(effect)})`, options)
+    )
   ],
   ["effect/Effect.scope", name(({ need }) => `${need("effect/Effect")}.scope`)],
   // a defect is no cause on 4
@@ -357,6 +392,14 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
     call(([value], { need, render }) => value && `${need("effect/Formatter")}.format(${render(value)})`)
   ],
   [
+    "effect/Layer.fail",
+    call((args, rendering) =>
+      `${rendering.need("effect/Layer")}.effectContext(${rendering.need("effect/Effect")}.fail(${
+        all(rendering, args)
+      }))`
+    )
+  ],
+  [
     "effect/Layer.map",
     call(([layer, change], { need, render }) =>
       layer && change &&
@@ -431,6 +474,17 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
     })
   ],
   [
+    "effect/Runtime.runFork",
+    (node, rendering) => {
+      if (!ts.isCallExpression(node)) return undefined
+      const fork = `${rendering.need("effect/Effect")}.runForkWith`
+      if (!ts.isCallExpression(node.expression)) return `${fork}(${all(rendering, node.arguments)})`
+      const [effect, options] = node.arguments
+      return effect &&
+        inScope(rendering, `${rendering.render(node.expression)}(${rendering.render(effect)})`, options)
+    }
+  ],
+  [
     "effect/Schedule.intersect",
     call((args, rendering) => `${rendering.need("effect/Schedule")}.max([${all(rendering, args)}])`)
   ],
@@ -447,6 +501,7 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
     )
   ],
   ["effect/Scope.fork", shortened("effect/Scope", "fork", 1)],
+  ["effect/Stream.asyncPush", calling("effect/Stream", "callback")],
   [
     "effect/Stream.acquireRelease",
     call((args, rendering) => {
@@ -459,6 +514,15 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
   [
     "effect/Stream.dieMessage",
     call((args, rendering) => `${rendering.need("effect/Stream")}.die(new Error(${all(rendering, args)}))`)
+  ],
+  [
+    "effect/Stream.flatMap",
+    call((args, rendering) => {
+      const mapped = args.slice(0, -1)
+      return property(rendering, args.at(-1), "switch") === "true"
+        ? `${rendering.need("effect/Stream")}.switchMap(${all(rendering, mapped)})`
+        : undefined
+    })
   ],
   [
     "effect/Stream.fromReadableStream",
@@ -512,6 +576,15 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
           render(failure)
         })()) })`
     })
+  ],
+  [
+    "effect/StreamEmit.EmitOpsPush#single",
+    (node, rendering) =>
+      ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)
+        ? `${rendering.need("effect/Queue")}.offerUnsafe(${rendering.render(node.expression.expression)}, ${
+          all(rendering, node.arguments)
+        })`
+        : undefined
   ],
   ["effect/Subscribable.Subscribable", (node, { need, render }) => {
     if (!ts.isTypeReferenceNode(node)) return undefined

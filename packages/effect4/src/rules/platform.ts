@@ -19,6 +19,14 @@ const clientError: Rewrite = (node, rendering) => {
   }) })`
 }
 
+/** What a store does not have is undefined on 4. */
+const asOption: Rewrite = (node, rendering) =>
+  ts.isCallExpression(node)
+    ? `${rendering.need("effect/Effect")}.map(${rendering.render(node.expression)}(${
+      all(rendering, node.arguments)
+    }), ${rendering.need("effect/Option")}.fromNullishOr)`
+    : undefined
+
 /** Rules for what is in `@effect/platform` on 3. */
 export const platformRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
   [
@@ -139,10 +147,6 @@ export const platformRules: ReadonlyArray<readonly [member: string, Rewrite]> = 
         : undefined
     )
   ],
-  ["@effect/platform/KeyValueStore.KeyValueStore#get", (node, rendering) =>
-    ts.isCallExpression(node)
-      ? `${rendering.need("effect/Effect")}.map(${rendering.render(node.expression)}(${
-        all(rendering, node.arguments)
-      }), ${rendering.need("effect/Option")}.fromNullishOr)`
-      : undefined]
+  ["@effect/platform/KeyValueStore.KeyValueStore#get", asOption],
+  ["@effect/platform/KeyValueStore.KeyValueStore#getUint8Array", asOption]
 ]
