@@ -264,16 +264,19 @@ for (const [module, moduleResolution] of resolutions) {
   })
 }
 
-attempt("Vite", () => {
-  run(application, process.execPath, ["node_modules/vite/bin/vite.js", "build", "page", "--logLevel", "warn"])
-  const assets = join(application, "page/dist/assets")
+/** Makes the page of a project. @param {string} project */
+const bundle = (project) => {
+  run(project, process.execPath, ["node_modules/vite/bin/vite.js", "build", "page", "--logLevel", "warn"])
+  const assets = join(project, "page/dist/assets")
   const scripts = readdirSync(assets).filter((file) => file.endsWith(".js"))
   const code = scripts.map((file) => readFileSync(join(assets, file), "utf8")).join("\n")
   const foreign = /["']node:[a-z/]+["']|__vite-browser-external/.exec(code)?.[0]
   if (foreign !== undefined) throw new Error(`The page needs ${foreign}, which no browser has`)
   const size = scripts.reduce((sum, file) => sum + statSync(join(assets, file)).size, 0)
   return `a page of ${Math.round(size / 1024)} KiB`
-})
+}
+
+attempt("Vite", () => bundle(application))
 
 attempt("React", () => {
   const project = install(
@@ -375,11 +378,13 @@ attempt("Effect 4: installed beside the effect of the registry, and the peers th
       ...Object.fromEntries(peers.map((name) => [name, "latest"])),
       "typescript": known.typescript ?? "*",
       "typescript7": "npm:typescript@7",
-      "@types/node": "22"
+      "@types/node": "22",
+      ...versionsOf(["vite"])
     },
     tarballsForEffect4
   )
   cpSync(`${root}/.ci/trials/effect4`, forEffect4, { recursive: true })
+  cpSync(`${root}/.ci/trials/page`, join(forEffect4, "page"), { recursive: true })
   writeModules(forEffect4, modulesOf(packagesForEffect4))
   writeFileSync(join(forEffect4, "interview.mp4"), new Uint8Array(12_000_000).map((_, index) => (index * 7) % 251))
   const { packages: installed } = json(join(forEffect4, "package-lock.json"))
@@ -393,11 +398,12 @@ if (forEffect4 !== "") {
     for (const [module, moduleResolution] of resolutions) {
       const { version } = json(join(forEffect4, "node_modules", compiler, "package.json"))
       attempt(`Effect 4: TypeScript ${version}, moduleResolution ${moduleResolution}`, () => {
-        compile(forEffect4, compiler, module, moduleResolution, ["upload.ts", "files.ts", "modules.ts"])
-        return `two programs and ${modulesOf(packagesForEffect4).length} modules have their types`
+        compile(forEffect4, compiler, module, moduleResolution, ["upload.ts", "files.ts", "page/main.ts", "modules.ts"])
+        return `two programs, a page and ${modulesOf(packagesForEffect4).length} modules have their types`
       })
     }
   }
+  attempt("Effect 4: Vite", () => bundle(forEffect4))
   const sandbox = spawn(
     process.execPath,
     ["node_modules/@stevedore/cli/bin/stevedore.cjs", "sandbox", "--port", "0", "--storage-port", "0", "--json"],
