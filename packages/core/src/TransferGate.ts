@@ -225,6 +225,9 @@ type Restore = <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
 
 const nothing: Counts = { inFlight: 0, waiting: 0, width: 0, bufferedBytes: 0 }
 
+// A fiber goes on once all that were met with it are
+const laterOn = (claim: Claim): Effect.Effect<Claim> => Effect.succeed(claim)
+
 // Not the wall clock, which may be adjusted during a pause or a measurement
 const elapsed: Effect.Effect<number> = Effect.map(Effect.clock, monotonicMillis)
 
@@ -282,7 +285,7 @@ const makeWith = (
         serve(now)
         if (isMet) return Effect.succeed(claim)
         const met = Effect.async<Claim>((resume) => {
-          goOn = () => resume(Effect.succeed(claim))
+          goOn = () => resume(laterOn(claim))
           if (isMet) goOn()
         })
         return Effect.onInterrupt(restore(met), () => giveBack(queue, claim))

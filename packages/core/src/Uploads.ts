@@ -195,8 +195,12 @@ export const start = (
   Effect.gen(function*() {
     const state = yield* UploadRun.make(source.size, concurrencyOf(options))
     // Interruptible even if started in an uninterruptible region such as acquireRelease; and an upload cancelled before
-    // its first step still reports it
-    const upload = watched(state, source.size, Effect.interruptible(sent(source, options, state)))
+    // its first step still reports it. It takes that step once the caller has the handle
+    const upload = watched(
+      state,
+      source.size,
+      Effect.interruptible(Effect.zipRight(Effect.yieldNow(), sent(source, options, state)))
+    )
     // Forked as an Exit, because Effect logs the failure of a forked fiber as unhandled
     const fiber = yield* Effect.uninterruptible(Effect.forkScoped(Effect.exit(upload)))
     return {

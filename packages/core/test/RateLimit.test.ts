@@ -1,20 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RateLimit, RetryPolicy, ServiceError } from "@stevedore/core"
-import {
-  Clock,
-  Duration,
-  Effect,
-  Either,
-  FastCheck as fc,
-  Fiber,
-  Logger,
-  LogLevel,
-  Metric,
-  Option,
-  Random
-} from "effect"
+import { Clock, Duration, Effect, Either, FastCheck as fc, Fiber, Logger, LogLevel, Option, Random } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
 import { told } from "../src/service/rateHeaders.js"
+import { countOf } from "./fixtures/metricStates.js"
 import { strictLimit } from "./fixtures/strictLimit.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
 import { settableWallClock } from "./fixtures/wallClock.js"
@@ -677,8 +666,4 @@ describe("RateLimit", () => {
     })))
 })
 
-const countOfWaits = Effect.map(Metric.snapshot, (pairs) => {
-  const pair = pairs.find(({ metricKey }) => metricKey.name === "stevedore_rate_limit_wait")
-  const state: unknown = pair?.metricState
-  return typeof state === "object" && state !== null && "count" in state ? Number(state.count) : 0
-})
+const countOfWaits = countOf("stevedore_rate_limit_wait")

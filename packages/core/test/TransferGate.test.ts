@@ -1,20 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConnectionError, StorageError, TransferGate } from "@stevedore/core"
-import {
-  Cause,
-  Duration,
-  Effect,
-  Exit,
-  FastCheck as fc,
-  Fiber,
-  Metric,
-  MetricState,
-  Option,
-  Schedule,
-  Scope,
-  TestClock
-} from "effect"
+import { Cause, Duration, Effect, Exit, FastCheck as fc, Fiber, Option, Schedule, Scope, TestClock } from "effect"
 import { runs } from "../../testing/test/support/runs.js"
+import { gaugeOf } from "./fixtures/metricStates.js"
 import { inVirtualTime } from "./fixtures/virtualTime.js"
 
 const clockMillis = Effect.clockWith((clock) => clock.currentTimeMillis)
@@ -573,16 +561,11 @@ describe("TransferGate", () => {
 
   it.effect("reports what it does in gauges, which end with it, even before its transfers do", () =>
     Effect.gen(function*() {
-      const value = (name: string) =>
-        Effect.map(Metric.snapshot, (pairs) => {
-          const pair = pairs.find(({ metricKey }) => metricKey.name === name)
-          return pair !== undefined && MetricState.isGaugeState(pair.metricState) ? Number(pair.metricState.value) : 0
-        })
       const gauges = Effect.all({
-        inFlight: value("stevedore_transfers_in_flight"),
-        waiting: value("stevedore_transfers_waiting"),
-        width: value("stevedore_transfers_width"),
-        bufferedBytes: value("stevedore_transfers_buffered_bytes")
+        inFlight: gaugeOf("stevedore_transfers_in_flight"),
+        waiting: gaugeOf("stevedore_transfers_waiting"),
+        width: gaugeOf("stevedore_transfers_width"),
+        bufferedBytes: gaugeOf("stevedore_transfers_buffered_bytes")
       })
       const before = yield* gauges
       const fiber = yield* Effect.scoped(Effect.gen(function*() {

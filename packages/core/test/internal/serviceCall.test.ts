@@ -307,7 +307,9 @@ describe("a call of the service", () => {
       const counts = { client: { passed: 0 }, call: { passed: 0 } }
       return inTime(
         Effect.zipRight(theFile, Effect.provide(theFile, RateLimit.layer(waiting(0, counts.call)))).pipe(
-          Effect.tap(() => assert.deepStrictEqual(counts, { client: { passed: 1 }, call: { passed: 1 } })),
+          Effect.tap(() =>
+            Effect.sync(() => assert.deepStrictEqual(counts, { client: { passed: 1 }, call: { passed: 1 } }))
+          ),
           Effect.provide(fakeService(found).layer.pipe(Layer.provide(RateLimit.layer(waiting(0, counts.client)))))
         )
       )

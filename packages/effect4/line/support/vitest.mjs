@@ -2,6 +2,7 @@
 // Schemas, whose values they draw.
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
 import fc from "fast-check"
 import * as real from "../node_modules/@effect/vitest/dist/index.js"
 import * as SchemaValues from "./SchemaValues.mjs"
@@ -29,13 +30,16 @@ const prop = (test) => (name, arbitraries, self, timeout) =>
       )
   )
 
-const effectProp = (test) => (name, arbitraries, self, timeout) =>
+// each run of a property begins at the start of its clock
+const anew = (run) => Effect.provide(run, TestClock.layer())
+
+const effectProp = (test, prepared) => (name, arbitraries, self, timeout) =>
   test(name, (context) =>
     Effect.contextWith((services) =>
       Effect.promise(() =>
         fc.assert(
           propertyOf(fc.asyncProperty, arbitraries, (values) =>
-            Effect.runPromiseWith(services)(Effect.asVoid(Effect.scoped(self(values, context))))),
+            Effect.runPromiseWith(services)(prepared(Effect.asVoid(Effect.scoped(self(values, context)))))),
           optionsOf(timeout).fastCheck
         )
       )
@@ -43,10 +47,10 @@ const effectProp = (test) => (name, arbitraries, self, timeout) =>
 
 const bound = (test) => (...args) => test.each(...args)
 
-const own = (test) =>
+const own = (test, prepared = (run) => run) =>
   Object.assign((...args) => test(...args), test, {
     each: bound(test),
-    prop: effectProp(test),
+    prop: effectProp(test, prepared),
     skipIf: (...args) => test.skipIf(...args)
   })
 
@@ -63,7 +67,7 @@ const layered = (suite) => (...args) => suite(...args.slice(0, -1), (methods) =>
 
 export const layer = (...args) => layered(real.layer(...args))
 
-export const effect = own(real.it.effect)
+export const effect = own(real.it.effect, anew)
 export const scoped = effect
 export const live = own(real.it.live)
 export const it = Object.assign((...args) => real.it(...args), real.it, {

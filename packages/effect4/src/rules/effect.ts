@@ -41,7 +41,10 @@ const ofSemaphore = (member: string): Rewrite => (node, rendering) =>
     })`
     : undefined
 
-const started = "{ startImmediately: true }"
+const immediately = "{ startImmediately: true }"
+
+// on 4 a fiber starts later, and is interruptible wherever it was started, unless it is told otherwise
+const started = `{ startImmediately: true, uninterruptible: "inherit" }`
 
 const forking = (member: string): Rewrite => (node, rendering) =>
   ts.isCallExpression(node)
@@ -168,7 +171,6 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
       }.forkChild(effect, ${started}))`
     )
   ],
-  // on 4 a fiber starts later, unless it is told to
   ["effect/Effect.forkDaemon", forking("forkDetach")],
   ["effect/Effect.forkIn", forking("forkIn")],
   ["effect/Effect.forkScoped", forking("forkScoped")],
@@ -385,7 +387,7 @@ export const effectRules: ReadonlyArray<readonly [member: string, Rewrite]> = [
       return halves(node) === undefined ? undefined : `(fiber) => ${poll("fiber")}`
     }
   ],
-  ["effect/FiberSet.run", calling("effect/FiberSet", "run", started)],
+  ["effect/FiberSet.run", calling("effect/FiberSet", "run", immediately)],
   ["effect/Hash.cached", call(([, hash], { render }) => hash && render(hash))],
   [
     "effect/Inspectable.toStringUnknown",
