@@ -134,9 +134,14 @@ export const rendering = (
   }
 
   const plain = (node: ts.Node): string => {
-    if (ts.isStringLiteral(node) && tags[node.text] !== undefined && ts.isBinaryExpression(node.parent)) {
-      const { left, right } = node.parent
-      if (isTagOfEither(checker, left === node ? right : left)) return JSON.stringify(tags[node.text])
+    if (ts.isStringLiteral(node) && tags[node.text] !== undefined) {
+      const { parent } = node
+      const beside = ts.isBinaryExpression(parent)
+        ? [parent.left, parent.right]
+        : ts.isCallExpression(parent)
+        ? parent.arguments
+        : []
+      if (beside.some((one) => isTagOfEither(checker, one))) return JSON.stringify(tags[node.text])
     }
     if (ts.isBindingElement(node)) {
       const member = bound(checker, node)

@@ -77,7 +77,11 @@ describe("untilTimer", () => {
   it.effect("stops the timer, but does not wait for it", () =>
     Effect.gen(function*() {
       const heard: Array<string> = []
-      assert.strictEqual(yield* untilTimer(Effect.as(Effect.yieldNow(), 1), Duration.zero, endless(heard)), 1)
+      const fiber = yield* Effect.fork(
+        untilTimer(Effect.as(Effect.sleep("1 second"), 1), Duration.zero, endless(heard))
+      )
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(fiber), 1)
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(heard, ["interrupted"])
     }))

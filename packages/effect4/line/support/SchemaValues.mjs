@@ -27,7 +27,7 @@ const declared = {
   PresignedUrl: () => presigned,
   PresignedUrlFromSelf: () => presigned,
   "effect/schema/Chunk": ([value]) => fc.array(value).map(Chunk.fromIterable),
-  "effect/schema/Date": () => fc.date({ noInvalidDate: false }),
+  "effect/schema/Date": () => fc.date({ noInvalidDate: true }),
   "effect/schema/Duration": () => durations,
   "effect/schema/Option": ([value]) => fc.oneof(fc.constant(Option.none()), value.map(Option.some))
 }
