@@ -268,6 +268,13 @@ const checked = <A, B>(
 ): Config.Config<B> =>
   Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (problem) => invalid([], problem)))
 
+// On Effect 3 a check directly on a variable has its name by itself
+const ofVariable = <A, B>(
+  name: string,
+  read: (name: string) => Config.Config<A>,
+  check: (value: A) => Either.Either<B, string>
+): Config.Config<B> => checked(read(name), check)
+
 const orWhereMissing = <A>(config: Config.Config<A>, other: Config.Config<A>): Config.Config<A> =>
   Config.orElseIf(config, { if: ConfigError.isMissingDataOnly, orElse: () => other })
 
@@ -283,7 +290,7 @@ const baseUrlFrom = (
 ): Config.Config<string> => {
   const parse = (text: string) => parseBaseUrl(text, allowInsecureHttp)
   const given = baseUrl === undefined
-    ? checked(Config.nonEmptyString("STEVEDORE_BASE_URL"), parse)
+    ? ofVariable("STEVEDORE_BASE_URL", (name) => Config.nonEmptyString(name), parse)
     : checked(baseUrl, inOption("baseUrl", parse))
   const own = profile.baseUrl
   return own === undefined
@@ -293,7 +300,7 @@ const baseUrlFrom = (
 
 const tokenFrom = ({ token }: ConfigOptions): Config.Config<Redacted.Redacted<string>> =>
   token === undefined
-    ? checked(Config.string("STEVEDORE_TOKEN"), (text) => parseToken(Redacted.make(text)))
+    ? ofVariable("STEVEDORE_TOKEN", (name) => Config.string(name), (text) => parseToken(Redacted.make(text)))
     : checked(token, inOption("token", parseToken))
 
 /**

@@ -23,8 +23,9 @@ const from = (variables: Record<string, string>, options?: ServiceConfig.ConfigO
     ConfigProvider.fromMap(new Map(Object.entries(variables)))
   )
 
+/** A path in one form: the one of Effect 4 is `["profile"]["paths"]`. */
 const problem = (checked: Either.Either<unknown, ConfigError.ConfigError>): string =>
-  Either.isLeft(checked) ? String(checked.left) : "no problem"
+  Either.isLeft(checked) ? String(checked.left).replaceAll("\"][\"", ".") : "no problem"
 
 describe("ServiceConfig", () => {
   describe("the base URL", () => {
@@ -291,7 +292,8 @@ describe("ServiceConfig", () => {
           allowInsecureHttp: Config.succeed(true)
         })
         assert.strictEqual(Either.getOrThrow(service).baseUrl, "http://files.test")
-        assert.include(problem(yield* from({}, { token: Config.redacted("ARCHIVE_TOKEN") })), "ARCHIVE_TOKEN")
+        const variables = { STEVEDORE_BASE_URL: "https://files.test" }
+        assert.include(problem(yield* from(variables, { token: Config.redacted("ARCHIVE_TOKEN") })), "ARCHIVE_TOKEN")
       }))
 
     it.effect("an invalid path of the profile is refused and named", () =>

@@ -24,7 +24,7 @@ describe("fetchedAhead", () => {
         Stream.runCount
       )
       const fiber = yield* Effect.forkDaemon(Effect.uninterruptible(two))
-      yield* TestClock.adjust("1 second")
+      yield* Effect.repeatN(TestClock.adjust("1 second"), 9)
       assert.deepStrictEqual(yield* Fiber.poll(fiber), Option.some(Exit.succeed(2)))
     }))
 
