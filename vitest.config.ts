@@ -5,10 +5,13 @@ import { projects } from "./vitest.workspace.js"
 export default defineConfig({
   test: {
     projects: [...projects],
-    setupFiles: [`${root}/.ci/assertions.mjs`, `${root}/packages/testing/test/support/runs.ts`],
+    setupFiles: [
+      `${root}/.ci/assertions.mjs`,
+      `${root}/.ci/own-state.mjs`,
+      `${root}/packages/testing/test/support/runs.ts`
+    ],
     pool: "forks",
-    // no test writes into the home of whoever runs it
-    env: { XDG_STATE_HOME: `${root}/.cache/state`, XDG_CACHE_HOME: `${root}/.cache/compiled` },
+    env: { XDG_CACHE_HOME: `${root}/.cache/compiled` },
     poolOptions: {
       // state lives in layers, not in modules: a process loads effect once for all the files of a project
       forks: { isolate: false, minForks: 1, maxForks: 2 }
