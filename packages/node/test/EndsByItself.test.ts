@@ -1,36 +1,47 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { TransferGate } from "@stevedore/core"
 import { Deferred, Duration, Effect, Fiber } from "effect"
-import { setImmediate } from "node:timers/promises"
 
-/** The timers that a process would wait for before it ends, and not the one that just ended. */
-const timers = Effect.promise(async () => {
-  await setImmediate()
-  return process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length
-})
+/** How many timers of a minute or more are left, of those that were set since: a process waits for them before it ends. */
+const longTimers = Effect.acquireRelease(
+  Effect.sync(() => ({ set: vi.spyOn(globalThis, "setTimeout"), cleared: vi.spyOn(globalThis, "clearTimeout") })),
+  ({ cleared, set }) =>
+    Effect.sync(() => {
+      set.mockRestore()
+      cleared.mockRestore()
+    })
+).pipe(
+  Effect.map(({ cleared, set }) =>
+    Effect.sync(() =>
+      set.mock.results.filter(({ value }, index) =>
+        Number(set.mock.calls[index]?.[1]) >= 60_000 && !cleared.mock.calls.some(([timer]) => timer === value)
+      ).length
+    )
+  )
+)
 
 describe("a process ends by itself", () => {
-  it.live("when its gate is closed, though that was paused for an hour, with transfers that wait", () =>
+  it.scopedLive("when its gate is closed, though that was paused for an hour, with transfers that wait", () =>
     Effect.gen(function*() {
-      const before = yield* timers
+      const left = yield* longTimers
       yield* Effect.scoped(Effect.gen(function*() {
         const gate = yield* TransferGate.make()
         yield* gate.pause(Duration.hours(1))
         yield* Effect.forkScoped(gate.pass(Effect.never))
         yield* Effect.sleep("20 millis")
-        assert.isAbove(yield* timers, before)
+        assert.isAbove(yield* left, 0)
       }))
-      assert.isAtMost(yield* timers, before)
+      assert.strictEqual(yield* left, 0)
     }))
 
-  it.live("while transfers wait for others that never end", () =>
+  it.scopedLive("while transfers wait for others that never end", () =>
     Effect.gen(function*() {
-      const before = yield* timers
+      const left = yield* longTimers
       const gate = yield* TransferGate.make({ limit: 1 })
       const first = yield* Effect.fork(gate.pass(Effect.flatMap(Deferred.make<void>(), Deferred.await)))
       const second = yield* Effect.fork(gate.pass(Effect.void))
       yield* Effect.sleep("20 millis")
-      assert.isAtMost(yield* timers, before)
+      assert.strictEqual(yield* left, 0)
       yield* Fiber.interruptAll([second, first])
-    }).pipe(Effect.scoped))
+    }))
 })
