@@ -60,10 +60,11 @@ describe("metadata of an upload", () => {
         assert.strictEqual(error._tag, "InvalidUploadOption")
         assert.include(error.message, "metadata")
         assert.isBelow(error.message.length, 200)
-        // a Schema may drop this name by itself
-        assert.isTrue(
-          Object.hasOwn(metadata, "__proto__") || Either.isLeft(Schema.decodeUnknownEither(Metadata.Metadata)(metadata))
-        )
+        const decoded = Schema.decodeUnknownEither(Metadata.Metadata)(metadata)
+        // a Schema of Effect 3 drops this name by itself
+        const isDropped = Object.hasOwn(metadata, "__proto__") && Either.isRight(decoded) &&
+          Object.keys(decoded.right).length === 0
+        assert.isTrue(Either.isLeft(decoded) || isDropped)
         assert.deepStrictEqual((yield* Sandbox.report).requests, [])
       }).pipe(Effect.provide(SandboxLayer.memory()))
   )

@@ -640,6 +640,20 @@ describe("RateLimit", () => {
         const { millis } = yield* timed(passAtOnce(gate, answerOf()))
         assert.strictEqual(millis, 2000)
       })))
+
+    it.live("an interruption takes effect within 50 milliseconds", () =>
+      Effect.gen(function*() {
+        const turn = Effect.gen(function*() {
+          const gate = yield* RateLimit.make()
+          yield* passAtOnce(gate, answerOf({ "retry-after": "30" }, 429))
+          const fibers = yield* Effect.replicateEffect(Effect.fork(passAtOnce(gate, answerOf())), 20)
+          yield* Effect.sleep("20 millis")
+          const [took] = yield* Effect.timed(Effect.forEach(fibers, Fiber.interrupt, { concurrency: "unbounded" }))
+          return Duration.toMillis(took)
+        })
+        // the least of them: what a busy machine adds is not ours
+        assert.isBelow(Math.min(...yield* Effect.replicateEffect(turn, 5)), 50)
+      }))
   })
 
   it.effect("a first call of a window that hangs does not block the others forever", () =>

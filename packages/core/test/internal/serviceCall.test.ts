@@ -369,6 +369,24 @@ describe("a call of the service", () => {
     })
   })
 
+  it.live("an interrupt settles within 50 milliseconds, on the way, in a back-off and before the gate", () =>
+    Effect.gen(function*() {
+      for (const handler of [() => Effect.never, () => refusal(503, "InternalError"), () => limited("30")]) {
+        const turn = Effect.gen(function*() {
+          const service = fakeService(handler)
+          const fibers = yield* Effect.replicateEffect(
+            Effect.fork(Effect.provide(theFile, RetryPolicy.layer({ base: "1 minute" }))),
+            10
+          ).pipe(Effect.provide(service.layer))
+          yield* Effect.sleep("30 millis")
+          const [took] = yield* Effect.timed(Effect.forEach(fibers, Fiber.interrupt, { concurrency: "unbounded" }))
+          return Duration.toMillis(took)
+        })
+        // the least of them: what a busy machine adds is not ours
+        assert.isBelow(Math.min(...yield* Effect.replicateEffect(turn, 5)), 50)
+      }
+    }))
+
   const logging = (logged: Array<string>) =>
     Effect.provide(Logger.replace(
       Logger.defaultLogger,
